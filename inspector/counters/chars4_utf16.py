@@ -1,0 +1,70 @@
+"""Characters / 4 as Flue and pi estimate it: UTF-16 code units of a whole message, rounded up once.
+
+The figures are FLUE §2, those of Flue at its pinned commit. System prompt, tool schemas, signatures and
+ids are not counted; a role Flue does not know weighs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..blocks import Block, Image, ToolOutput
+from ..counter import Counter, utf16_length
+from ..live import Ints
+from ..session import Entry, Session
+
+IMAGE_CHARS = 4800
+"""What a picture inside a tool's output counts, in characters. A user's picture counts nothing."""
+
+
+def count(texts: Sequence[str]) -> Ints:
+    """int32: each text as if it were a message of its own."""
+    chars = np.fromiter(map(utf16_length, texts), np.int64, len(texts))
+    return ((chars + 3) // 4).astype(np.int32)
+
+
+def weigh(entry: Entry) -> int:
+    """Tokens of one message.
+
+    Flue has one message per tool output, so where a format puts several into one entry each is rounded up.
+    """
+    said, outputs = 0, 0
+    counted = _COUNTED.get(entry.role, ())
+    for block in entry.blocks:
+        if block.kind == "tool_output":
+            outputs += -(-_output_chars(block) // 4)
+        elif block.kind in counted:
+            said += utf16_length(block.text)
+    return -(-said // 4) + (outputs if entry.role in ("user", "tool") else 0)
+
+
+_COUNTED = {"user": ("text",), "assistant": ("text", "reasoning", "tool_call")}
+
+
+def _output_chars(output: ToolOutput) -> int:
+    return sum(_part_chars(part) for part in output.parts)
+
+
+def _part_chars(part: Block) -> int:
+    return IMAGE_CHARS if part.kind == "image" else utf16_length(part.text) if part.kind == "text" else 0
+
+
+def entry_weights(session: Session) -> Ints:
+    """int32, one weight per entry of the file."""
+    return CHARS4_UTF16.entry_weights(session)
+
+
+def _image(image: Image, model: str | None, in_tool: bool) -> int:
+    return IMAGE_CHARS // 4 if in_tool else 0
+
+
+CHARS4_UTF16 = Counter(
+    name="chars4_utf16",
+    title="characters / 4",
+    count=count,
+    about=lambda: "chars4_utf16, an estimate: UTF-16 characters / 4, as Flue and pi count",
+    image=_image,
+    weigh=weigh,
+)

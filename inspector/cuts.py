@@ -1,0 +1,203 @@
+"""Session -> CutPoints: where a cut may stand, and for every other place the rule that forbids it.
+
+A cut at place p keeps the live entries p, p+1, … as they are and compacts what stands before. There are
+n + 1 places for n live entries; the last keeps nothing. Each rule says for all places at once where it
+forbids a cut; a place is legal when no rule does. The first rule that forbids a place gives the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .live import ROLES, Bools, Ints, Live
+from .session import Session
+
+END = "end"
+"""The name of the last place, which keeps nothing."""
+
+
+class CutPoint(NamedTuple):
+    """The verdict on one place. `entry` is the first entry kept, or "end"."""
+
+    place: int
+    entry: str
+    legal: bool
+    rule: str | None
+    sentence: str
+    splits_turn: bool
+
+
+class CutRule(NamedTuple):
+    """A reason to forbid a cut: `forbid` gives bool[n+1], `sentence` what the user is told."""
+
+    name: str
+    sentence: str
+    forbid: Callable[[Session, Live], Bools]
+
+
+def _nothing_before(session: Session, live: Live) -> Bools:
+    out = np.zeros(len(live) + 1, bool)
+    out[0] = True
+    return out
+
+
+def _prior_compaction(session: Session, live: Live) -> Bools:
+    out = np.zeros(len(live) + 1, bool)
+    if live.summary == 0:
+        out[: min(2, len(out))] = True
+    return out
+
+
+def _batches(live: Live) -> tuple[Ints, Ints, Ints]:
+    """Per assistant entry with answered calls: its position, and those of its first and last output."""
+    calls, outputs = live.position[live.pairs[:, 0]], live.position[live.pairs[:, 1]]
+    order = np.lexsort((outputs, calls))
+    calls, outputs = calls[order], outputs[order]
+    where, first = np.unique(calls, return_index=True)
+    last = np.append(first[1:], len(calls)) - 1
+    return where, outputs[first], outputs[last] if len(calls) else outputs
+
+
+def _between(size: int, after: Ints, upto: Ints) -> Bools:
+    """True at every place in (after, upto], for all the intervals given."""
+    steps = np.zeros(size + 1, np.int32)
+    np.add.at(steps, after + 1, 1)
+    np.add.at(steps, upto + 1, -1)
+    return np.cumsum(steps[:size]) > 0
+
+
+def _orphan_output(session: Session, live: Live) -> Bools:
+    call, first, _ = _batches(live)
+    return _between(len(live) + 1, call, first)
+
+
+def _inside_batch(session: Session, live: Live) -> Bools:
+    _, first, last = _batches(live)
+    return _between(len(live) + 1, first, last)
+
+
+def _lone_output(session: Session, live: Live) -> Bools:
+    out = np.zeros(len(live) + 1, bool)
+    out[:-1] = live.role == ROLES.index("tool")
+    return out
+
+
+def _open_loop(session: Session, live: Live) -> Bools:
+    """Places after the first reply of a tool loop that still waits for its next reply, if it reasons."""
+    n = len(live)
+    out = np.zeros(n + 1, bool)
+    if n == 0 or live.role[-1] != ROLES.index("tool"):
+        return out
+    opens = np.flatnonzero(live.opens)
+    words = int(opens[-1]) if len(opens) else -1
+    loop = [p for p in range(words + 1, n) if live.role[p] == ROLES.index("assistant")]
+    reasons = any(
+        block.kind == "reasoning" and (block.signature or block.encrypted)
+        for p in loop
+        for block in session.entries[live.entries[p]].blocks
+    )
+    if loop and reasons:
+        out[loop[0] + 1 : n] = True
+    return out
+
+
+def _unknown_role(session: Session, live: Live) -> Bools:
+    out = np.zeros(len(live) + 1, bool)
+    out[:-1] = live.role == ROLES.index("other")
+    return out
+
+
+CUT_RULES: tuple[CutRule, ...] = (
+    CutRule("nothing-before", "Nothing stands before this place: there is nothing to compact.", _nothing_before),
+    CutRule(
+        "prior-compaction",
+        "Only the summary of the compaction before stands here: there is nothing new to compact.",
+        _prior_compaction,
+    ),
+    CutRule(
+        "orphan-output",
+        "The model would see a tool's output without the call that asked for it "
+        "(400: unexpected tool_use_id found in tool_result blocks).",
+        _orphan_output,
+    ),
+    CutRule(
+        "inside-batch",
+        "These outputs answer calls made side by side in one message; they go together "
+        "(400: unexpected tool_use_id found in tool_result blocks).",
+        _inside_batch,
+    ),
+    CutRule(
+        "lone-output",
+        "This output answers no call that is still in the context, so nothing can begin with it.",
+        _lone_output,
+    ),
+    CutRule(
+        "open-loop",
+        "The reply is still being worked on: the provider wants its reasoning and tool calls back whole "
+        "(400: thinking blocks in the latest assistant message cannot be modified).",
+        _open_loop,
+    ),
+    CutRule("unknown-role", "This record's role is unknown, so it cannot open a context.", _unknown_role),
+)
+"""Every reason to forbid a cut, in the order they are given (CLAUDE §7.1-2, §8; FLUE §6-7)."""
+
+
+@dataclass(frozen=True, eq=False)
+class CutPoints:
+    """Columns over the n + 1 places of a live view.
+
+    legal   bool[n+1]   no rule forbids a cut here
+    reason  int32[n+1]  index into CUT_RULES, -1 where legal
+    splits  bool[n+1]   a cut here leaves one turn on both sides
+    ids     n+1 names   the first entry kept, "end" for the last place
+    """
+
+    legal: Bools
+    reason: Ints
+    splits: Bools
+    ids: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, place: int) -> CutPoint:
+        reason = int(self.reason[place])
+        rule = CUT_RULES[reason] if reason >= 0 else None
+        legal = "A cut may stand here" + (", inside a turn." if self.splits[place] else ".")
+        return CutPoint(
+            place % len(self),
+            self.ids[place],
+            rule is None,
+            rule.name if rule else None,
+            rule.sentence if rule else legal,
+            bool(self.splits[place]),
+        )
+
+    def __iter__(self) -> Iterator[CutPoint]:
+        return (self[place] for place in range(len(self)))
+
+    def nearest(self, place: int) -> int | None:
+        """The legal place nearest to `place`, the earlier of two; None when no cut is legal."""
+        legal = np.flatnonzero(self.legal)
+        return int(legal[np.argmin(np.abs(legal - place))]) if len(legal) else None
+
+    def __repr__(self) -> str:
+        return f"CutPoints({int(self.legal.sum())} legal of {len(self)} places)"
+
+
+def find_cuts(session: Session) -> CutPoints:
+    """The verdict on every place of the session's live view. Linear in its blocks."""
+    live = session.live
+    reason = np.full(len(live) + 1, -1, np.int32)
+    for code, rule in enumerate(CUT_RULES):
+        reason[(reason < 0) & rule.forbid(session, live)] = code
+    splits = np.zeros(len(live) + 1, bool)
+    splits[1:-1] = ~live.opens[1:] & (live.turn[1:] == live.turn[:-1])
+    if live.summary == 0 and len(splits) > 1:
+        splits[1] = False
+    ids = (*(session.entries[i].id for i in live.entries), END)
+    return CutPoints(reason < 0, reason, splits, ids)

@@ -1,0 +1,222 @@
+"""Two contexts -> four frozen values, Keep, Change, Insert and Remove, over their pieces, and back."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from ..context import Context, Piece
+from ..errors import PatchError
+from .runs import (
+    KINDS,
+    SIGNS,
+    Run,
+    cut_lines,
+    find_longest_ascent,
+    find_runs,
+    fold_runs,
+    show_plain,
+    weave_pairs,
+)
+
+HEAD = ("system", "tools", "provided", "head_tokens", "model")
+"""Fields of a context that stand before its pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The same piece in both; only the number of its message may differ."""
+
+    before: Piece
+    after: Piece
+    kind: ClassVar[str] = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One origin, seen differently: another block, role, fate or count."""
+
+    before: Piece
+    after: Piece
+    kind: ClassVar[str] = "change"
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """A piece that only the second context has, or has here."""
+
+    after: Piece
+    kind: ClassVar[str] = "insert"
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """A piece that only the first context has, or has here."""
+
+    before: Piece
+    kind: ClassVar[str] = "remove"
+
+
+Row = Keep | Change | Insert | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class HeadChange:
+    """A change in what is resent with every request: `field` is one of HEAD."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, repr=False)
+class Diff:
+    """What became of a context. `tokens_before` and `tokens_after` count everything, the heads too."""
+
+    rows: tuple[Row, ...]
+    head: tuple[HeadChange, ...] = ()
+    tokens_before: int = 0
+    tokens_after: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens after less tokens before; negative when the second context is smaller."""
+        return self.tokens_after - self.tokens_before
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows of each kind, in the order of KINDS; a kind without rows is 0."""
+        found = Counter(row.kind for row in self.rows)
+        return {kind: found[kind] for kind in KINDS}
+
+    def runs(self) -> tuple[Run[Row], ...]:
+        """All rows, adjacent ones of one kind together."""
+        return find_runs(self.rows)
+
+    def summary_rows(self, around: int = 0) -> tuple[Row | Run[Row], ...]:
+        """The rows, each unchanged run folded into one `Run`, but for `around` rows next to a change."""
+        return fold_runs(self.rows, around)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return "\n".join(_table(self))
+
+
+def diff_contexts(before: Context, after: Context) -> Diff:
+    """Align two contexts by origin: O(n log n) in their pieces.
+
+    Pieces with the same origin refs belong together, the first of `after` with the first of `before` and
+    so on where an origin repeats. Of those that changed places, a longest run in order stays aligned; the
+    others are removed and inserted. A summary has the origins of all it stands for, so it is an insert,
+    unless `before` holds a summary of exactly the same.
+
+    >>> from inspector.blocks import BlockRef, Text
+    >>> piece = lambda i, text: Piece(Text(text=text), "user", i, (BlockRef(f"e{i}", 0),), "verbatim", 9)
+    >>> context = lambda *pieces: Context((), (), (), pieces)
+    >>> diff_contexts(context(piece(0, "a"), piece(1, "b")), context(piece(1, "B"))).counts
+    {'keep': 0, 'change': 1, 'insert': 0, 'remove': 1}
+    """
+    rows: list[Row] = []
+    old, new = before.pieces, after.pieces
+    for i, j in weave_pairs(len(old), len(new), _align(old, new)):
+        if i is not None and j is not None:
+            same = _is_unchanged(old[i], new[j])
+            rows.append(Keep(old[i], new[j]) if same else Change(old[i], new[j]))
+        elif i is not None:
+            rows.append(Remove(old[i]))
+        elif j is not None:
+            rows.append(Insert(new[j]))
+    head = tuple(
+        HeadChange(field, getattr(before, field), getattr(after, field))
+        for field in HEAD
+        if not _equal(getattr(before, field), getattr(after, field))
+    )
+    return Diff(tuple(rows), head, before.tokens, after.tokens)
+
+
+def patch(before: Context, diff: Diff) -> Context:
+    """The second context of `diff`, made from the first; `PatchError` if `before` is not the first.
+
+    What the head did not change is taken from `before` as it is.
+    """
+    at = 0
+    pieces: list[Piece] = []
+    for number, row in enumerate(diff.rows):
+        if not isinstance(row, Insert):
+            if at >= len(before.pieces):
+                raise PatchError(number, f"it has only {at} pieces")
+            if not _equal(before.pieces[at], row.before):
+                raise PatchError(number, f"its piece {at} is another one")
+            at += 1
+        if not isinstance(row, Remove):
+            pieces.append(row.after)
+    if at < len(before.pieces):
+        raise PatchError(len(diff.rows), f"it has {len(before.pieces) - at} more pieces")
+    for change in diff.head:
+        if not _equal(getattr(before, change.field), change.before):
+            raise PatchError(0, f"its {change.field} is another one")
+    return replace(before, pieces=tuple(pieces), **{change.field: change.after for change in diff.head})
+
+
+def _align(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[int, int]]:
+    """(index in old, index in new) of the pieces that stay together, ascending on both sides."""
+    waiting: dict[Hashable, deque[int]] = {}
+    for i, piece in enumerate(old):
+        waiting.setdefault(_key(piece), deque()).append(i)
+    pairs = [(indices.popleft(), j) for j, piece in enumerate(new) if (indices := waiting.get(_key(piece)))]
+    return [pairs[at] for at in find_longest_ascent([i for i, _ in pairs])]
+
+
+def _key(piece: Piece) -> Hashable:
+    # Without an origin only its words can tell that a piece was there before.
+    return piece.origin or (piece.role, piece.block.kind, piece.block.text)
+
+
+def _is_unchanged(one: Piece, other: Piece) -> bool:
+    return one is other or _equal(replace(one, message=other.message), other)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Equality that a tool's input nested deeper than Python recurses cannot break: that is unequal."""
+    try:
+        return one is other or bool(one == other)
+    except RecursionError:
+        return False
+
+
+def _table(diff: Diff) -> Iterator[str]:
+    counts = diff.counts
+    old, new = len(diff) - counts["insert"], len(diff) - counts["remove"]
+    tokens = f"{diff.tokens_before:,} → {diff.tokens_after:,} tokens ({diff.tokens:+,})"
+    yield f"Diff: {old:,} → {new:,} pieces, {tokens}"
+    yield "  " + ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    for change in diff.head:
+        if change.field in ("model", "head_tokens"):
+            yield f"~ {change.field}: {show_plain(f'{change.before} → {change.after}', 100)}"
+        else:
+            yield f"~ {change.field}"
+    yield from cut_lines(
+        [
+            f"  … {len(row):,} rows the same" if isinstance(row, Run) else _line(row)
+            for row in diff.summary_rows()
+        ]
+    )
+
+
+def _line(row: Row) -> str:
+    """A row as one line: sign, origin, role and kind, tokens, fate, first words."""
+    piece = row.before if isinstance(row, Remove) else row.after
+    origin = str(piece.origin[0]) if piece.origin else "–"
+    if len(piece.origin) > 1:
+        origin += f" and {len(piece.origin) - 1:,} more"
+    tokens = f"{piece.tokens:,}"
+    if isinstance(row, Change):
+        tokens = f"{row.before.tokens:,} → {tokens}"
+    what = f"{piece.role} {piece.block.kind}"
+    words = show_plain(piece.block.text, 40)
+    line = f"{SIGNS[row.kind]} {show_plain(origin, 24):<18} {show_plain(what, 24):<22} {tokens:>15}"
+    return f"{line}  {piece.fate:<11} {words}".rstrip()

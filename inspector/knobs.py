@@ -1,0 +1,75 @@
+"""A policy's rules as the rule panel shows them: sentences, knobs from the rules' own schema, and prices.
+
+In goes a plan, out come plain values. Nothing here knows a particular rule, so a rule of one's own gets
+its panel for free.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .plan import Plan
+from .policy import Rule
+
+_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean"}
+
+
+def describe_rules(plan: Plan) -> list[dict[str, Any]]:
+    """The trigger and every rule: what it says, what can be set, and what it changes in tokens."""
+    shown = [_describe(plan.policy.trigger, None)]
+    return shown + [_describe(rule, _delta(plan, code)) for code, rule in enumerate(plan.policy.rules)]
+
+
+def _describe(rule: Rule, delta: int | None) -> dict[str, Any]:
+    return {
+        "kind": rule.kind,
+        "title": rule.title,
+        "sentence": rule.sentence,
+        "source": rule.source,
+        "enabled": rule.enabled,
+        "locked": rule.locked,
+        "delta": delta,
+        "knobs": [_knob(rule, name) for name in type(rule).model_fields if name not in ("kind", "enabled")],
+    }
+
+
+def _knob(rule: Rule, name: str) -> dict[str, Any]:
+    schema = type(rule).model_json_schema()["properties"][name]
+    options = schema.get("anyOf", [schema])
+    nullable = any(option.get("type") == "null" for option in options)
+    first = next((option for option in options if option.get("type") != "null"), {})
+    kinds = {option.get("type") for option in options}
+    kind = "number" if "number" in kinds else _TYPES.get(str(first.get("type")), "choice")
+    lowest = next((o[k] for o in options for k in ("minimum", "exclusiveMinimum") if k in o), None)
+    return {
+        "name": f"{rule.kind}.{name}",
+        "label": name.replace("_", " "),
+        "type": "choice" if "enum" in first else kind,
+        "value": getattr(rule, name),
+        "default": type(rule).model_fields[name].default,
+        "nullable": nullable,
+        "minimum": lowest,
+        "maximum": next((o["maximum"] for o in options if "maximum" in o), None),
+        "choices": first.get("enum"),
+        "unit": "tokens" if "token" in name else "",
+        "description": schema.get("description", ""),
+    }
+
+
+def _delta(plan: Plan, code: int) -> int | None:
+    """Tokens the rule adds or takes at this plan's cut; None when it leaves what it claims as it is."""
+    if not plan.policy.rules[code].enabled:
+        return None
+    decision = plan.decisions[code]
+    added = 0
+    if plan.summarises and plan.place is not None:
+        if decision.appendix is not None:
+            added = int(decision.appendix.cost[plan.place])
+        if decision.summary is not None:
+            others = [d.appendix for d in plan.decisions if d.appendix is not None]
+            added = plan.summary_tokens - sum(int(a.cost[plan.place]) for a in others)
+    mine = plan.outcome.rule == code
+    saved = int((plan.outcome.tokens[mine].astype(np.int64) - plan.table.tokens[mine]).sum())
+    return added + saved if added or saved else None

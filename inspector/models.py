@@ -1,0 +1,195 @@
+"""What is published about models: windows, what they do with old thinking, what a picture costs.
+
+Pure look-ups by the model's name, as files write it (`claude-opus-4-5-20251101`, `claude-sonnet-4.6`,
+`us.anthropic.claude-…-v1:0`). Sources are Anthropic's platform documentation, read in 2026: pages
+context-windows, context-editing, thinking, preserved-thinking and vision. Other makers' figures are not
+guessed: where a file does not tell, the answer is None and a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from math import ceil
+from typing import Literal, NamedTuple
+
+from .session import Session
+
+ModelClass = Literal["strip", "keep", "bound"]
+SYNTHETIC = "<synthetic>"
+"""The name Claude Code gives to replies no model wrote."""
+
+_WINDOW, _LARGE_WINDOW = 200_000, 1_000_000
+_LARGE_SUFFIX = "[1m]"
+_NEWEST_FIRST = re.compile(
+    r"claude-(?P<family>opus|sonnet|haiku|fable|mythos)(?:-(?P<major>\d{1,2})(?!\d)(?:[-.](?P<minor>\d{1,2})(?!\d))?)?"
+)
+_OLD_STYLE = re.compile(r"claude-(?P<major>\d{1,2})(?:[-.](?P<minor>\d{1,2}))?-(?P<family>opus|sonnet|haiku)")
+# longest edge in pixels, most tokens
+_TIERS = {"standard": (1568, 1568), "high": (2576, 4784)}
+_PATCH = 28
+
+
+class Claude(NamedTuple):
+    """A Claude model's family and version; (0, 0) when the name holds none."""
+
+    family: str
+    version: tuple[int, int]
+
+
+class Window(NamedTuple):
+    """A context window in tokens, None when it is not known, and where that comes from."""
+
+    tokens: int | None
+    source: str
+
+
+def find_claude(model: str | None) -> Claude | None:
+    """Family and version out of a model's name, or None when it is not a Claude model.
+
+    >>> find_claude("us.anthropic.claude-sonnet-4-5-20250929-v1:0")
+    Claude(family='sonnet', version=(4, 5))
+    """
+    name = (model or "").lower()
+    found = _OLD_STYLE.search(name) or _NEWEST_FIRST.search(name)
+    if found is None:
+        return None
+    return Claude(found["family"], (int(found["major"] or 0), int(found["minor"] or 0)))
+
+
+def find_class(model: str | None) -> ModelClass | None:
+    """What a model does with the thinking of earlier turns, or None when that is not published.
+
+    `strip` drops it silently: Opus up to 4.1, Sonnet up to 4.5, Haiku up to 4.5. `keep` retains and counts
+    it: Opus from 4.5, Sonnet from 4.6, Fable, Mythos. `bound` also refuses it when anything before it was
+    edited: Fable from 5.1, Opus from 5.5. Source: context-editing (defaults of `clear_thinking_20251015`),
+    preserved-thinking.
+
+    >>> [find_class(m) for m in ("claude-haiku-4-5", "claude-opus-4-6", "claude-fable-5-1", "gpt-5.5")]
+    ['strip', 'keep', 'bound', None]
+    """
+    claude = find_claude(model)
+    if claude is None:
+        return None
+    family, version = claude
+    if version == (0, 0):
+        return "keep" if family in ("fable", "mythos") else None
+    if family in ("fable", "mythos"):
+        return "bound" if family == "fable" and version >= (5, 1) else "keep"
+    if family == "opus":
+        return "bound" if version >= (5, 5) else "keep" if version >= (4, 5) else "strip"
+    if family == "sonnet":
+        return "keep" if version >= (4, 6) else "strip"
+    return "strip" if version <= (4, 5) else None
+
+
+def published_window(model: str | None) -> int | None:
+    """The context window published for a model, in tokens: the default where several are offered.
+
+    1,000,000: Opus and Sonnet from 4.6, Fable, Mythos 5, and any name that ends in `[1m]`. 200,000: other
+    Claude models. Source: context-windows; the suffix is Claude Code's (model configuration).
+    """
+    claude = find_claude(model)
+    if claude is None:
+        return None
+    family, version = claude
+    if _LARGE_SUFFIX in (model or "").lower() or family == "fable":
+        return _LARGE_WINDOW
+    since = {"opus": (4, 6), "sonnet": (4, 6), "mythos": (5, 0)}.get(family)
+    if version == (0, 0) and family != "mythos":
+        return None
+    return _LARGE_WINDOW if since is not None and version >= since else _WINDOW
+
+
+def model_of(session: Session) -> str | None:
+    """The model that reads the context next: that of the last reply on the path, else the session's."""
+    for index in reversed(session.path):
+        model = session.entries[index].model
+        if model and model != SYNTHETIC:
+            return model
+    return session.model
+
+
+def window_of(session: Session) -> Window:
+    """The session's context window and how it is known.
+
+    What the file tells comes first, then what is published for the model. The published figure is a
+    default: a session that was compacted, not by hand, without ever reaching 200,000 tokens had the
+    smaller window, and a request that was answered above it had the larger one.
+    """
+    if session.window:
+        return Window(session.window, "told by the file")
+    model = model_of(session)
+    published = published_window(model)
+    if published is None:
+        return Window(
+            None, f"not told by the file, and none is published here for {model or 'an unnamed model'}"
+        )
+    largest = _largest_context(session)
+    if published > _WINDOW >= largest and _LARGE_SUFFIX not in (model or "").lower():
+        if any(b.kind == "compact" and b.trigger != "manual" for _, b in session.boundaries):
+            return Window(
+                _WINDOW,
+                f"observed: {published:,} is published for {model}, but the session was compacted and "
+                f"its largest context was {largest:,} tokens",
+            )
+    if largest > published:
+        return Window(
+            _LARGE_WINDOW if largest <= _LARGE_WINDOW else largest,
+            f"observed: {published:,} is published for {model}, but a context of {largest:,} tokens was answered",
+        )
+    return Window(published, f"published for {model}")
+
+
+def _largest_context(session: Session) -> int:
+    used = (entry.usage.prompt + entry.usage.output for entry in session.entries if entry.usage is not None)
+    before = (boundary.tokens_before or 0 for _, boundary in session.boundaries)
+    return ceil(max(max(used, default=0), max(before, default=0)))
+
+
+def image_tier(model: str | None) -> Literal["standard", "high"] | None:
+    """How finely a model sees: `high` from Claude 4.7 on. A model the file does not name is `standard`.
+
+    None for a model that is no Claude model: its makers' figures are not here. Source: vision.
+    """
+    if not model:
+        return "standard"
+    claude = find_claude(model)
+    if claude is None:
+        return None
+    return "high" if claude.version >= (4, 7) else "standard"
+
+
+def image_tokens(width: int | None, height: int | None, model: str | None = None) -> int | None:
+    """Visual tokens of a picture of `width` x `height` pixels; None when size or model do not tell.
+
+    One token per 28 x 28 patch, after shrinking to the largest size of the same shape that keeps within
+    the tier's longest edge and most tokens. Source: vision.
+
+    >>> image_tokens(1920, 1080), image_tokens(1920, 1080, "claude-opus-4-7")
+    (1560, 2691)
+    """
+    tier = image_tier(model)
+    if tier is None or not width or not height or min(width, height) < 1:
+        return None
+    return _patches(width, height, *_TIERS[tier])
+
+
+@lru_cache(maxsize=4096)
+def _patches(width: int, height: int, edge: int, most: int) -> int:
+    """Columns x rows at the largest scale that fits, in exact arithmetic.
+
+    Columns and rows only step up just past a whole patch, so the largest scale is 1, the one of the
+    longest edge, or one that makes a side a whole number of patches. A scale is a fraction (up, down).
+    """
+    scales = [(1, 1), (edge, max(width, height))]
+    scales += [(_PATCH * n, side) for side in (width, height) for n in range(1, edge // _PATCH + 1)]
+    best, tokens = (0, 1), 1
+    for up, down in scales:
+        if up > down or up * max(width, height) > edge * down:
+            continue
+        columns = -(-width * up // (_PATCH * down))
+        rows = -(-height * up // (_PATCH * down))
+        if columns * rows <= most and up * best[1] > best[0] * down:
+            best, tokens = (up, down), columns * rows
+    return tokens

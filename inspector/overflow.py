@@ -1,0 +1,83 @@
+"""Whether a reply says that the context overflowed, as Flue and pi decide it (FLUE §12).
+
+Three cases: the provider's error text matches a known phrase; a reply stopped normally although more
+input than the window was read; a reply was cut off with no output at 99 % of the window.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from .session import Number, Usage
+
+Version = Literal["pi-ai 0.73.0", "pi-ai 0.83.0", "pi 1.5.2"]
+VERSIONS: tuple[Version, ...] = ("pi-ai 0.73.0", "pi-ai 0.83.0", "pi 1.5.2")
+
+_EXCLUDED = (r"^Throttling error:", r"^Service unavailable:", r"rate limit", r"too many requests")
+_N = r"[\d,]+"
+# (pattern, first version that has it)
+_PHRASES: tuple[tuple[str, int], ...] = (
+    (r"prompt is too long", 0),
+    (r"request_too_large", 0),
+    (r"input is too long for requested model", 0),
+    (r"exceeds the context window", 0),
+    (r"input token count.*exceeds the maximum", 0),
+    (r"maximum prompt length is \d+", 0),
+    (r"reduce the length of the messages", 0),
+    (r"maximum context length is \d+ tokens", 0),
+    (r"exceeds the limit of \d+", 0),
+    (r"exceeds the available context size", 0),
+    (r"greater than the context length", 0),
+    (r"context window exceeds limit", 0),
+    (r"exceeded model token limit", 0),
+    (r"too large for model with \d+ maximum context length", 0),
+    (r"model_context_window_exceeded", 0),
+    (r"prompt too long; exceeded (?:max )?context length", 0),
+    (r"context[_ ]length[_ ]exceeded", 0),
+    (r"too many tokens", 0),
+    (r"token limit exceeded", 0),
+    (rf"exceeds (?:the )?(?:model'?s )?maximum context length of {_N} tokens?", 1),
+    (rf"exceeds (?:the )?(?:model'?s )?maximum context length \({_N}\)", 1),
+    (rf"exceeds (?:the )?maximum allowed input length of {_N} tokens?", 1),
+    (rf"input \({_N} tokens\) is longer than the model'?s context length \({_N} tokens\)", 1),
+    (rf"prompt has {_N} tokens?, but the configured context size is {_N} tokens?", 1),
+    (r"range of input length should be", 1),
+    (r"prompt too long", 2),
+    (r"context window exceeded", 2),
+    (r"prompt exceeds max length", 2),
+    (r"^[\w .-]+ API error \(413\):", 2),
+    (r"^413\b", 2),
+)
+_NO_BODY = re.compile(r"^4(?:00|13)\s*(?:status code)?\s*\(no body\)", re.I)
+_EXCLUDE = re.compile("|".join(_EXCLUDED), re.I)
+_MATCH = tuple(re.compile("|".join(p for p, since in _PHRASES if since <= v), re.I) for v in range(3))
+
+
+def is_overflow(
+    stop_reason: str | None,
+    error: str | None,
+    usage: Usage | None,
+    window: Number,
+    *,
+    provider: str | None = None,
+    version: Version = "pi-ai 0.73.0",
+) -> bool:
+    """Whether this reply is a context overflow. `window` is in tokens; 0 means unknown.
+
+    >>> is_overflow("error", "prompt is too long: 213462 tokens > 200000 maximum", None, 200_000)
+    True
+    """
+    known = VERSIONS.index(version)
+    if stop_reason == "error" and error:
+        if known == 1 and "(request_too_large)" in error:
+            return True
+        no_body = _NO_BODY.search(error) and (known < 2 or provider == "cerebras")
+        if not _EXCLUDE.search(error) and (no_body or _MATCH[known].search(error)):
+            return True
+    if usage is None or not window > 0:
+        return False
+    read = usage.input + usage.cache_read
+    if stop_reason == "stop":
+        return read > window
+    return stop_reason == "length" and usage.output == 0 and read >= 0.99 * window

@@ -1,0 +1,438 @@
+"""Session + Ledger + Policy (+ Edits) -> Plan: a fate for every block, and what a summariser must write.
+
+A plan sits beside the session and never edits it. Every rule is asked once; its claims depend only on
+which side of the cut a block is, so the plan is two columns of fates, and the cut picks one of them per
+block. That makes all legal cuts one look-up: the `CutTable`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .blocks import BlockRef
+from .cuts import END, CutPoint, CutPoints, find_cuts
+from .errors import EditError
+from .ledger import SECTIONS, Ledger
+from .live import Bools, Ints
+from .models import window_of
+from .policies import find_policy
+from .policy import Edits, Policy, Verdict
+from .rules import decide
+from .session import Entry, Session
+from .standin import StandIn, make_stand_in
+from .summary import SummaryJob
+from .table import (
+    DROPPED,
+    FATES,
+    SUMMARISED,
+    VERBATIM,
+    Bytes,
+    Decision,
+    Summary,
+    Table,
+)
+from .usage import Measured, measure_usage
+
+BY_NONE, BY_PIN, BY_PAIR = -1, -2, -3
+"""Who decided a block when no rule did: nobody, a pin, or the other half of its call/output pair."""
+STANDS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
+COMPACTED = SECTIONS.index("compacted")
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Every block's outcome on one side of the cut: fate uint8[m], tokens int32[m], rule int32[m]."""
+
+    fate: Bytes
+    tokens: Ints
+    rule: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class CutTable:
+    """What each of the n + 1 places would leave, in tokens of the ledger's counter.
+
+    total     int32[n+1]      everything the context would hold; -1 where a cut is illegal
+    sections  int32[n+1, s]   the same by section; the summary counts as compacted history
+    summary   int32[n+1]      the stand-in summary alone
+    """
+
+    total: Ints
+    sections: Ints
+    summary: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a policy does to the context at the leaf of a session.
+
+    `place` is the live position the cut stands at, or None when there is nothing to compact; `why` then
+    says so. Fates and tokens are columns over the live blocks, in context order.
+    """
+
+    session: Session
+    ledger: Ledger
+    policy: Policy
+    edits: Edits
+    table: Table
+    cuts: CutPoints
+    decisions: tuple[Decision, ...]
+    older: Side
+    kept: Side
+    place: int | None
+    why: str
+    spec: Summary | None
+    stand_in: StandIn
+    measured: Measured
+
+    @cached_property
+    def is_older(self) -> Bools:
+        """bool[m]: the block stands before the cut."""
+        if self.place is None:
+            return np.zeros(len(self.table.tokens), bool)
+        return self.table.live.position < self.place
+
+    @cached_property
+    def outcome(self) -> Side:
+        """The fates at this plan's cut, call/output pairs kept whole across it."""
+        if self.place is None and not (self.kept.fate != VERBATIM).any():
+            return self.kept
+        older = self.is_older
+        side = Side(*(np.where(older, getattr(self.older, f), getattr(self.kept, f)) for f in _FIELDS))
+        return _close(self.table, side)
+
+    @property
+    def fate(self) -> Bytes:
+        return self.outcome.fate
+
+    @cached_property
+    def summarises(self) -> bool:
+        """Whether a summary is written."""
+        return self.spec is not None and bool((self.fate == SUMMARISED).any())
+
+    @property
+    def cut(self) -> CutPoint | None:
+        return None if self.place is None else self.cuts[self.place]
+
+    @property
+    def splits(self) -> int:
+        """Where the turn begins whose beginning is summarised apart, or -1."""
+        if self.place is None or self.spec is None or not self.spec.split_turns:
+            return -1
+        return int(self.table.split_start[self.place])
+
+    @property
+    def before(self) -> int:
+        """Tokens of the context as it stands, by the ledger's counter."""
+        return self.ledger.head_tokens + int(self.table.tokens.sum())
+
+    @cached_property
+    def after(self) -> int:
+        """Tokens of the context this plan leaves, a stand-in in the summary's place."""
+        return self.ledger.head_tokens + int(self.outcome.tokens.sum()) + self.summary_tokens
+
+    @cached_property
+    def summary_tokens(self) -> int:
+        """Tokens of the stand-in summary, counted line by line."""
+        return int(self.stand_in.cost[self.place]) if self.summarises and self.place is not None else 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether what is left would not trigger the policy again. True when the window is unknown."""
+        if not self.table.window:
+            return True
+        return not self.policy.trigger.fires(self.after + self.ledger.unexplained.tokens, self.table.window)
+
+    @cached_property
+    def jobs(self) -> tuple[SummaryJob, ...]:
+        """What a model would be asked to write: the history, and a split turn's beginning apart."""
+        return _jobs(self) if self.summarises else ()
+
+    @cached_property
+    def cut_table(self) -> CutTable:
+        """All places planned at once."""
+        return _cut_table(self)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether the policy's trigger fires for the context as it stands."""
+        return _verdict(self)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about this plan that a reader should not miss."""
+        return tuple(_notes(self))
+
+    def rule_of(self, row: int) -> str:
+        """Who decided the live block `row`: a rule's kind, "pin", "pair" or "nothing"."""
+        code = int(self.outcome.rule[row])
+        return self.policy.rules[code].kind if code >= 0 else {-1: "nothing", -2: "pin", -3: "pair"}[code]
+
+    @property
+    def spec_json(self) -> dict[str, Any]:
+        """The plan as data: its policy's name and the edits. `make_plan` makes the same plan from it."""
+        return {"policy": self.policy.name, "edits": self.edits.model_dump(mode="json", exclude_defaults=True)}
+
+    @property
+    def recipe(self) -> str:
+        """The Python that makes this plan."""
+        tail = "" if self.edits == Edits() else f", {self.edits!r}"
+        where = "session"
+        if self.session.leaf is not None and self.session.leaf != _last_leaf(self.session):
+            where = f"session.at({self.session.leaf!r})"
+        return f"make_plan({where}, ledger, {self.policy.name!r}{tail})"
+
+    def __repr__(self) -> str:
+        counts = Counter(self.fate.tolist())
+        fates = ", ".join(f"{counts[code]} {fate}" for code, fate in enumerate(FATES) if counts[code])
+        if self.cut is None:
+            return f"Plan({self.policy.name}: {self.why or 'no cut'} {self.before:,} tokens stay)"
+        turn = ""
+        if self.place is not None and self.place < len(self.table.live):
+            turn = f" (turn {int(self.table.live.turn[self.place]) + 1})"
+        return (
+            f"Plan({self.policy.name}: cut at {self.cut.entry}{turn}, {self.before:,} -> {self.after:,} tokens; "
+            f"blocks: {fates or 'none'}{'' if self.fits else '; does not fit'})"
+        )
+
+
+_FIELDS = ("fate", "tokens", "rule")
+
+
+def make_plan(
+    session: Session,
+    ledger: Ledger,
+    policy: str | Policy | dict[str, Any] = "flue",
+    edits: Edits | dict[str, Any] | None = None,
+    *,
+    window: int | None = None,
+) -> Plan:
+    """Plan a compaction of the context at the session's leaf. Pure: nothing is changed or asked.
+
+    `policy` is a name, a `Policy` or its JSON; `edits` override its cut, pin blocks, set knobs. `window`
+    (tokens) replaces the one the session or its model tells. Raises `PolicyError` for a policy or setting
+    that does not exist and `EditError` for a cut or pin that points at nothing or a cut that is illegal.
+    """
+    changed = edits if isinstance(edits, Edits) else Edits.model_validate(edits or {})
+    configured = find_policy(policy).configured(changed.settings)
+    cuts = ledger.remember(("cuts", session.leaf), lambda: find_cuts(session))
+    tokens = ledger.remember(("tokens", session.leaf), lambda: ledger.live_tokens(session))
+    section = ledger.remember(("section", session.leaf), lambda: ledger.section[ledger.live_rows(session)])
+    if window is None:
+        window = window_of(session).tokens
+    table = Table(session, ledger, session.live, cuts, tokens, section, configured.trigger, window or 0)
+    decisions = tuple(decide(rule, table) if rule.enabled else Decision() for rule in configured.rules)
+    pinned = _pinned(table, changed.pins)
+    spec = next((d.summary for d in decisions if d.summary is not None), None)
+    place, why = _place(table, changed, decisions)
+    return Plan(
+        session=session,
+        ledger=ledger,
+        policy=configured,
+        edits=changed,
+        table=table,
+        cuts=cuts,
+        decisions=decisions,
+        older=_side(table, [d.older for d in decisions], pinned),
+        kept=_side(table, [d.kept for d in decisions], pinned),
+        place=place,
+        why=why,
+        spec=spec,
+        stand_in=make_stand_in(table, spec, [d.appendix for d in decisions if d.appendix is not None]),
+        measured=measure_usage(session, table.weights("chars4_utf16")),
+    )
+
+
+def _place(table: Table, edits: Edits, decisions: tuple[Decision, ...]) -> tuple[int | None, str]:
+    if edits.cut is not None:
+        return _edited_place(table, edits.cut), ""
+    for decision in decisions:
+        if decision.cut is not None:
+            return decision.cut, ""
+    return None, " ".join(decision.why for decision in decisions if decision.why)
+
+
+def _edited_place(table: Table, name: str) -> int:
+    if name == END:
+        place = len(table.live)
+    else:
+        index = table.session.index.get(name)
+        found = np.flatnonzero(table.live.entries == index) if index is not None else []
+        if not len(found):
+            raise EditError("cut", name, "no such entry in this context")
+        place = int(found[0])
+    if not table.cuts.legal[place]:
+        raise EditError("cut", name, table.cuts[place].sentence)
+    return place
+
+
+def _pinned(table: Table, pins: tuple[str, ...]) -> Bools:
+    """Rows that pins hold, with the other half of every call/output pair they touch."""
+    live, session = table.live, table.session
+    rows = np.zeros(len(table.tokens), bool)
+    for pin in pins:
+        name, block = pin, None
+        if pin not in session.index and "/" in pin:
+            try:
+                name, block = BlockRef.parse(pin)
+            except ValueError:
+                raise EditError("pin", pin, "a block is written entry/number") from None
+        at = np.flatnonzero(live.entries == session.index[name]) if name in session.index else []
+        if not len(at):
+            raise EditError("pin", pin, "no such entry in this context")
+        first, last = int(live.start[at[0]]), int(live.start[at[0] + 1])
+        if block is None:
+            rows[first:last] = True
+        elif first + block < last and block >= 0:
+            rows[first + block] = True
+        else:
+            raise EditError("pin", pin, f"the entry has {last - first} blocks")
+    calls, outputs = live.pairs[:, 0], live.pairs[:, 1]
+    both = rows[calls] | rows[outputs]
+    rows[calls[both]] = rows[outputs[both]] = True
+    return rows
+
+
+def _side(table: Table, claims: list[Any], pinned: Bools) -> Side:
+    """Ask the claims in order; the first that names a block decides it, pins before all."""
+    m = len(table.tokens)
+    fate, rule = np.full(m, VERBATIM, np.uint8), np.where(pinned, BY_PIN, BY_NONE).astype(np.int32)
+    tokens, undecided = table.tokens.copy(), ~pinned
+    for code, claim in enumerate(claims):
+        if claim is None:
+            continue
+        rows = claim.rows & undecided
+        fate[rows], rule[rows] = claim.fate, code
+        if claim.tokens is not None:
+            tokens[rows] = claim.tokens[rows]
+        elif not STANDS[claim.fate]:
+            tokens[rows] = 0
+        undecided &= ~claim.rows
+    return _close(table, Side(fate, tokens, rule))
+
+
+def _close(table: Table, side: Side) -> Side:
+    """Keep pairs whole: a half that would stand alone shares the other's fate; lone halves are dropped."""
+    live = table.live
+    calls, outputs = live.pairs[:, 0], live.pairs[:, 1]
+    stands = STANDS[side.fate]
+    lone_call, lone_output = stands[calls] & ~stands[outputs], stands[outputs] & ~stands[calls]
+    lone = np.concatenate([live.orphans, live.pending])
+    lone = lone[stands[lone]]
+    if not (lone_call.any() or lone_output.any() or len(lone)):
+        return side
+    fate, tokens, rule = side.fate.copy(), side.tokens.copy(), side.rule.copy()
+    fate[calls[lone_call]] = fate[outputs[lone_call]]
+    fate[outputs[lone_output]] = fate[calls[lone_output]]
+    fate[lone] = DROPPED
+    for rows in (calls[lone_call], outputs[lone_output], lone):
+        tokens[rows], rule[rows] = 0, BY_PAIR
+    return Side(fate, tokens, rule)
+
+
+def _jobs(plan: Plan) -> tuple[SummaryJob, ...]:
+    assert plan.spec is not None and plan.place is not None
+    table, session, split = plan.table, plan.session, plan.splits
+    live = table.live
+    names = [session.entries[i].id for i in live.entries]
+    left = tuple(
+        str(BlockRef(names[live.position[row]], int(live.block[row])))
+        for row in np.flatnonzero(plan.is_older & (plan.fate != SUMMARISED))
+    )
+    history = tuple(names[table.start : plan.place if split < 0 else split])
+    previous = _previous(session.entries[live.entries[0]]) if live.summary == 0 else None
+    jobs = []
+    if split < 0 or history:
+        kind = "update" if previous else "initial"
+        jobs.append(_job(kind, history, left, plan.spec.max_tokens, previous))
+    if split >= 0:
+        jobs.append(_job("turn_prefix", tuple(names[split : plan.place]), left, plan.spec.prefix_max_tokens, None))
+    return tuple(jobs)
+
+
+def _job(kind: Any, entries: tuple[str, ...], left: tuple[str, ...], limit: int, previous: str | None) -> SummaryJob:
+    mine = set(entries)
+    leave_out = tuple(ref for ref in left if BlockRef.parse(ref).entry in mine)
+    return SummaryJob(kind=kind, entries=entries, leave_out=leave_out, max_tokens=limit, previous=previous)
+
+
+def _previous(entry: Entry) -> str:
+    told = entry.boundary.summary if entry.boundary is not None else None
+    return told if told is not None else entry.text
+
+
+def _cut_table(plan: Plan) -> CutTable:
+    table, live = plan.table, plan.table.live
+    n, s = len(live), len(SECTIONS)
+    cells = live.position.astype(np.int64) * s + table.section
+    by_older = np.bincount(cells, plan.older.tokens, n * s).reshape(n, s)
+    by_kept = np.bincount(cells, plan.kept.tokens, n * s).reshape(n, s)
+    sections = np.zeros((n + 1, s))
+    np.cumsum(by_older, axis=0, out=sections[1:])
+    sections[:n] += np.cumsum(by_kept[::-1], axis=0)[::-1]
+    sections += plan.ledger.head_sections
+    wanted = np.zeros(n + 1, bool)
+    if plan.spec is not None:
+        summarised = np.bincount(live.position, plan.older.fate == SUMMARISED, n)
+        wanted[1:] = np.cumsum(summarised) > 0
+    summary = np.where(wanted, plan.stand_in.cost, 0).astype(np.int32)
+    sections[:, COMPACTED] += summary
+    total = np.where(plan.cuts.legal, sections.sum(axis=1), -1)
+    return CutTable(total.astype(np.int32), sections.astype(np.int32), summary)
+
+
+def _verdict(plan: Plan) -> Verdict:
+    trigger, window, measured = plan.policy.trigger, plan.table.window, plan.measured
+    if not window:
+        return Verdict(None, measured.tokens, None, "The model's window is not known, so nothing triggers.")
+    threshold = trigger.threshold(window)
+    if not trigger.enabled:
+        return Verdict(False, measured.tokens, threshold, "The trigger is switched off.")
+    fires = trigger.fires(measured.tokens, window)
+    if measured.last is None:
+        source = "all estimated (characters / 4)"
+    elif measured.trailing_tokens:
+        source = f"{measured.usage_tokens:,.0f} by provider usage, {measured.trailing_tokens:,.0f} estimated since"
+    else:
+        source = "by provider usage"
+    than = "at" if trigger.ratio is not None else "above"
+    sentence = (
+        f"{'Fires' if fires else 'Does not fire'}: {measured.tokens:,.0f} tokens ({source}); "
+        f"it fires {than} {threshold:,.0f}."
+    )
+    return Verdict(fires, measured.tokens, threshold, sentence)
+
+
+def _notes(plan: Plan) -> list[str]:
+    live, notes = plan.table.live, []
+    cut = plan.cut
+    if cut is None and plan.why:
+        notes.append(plan.why)
+    if cut is not None and not cut.legal:
+        notes.append(f"{plan.policy.title or plan.policy.name} cuts where a provider refuses: {cut.sentence}")
+    changed = plan.outcome.rule == BY_PAIR
+    lone = np.concatenate([live.orphans, live.pending])
+    lost = int(changed[lone].sum())
+    if lost:
+        notes.append(f"{lost} calls or outputs without their other half are left out; no request may carry them.")
+    moved = int(changed.sum()) - lost
+    if moved:
+        notes.append(f"{moved} blocks share the fate of the other half of their call.")
+    if not plan.fits:
+        notes.append("What is left would trigger the policy again.")
+    for decision in plan.decisions:
+        notes.extend(decision.notes)
+    return notes
+
+
+def _last_leaf(session: Session) -> str | None:
+    """The leaf a reader would set: the last entry of the file that is on no sidechain."""
+    for entry in reversed(session.entries):
+        if entry.sidechain is None and entry.kind != "micro":
+            return entry.id
+    return None

@@ -1,0 +1,33 @@
+"""Untrusted text made safe to show: it stays text, and nothing in it acts.
+
+Lone surrogates become U+FFFD (no JSON channel carries them), control characters become their visible
+pictures, and marks that reorder the line they stand in are spelt out.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    """`text`, cut to `limit` characters, with nothing in it that could act on a screen.
+
+    >>> printable("\\x1b[31mred\\u202e")
+    '␛[31mred‹U+202E›'
+    """
+    if limit is not None and len(text) > limit:
+        text = text[:limit]
+    return _ACTING.sub(_spell, text.replace("\r\n", "\n"))
+
+
+def _spell(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    return f"‹U+{code:04X}›"

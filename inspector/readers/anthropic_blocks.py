@@ -1,0 +1,179 @@
+"""Message content as Anthropic's API and Claude Code write it -> blocks and usage.
+
+Every block keeps its place. A block of unknown type, or one whose fields are not what its type promises,
+becomes an `Unknown` holding its JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from ..blocks import (
+    Block,
+    Document,
+    Image,
+    Number,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolOutput,
+    Unknown,
+    build,
+)
+from ..session import Usage
+from .images import measure
+
+Names = dict[str, str]
+"""Tool name by call id, filled while calls are read and looked up while outputs are."""
+
+
+def read_content(content: Any, names: Names) -> list[Block]:
+    """The blocks of a message's `content`: a string, a list of blocks, or nothing."""
+    if type(content) is str:
+        return [build(Text, text=content)]
+    if content is None:
+        return []
+    if type(content) is not list:
+        return [_unknown(content)]
+    return [read_block(block, names) for block in content]
+
+
+def read_block(raw: Any, names: Names) -> Block:
+    """One block."""
+    if type(raw) is not dict:
+        return build(Text, text=raw) if type(raw) is str else _unknown(raw)
+    kind = raw.get("type")
+    read = _READERS.get(kind) if type(kind) is str else None
+    if read is None:
+        if type(kind) is str and kind.endswith("_tool_result"):
+            read = _tool_result
+        else:
+            return _unknown(raw)
+    return read(raw, names) or _unknown(raw)
+
+
+def read_usage(raw: Any) -> Usage | None:
+    """Tokens of the reply; of its last request when the provider lists several (CLAUDE §5.1)."""
+    if type(raw) is not dict:
+        return None
+    iterations = raw.get("iterations")
+    if type(iterations) is list:
+        messages = [each for each in iterations if type(each) is dict and each.get("type") == "message"]
+        raw = messages[-1] if messages else raw
+    return build(
+        Usage,
+        input=_tokens(raw.get("input_tokens")),
+        output=_tokens(raw.get("output_tokens")),
+        cache_read=_tokens(raw.get("cache_read_input_tokens")),
+        cache_write=_tokens(raw.get("cache_creation_input_tokens")),
+    )
+
+
+def _tokens(value: Any) -> Number:
+    return cast(Number, value) if type(value) is int or type(value) is float else 0
+
+
+def _unknown(raw: Any) -> Unknown:
+    kind = raw.get("type") if type(raw) is dict else None
+    return build(Unknown, type=kind if type(kind) is str else "", raw=raw)
+
+
+def _text(raw: dict[str, Any], names: Names) -> Block | None:
+    text = raw.get("text")
+    return build(Text, text=text) if type(text) is str else None
+
+
+def _thinking(raw: dict[str, Any], names: Names) -> Block | None:
+    text, signature = raw.get("thinking", ""), raw.get("signature")
+    if type(text) is not str or not (signature is None or type(signature) is str):
+        return None
+    return build(Reasoning, text=text, signature=signature)
+
+
+def _redacted_thinking(raw: dict[str, Any], names: Names) -> Block | None:
+    data = raw.get("data")
+    return build(Reasoning, encrypted=data) if type(data) is str else None
+
+
+def _tool_use(raw: dict[str, Any], names: Names) -> Block | None:
+    call, name = raw.get("id"), raw.get("name")
+    if type(call) is not str or type(name) is not str:
+        return None
+    names[call] = name
+    return build(ToolCall, id=call, name=name, input=raw.get("input"))
+
+
+def _tool_result(raw: dict[str, Any], names: Names) -> Block | None:
+    call, content = raw.get("tool_use_id"), raw.get("content")
+    if type(call) is not str:
+        return None
+    parts: tuple[Part, ...] = ()
+    if type(content) is str:
+        parts = (build(Text, text=content),)
+    elif content is not None:
+        parts = tuple(map(_part, content if type(content) is list else [content]))
+    return build(
+        ToolOutput, call_id=call, name=names.get(call), parts=parts, is_error=raw.get("is_error") is True
+    )
+
+
+def _part(raw: Any) -> Part:
+    if type(raw) is dict and raw.get("type") not in ("text", "image", "document"):
+        return _unknown(raw)
+    return cast(Part, read_block(raw, {}))
+
+
+def _image(raw: dict[str, Any], names: Names) -> Block | None:
+    source = _source(raw)
+    data, url = source.get("data"), source.get("url")
+    if source.get("type") == "base64" and type(data) is str:
+        width, height = measure(data) or (None, None)
+        return build(Image, media_type=_chars(source, "media_type"), width=width, height=height, data=data)
+    if source.get("type") == "url" and type(url) is str:
+        return build(Image, media_type=_chars(source, "media_type"), url=url)
+    return None
+
+
+def _document(raw: dict[str, Any], names: Names) -> Block | None:
+    source = _source(raw)
+    kind, data, url, content = (
+        source.get("type"),
+        source.get("data"),
+        source.get("url"),
+        source.get("content"),
+    )
+    told = {"media_type": _chars(source, "media_type"), "title": _chars(raw, "title")}
+    if kind == "text" and type(data) is str:
+        return build(Document, text=data, **told)
+    if kind == "base64" and type(data) is str:
+        return build(Document, data=data, **told)
+    if kind == "url" and type(url) is str:
+        return build(Document, url=url, **told)
+    if kind == "content" and type(content) is str:
+        return build(Document, text=content, **told)
+    return None
+
+
+def _source(raw: dict[str, Any]) -> dict[str, Any]:
+    source = raw.get("source")
+    return source if type(source) is dict else {}
+
+
+def _chars(raw: dict[str, Any], name: str) -> str | None:
+    value = raw.get(name)
+    return value if type(value) is str else None
+
+
+_READERS: dict[str, Callable[[dict[str, Any], Names], Block | None]] = {
+    "text": _text,
+    "thinking": _thinking,
+    "redacted_thinking": _redacted_thinking,
+    "tool_use": _tool_use,
+    "server_tool_use": _tool_use,
+    "mcp_tool_use": _tool_use,
+    "tool_result": _tool_result,
+    "image": _image,
+    "document": _document,
+}

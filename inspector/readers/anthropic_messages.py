@@ -1,0 +1,282 @@
+"""Requests to Anthropic's Messages API, with or without the reply: `{model, system, tools, messages}`.
+
+In go the bytes of a request body, of `{request, response}`, of `{body, response}` or of a bare list of
+messages; out comes a `Session`. Messages are named m1, m2, … in order, the reply is the last one.
+Sources: CLAUDE §5 (compaction blocks), §7 (roles and pairing), §13 (blocks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..blocks import Block, Image, Text
+from ..errors import EmptySession, ReadError
+from ..session import Boundary, Corrupt, Entry, Session, Tool
+from .anthropic_blocks import Names, read_block, read_usage
+from .records import Data, Reader
+from .shapes import FILE, Fields, find_blocks, gather, load, place, sniff_document
+
+NAME = "anthropic-messages"
+ROLES = ("user", "assistant", "system")
+WRAPPERS = ("request", "body", "params")
+FOREIGN = (
+    "tool_calls",
+    "function_call",
+    "tool_call_id",
+    "parts",
+    "toolCalls",
+    "monotonicTs",
+    "parentId",
+    "uuid",
+)
+"""Fields of a message that say it is another system's."""
+
+# What a block of each type becomes; the rest of its JSON is kept beside it.
+_TAKEN: dict[str, tuple[str, ...]] = {
+    "text": ("type", "text"),
+    "thinking": ("type", "thinking", "signature"),
+    "redacted_thinking": ("type", "data"),
+    "tool_use": ("type", "id", "name", "input"),
+    "server_tool_use": ("id", "name", "input"),
+    "mcp_tool_use": ("id", "name", "input"),
+    "tool_result": ("type", "tool_use_id", "content", "is_error"),
+    "image": ("type", "source"),
+    "document": ("type", "source", "title"),
+}
+_ANSWER = ("tool_use_id", "content", "is_error")
+
+
+def sniff(data: Data) -> str | None:
+    """None for messages of user, assistant and system whose content is text or Anthropic's blocks."""
+    return sniff_document(data, _judge)
+
+
+def _judge(value: Any) -> str | None:
+    messages = _find_messages(value)
+    if messages is None:
+        return "no list of messages in it, in its `request` or in its `body`"
+    if not messages:
+        told = value if isinstance(value, dict) else {}
+        return None if {"model", "system", "max_tokens"} & set(told) else "its list of messages is empty"
+    for at, message in enumerate(messages, 1):
+        if reason := _fault(message):
+            return f"message {at} {reason}"
+    return None
+
+
+def _fault(message: Any) -> str | None:
+    """Why this is no message of Anthropic's, or None. The last one seen may have been cut short."""
+    if not isinstance(message, dict):
+        return "is not an object"
+    foreign = next((name for name in FOREIGN if name in message), None)
+    if foreign is not None:
+        return f"has a field `{foreign}`, which is another system's"
+    if "role" in message and message["role"] not in ROLES:
+        return f"has the role {message['role']!r}"
+    if "role" not in message and message and "content" not in message:
+        return "has no role"
+    content = message.get("content")
+    if content is not None and not isinstance(content, str | list):
+        return "has a content that is neither text nor a list of blocks"
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict) or not isinstance(block.get("type", ""), str):
+            return "holds a block without a type"
+        if (
+            "toolUse" in block
+            or "result" in block
+            or "toolCallId" in block
+            or block.get("type") == "toolCall"
+        ):
+            return "holds a tool block of another system's"
+    return None
+
+
+def _find_request(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The request body, and the object around it (empty when there is none)."""
+    if isinstance(value, list):
+        return {"messages": value}, {}
+    if not isinstance(value, dict):
+        return {}, {}
+    if isinstance(value.get("messages"), list):
+        return value, {}
+    for name in WRAPPERS:
+        inner = value.get(name)
+        if isinstance(inner, dict):
+            body, around = _find_request(inner)
+            if body:
+                return body, {key: item for key, item in value.items() if key != name} | around
+    return {}, {}
+
+
+def _find_messages(value: Any) -> list[Any] | None:
+    messages = _find_request(value)[0].get("messages")
+    return messages if isinstance(messages, list) else None
+
+
+def read(data: Data) -> Session:
+    """The whole request and its reply. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    document = load(data)
+    body, around = _find_request(document)
+    messages = body.get("messages")
+    if not isinstance(messages, list):
+        raise ReadError(FILE, detail="no list of messages in it, in its `request` or in its `body`")
+    fields = Fields({key: item for key, item in body.items() if key != "messages"})
+    reply = _take_reply(fields, around)
+    entries: list[Entry] = []
+    corrupt: list[Corrupt] = []
+    names: Names = {}
+    rows = messages if reply is None else [*messages, reply]
+    for line, raw in enumerate(rows, 1):
+        parent = entries[-1].id if entries else None
+        if isinstance(raw, dict):
+            entries.extend(_read_message(Fields(raw), line, parent, names))
+        else:
+            corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
+    if not entries:
+        raise EmptySession(FILE, [(NAME, "")])
+    system, tools, kept = _read_system(fields), tuple(_read_tools(fields)), around
+    asked = fields.text("model")
+    return Session(
+        format=NAME,
+        id=fields.text("sessionId") or fields.text("session_id") or "",
+        model=asked or (entries[-1].model if reply is not None else None),
+        system=system,
+        tools=tools,
+        entries=tuple(entries),
+        leaf=entries[-1].id,
+        corrupt=tuple(corrupt),
+        extra=fields.rest | ({"around": kept} if kept else {}),
+    )
+
+
+def _take_reply(fields: Fields, around: dict[str, Any]) -> dict[str, Any] | None:
+    """The reply's message, taken from beside the request, from inside it, or merged with it."""
+    for holder in (around, fields.rest):
+        reply = holder.get("response")
+        if isinstance(reply, dict):
+            del holder["response"]
+            inner = reply.get("body")
+            return inner if isinstance(inner, dict) else reply
+    if fields.rest.get("role") == "assistant" and isinstance(fields.rest.get("content"), list):
+        merged = ("id", "type", "role", "content", "stop_reason", "stop_sequence", "usage")
+        reply = {name: fields.rest.pop(name) for name in merged if name in fields.rest}
+        return reply | ({"model": fields.rest["model"]} if "model" in fields.rest else {})
+    return None
+
+
+def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -> Iterator[Entry]:
+    """One message as an entry, or as several where a compaction block stands between its blocks."""
+    refused = Fields(fields.object("error"))
+    error = refused.text("message")
+    if error is not None:
+        fields.rest["error"] = refused.rest
+    role = fields.text("role") or "assistant"
+    content = fields.any("content")
+    usage = read_usage(fields.rest.get("usage"))
+    told: dict[str, Any] = {
+        "model": fields.text("model"),
+        "stop_reason": fields.text("stop_reason"),
+        "error": error,
+        "usage": usage,
+    }
+    runs = _split(content)
+    for at, run in enumerate(runs, 1):
+        name = f"m{line}" if at == 1 else f"m{line}.{at}"
+        shared: dict[str, Any] = {
+            "id": name,
+            "parent": parent,
+            "sources": (place(line),) if at == 1 else (),
+        }
+        if at == len(runs):
+            shared |= told | {"extra": fields.rest}
+        yield (
+            _read_compaction(run, role, shared)
+            if isinstance(run, dict)
+            else _read_run(run, role, shared, names)
+        )
+        parent = name
+
+
+def _split(content: Any) -> list[Any]:
+    """The content cut around its compaction blocks: lists of blocks, and the compaction blocks themselves."""
+    if not isinstance(content, list):
+        return [content]
+    runs: list[Any] = []
+    for raw in content:
+        if isinstance(raw, dict) and raw.get("type") == "compaction" and isinstance(raw.get("content"), str):
+            runs.append(raw)
+        elif runs and isinstance(runs[-1], list):
+            runs[-1].append(raw)
+        else:
+            runs.append([raw])
+    return runs or [[]]
+
+
+def _read_compaction(raw: dict[str, Any], role: str, shared: dict[str, Any]) -> Entry:
+    """A summary the server wrote: what stands before it is ignored from here on (CLAUDE §5.1)."""
+    rest = {key: item for key, item in raw.items() if key not in ("type", "content")}
+    boundary = Boundary(summary=raw["content"], extra=rest)
+    return Entry(
+        kind="compaction", role=role, blocks=(Text(text=raw["content"]),), boundary=boundary, **shared
+    )
+
+
+def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> Entry:
+    def read_one(raw: Any) -> tuple[Block, dict[str, Any]]:
+        block = read_block(raw, names)
+        return block, {} if block.kind == "unknown" or not isinstance(raw, dict) else _find_rest(raw)
+
+    blocks, more = gather(find_blocks(content, read_one))
+    if role == "user" and blocks and all(block.kind == "tool_output" for block in blocks):
+        role = "tool"
+    return Entry(role=role, blocks=blocks, **(shared | {"extra": shared.get("extra", {}) | more}))
+
+
+def _find_rest(raw: dict[str, Any]) -> dict[str, Any]:
+    """What of a block's JSON its block does not hold; the type too, where several types become one kind."""
+    taken = _TAKEN.get(raw["type"], _ANSWER)
+    return {key: item for key, item in raw.items() if key not in taken}
+
+
+def _read_system(fields: Fields) -> tuple[Text | Image, ...]:
+    """The system prompt: one string, or blocks. What no block of it holds stays in the fields."""
+    raw = fields.any("system")
+    if raw is None:
+        raw = fields.any("system_prompt")
+    blocks: list[Text | Image] = []
+    rest: dict[str, Any] = {}
+    for at, (block, more) in enumerate(find_blocks(raw, lambda item: (read_block(item, {}), {}))):
+        item = raw[at] if isinstance(raw, list) else None
+        if isinstance(block, Text | Image):
+            blocks.append(block)
+            more = _find_rest(item) if isinstance(item, dict) else {}
+        else:
+            more = {"raw": item if isinstance(raw, list) else raw}
+        if more:
+            rest[str(at)] = more
+    if rest:
+        fields.rest["system"] = rest
+    return tuple(blocks)
+
+
+def _read_tools(fields: Fields) -> Iterator[Tool]:
+    """The tools the model is told about; a server's tool has a type in place of a schema."""
+    rest: dict[str, Any] = {}
+    for at, raw in enumerate(fields.items("tools") or ()):
+        inner = Fields(raw)
+        name = inner.text("name")
+        if name is None:
+            rest[str(at)] = raw
+            continue
+        tool = Tool(
+            name=name, description=inner.text("description") or "", input_schema=inner.any("input_schema")
+        )
+        if inner.rest:
+            rest[str(at)] = inner.rest
+        yield tool
+    if rest:
+        fields.rest["tools"] = rest
+
+
+READER = Reader(NAME, "Anthropic Messages request", sniff, read)

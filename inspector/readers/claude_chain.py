@@ -1,0 +1,199 @@
+"""Who follows whom in a Claude Code file.
+
+In go drafts in file order and the links of bookkeeping rows, out comes each draft's parent among drafts.
+Three things make this more than a look-up. Rows that are no messages stand in the chain. The rows of one
+reply are one draft, and the outputs of its parallel calls hang off different rows of it: they are chained
+in file order, and what followed any of them follows the last. And a compaction starts a new chain: it is
+tied to what stood before it, and what follows the last message it kept follows the compaction.
+Source: CLAUDE §3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..blocks import Block
+from ..session import Source, Usage
+
+Kind = Literal["message", "compaction", "micro"]
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """An entry in the making. `parent` is what the file says, `up` is the draft that it comes to."""
+
+    id: str
+    parent: str | None
+    role: str
+    order: int
+    aside: bool
+    agent: str | None
+    kind: Kind = "message"
+    rows: list[str | None] = field(default_factory=list)
+    parts: list[list[Block]] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    message: str | None = None
+    answers: frozenset[str] = frozenset()
+    answered: set[str] | None = None
+    usage: Usage | None = None
+    iterations: list[Any] | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    error: str | None = None
+    timestamp: str | None = None
+    meta: bool = False
+    metadata: dict[str, Any] = field(default_factory=dict)
+    logical: str | None = None
+    up: Draft | None = None
+    owner: Draft | None = None
+    last: Draft | None = None
+    side: str | None = None
+
+    def append(self, row: str | None, blocks: list[Block], source: Source) -> None:
+        """One more row of it."""
+        self.rows.append(row)
+        self.parts.append(blocks)
+        self.sources.append(source)
+
+    def replace(self, row: str | None, blocks: list[Block], source: Source) -> None:
+        """A row of it came again: the later one counts."""
+        self.parts[self.rows.index(row)] = blocks
+        self.sources.append(source)
+
+
+class Chain:
+    """The links of a file: `home` holds the draft of a row, `via` the parent of a row that has none."""
+
+    def __init__(self) -> None:
+        self.home: dict[str, Draft] = {}
+        self.via: dict[str, str | None] = {}
+        self.tails: dict[Draft, list[Draft]] = {}
+        self.bridged = 0
+
+    def find(self, row: str | None) -> tuple[Draft | None, bool]:
+        """The draft that row belongs to or hangs off, and whether the way there is broken."""
+        seen: list[str] = []
+        while row is not None and row not in self.home and row in self.via:
+            seen.append(row)
+            row = self.via[row]
+            if len(seen) > len(self.via):
+                return None, False
+        for link in seen:
+            self.via[link] = row
+        draft = self.home.get(row) if row is not None else None
+        return draft, row is not None and draft is None
+
+    def link(self, drafts: list[Draft]) -> None:
+        """Set `up`, `owner`, `last` and `side` of all drafts."""
+        for draft in drafts:
+            if draft.kind == "compaction":
+                for tail in self.find_all(tails_of(draft.metadata)[:1]):
+                    self.tails.setdefault(tail, []).append(draft)
+        before: dict[str | None, Draft] = {}
+        for draft in drafts:
+            lane = draft.agent if draft.aside else None
+            draft.up = self._follow(draft, before.get(lane) if lane or not draft.aside else None)
+            before[lane] = draft
+        for draft in drafts:
+            if draft.answers:
+                _queue(draft)
+        for draft in drafts:
+            if not draft.answers and draft.up is not None:
+                draft.up = end_of(draft.up)
+            if draft.aside:
+                above = draft.up.side if draft.up is not None and draft.up.aside else None
+                draft.side = draft.agent or above or draft.id
+
+    def _follow(self, draft: Draft, previous: Draft | None) -> Draft | None:
+        if draft.kind == "compaction":
+            wanted = (draft.logical, draft.parent, *tails_of(draft.metadata))
+            for row in wanted:
+                found, _ = self.find(row)
+                if found is not None and found.order < draft.order:
+                    return self._continue(found, draft)
+            self.bridged += previous is not None and any(wanted)
+            return previous
+        found, broken = self.find(draft.parent)
+        if found is draft:
+            return None
+        if found is None:
+            self.bridged += broken and previous is not None
+            return previous if broken else None
+        return self._continue(found, draft)
+
+    def _continue(self, found: Draft, draft: Draft) -> Draft:
+        """`found`, or the compaction that made it the end of what it kept."""
+        later = [each for each in self.tails.get(found, ()) if each.order < draft.order]
+        return max(later, key=lambda each: each.order) if later else found
+
+    def find_all(self, rows: Iterable[str]) -> list[Draft]:
+        """The drafts of these rows, each once."""
+        found = (self.find(row)[0] for row in rows)
+        return list(dict.fromkeys(draft for draft in found if draft is not None))
+
+    def find_kept(self, draft: Draft, drafts: list[Draft]) -> list[Draft]:
+        """The drafts a compaction kept, in file order."""
+        named = preserved(draft.metadata)
+        if named:
+            return sorted(self.find_all(named), key=lambda each: each.order)
+        head, tail = (self.find(row)[0] for row in segment(draft.metadata))
+        if head is None or tail is None:
+            return []
+        kept: list[Draft] = []
+        at: Draft | None = tail
+        while at is not None and len(kept) <= tail.order:
+            kept.append(at)
+            if at is head:
+                return kept[::-1]
+            at = at.up
+        return [each for each in drafts[head.order : tail.order + 1] if each.side == draft.side]
+
+
+def _queue(draft: Draft) -> None:
+    """Put a tool output behind the outputs before it that answer the same reply."""
+    up = draft.up
+    if up is None:
+        return
+    owner = up if up.role == "assistant" else up.owner
+    if owner is None:
+        return
+    if owner.answered is None:
+        owner.answered = set()
+    if draft.answers <= owner.answered:
+        return
+    owner.answered |= draft.answers
+    draft.owner, draft.up = owner, owner.last or owner
+    owner.last = draft
+
+
+def end_of(draft: Draft) -> Draft:
+    """Where a row that hangs off this draft stands: behind the outputs of the reply it belongs to."""
+    owner = draft.owner or (draft if draft.role == "assistant" else None)
+    return (owner.last if owner is not None else None) or draft
+
+
+def preserved(metadata: dict[str, Any]) -> list[str]:
+    """Rows a compaction kept by name."""
+    named = metadata.get("preservedMessages")
+    if not isinstance(named, dict):
+        return []
+    rows = named.get("uuids") or named.get("allUuids")
+    return [row for row in rows if isinstance(row, str)] if isinstance(rows, list) else []
+
+
+def segment(metadata: dict[str, Any]) -> tuple[str | None, str | None]:
+    """First and last row of the run a compaction kept."""
+    run = metadata.get("preservedSegment")
+    if not isinstance(run, dict):
+        return None, None
+    head, tail = run.get("headUuid"), run.get("tailUuid")
+    return head if isinstance(head, str) else None, tail if isinstance(tail, str) else None
+
+
+def tails_of(metadata: dict[str, Any]) -> list[str]:
+    """Rows a compaction may follow when it does not say: the kept ones, the latest first."""
+    head, tail = segment(metadata)
+    rows = (tail, head, *reversed(preserved(metadata)))
+    return list(dict.fromkeys(row for row in rows if row is not None))

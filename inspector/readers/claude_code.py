@@ -1,0 +1,344 @@
+"""Claude Code's session files: one JSON row per line.
+
+In go the bytes, out comes a `Session`. A row of the conversation goes into an entry, the rows of one
+reply into one; every other row becomes a note, and a line that cannot be read a corrupt record. So the
+lines that are not blank are exactly `session.records`. Source: CLAUDE §3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from ..blocks import Number, ToolOutput, build
+from ..errors import EmptySession
+from ..session import Boundary, Corrupt, Entry, Note, Session, Source
+from .anthropic_blocks import Names, read_content, read_usage
+from .claude_chain import Chain, Draft, end_of
+from .claude_rows import BOOKKEEPING, SUBTYPES, TALK, Message, Row, decode_row, decode_sign
+from .records import Data, Reader, iter_lines, paused_gc
+
+NAME = "claude-code"
+SYNTHETIC = "<synthetic>"
+"""The model named in messages that Claude Code writes itself."""
+LOOK = 64
+HUGE = 1 << 26
+
+Lane = tuple[bool, str | None]
+
+
+def sniff(data: Data) -> str | None:
+    """None when one of the first lines is a row of Claude Code's."""
+    count = 0
+    for source, line in iter_lines(data):
+        count += 1
+        try:
+            if source.size < HUGE and decode_sign(line).ours:
+                return None
+        except ValueError:
+            pass
+        if count == LOOK:
+            break
+    return (
+        f"none of the first {count} lines is a row with a uuid and a parentUuid" if count else "it is empty"
+    )
+
+
+def read(data: Data) -> Session:
+    """Every row of the file. Raises `EmptySession` when none of them is a message."""
+    rows = Rows()
+    with paused_gc():
+        source: Source | None = None
+        for source, line in iter_lines(data):
+            try:
+                rows.take(decode_row(line), source)
+            except ValueError as error:
+                rows.spoil(source, str(error))
+        if source is not None and source.offset + source.size == len(data):
+            rows.check_last(source)
+        return rows.make_session()
+
+
+READER = Reader(name=NAME, title="Claude Code JSONL", sniff=sniff, read=read)
+
+
+class Rows:
+    """The rows of one file as they come, and the session they make."""
+
+    def __init__(self) -> None:
+        self.drafts: list[Draft] = []
+        self.notes: list[Note] = []
+        self.corrupt: list[Corrupt] = []
+        self.chain = Chain()
+        self.names: Names = {}
+        self.replies: dict[tuple[str, Lane], Draft] = {}
+        self.unwritten: dict[Lane, list[Draft]] = {}
+        self.previous: dict[Lane, Draft] = {}
+        self.spoken: dict[bool, Draft] = {}
+        self.models: dict[bool, str] = {}
+        self.titles: dict[str, str] = {}
+        self.facts: dict[str, str | None] = {}
+
+    def take(self, row: Row, source: Source) -> None:
+        """Put a row where it belongs."""
+        if row.type in TALK:
+            if row.message is None:
+                self.spoil(source, f"a row of type {row.type} without a message")
+            elif row.is_compact_summary and row.type == "user":
+                self._summarise(row, row.message, source)
+            else:
+                self._say(row, row.message, source)
+        elif row.type == "system" and row.subtype == "compact_boundary":
+            self._compact(row, source)
+        elif row.type == "system" and row.subtype == "microcompact_boundary":
+            draft = self._start(row, source, "system")
+            draft.kind, draft.metadata = "micro", _object(row.microcompact_metadata)
+            draft.append(row.uuid, [], source)
+        else:
+            self._note(row, source)
+
+    def spoil(self, source: Source, reason: str) -> None:
+        """Put down a line that cannot be read."""
+        self.corrupt.append(build(Corrupt, line=source.line, offset=source.offset, reason=reason))
+
+    def check_last(self, source: Source) -> None:
+        """A corrupt line at the very end, with no line end, is one that is still being written."""
+        if self.corrupt and self.corrupt[-1].line == source.line:
+            self.corrupt.pop()
+            self.spoil(source, "the last line is not finished")
+
+    def _note(self, row: Row, source: Source) -> None:
+        kind = row.type or ""
+        known = kind in BOOKKEEPING
+        if kind == "system":
+            kind, known = f"system/{row.subtype or ''}", row.subtype in SUBTYPES
+        self.notes.append(build(Note, type=kind, known=known, source=source))
+        if row.uuid is not None:
+            self.chain.via[row.uuid] = None if row.parent_uuid is UNSET else row.parent_uuid
+        if row.custom_title is not None:
+            self.titles["custom"] = row.custom_title
+        elif row.ai_title is not None:
+            self.titles["ai"] = row.ai_title
+        elif row.summary is not None and kind == "summary":
+            here = row.leaf_uuid is not None and row.leaf_uuid in self.chain.home
+            self.titles["here" if here else "elsewhere"] = row.summary
+
+    def _start(self, row: Row, source: Source, role: str) -> Draft:
+        """A new draft for this row, in its place in the chain."""
+        lane, parent = row.lane, row.parent_uuid
+        if parent is UNSET:
+            # Rows of a format without the field follow each other.
+            parent = self.previous[lane].id if lane in self.previous else None
+        name = row.uuid if row.uuid is not None else f"line-{source.line}"
+        draft = Draft(name, parent, role, len(self.drafts), *lane)
+        draft.timestamp = row.timestamp
+        self.drafts.append(draft)
+        self.previous[lane] = draft
+        self.chain.home[name] = draft
+        self._tell(row)
+        return draft
+
+    def _tell(self, row: Row) -> None:
+        facts = self.facts
+        facts.setdefault("cwd", row.cwd)
+        if row.session_id is not None:
+            facts["id"] = row.session_id
+        if row.version is not None:
+            facts["version"] = row.version
+        if row.git_branch is not None:
+            facts["git_branch"] = row.git_branch
+
+    def _say(self, row: Row, message: Message, source: Source) -> None:
+        lane = row.lane
+        blocks = read_content(message.content, self.names)
+        draft = self.chain.home.get(row.uuid) if row.uuid is not None else None
+        again = draft is not None and draft.kind == "message" and draft.message == message.id
+        if draft is not None and again and (draft.role == "assistant") == (row.type == "assistant"):
+            self._move(draft, row)
+            draft.replace(row.uuid, blocks, source)
+        else:
+            reply = (message.id, lane) if message.id is not None and row.type == "assistant" else None
+            draft = self.replies.get(reply) if reply is not None else None
+            if draft is None:
+                draft = self._start(row, source, "user")
+                if reply is not None:
+                    self.replies[reply] = draft
+            elif row.uuid is not None:
+                self.chain.home[row.uuid] = draft
+                if draft.parent == row.uuid:
+                    draft.parent = None if row.parent_uuid is UNSET else row.parent_uuid
+            draft.message = message.id
+            draft.append(row.uuid, blocks, source)
+        if row.type == "assistant":
+            self._answer(draft, row, message)
+        else:
+            outputs = [block.call_id for block in blocks if type(block) is ToolOutput]
+            draft.role = "tool" if outputs and len(outputs) == len(blocks) else "user"
+            draft.answers = frozenset(outputs)
+            draft.meta = row.is_meta is True
+        self.spoken[lane[0]] = draft
+
+    def _answer(self, draft: Draft, row: Row, message: Message) -> None:
+        """What a reply's row tells besides its blocks; the last row that tells it counts."""
+        draft.role = "assistant"
+        if message.model is not None:
+            draft.model = message.model
+            if message.model != SYNTHETIC:
+                self.models[draft.aside] = message.model
+        if message.stop_reason is not None:
+            draft.stop_reason = message.stop_reason
+        if message.usage is not None:
+            draft.usage = read_usage(message.usage)
+            iterations = _object(message.usage).get("iterations")
+            draft.iterations = iterations if isinstance(iterations, list) and len(iterations) > 1 else None
+        if row.is_api_error_message:
+            draft.error = row.error if isinstance(row.error, str) else "api_error"
+        self.unwritten.pop(row.lane, None)
+
+    def _move(self, draft: Draft, row: Row) -> None:
+        """A row came again: its parent is the new one, unless that is a compaction which kept it."""
+        if row.parent_uuid is UNSET or draft.rows[0] != row.uuid:
+            return
+        above, _ = self.chain.find(row.parent_uuid)
+        if above is not None and above.kind == "compaction":
+            self.chain.tails.setdefault(draft, []).append(above)
+        else:
+            draft.parent = row.parent_uuid
+
+    def _compact(self, row: Row, source: Source) -> None:
+        draft = self.chain.home.get(row.uuid) if row.uuid is not None else None
+        if draft is not None and draft.kind == "compaction":
+            draft.replace(row.uuid, [], source)
+        else:
+            draft = self._start(row, source, "user")
+            draft.kind = "compaction"
+            draft.append(row.uuid, [], source)
+            self.unwritten.setdefault(row.lane, []).append(draft)
+        draft.metadata, draft.logical = _object(row.compact_metadata), row.logical_parent_uuid
+
+    def _summarise(self, row: Row, message: Message, source: Source) -> None:
+        blocks = read_content(message.content, self.names)
+        draft = self.chain.home.get(row.uuid) if row.uuid is not None else None
+        if draft is not None and draft.kind == "compaction":
+            draft.replace(row.uuid, blocks, source)
+            return
+        waiting = self.unwritten.get(row.lane, [])
+        draft = next((each for each in reversed(waiting) if _announces(each, row)), None)
+        if draft is None and waiting:
+            draft = waiting[-1]
+        if draft is None:
+            draft = self._start(row, source, "user")
+            draft.kind = "compaction"
+        else:
+            waiting.remove(draft)
+            if row.uuid is not None:
+                self.chain.home[row.uuid] = draft
+        draft.append(row.uuid, blocks, source)
+        self.spoken[draft.aside] = draft
+
+    def make_session(self) -> Session:
+        """The session all rows make. Raises `EmptySession` when none of them is a message."""
+        if not self.spoken:
+            count = len(self.notes) + len(self.corrupt) + len(self.drafts)
+            raise EmptySession("data", [(NAME, "recognised")], f"{count} records, none of them a message")
+        self.chain.link(self.drafts)
+        aside = False not in self.spoken
+        leaf = end_of(self.spoken[aside])
+        if aside:
+            # A sub-agent's own file: what is apart elsewhere is all there is here.
+            main = leaf.side
+            for draft in self.drafts:
+                draft.side = None if draft.side == main else draft.side
+        entries = tuple(self._make_entry(draft) for draft in self.drafts)
+        times = [entry.timestamp for entry in entries if entry.timestamp is not None]
+        titles = (self.titles.get(kind) for kind in ("custom", "ai", "here", "elsewhere"))
+        extra = {name: self.facts[name] for name in ("version", "git_branch") if self.facts.get(name)}
+        if aside and leaf.agent is not None:
+            extra["agent_id"] = leaf.agent
+        bridged = self.chain.bridged
+        return Session(
+            format=NAME,
+            id=self.facts.get("id") or "",
+            title=next((title for title in titles if title is not None), None),
+            model=self.models.get(aside),
+            cwd=self.facts.get("cwd"),
+            created=min(times, default=None),
+            updated=max(times, default=None),
+            entries=entries,
+            leaf=leaf.id,
+            notes=tuple(self.notes),
+            corrupt=tuple(self.corrupt),
+            warnings=(_bridges(bridged),) if bridged else (),
+            extra=extra,
+        )
+
+    def _make_entry(self, draft: Draft) -> Entry:
+        parts = draft.parts
+        return build(
+            Entry,
+            id=draft.id,
+            parent=draft.parent if draft.up is None else draft.up.id,
+            role=draft.role,
+            kind=draft.kind,
+            blocks=tuple(parts[0]) if len(parts) == 1 else tuple(block for part in parts for block in part),
+            usage=draft.usage,
+            model=draft.model,
+            stop_reason=draft.stop_reason,
+            error=draft.error,
+            timestamp=draft.timestamp,
+            meta=draft.meta,
+            sidechain=draft.side,
+            boundary=None if draft.kind == "message" else self._make_boundary(draft),
+            aliases=tuple(row for row in draft.rows[1:] if row is not None),
+            sources=tuple(draft.sources),
+            extra={} if draft.iterations is None else {"iterations": draft.iterations},
+        )
+
+    def _make_boundary(self, draft: Draft) -> Boundary:
+        told = dict(draft.metadata)
+        kept = self.chain.find_kept(draft, self.drafts)
+        if kept:
+            for name in ("preservedMessages", "preservedSegment"):
+                told.pop(name, None)
+        cleared = told.get("compactedToolIds")
+        if isinstance(cleared, list) and all(isinstance(call, str) for call in cleared):
+            del told["compactedToolIds"]
+        else:
+            cleared = []
+        trigger = told.pop("trigger") if isinstance(told.get("trigger"), str) else None
+        return Boundary(
+            kind="micro" if draft.kind == "micro" else "compact",
+            trigger=trigger,
+            tokens_before=_pop_number(told, "preTokens"),
+            tokens_after=_pop_number(told, "postTokens"),
+            tokens_saved=_pop_number(told, "tokensSaved"),
+            kept=tuple(each.id for each in kept),
+            cleared=tuple(cleared),
+            extra=told,
+        )
+
+
+def _announces(draft: Draft, row: Row) -> bool:
+    """Whether this boundary's row is the one that the summary belongs to."""
+    for name in ("preservedSegment", "preservedMessages"):
+        if row.uuid is not None and _object(draft.metadata.get(name)).get("anchorUuid") == row.uuid:
+            return True
+    return draft.id == row.parent_uuid
+
+
+def _bridges(count: int) -> str:
+    who, was = ("1 entry follows", "it was") if count == 1 else (f"{count} entries follow", "each was")
+    return f"{who} a record that is not in the file; {was} placed after the entry before it"
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _pop_number(told: dict[str, Any], name: str) -> Number | None:
+    value = told.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        del told[name]
+        return value
+    return None

@@ -1,0 +1,161 @@
+"""One line of a Claude Code file -> a `Row` with the fields that matter here.
+
+The other fields (a tool's raw result, a snapshot of files) are never decoded, which is most of the work
+saved. A line of unusual JSON, or with fields of another type than they should have, goes a slower way
+and gives the same row; what has the wrong type counts as missing. Field names: CLAUDE §3.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from .records import decode
+
+TALK = ("user", "assistant")
+BOOKKEEPING = frozenset(
+    {
+        "agent-name",
+        "agent-setting",
+        "ai-title",
+        "attachment",
+        "custom-title",
+        "file-history-snapshot",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+        "pr-link",
+        "progress",
+        "queue-operation",
+        "summary",
+        "tag",
+    }
+)
+"""Types of rows that are no messages."""
+SUBTYPES = frozenset(
+    {
+        "api_error",
+        "away_summary",
+        "bridge_status",
+        "informational",
+        "local_command",
+        "stop_hook_summary",
+        "turn_duration",
+    }
+)
+"""Kinds of system rows that say nothing to the model."""
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+class Message(msgspec.Struct, gc=False):
+    """What the API was sent, or answered."""
+
+    id: str | None = None
+    model: str | None = None
+    content: Any = None
+    stop_reason: str | None = None
+    usage: Any = None
+
+
+class Row(msgspec.Struct, rename="camel", gc=False):
+    """A line of the file."""
+
+    type: str | None = None
+    subtype: str | None = None
+    uuid: str | None = None
+    parent_uuid: str | UnsetType | None = UNSET
+    logical_parent_uuid: str | None = None
+    is_sidechain: bool | None = None
+    agent_id: str | None = None
+    message: Message | None = None
+    timestamp: str | None = None
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
+    compact_metadata: Any = None
+    microcompact_metadata: Any = None
+    is_api_error_message: bool | None = None
+    error: Any = None
+    summary: str | None = None
+    leaf_uuid: str | None = None
+    custom_title: str | None = None
+    ai_title: str | None = None
+    session_id: str | None = None
+    cwd: str | None = None
+    version: str | None = None
+    git_branch: str | None = None
+
+    @property
+    def lane(self) -> tuple[bool, str | None]:
+        """Whether the row belongs to a sub-agent, and to which."""
+        return (True, self.agent_id) if self.is_sidechain else (False, None)
+
+
+class Sign(msgspec.Struct, rename="camel", gc=False):
+    """What tells a row of Claude Code's from others."""
+
+    type: Any = None
+    uuid: Any = None
+    parent_uuid: Any = UNSET
+    session_id: Any = None
+    leaf_uuid: Any = None
+    message_id: Any = None
+
+    @property
+    def ours(self) -> bool:
+        if self.type in TALK or self.type == "system":
+            return self.uuid is not None and (self.parent_uuid is not UNSET or self.session_id is not None)
+        told = self.session_id or self.leaf_uuid or self.message_id
+        return isinstance(self.type, str) and self.type in BOOKKEEPING and told is not None
+
+
+_row = msgspec.json.Decoder(Row)
+_sign = msgspec.json.Decoder(Sign)
+_refused = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
+
+
+def decode_row(line: memoryview) -> Row:
+    """The row. Raises `ValueError` with a short reason when the line is no JSON object."""
+    try:
+        return _row.decode(line)
+    except _refused:
+        return decode_row_slowly(line)
+
+
+def decode_row_slowly(line: memoryview) -> Row:
+    """`decode_row` without the fast path."""
+    value = _object(decode(line))
+    row = _convert(Row, {**value, "message": None})
+    if "parentUuid" in value and row.parent_uuid is UNSET:
+        row.parent_uuid = None
+    if isinstance(message := value.get("message"), dict):
+        row.message = _convert(Message, message)
+    return row
+
+
+def decode_sign(line: memoryview) -> Sign:
+    """Just enough of the row to know it. Raises `ValueError` as `decode_row` does."""
+    try:
+        return _sign.decode(line)
+    except _refused:
+        return _convert(Sign, _object(decode(line)))
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")
+    return value
+
+
+def _convert(cls: type[S], value: dict[str, Any]) -> S:
+    made = cls()
+    for field in msgspec.structs.fields(cls):
+        if field.encode_name in value:
+            given = value[field.encode_name]
+            try:
+                setattr(made, field.name, given if field.type is Any else msgspec.convert(given, field.type))
+            except _refused:
+                continue
+    return made

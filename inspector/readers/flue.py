@@ -1,0 +1,149 @@
+"""Flue's persisted sessions: one JSON document with `entries`, a `leafId` and times.
+
+In go the bytes of a SessionData, out comes a `Session`. Source: FLUE §1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..blocks import Text
+from ..errors import EmptySession, ReadError
+from ..session import Corrupt, Entry, Note, Session
+from .chain import Chain
+from .pi_ai import read_boundary, read_message, read_usage
+from .records import Data, Reader
+from .shapes import FILE, Fields, last_model, load, place, sniff_document
+
+NAME = "flue"
+VERSION = 3
+MARKER = "[Context Summary]"
+TYPES = ("message", "compaction", "branch_summary")
+
+
+def sniff(data: Data) -> str | None:
+    """None for an object whose `entries` are linked by `parentId`."""
+    return sniff_document(data, _judge)
+
+
+def _judge(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    entries = value.get("entries")
+    if not isinstance(entries, list):
+        return "it has no list `entries`"
+    if not entries:
+        return None if "leafId" in value else "it has no `leafId`"
+    first = next((entry for entry in entries if isinstance(entry, dict) and len(entry) > 1), None)
+    if first is None or "type" not in first:
+        return "its `entries` have no `type`"
+    if "parentId" not in first and "leafId" not in value:
+        return "its `entries` have no `parentId`"
+    return None
+
+
+def read(data: Data) -> Session:
+    """The whole session. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    document = load(data)
+    fields = Fields(document)
+    raw = fields.items("entries")
+    if raw is None:
+        raise ReadError(FILE, detail="it has no list `entries`")
+    chain = _find_chain(raw)
+    aliases = chain.find_aliases()
+    entries: list[Entry] = []
+    notes: list[Note] = []
+    corrupt: list[Corrupt] = []
+    for line, item in enumerate(raw, 1):
+        record = _read_entry(item, line, chain, aliases)
+        if isinstance(record, Entry):
+            entries.append(record)
+        elif isinstance(record, Note):
+            notes.append(record)
+        else:
+            corrupt.append(record)
+    if not entries:
+        raise EmptySession(FILE, [(NAME, "")], f"{len(raw)} entries, none of them a message")
+    version, created, updated = fields.number("version"), fields.text("createdAt"), fields.text("updatedAt")
+    warnings = chain.warnings()
+    if version != VERSION:
+        warnings += (f"it says version {version}, and {VERSION} is the one this reader knows",)
+    return Session(
+        format=NAME,
+        model=last_model(entries),
+        created=created,
+        updated=updated,
+        entries=tuple(entries),
+        leaf=chain.find_entry(fields.text("leafId")),
+        notes=tuple(notes),
+        corrupt=tuple(corrupt),
+        warnings=warnings,
+        extra=fields.rest,
+    )
+
+
+def _find_chain(raw: list[Any]) -> Chain:
+    chain = Chain()
+    for item in raw:
+        fields = Fields(item)
+        name = fields.text("id")
+        if name is not None:
+            chain.add(name, fields.text("parentId"), is_entry=_fault(item) is None and item["type"] in TYPES)
+    return chain
+
+
+def _fault(item: Any) -> str | None:
+    """Why an element of `entries` is none, or None."""
+    if not isinstance(item, dict):
+        return "an entry that is not an object"
+    if not isinstance(item.get("type"), str):
+        return "an entry without a type"
+    if not isinstance(item.get("id"), str):
+        return "an entry without an id"
+    if item["type"] == "message" and not isinstance(item.get("message"), dict):
+        return "a message entry without a message"
+    return None
+
+
+def _read_entry(
+    item: Any, line: int, chain: Chain, aliases: dict[str, tuple[str, ...]]
+) -> Entry | Note | Corrupt:
+    source = place(line)
+    if fault := _fault(item):
+        return Corrupt(line=line, offset=source.offset, reason=fault)
+    fields = Fields(item)
+    kind, name = fields.text("type"), fields.text("id") or ""
+    if kind not in TYPES:
+        return Note(type=kind or "", known=False, source=source)
+    parent = chain.find_entry(fields.text("parentId"))
+    also, time = aliases.get(name, ()), fields.text("timestamp")
+    if kind == "message":
+        message = fields.object("message") or {}
+        return read_message(
+            message, fields.rest, id=name, parent=parent, source=source, timestamp=time, aliases=also
+        )
+    boundary, usage = None, None
+    if kind == "compaction":
+        told = fields.text("firstKeptEntryId")
+        first_kept = chain.find_first_kept(told, name)
+        boundary = read_boundary(fields, first_kept, {} if first_kept == told else {"firstKeptEntryId": told})
+        usage = read_usage(fields)
+        summary = boundary.summary or ""
+        words = summary if summary.startswith(MARKER) else f"{MARKER}\n\n{summary}"
+    else:
+        words = f"[Branch Summary]\n\n{fields.text('summary') or ''}"
+    return Entry(
+        id=name,
+        parent=parent,
+        kind="compaction" if kind == "compaction" else "branch_summary",
+        blocks=(Text(text=words),),
+        usage=usage,
+        timestamp=time,
+        boundary=boundary,
+        aliases=also,
+        sources=(source,),
+        extra=fields.rest,
+    )
+
+
+READER = Reader(NAME, "Flue session", sniff, read)

@@ -1,0 +1,114 @@
+"""Our own files: a `Session` as JSON, written and read back without loss.
+
+The form is `Session.model_dump` in ASCII-only JSON, so halves of surrogate pairs survive. It is closed:
+a field this package does not know is an error that names the field.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..compactjson import dump_lossless
+from ..errors import ManifestVersion, ReadError
+from ..session import MANIFEST, Session
+from .records import Data, Reader
+from .shapes import FILE, load, sniff_document
+
+NAME = "session-manifest"
+_REFUSAL = "it has no field `manifest` that names a session manifest"
+_MARK = re.compile(rb'"manifest"\s*:\s*"session-manifest/')
+_SAYINGS = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a field of this form",
+    "is_instance_of": "must be a string",
+    "string_type": "must be a string",
+    "string_unicode": "must be valid Unicode",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "tuple_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "union_tag_not_found": "has no `kind`",
+}
+
+
+def dump_manifest(session: Session) -> str:
+    """The session as JSON.
+
+    >>> from inspector.session import Entry
+    >>> session = Session(format="demo", entries=(Entry(id="\\ud83d"),))
+    >>> read(dump_manifest(session).encode()) == session
+    True
+    """
+    return dump_lossless(session.model_dump())
+
+
+def sniff(data: Data) -> str | None:
+    """None for an object whose field `manifest` names this form, of whatever version."""
+    return sniff_document(data, lambda value: _judge(value, data))
+
+
+def _judge(value: Any, data: Data) -> str | None:
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    if _is_ours(value.get("manifest")):
+        return None
+    # Another tool may have sorted the fields, and put megabytes of entries before the one that tells.
+    if "manifest" not in value and "entries" in value and _MARK.search(data):
+        return None
+    return _REFUSAL
+
+
+def _is_ours(told: Any) -> bool:
+    return isinstance(told, str) and told.startswith("session-manifest/")
+
+
+def read(data: Data) -> Session:
+    """The session the file holds. Raises `ReadError`, or `ManifestVersion` for another version."""
+    value = load(data)
+    told = value.get("manifest") if isinstance(value, dict) else None
+    if not _is_ours(told):
+        raise ReadError(FILE, detail=_REFUSAL)
+    if told != MANIFEST:
+        raise ManifestVersion(FILE, detail=f"{told}, and this package knows {MANIFEST}")
+    try:
+        return Session.model_validate(value)
+    except ValidationError as error:
+        raise ReadError(FILE, detail=_explain(error)) from None
+
+
+def _explain(error: ValidationError) -> str:
+    """The first fault as a sentence, and how many there are."""
+    faults = error.errors(include_url=False, include_context=True)
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    first: Any = faults[0]
+    saying = _SAYINGS.get(first["type"])
+    if first["type"] in ("union_tag_invalid", "literal_error"):
+        context = first["ctx"]
+        saying = f"must be one of {context.get('expected_tags') or context.get('expected')}"
+    return f"{_path(first['loc'])} {saying or first['msg'].lower()}{more}"
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    """`entries[3].blocks[0].text`, without the names pydantic adds for members of unions."""
+    words: list[str] = []
+    for step in location:
+        if isinstance(step, int):
+            words.append(f"[{step}]")
+        elif not (words and words[-1].endswith("]") and step in _TAGS):
+            words.append(f".{step}")
+    return "".join(words).lstrip(".") or "it"
+
+
+_TAGS = {"text", "reasoning", "tool_call", "tool_output", "image", "document", "unknown", "int", "float"}
+
+READER = Reader(NAME, "session manifest", sniff, read)

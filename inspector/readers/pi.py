@@ -1,0 +1,245 @@
+"""pi's session files, versions 1 to 3: a header line, then one entry per line.
+
+In go the bytes, out comes a `Session`. Version 1 has no ids: its entries follow each other, and are
+named here after their lines (`L00002`). Source: FLUE §13.2; the words around summaries and shell
+commands are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..blocks import Text
+from ..errors import EmptySession
+from ..session import Corrupt, Entry, Note, Session, Source
+from .chain import Chain
+from .pi_ai import read_block, read_boundary, read_message, read_usage
+from .records import Data, Reader, decode, iter_lines
+from .shapes import FILE, Fields, find_blocks, gather, last_model, merge
+
+NAME = "pi"
+NOTES = ("session", "model_change", "thinking_level_change", "label", "session_info", "custom", "usage")
+ENTRIES = ("message", "compaction", "branch_summary", "custom_message")
+LOOK = 8
+
+Record = tuple[Source, dict[str, Any]]
+
+
+def sniff(data: Data) -> str | None:
+    """None when one of the first lines is pi's header or one of its messages."""
+    at = -1
+    for at, (_, line) in enumerate(iter_lines(data)):
+        if at == LOOK:
+            break
+        try:
+            if _is_pi(decode(line)):
+                return None
+        except ValueError:
+            continue
+    return (
+        "it is empty"
+        if at < 0
+        else "none of its first lines is a header of type `session` or a message of pi's"
+    )
+
+
+def _is_pi(record: Any) -> bool:
+    if not isinstance(record, dict) or not isinstance(record.get("timestamp"), str):
+        return False
+    if record.get("type") == "session":
+        return "id" in record and "entries" not in record
+    message = record.get("message")
+    return (
+        record.get("type") == "message" and isinstance(message, dict) and isinstance(message.get("role"), str)
+    )
+
+
+def read(data: Data) -> Session:
+    """The whole session; its leaf is its last entry. Raises `EmptySession` when nobody says anything."""
+    records, corrupt = _find_records(data)
+    names = _find_names(records)
+    chain = Chain()
+    for at, (_, item) in enumerate(records):
+        chain.add(names[at], _parent(item, names, at), is_entry=_note(item) is None)
+    aliases = chain.find_aliases()
+    entries: list[Entry] = []
+    notes: list[Note] = []
+    for at, (source, item) in enumerate(records):
+        if (note := _note(item)) is not None:
+            notes.append(Note(type=note, known=item["type"] in (*NOTES, *ENTRIES), source=source))
+            continue
+        fields = Fields(item, "id", "parentId")
+        stand = {
+            "id": names[at],
+            "parent": chain.find_entry(_parent(item, names, at)),
+            "timestamp": fields.text("timestamp"),
+            "aliases": aliases.get(names[at], ()),
+        }
+        if item["type"] == "compaction":
+            entries.append(_read_compaction(fields, source, stand, chain, names))
+        else:
+            entries.append(_read_entry(fields, source, stand))
+    if not entries:
+        raise EmptySession(FILE, [(NAME, "")], f"{len(records)} records, none of them a message")
+    header = Fields(_last(records, "session"))
+    model = Fields(_last(records, "model_change")).text("modelId") or header.text("modelId")
+    return Session(
+        format=NAME,
+        id=header.text("id") or "",
+        title=Fields(_last(records, "session_info")).text("name"),
+        model=last_model(entries) or model,
+        cwd=header.text("cwd"),
+        created=header.text("timestamp"),
+        updated=Fields(records[-1][1]).text("timestamp"),
+        entries=tuple(entries),
+        leaf=chain.find_entry(names[-1]),
+        notes=tuple(notes),
+        corrupt=tuple(corrupt),
+        warnings=chain.warnings(),
+        extra=Fields(header.rest, "type").rest,
+    )
+
+
+def _last(records: list[Record], kind: str) -> dict[str, Any]:
+    """The last record of a type, or an empty one."""
+    return next((item for _, item in reversed(records) if item["type"] == kind), {})
+
+
+def _find_records(data: Data) -> tuple[list[Record], list[Corrupt]]:
+    """Lines that are objects with a type, and the others."""
+    records: list[Record] = []
+    corrupt: list[Corrupt] = []
+    for source, line in iter_lines(data):
+        try:
+            item = decode(line)
+            reason = _fault(item)
+        except ValueError as error:
+            reason = "several JSON values on one line" if "Extra data" in str(error) else str(error)
+        if reason is None:
+            records.append((source, item))
+        else:
+            corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
+    return records, corrupt
+
+
+def _fault(item: Any) -> str | None:
+    if not isinstance(item, dict):
+        return "not a JSON object"
+    if not isinstance(item.get("type"), str):
+        return "a record without a type"
+    if item["type"] == "message" and not isinstance(item.get("message"), dict):
+        return "a message entry without a message"
+    return None
+
+
+def _find_names(records: list[Record]) -> list[str]:
+    """The id of each record; one without (all of version 1, and the header) is named after its line."""
+    return [
+        item["id"] if isinstance(item.get("id"), str) and item["type"] != "session" else f"L{source.line:05d}"
+        for source, item in records
+    ]
+
+
+def _parent(item: dict[str, Any], names: list[str], at: int) -> str | None:
+    """The parent an entry names; where it names none, the record before it (version 1)."""
+    if "parentId" in item:
+        parent = item["parentId"]
+        return parent if isinstance(parent, str) else None
+    return names[at - 1] if at and item["type"] != "session" else None
+
+
+def _note(item: dict[str, Any]) -> str | None:
+    """What to call a record the model never sees, or None. Commands written with `!!` are such."""
+    if item["type"] not in ENTRIES:
+        return str(item["type"])
+    if item["type"] == "message" and item["message"].get("excludeFromContext") is True:
+        return "message kept out of the context"
+    return None
+
+
+def _read_entry(fields: Fields, source: Source, stand: dict[str, Any]) -> Entry:
+    kind, rest = fields.text("type"), fields.rest
+    if kind == "message":
+        fields = Fields(fields.object("message"))
+        kind = fields.rest.get("role")
+        if kind not in _SPOKEN:
+            return read_message(fields.rest, rest, source=source, **stand)
+    words, meta = _SPOKEN[str(kind)]
+    blocks, more = gather(find_blocks(words(fields), read_block))
+    return Entry(
+        **stand,
+        kind="branch_summary" if kind in ("branch_summary", "branchSummary") else "message",
+        blocks=blocks,
+        meta=meta,
+        sources=(source,),
+        extra=(rest if fields.rest is rest else merge(rest, fields.rest)) | more,
+    )
+
+
+def _read_compaction(
+    fields: Fields, source: Source, stand: dict[str, Any], chain: Chain, names: list[str]
+) -> Entry:
+    """A compaction. In version 1 its first kept entry is a number: records are counted, the header is 0."""
+    fields.text("type")
+    told: Any = fields.any("firstKeptEntryId")
+    kept = told if isinstance(told, str) else None
+    if told is None:
+        told = fields.any("firstKeptEntryIndex")
+        if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < len(names):
+            kept = names[told]
+    first_kept = chain.find_first_kept(kept, stand["id"])
+    extra = {} if told is None or told == first_kept else {"firstKept": told}
+    carried = fields.flag("fromHook") is not True
+    boundary = read_boundary(fields, first_kept, extra, carried=carried)
+    words = _say_summary(Fields({"summary": boundary.summary}))
+    return Entry(
+        **stand,
+        kind="compaction",
+        blocks=(Text(text=words),),
+        usage=read_usage(fields),
+        boundary=boundary,
+        sources=(source,),
+        extra=fields.rest if carried else fields.rest | {"fromHook": True},
+    )
+
+
+def _say_command(fields: Fields) -> str:
+    """A shell command of the user and its output, as the model is told."""
+    output = fields.text("output") or ""
+    lines = [f"$ {fields.rest.get('command', '')}", output.rstrip("\n")]
+    if fields.rest.get("cancelled") is True:
+        lines.append("(cancelled)")
+    elif fields.rest.get("exitCode") not in (0, None):
+        lines.append(f"(exit code {fields.rest['exitCode']})")
+    if isinstance(path := fields.rest.get("fullOutputPath"), str):
+        lines.append(f"(shortened; all of it is in {path})")
+    return "\n".join(line for line in lines if line)
+
+
+def _say_branch(fields: Fields) -> str:
+    summary = fields.text("summary") or ""
+    return f"A branch of this conversation was left; what happened there:\n\n<summary>\n{summary}\n</summary>"
+
+
+def _say_summary(fields: Fields) -> str:
+    summary = fields.text("summary") or ""
+    return f"What was said before this point was summarised:\n\n<summary>\n{summary}\n</summary>"
+
+
+def _say_content(fields: Fields) -> Any:
+    return fields.any("content")
+
+
+_SPOKEN: dict[str, tuple[Callable[[Fields], Any], bool]] = {
+    "bashExecution": (_say_command, False),
+    "branch_summary": (_say_branch, False),
+    "branchSummary": (_say_branch, False),
+    "compactionSummary": (_say_summary, True),
+    "custom_message": (_say_content, True),
+    "custom": (_say_content, True),
+    "hookMessage": (_say_content, True),
+}
+"""How an entry type, or a message role, becomes words of the user; and whether the harness says them."""
+
+READER = Reader(NAME, "pi session", sniff, read)

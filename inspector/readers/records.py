@@ -1,0 +1,145 @@
+"""What readers of files made of records share: the `Reader` type, lines with their place, lenient decoding.
+
+In go bytes, out come decoded records, each with the line, offset and size it has in the file. What real
+transcripts hold and strict JSON forbids is accepted: halves of surrogate pairs, NaN, raw control
+characters, integers of any size, nesting deeper than Python recurses.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from mmap import mmap
+from typing import Any
+
+import msgspec
+
+from ..session import Session, Source
+
+Data = bytes | memoryview | mmap
+"""The content of a file, as the door hands it over."""
+
+BOM = b"\xef\xbb\xbf"
+DEEPEST = 256
+"""Levels of nesting that are kept as they are; what is nested further down becomes a string of its JSON."""
+_LINE_END = re.compile(b"\n")
+_MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_fast = msgspec.json.Decoder()
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One transcript format.
+
+    `sniff` looks at the first records and answers None when it knows the format, else a short reason.
+    `read` turns all of it into a `Session`; it raises `EmptySession` when nobody says anything, and
+    `ReadError` when the content is not what `sniff` took it for.
+    """
+
+    name: str
+    title: str
+    sniff: Callable[[Data], str | None]
+    read: Callable[[Data], Session]
+
+
+def iter_lines(data: Data) -> Iterator[tuple[Source, memoryview]]:
+    """Every line that is not blank, with its 1-based number, byte offset and size without the line end.
+
+    >>> [(source.line, source.offset, bytes(line)) for source, line in iter_lines(b"1\\n\\n 2\\r\\n3")]
+    [(1, 0, b'1'), (3, 3, b' 2\\r'), (4, 7, b'3')]
+    """
+    view = memoryview(data)
+    size = len(view)
+    start = len(BOM) if bytes(view[: len(BOM)]) == BOM else 0
+    number = 1
+    ends = (found.start() for found in _LINE_END.finditer(view))
+    for end in (*ends, size) if size and view[size - 1] != 10 else ends:
+        if end > start and (view[start] > 32 or bytes(view[start:end]).strip()):
+            yield Source(number, start, end - start), view[start:end]
+        start = end + 1
+        number += 1
+
+
+def decode(raw: bytes | memoryview) -> Any:
+    """One JSON value. Raises `ValueError` with a short reason.
+
+    >>> decode(b'["\\\\ud83d", NaN]')
+    ['\\ud83d', nan]
+    """
+    try:
+        return _fast.decode(raw)
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        return decode_slowly(raw)
+
+
+def decode_document(data: Data) -> Any:
+    """A whole file that is one JSON value. Raises `ValueError` with a short reason."""
+    view = memoryview(data)
+    return decode(view[len(BOM) :] if bytes(view[: len(BOM)]) == BOM else view)
+
+
+def decode_slowly(raw: bytes | memoryview) -> Any:
+    """`decode` without the fast path: what strict JSON refuses comes here."""
+    try:
+        text = bytes(raw).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 at byte {error.start}") from None
+    try:
+        return _load(text)
+    except RecursionError:
+        return _load(flatten(text))
+
+
+def _load(text: str) -> Any:
+    try:
+        return json.loads(text, strict=False, parse_int=_whole)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON at character {error.pos}: {error.msg}") from None
+
+
+def flatten(text: str) -> str:
+    """The same JSON with every object or array more than `DEEPEST` levels down turned into a string.
+
+    >>> nested = flatten("[" * 100_000 + "]" * 100_000)
+    >>> nested[:DEEPEST] == "[" * DEEPEST, nested[DEEPEST : DEEPEST + 3]
+    (True, '"[[')
+    """
+    out: list[str] = []
+    depth = done = begin = 0
+    for mark in _MARK.finditer(text):
+        if mark.group() in ("[", "{"):
+            depth += 1
+            if depth == DEEPEST + 1:
+                begin = mark.start()
+        elif mark.group() in ("]", "}"):
+            depth -= 1
+            if depth == DEEPEST:
+                out += (text[done:begin], json.dumps(text[begin : mark.end()]))
+                done = mark.end()
+    if depth > DEEPEST:
+        raise ValueError(f"not JSON at character {len(text)}: the text ends too early")
+    return "".join((*out, text[done:]))
+
+
+def _whole(digits: str) -> int | float:
+    """Python refuses to parse integers of thousands of digits; such a one becomes a float."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
+
+
+@contextmanager
+def paused_gc() -> Iterator[None]:
+    """No garbage collection meanwhile: a reader makes many objects and no garbage in cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

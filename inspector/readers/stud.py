@@ -1,0 +1,186 @@
+"""stud's session manifests: one JSON object with `messages` of text, images, tool calls and results.
+
+In go the bytes, out comes a `Session`. The published schema is applied first; what it forbids and the
+system's own looser reader lets pass is read too, with a warning for each deviation. Source: STUD §1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..blocks import Image, Reasoning, Text, ToolCall, ToolOutput
+from ..errors import EmptySession, ReadError
+from ..session import Corrupt, Entry, Note, Session
+from .records import Data, Reader
+from .shapes import (
+    FILE,
+    Fields,
+    Found,
+    find_blocks,
+    gather,
+    is_number,
+    iso_time,
+    load,
+    make_parts,
+    only_outputs,
+    place,
+    sniff_document,
+    unknown,
+)
+
+NAME = "stud"
+REQUIRED = ("sessionId", "projectRoot", "mode", "messages", "storeId", "createdAt", "updatedAt")
+TELLING = ("projectRoot", "mode", "storeId", "smState")
+MODES = ("ask", "yolo", "allowlist")
+ROLES = ("user", "assistant", "tool")
+PARTS = ("tool-call", "tool-result")
+SHOWN = 3
+"""Deviations of one kind that are told one by one; the rest are counted."""
+
+
+def sniff(data: Data) -> str | None:
+    """None for an object with `messages` and two of stud's own fields, or stud's own kind of messages."""
+    return sniff_document(data, _judge)
+
+
+def _judge(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    messages = value.get("messages")
+    if not isinstance(messages, list):
+        return "it has no list `messages`"
+    if sum(name in value for name in TELLING) >= 2:
+        return None
+    if any(_is_stud(message) for message in messages):
+        return None
+    return "it has neither `storeId`, `mode` and `projectRoot` nor messages with `monotonicTs`"
+
+
+def _is_stud(message: Any) -> bool:
+    if not isinstance(message, dict):
+        return False
+    content = message.get("content")
+    parts = content if isinstance(content, list) else ()
+    return "monotonicTs" in message or any(
+        isinstance(part, dict) and part.get("type") in PARTS and "toolCallId" in part for part in parts
+    )
+
+
+def read(data: Data) -> Session:
+    """The whole session. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    document = load(data)
+    if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
+        raise ReadError(FILE, detail="it has no list `messages`")
+    warnings = tuple(f"not as stud's schema has it: {deviation}" for deviation in find_deviations(document))
+    fields = Fields(document)
+    entries: list[Entry] = []
+    notes: list[Note] = []
+    corrupt: list[Corrupt] = []
+    for line, raw in enumerate(fields.items("messages") or (), 1):
+        if not isinstance(raw, dict):
+            corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
+        elif raw.get("role") not in ROLES:
+            # stud drops these when it reads the file, so the model never sees them.
+            notes.append(Note(type=f"message of role {raw.get('role')}", known=False, source=place(line)))
+        else:
+            entries.append(_read_message(raw, line, entries[-1].id if entries else None))
+    if not entries:
+        raise EmptySession(FILE, [(NAME, "")])
+    root, name = fields.text("projectRoot"), fields.text("sessionId")
+    return Session(
+        format=NAME,
+        id=name or "",
+        cwd=root.removesuffix("/.stud") if root else None,
+        created=iso_time(fields.number("createdAt")),
+        updated=iso_time(fields.number("updatedAt")),
+        entries=tuple(entries),
+        leaf=entries[-1].id,
+        notes=tuple(notes),
+        corrupt=tuple(corrupt),
+        warnings=warnings,
+        extra=fields.rest,
+    )
+
+
+def _read_message(raw: dict[str, Any], line: int, parent: str | None) -> Entry:
+    fields = Fields(raw)
+    role = fields.text("role") or "user"
+    found = find_blocks(fields.any("content"), _read_part)
+    blocks, more = gather(only_outputs(found) if role == "tool" else found)
+    return Entry(
+        id=fields.text("id") or f"m{line}",
+        parent=parent,
+        role=role,
+        blocks=blocks,
+        sources=(place(line),),
+        extra=fields.rest | more,
+    )
+
+
+def _read_part(raw: Any) -> Found:
+    """One content part. Reasoning parts, which the page allows and the code never writes, are read too."""
+    fields = Fields(raw)
+    kind = fields.text("type")
+    if kind == "text" and (text := fields.text("text")) is not None:
+        return Text(text=text), fields.rest
+    if kind == "image" and (url := fields.text("url")) is not None:
+        return Image(url=url, media_type=fields.text("mediaType")), fields.rest
+    if kind in ("reasoning", "thinking"):
+        text = fields.text("text")
+        text = fields.text("thinking") if text is None else text
+        if text is not None:
+            return Reasoning(text=text, signature=fields.text("signature")), fields.rest
+    if kind in PARTS and (call_id := fields.text("toolCallId")) is not None:
+        name = fields.text("toolName")
+        if kind == "tool-result":
+            parts, more = make_parts(find_blocks(fields.any("content"), _read_answer))
+            return ToolOutput(call_id=call_id, name=name, parts=parts), fields.rest | more
+        if name is not None:
+            return ToolCall(id=call_id, name=name, input=fields.any("args")), fields.rest
+    return unknown(raw)
+
+
+def _read_answer(raw: Any) -> Found:
+    block, rest = _read_part(raw)
+    return (block, rest) if isinstance(block, Text | Image) else unknown(raw)
+
+
+def find_deviations(document: dict[str, Any]) -> Iterator[str]:
+    """Every place where a manifest departs from stud's published schema, as a sentence (STUD §1)."""
+    for name in REQUIRED:
+        if name not in document:
+            yield f"`{name}` is missing"
+    for name in ("sessionId", "projectRoot", "storeId"):
+        value = document.get(name, "-")
+        if not isinstance(value, str) or not value:
+            yield f"`{name}` is not a string of at least one character"
+    if document.get("mode", "ask") not in MODES:
+        yield f"`mode` is not one of {', '.join(MODES)}"
+    for name in ("createdAt", "updatedAt"):
+        if not is_number(document.get(name, 0)):
+            yield f"`{name}` is not a number"
+    state = document.get("smState", _STATE)
+    if (
+        not isinstance(state, dict)
+        or set(state) != set(_STATE)
+        or not all(_is_name(v) for v in state.values())
+    ):
+        yield "`smState` is not an object of `smExtId` and `stateSlotRef`"
+    for name in document:
+        if name not in (*REQUIRED, "smState"):
+            yield f"`{name}` is not a field of it"
+    wrong = [at for at, message in enumerate(document["messages"], 1) if not isinstance(message, dict)]
+    yield from (f"message {at} is not an object" for at in wrong[:SHOWN])
+    if len(wrong) > SHOWN:
+        yield f"{len(wrong) - SHOWN} more messages are not objects"
+
+
+_STATE = {"smExtId": "-", "stateSlotRef": "-"}
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+READER = Reader(NAME, "stud session manifest", sniff, read)

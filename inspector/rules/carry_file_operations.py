@@ -1,0 +1,140 @@
+"""Carry file operations forward: the summary ends with the files that were read and modified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ..live import Ints
+from ..policy import Rule
+from ..session import Entry
+from ..table import Appendix, Decision, Table
+
+OPERATIONS = {"read": "read", "write": "written", "edit": "edited"}
+"""Tool names that count, exactly so spelt, and what they do to the file in their `path` (FLUE §8)."""
+
+
+class CarryFileOperations(Rule):
+    """Two lists are added to the summary: files only read, and files written or edited.
+
+    Only tools named read, write and edit with a `path` argument are seen; failed calls count; the lists
+    of the compaction before are carried on (FLUE §8).
+    """
+
+    title: ClassVar[str] = "Carry file operations"
+    phrase: ClassVar[str] = "the summary lists the files read and modified"
+    source: ClassVar[str] = "Flue dbaa9eff and pi, file operations (FLUE §8)"
+
+    kind: Literal["carry-file-operations"] = "carry-file-operations"
+
+
+@dataclass(frozen=True)
+class FileOperations:
+    """Paths in the order they were first met."""
+
+    read: tuple[str, ...]
+    written: tuple[str, ...]
+    edited: tuple[str, ...]
+
+    @property
+    def modified_files(self) -> list[str]:
+        return sorted({*self.edited, *self.written}, key=_utf16)
+
+    @property
+    def read_files(self) -> list[str]:
+        return sorted(set(self.read) - {*self.edited, *self.written}, key=_utf16)
+
+    def lines(self) -> list[str]:
+        """The lists as text lines, without the blank lines that set them off."""
+        out: list[str] = []
+        for tag, files in (("read-files", self.read_files), ("modified-files", self.modified_files)):
+            if files:
+                out += [f"<{tag}>", *files, f"</{tag}>"]
+        return out
+
+    def text(self) -> str:
+        """The lists as Flue appends them: each set off by a blank line; empty when there are none."""
+        blocks = [
+            "\n".join([f"<{tag}>", *files, f"</{tag}>"])
+            for tag, files in (("read-files", self.read_files), ("modified-files", self.modified_files))
+            if files
+        ]
+        return "\n\n" + "\n\n".join(blocks) if blocks else ""
+
+
+def _utf16(path: str) -> bytes:
+    return path.encode("utf-16-be", "surrogatepass")
+
+
+def file_operations(entry: Entry) -> list[tuple[str, str]]:
+    """(operation, path) of each file call in an assistant's message."""
+    if entry.role != "assistant":
+        return []
+    found = []
+    for block in entry.blocks:
+        if block.kind == "tool_call" and block.name in OPERATIONS and isinstance(block.input, dict):
+            path = block.input.get("path")
+            if isinstance(path, str) and path:
+                found.append((OPERATIONS[block.name], path))
+    return found
+
+
+def collect(table: Table, place: int) -> FileOperations:
+    """File operations of what a cut at `place` summarises, with those carried from before."""
+    found: dict[str, dict[str, None]] = {"read": {}, "written": {}, "edited": {}}
+    for _, operation, path in _events(table):
+        if _ < place:
+            found[operation].setdefault(path)
+    return FileOperations(*(tuple(found[name]) for name in ("read", "written", "edited")))
+
+
+def _events(table: Table) -> list[tuple[int, str, str]]:
+    """(live position, operation, path) in order; what a recorded compaction carried stands at its summary."""
+    entries, live = table.session.entries, table.live
+    events: list[tuple[int, str, str]] = []
+    for position in range(len(live)):
+        entry = entries[live.entries[position]]
+        if entry.kind == "compaction":
+            if entry.boundary is not None:
+                events += [(position, "read", path) for path in entry.boundary.files_read]
+                events += [(position, "edited", path) for path in entry.boundary.files_modified]
+        else:
+            events += [(position, *found) for found in file_operations(entry)]
+    return events
+
+
+def _costs(table: Table) -> Ints:
+    """int32[n+1]: tokens of the two lists at every place, counted line by line."""
+    n = len(table.live)
+    first: dict[str, int] = {}
+    modified: dict[str, int] = {}
+    for position, operation, path in _events(table):
+        first.setdefault(path, position)
+        if operation != "read":
+            modified.setdefault(path, position)
+    if not first:
+        return np.zeros(n + 1, np.int32)
+    paths = list(first)
+    tags = table.ledger.count_lines(["<read-files>", "</read-files>", "<modified-files>", "</modified-files>"])
+    tokens = table.ledger.count_lines(paths)
+    cost, only_read, changed = (np.zeros(n + 2, np.int64) for _ in range(3))
+    for path, amount in zip(paths, tokens, strict=True):
+        cost[first[path] + 1] += amount
+        at = modified.get(path)
+        if at is None or at > first[path]:
+            only_read[first[path] + 1] += 1
+        if at is not None:
+            changed[at + 1] += 1
+            if at > first[path]:
+                only_read[at + 1] -= 1
+    listed = np.cumsum(cost)[: n + 1]
+    listed += np.where(np.cumsum(only_read)[: n + 1] > 0, tags[0] + tags[1], 0)
+    listed += np.where(np.cumsum(changed)[: n + 1] > 0, tags[2] + tags[3], 0)
+    return listed.astype(np.int32)
+
+
+def decide(rule: CarryFileOperations, table: Table) -> Decision:
+    """Add the lists to whatever summary is written."""
+    return Decision(appendix=Appendix(_costs(table), lambda place: collect(table, place).lines()))

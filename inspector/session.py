@@ -1,0 +1,278 @@
+"""What a transcript is: the session manifest.
+
+A `Session` is a tree of entries with a leaf. The path from the root to the leaf is the session's life;
+what the model would see next (`session.live`) is that path as its compactions left it. Everything here
+is a frozen value; turns, steps and the live view are derived and never stored.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Self
+
+from pydantic import Field
+
+from .blocks import Block, BlockRef, Chars, Image, Number, Text, Value
+from .live import Live, find_live, find_path
+
+MANIFEST = "session-manifest/1"
+"""Name and version of the JSON form of a `Session`."""
+
+
+class Cost(Value):
+    """Money per kind of token, in the currency of the file (US dollars wherever it is named)."""
+
+    input: Number = 0
+    output: Number = 0
+    cache_read: Number = 0
+    cache_write: Number = 0
+    total: Number = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(**{name: getattr(self, name) + getattr(other, name) for name in Cost.model_fields})
+
+
+class Usage(Value):
+    """Tokens one reply cost, as the provider reported them. `total` is the provider's own sum, if given."""
+
+    input: Number = 0
+    output: Number = 0
+    cache_read: Number = 0
+    cache_write: Number = 0
+    total: Number | None = None
+    cost: Cost | None = None
+
+    @property
+    def prompt(self) -> Number:
+        """Tokens of the request: input + cache_read + cache_write."""
+        return self.input + self.cache_read + self.cache_write
+
+    @property
+    def tokens(self) -> Number:
+        """The context after the reply: `total` when it is there and not zero, else the four added (FLUE §3)."""
+        return self.total or self.prompt + self.output
+
+    def __add__(self, other: Usage) -> Usage:
+        """Field by field, costs too (FLUE §11.1). A missing total or cost counts as zero."""
+        cost = (self.cost or Cost()) + (other.cost or Cost()) if self.cost or other.cost else None
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cache_read=self.cache_read + other.cache_read,
+            cache_write=self.cache_write + other.cache_write,
+            total=None if self.total is None and other.total is None else (self.total or 0) + (other.total or 0),
+            cost=cost,
+        )
+
+
+class Source(NamedTuple):
+    """Where a record stands in the file: 1-based line (or element), byte offset and size in bytes."""
+
+    line: int
+    offset: int
+    size: int
+
+
+class Boundary(Value):
+    """A compaction that already happened in this file.
+
+    `compact`: everything before this entry was replaced by the entry's own words, except the path from
+    `first_kept` on (if given) and the entries named in `kept`. `micro`: the outputs of the calls in
+    `cleared` were emptied in place. `summary` is the text as the file holds it, when that differs from
+    what the model is shown. Token figures are the file's own.
+    """
+
+    kind: Literal["compact", "micro"] = "compact"
+    trigger: Chars | None = None
+    tokens_before: Number | None = None
+    tokens_after: Number | None = None
+    tokens_saved: Number | None = None
+    first_kept: Chars | None = None
+    kept: tuple[Chars, ...] = ()
+    cleared: tuple[Chars, ...] = ()
+    summary: Chars | None = None
+    files_read: tuple[Chars, ...] = ()
+    files_modified: tuple[Chars, ...] = ()
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+
+class Entry(Value):
+    """One message, or one recorded compaction.
+
+    `role` is user, assistant, tool, system, or whatever the file says. An entry of role `tool` holds
+    nothing but tool outputs. `meta` marks words the harness put in the user's mouth. `sidechain` names
+    the sub-agent an entry belongs to; sidechains are never on the main path.
+    """
+
+    id: Chars
+    parent: Chars | None = None
+    role: Chars = "user"
+    kind: Literal["message", "compaction", "branch_summary", "micro"] = "message"
+    blocks: tuple[Block, ...] = ()
+    usage: Usage | None = None
+    model: Chars | None = None
+    provider: Chars | None = None
+    stop_reason: Chars | None = None
+    error: Chars | None = None
+    timestamp: Chars | None = None
+    meta: bool = False
+    sidechain: Chars | None = None
+    boundary: Boundary | None = None
+    aliases: tuple[Chars, ...] = ()
+    sources: tuple[Source, ...] = ()
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The entry's own words: its text blocks, one per line."""
+        return "\n".join(block.text for block in self.blocks if block.kind == "text")
+
+    @property
+    def opens_turn(self) -> bool:
+        """Whether a user (not the harness) says something here."""
+        return (
+            self.role == "user"
+            and self.kind == "message"
+            and not self.meta
+            and any(block.kind != "tool_output" for block in self.blocks)
+        )
+
+
+class Tool(Value):
+    """A tool the model is told about. `input_schema` is JSON Schema."""
+
+    name: Chars
+    description: Chars = ""
+    input_schema: Any = None
+
+
+class Provided(Value):
+    """What a context provider contributes to each request; recomputed every time, never compacted."""
+
+    name: Chars
+    text: Chars
+
+
+class Note(Value):
+    """A record that is no message: bookkeeping when `known`, otherwise of a type no reader knows."""
+
+    type: Chars
+    known: bool
+    source: Source
+
+
+class Corrupt(Value):
+    """A record that could not be read, and why."""
+
+    line: int
+    offset: int
+    reason: str
+
+
+class Turn(NamedTuple):
+    """A user's words up to just before their next. `first` and `last` are positions on the path."""
+
+    index: int
+    first: int
+    last: int
+
+
+class Session(Value):
+    """A transcript of any format, in one shape."""
+
+    manifest: Literal["session-manifest/1"] = MANIFEST
+    format: Chars
+    id: Chars = ""
+    title: Chars | None = None
+    model: Chars | None = None
+    window: int | None = None
+    cwd: Chars | None = None
+    created: Chars | None = None
+    updated: Chars | None = None
+    system: tuple[Text | Image, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    provided: tuple[Provided, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    leaf: Chars | None = None
+    notes: tuple[Note, ...] = ()
+    corrupt: tuple[Corrupt, ...] = ()
+    warnings: tuple[str, ...] = ()
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+    def at(self, entry_id: str | None) -> Self:
+        """This session as it stood when `entry_id` was its last entry. Shares all entries with it."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        if entry_id is not None and entry_id in self.index:
+            entry_id = self.entries[self.index[entry_id]].id
+        return type(self).model_construct(**{**values, "leaf": entry_id})
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Entry id, or alias, to its position in `entries`. The last of two equal ids wins."""
+        found = {alias: i for i, entry in enumerate(self.entries) for alias in entry.aliases}
+        found.update((entry.id, i) for i, entry in enumerate(self.entries))
+        return found
+
+    def __getitem__(self, entry_id: str) -> Entry:
+        return self.entries[self.index[entry_id]]
+
+    def block(self, ref: BlockRef) -> Block:
+        """The block a reference points at; only blocks of entries, not of the system prompt."""
+        return self[ref.entry].blocks[ref.block]
+
+    @cached_property
+    def path(self) -> tuple[int, ...]:
+        """Positions in `entries` from the root to the leaf. Empty when the leaf is unknown (FLUE §1.1)."""
+        return find_path(self)
+
+    def path_since(self, entry_id: str | None) -> tuple[Entry, ...]:
+        """Entries on the path strictly after one of them: all for None, none for one not on it (FLUE §1.1)."""
+        path = [self.entries[i] for i in self.path]
+        if entry_id is None:
+            return tuple(path)
+        after = next((at + 1 for at, entry in enumerate(path) if entry.id == entry_id), len(path))
+        return tuple(path[after:])
+
+    @cached_property
+    def live(self) -> Live:
+        """What the model would see at the leaf, as columns."""
+        return find_live(self)
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        """Turns along the path. What stands before the first user's words belongs to the first turn."""
+        starts = [at for at, i in enumerate(self.path) if self.entries[i].opens_turn]
+        if self.path and (not starts or starts[0] != 0):
+            starts = [0, *starts[1:]] if starts else [0]
+        ends = [*starts[1:], len(self.path)]
+        return tuple(Turn(n, first, end - 1) for n, (first, end) in enumerate(zip(starts, ends, strict=False)))
+
+    @cached_property
+    def boundaries(self) -> tuple[tuple[str, Boundary], ...]:
+        """(entry id, boundary) of every recorded compaction in the file, in file order."""
+        return tuple((entry.id, entry.boundary) for entry in self.entries if entry.boundary is not None)
+
+    @property
+    def records(self) -> int:
+        """Records of the file: those inside entries, the notes and the corrupt ones."""
+        return sum(len(entry.sources) for entry in self.entries) + len(self.notes) + len(self.corrupt)
+
+    @property
+    def unknown(self) -> int:
+        """Records of unknown type plus blocks of unknown kind."""
+        blocks = sum(block.kind == "unknown" for entry in self.entries for block in entry.blocks)
+        return blocks + sum(not note.known for note in self.notes)
+
+    def __repr__(self) -> str:
+        compactions = sum(boundary.kind == "compact" for _, boundary in self.boundaries)
+        facts = [
+            f"{self.records} records",
+            f"{len(self.turns)} turns",
+            f"{compactions} compaction{'' if compactions == 1 else 's'}",
+            f"{self.unknown} unknown",
+        ]
+        if self.corrupt:
+            facts.append(f"{len(self.corrupt)} corrupt")
+        return f"Session({self.format}, {', '.join(facts)})"
+
+    __str__ = __repr__

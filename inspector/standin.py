@@ -1,0 +1,76 @@
+"""The stand-in summary: one line per older entry, priced at every place of the cut at once.
+
+It stands where a model's summary would, says so in its first line, and is made of lines that depend on
+one entry each. So its length at any cut is a difference of prefix sums, and the cut table and the text
+that is finally shown agree to the token. Lines are counted one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .live import Ints
+from .summary import MARKER, OMITTED, SPLIT, extract_line
+from .table import Appendix, Summary, Table
+
+
+@dataclass(frozen=True, eq=False)
+class StandIn:
+    """Lines by live entry, and what the whole text costs at each place: int32[n+1] tokens."""
+
+    table: Table
+    lines: tuple[str, ...]
+    prefix: Ints
+    first: Ints
+    split_start: Ints
+    cost: Ints
+    appendices: tuple[Appendix, ...]
+
+    def text(self, place: int) -> str:
+        """The stand-in for a cut at `place`."""
+        first, split = int(self.first[place]), int(self.split_start[place])
+        out = [MARKER]
+        if first > 0:
+            out.append(OMITTED)
+        for position in range(first, place):
+            if position == max(split, first) and split >= 0:
+                out.append(SPLIT)
+            if self.lines[position]:
+                out.append(self.lines[position])
+        if split >= 0 and max(split, first) >= place:
+            out.append(SPLIT)
+        for appendix in self.appendices:
+            out.extend(appendix.lines(place))
+        return "\n".join(out)
+
+
+def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appendix]) -> StandIn:
+    """Price the stand-in at every place. A text over the summary's cap keeps its newest lines."""
+    ledger, session, live = table.ledger, table.session, table.live
+    lines, costs = ledger.remember(("stand-in", session.leaf), lambda: _lines(table))
+    fixed = ledger.remember(("stand-in",), lambda: ledger.count_lines([MARKER, OMITTED, SPLIT]))
+    n = len(live)
+    prefix = np.zeros(n + 1, np.int64)
+    np.cumsum(costs, out=prefix[1:])
+    split = table.split_start if spec is not None and spec.split_turns else np.full(n + 1, -1, np.int32)
+    cap = np.zeros(n + 1, np.int64)
+    if spec is not None:
+        cap = spec.max_tokens + np.where(split >= 0, spec.prefix_max_tokens, 0)
+    first = np.minimum(np.searchsorted(prefix, prefix - cap, side="left"), np.arange(n + 1))
+    cost = fixed[0] + np.where(first > 0, fixed[1], 0) + np.where(split >= 0, fixed[2], 0)
+    cost = cost + prefix - prefix[first]
+    for appendix in appendices:
+        cost = cost + appendix.cost
+    return StandIn(table, lines, prefix, first, split, cost.astype(np.int32), tuple(appendices))
+
+
+def _lines(table: Table) -> tuple[tuple[str, ...], Ints]:
+    entries = table.session.entries
+    lines = tuple(extract_line(entries[i]) for i in table.live.entries)
+    said = [i for i, line in enumerate(lines) if line]
+    costs = np.zeros(len(lines), np.int32)
+    costs[said] = table.ledger.count_lines([lines[i] for i in said])
+    return lines, costs

@@ -1,0 +1,206 @@
+"""What a summariser is asked, what its answers become, and the stand-in used when no model is called.
+
+The model is called between two pure steps: `SummaryJob`s say what to write up, `write_checkpoint` puts
+the replies together. Without a model `extract_line` gives one line per entry; text made that way is
+always marked as a stand-in. The layout of the request is Flue's (FLUE §10.1-2); its wording is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from .blocks import ToolCall
+from .compactjson import stringify
+from .session import Chars, Entry, Session, Usage, Value
+
+MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"
+OMITTED = "[… earlier lines left out to stay within the summary's length]"
+SPLIT = "Earlier in the turn that the cut splits:"
+NO_HISTORY = "No prior history."
+TURN_CONTEXT = "\n\n---\n\n**Turn Context (split turn):**\n\n"
+CONTEXT_MARKER = "[Context Summary]"
+"""What Flue puts before a summary in the rebuilt context, unless it starts with it (FLUE §1.2)."""
+OUTPUT_UNITS = 2000
+"""UTF-16 units of a tool's output that the summariser is shown (FLUE §10.1)."""
+
+_SALIENT = ("path", "file_path", "command", "pattern", "query", "url", "notebook_path", "prompt")
+_PREVIOUS_CHARS = 4000
+
+
+class SummaryJob(Value):
+    """One thing to be written up: entries in order, the blocks left out, and the length allowed.
+
+    `previous` is the text of the summary before, to be brought up to date; a turn's prefix gets none.
+    `reasoning` is the effort asked of a model that reasons (FLUE §10.3).
+    """
+
+    kind: Literal["initial", "update", "turn_prefix"]
+    entries: tuple[Chars, ...]
+    leave_out: tuple[Chars, ...] = ()
+    max_tokens: int
+    previous: Chars | None = None
+    reasoning: str = "high"
+
+
+class Reply(Value):
+    """A summariser's answer to one job."""
+
+    text: Chars = ""
+    stop_reason: str = "stop"
+    error: Chars | None = None
+    usage: Usage | None = None
+
+
+class Checkpoint(Value):
+    """A written summary. `error` tells why there is none. `by` names who wrote it."""
+
+    text: Chars = ""
+    by: str = "model"
+    usage: Usage | None = None
+    error: Chars | None = None
+
+
+def conversation_text(entries: Iterable[Entry]) -> str:
+    """Entries as the summariser reads them (FLUE §10.1): items set off by a blank line.
+
+    Images vanish; a tool's output over 2,000 UTF-16 units is cut there, even inside a surrogate pair.
+    """
+    return "\n\n".join(item for entry in entries for item in _items(entry))
+
+
+def _items(entry: Entry) -> list[str]:
+    if entry.role == "user":
+        text = "".join(block.text for block in entry.blocks if block.kind == "text")
+        return [f"[User]: {text}"] if text else []
+    if entry.role == "assistant":
+        return _assistant_items(entry)
+    if entry.role == "tool":
+        text = "".join(block.text for block in entry.blocks if block.kind == "tool_output")
+        return [f"[Tool result]: {_cut(text)}"] if text else []
+    return []
+
+
+def _assistant_items(entry: Entry) -> list[str]:
+    items = []
+    thinking = [block.text for block in entry.blocks if block.kind == "reasoning"]
+    words = [block.text for block in entry.blocks if block.kind == "text"]
+    calls = [block for block in entry.blocks if block.kind == "tool_call"]
+    if thinking:
+        items.append("[Assistant thinking]: " + "\n".join(thinking))
+    if words:
+        items.append("[Assistant]: " + "\n".join(words))
+    if calls:
+        items.append("[Assistant tool calls]: " + "; ".join(_call(call) for call in calls))
+    return items
+
+
+def _call(call: ToolCall) -> str:
+    arguments = call.input.items() if isinstance(call.input, dict) else ()
+    return f"{call.name}({', '.join(f'{key}={stringify(value)}' for key, value in arguments)})"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= OUTPUT_UNITS // 2:
+        return text
+    units = text.encode("utf-16-le", "surrogatepass")
+    excess = len(units) // 2 - OUTPUT_UNITS
+    if excess <= 0:
+        return text
+    head = units[: OUTPUT_UNITS * 2].decode("utf-16-le", "surrogatepass")
+    return f"{head}\n\n[... {excess} more characters truncated]"
+
+
+def request_text(session: Session, job: SummaryJob) -> str:
+    """What the summariser is shown before its instructions (FLUE §10.2)."""
+    text = f"<conversation>\n{conversation_text(job_entries(session, job))}\n</conversation>\n\n"
+    if job.previous:
+        text += f"<previous-summary>\n{job.previous}\n</previous-summary>\n\n"
+    return text
+
+
+def job_entries(session: Session, job: SummaryJob) -> list[Entry]:
+    """The entries of a job, without the blocks it leaves out."""
+    left_out = set(job.leave_out)
+    entries = []
+    for name in job.entries:
+        entry = session[name]
+        if left_out:
+            blocks = tuple(b for i, b in enumerate(entry.blocks) if f"{entry.id}/{i}" not in left_out)
+            entry = entry.model_copy(update={"blocks": blocks})
+        entries.append(entry)
+    return entries
+
+
+def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appendix: str = "") -> Checkpoint:
+    """Put the replies together as Flue does (FLUE §10.3).
+
+    A reply that stopped in error fails the whole; a split turn without history says so in its place.
+    """
+    texts: dict[str, str] = {}
+    used: list[Usage] = []
+    for job, reply in zip(jobs, replies, strict=True):
+        prefix = job.kind == "turn_prefix"
+        if reply.stop_reason == "error":
+            what = "Turn prefix summarization" if prefix else "Summarization"
+            return Checkpoint(error=f"{what} failed: {reply.error or 'Unknown error'}")
+        texts["prefix" if prefix else "history"] = reply.text
+        if reply.usage is not None:
+            used.append(reply.usage)
+    text = texts.get("history", NO_HISTORY if "prefix" in texts else "")
+    if "prefix" in texts:
+        text += TURN_CONTEXT + texts["prefix"]
+    usage = None
+    for item in used:
+        usage = item if usage is None else usage + item
+    return Checkpoint(text=text + appendix, usage=usage)
+
+
+def shown_summary(format: str, summary: str) -> str:
+    """A written summary as the model is shown it in a session of that format."""
+    if format == "flue" and not summary.startswith(CONTEXT_MARKER):
+        return f"{CONTEXT_MARKER}\n\n{summary}"
+    return summary
+
+
+def extract_line(entry: Entry) -> str:
+    """One line that stands for an entry in a stand-in summary; empty when it says nothing of its own.
+
+    Users' and the model's words are cut short, calls keep their most telling argument, outputs only speak
+    when they are errors, reasoning never does.
+    """
+    if entry.kind == "compaction":
+        text = entry.text
+        more = f" [… {len(text) - _PREVIOUS_CHARS} characters left out]" if len(text) > _PREVIOUS_CHARS else ""
+        return _one_line("summary so far: " + text[:_PREVIOUS_CHARS] + more, _PREVIOUS_CHARS + 80)
+    parts = []
+    for block in entry.blocks:
+        if block.kind == "text" and block.text.strip():
+            parts.append(_one_line(block.text, 200 if entry.role == "user" else 120))
+        elif block.kind == "tool_call":
+            parts.append(f"called {describe_call(block)}")
+        elif block.kind == "tool_output" and block.is_error:
+            parts.append("failed: " + _one_line(block.text, 100))
+    if not parts:
+        return ""
+    who = entry.role if entry.role in ("user", "assistant", "system") else "tool"
+    return f"{who}: " + " · ".join(parts)
+
+
+def describe_call(call: ToolCall) -> str:
+    """A call in a few words: its name and its most telling argument.
+
+    >>> describe_call(ToolCall(id="1", name="Read", input={"file_path": "src/a.py"}))
+    'Read(src/a.py)'
+    """
+    if isinstance(call.input, dict):
+        for name in _SALIENT:
+            value = call.input.get(name)
+            if isinstance(value, str) and value:
+                return f"{call.name}({_one_line(value, 80)})"
+    return f"{call.name}()"
+
+
+def _one_line(text: str, limit: int) -> str:
+    line = " ".join(text[: limit * 4].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

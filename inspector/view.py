@@ -1,0 +1,289 @@
+"""Session, ledger and plan -> what the widget draws: a little JSON, and columns as bytes.
+
+The scene is what a moment of the session looks like before any plan; the picture of a plan lies over
+it. Both are the whole contract with the browser, which looks numbers up and counts nothing. Every text
+passes `printable`. `js/src/core/state.ts` is the other side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .blocks import Block
+from .columns import Packer
+from .cuts import CUT_RULES, find_cuts
+from .history import History, Segment
+from .knobs import describe_rules
+from .ledger import SECTIONS, Ledger
+from .models import window_of
+from .plan import BY_PAIR, BY_PIN, Plan
+from .policies import POLICIES
+from .printable import printable
+from .session import Session
+from .summary import describe_call
+from .table import FATES, Table
+
+VERSION = 1
+ALL_SECTIONS = (*SECTIONS, "unexplained")
+LABELS = {"compacted": "compacted history", "tool_call": "tool call", "tool_output": "tool output"}
+LANES = ("user", "assistant", "reasoning", "tool_call", "tool_output", "compacted", "unknown")
+FORMATS = {"claude-code": "Claude Code", "flue": "Flue", "pi": "pi", "manifest": "session manifest"}
+BODY_CHARS = 20_000
+PREVIEW_CHARS = 160
+
+Picture = tuple[dict[str, Any], bytes]
+
+
+def draw_scene(session: Session, ledger: Ledger, history: History, window: int | None = None) -> Picture:
+    """What the widget shows of a moment: `session` at its leaf, `history` of its whole life."""
+    live = session.live
+    cuts = ledger.remember(("cuts", session.leaf), lambda: find_cuts(session))
+    pack = Packer()
+    pack.add("block_entry", live.position)
+    pack.add("block_section", ledger.section[ledger.live_rows(session)], "u8")
+    pack.add("block_tokens", ledger.live_tokens(session))
+    pack.add("entry_step", live.step)
+    pack.add("entry_turn", live.turn)
+    pack.add("entry_role", live.role, "u8")
+    pack.add("entry_start", live.start)
+    pack.add("place_legal", cuts.legal, "u8")
+    pack.add("place_reason", cuts.reason)
+    pack.add("place_splits", cuts.splits, "u8")
+    pack.add("overview_reported", history.reported)
+    pack.add("overview_estimated", history.estimated)
+    pack.add("overview_turn", history.turn)
+    known = window_of(session)
+    scene = {
+        "version": VERSION,
+        "title": printable(session.title or session.id or "session", 120),
+        "facts": _facts(session),
+        "unit": {"short": ledger.unit, "long": ledger.source},
+        "window": window or known.tokens,
+        "windowSource": "given" if window else known.source,
+        "sections": [{"id": name, "label": LABELS.get(name, name)} for name in ALL_SECTIONS],
+        "fates": [{"id": name, "label": name} for name in FATES],
+        "lanes": _lanes(session, ledger),
+        "entryIds": [printable(session.entries[i].id) for i in live.entries],
+        "reasons": [{"rule": rule.name, "sentence": rule.sentence} for rule in CUT_RULES],
+        "segments": [_segment(segment, session, history) for segment in history.segments],
+        "boundaries": [
+            {
+                "step": mark.step,
+                "kind": mark.kind,
+                "before": mark.before,
+                "after": mark.after,
+                "trigger": mark.trigger or "",
+                "label": _mark_label(mark.kind, mark.before, mark.after),
+            }
+            for mark in history.marks
+        ],
+        "overview": _covered(session, history),
+        "policies": [{"name": policy.name, "title": policy.title} for policy in POLICIES],
+        "notices": _notices(session, ledger),
+        "columns": pack.columns,
+    }
+    return scene, pack.data
+
+
+def draw_plan(plan: Plan, seq: int = 0) -> Picture:
+    """A plan over its scene: fates on both sides of the cut, and the cut table."""
+    table, cuts = plan.cut_table, plan.cuts
+    hidden = plan.ledger.unexplained.tokens
+    sections = np.concatenate([table.sections, np.full((len(cuts), 1), hidden)], axis=1)
+    pack = Packer()
+    for name, side in (("older", plan.older), ("kept", plan.kept)):
+        pack.add(f"fate_{name}", side.fate, "u8")
+        pack.add(f"tokens_{name}", side.tokens)
+        pack.add(f"rule_{name}", np.where(side.rule >= 0, side.rule + 1, side.rule))  # the trigger stands first
+    pack.add("after_total", np.where(table.total >= 0, table.total + hidden, -1))
+    pack.add("after_sections", sections.ravel())
+    pack.add("summary_tokens", table.summary)
+    trigger, window = plan.policy.trigger, plan.table.window
+    threshold = int(trigger.threshold(window)) if window else 0
+    picture = {
+        "seq": seq,
+        "policy": plan.policy.name,
+        "policyTitle": plan.policy.title,
+        "policySource": plan.policy.source,
+        "cut": _cut(plan),
+        "rules": describe_rules(plan),
+        "before": {"total": plan.before + hidden, "sections": _before(plan, hidden)},
+        "thresholds": [{"label": "compacts above", "tokens": threshold}] if threshold > 0 else [],
+        "reserve": max(window - threshold, 0) if window else 0,
+        "trigger": {"fires": bool(plan.verdict.fires), "sentence": plan.verdict.sentence},
+        "notes": [printable(note) for note in plan.notes],
+        "recipe": printable(plan.recipe),
+        "pins": [printable(pin) for pin in plan.edits.pins],
+        "columns": pack.columns,
+    }
+    return picture, pack.data
+
+
+def describe_rows(plan: Plan, first: int, last: int) -> list[dict[str, str]]:
+    """A label and the beginning of the text for the live blocks `first` … `last` - 1."""
+    return [_row(plan.table, row) for row in range(max(first, 0), min(last, len(plan.table.tokens)))]
+
+
+def describe_body(plan: Plan, row: int) -> dict[str, Any]:
+    """One live block in full (up to 20,000 characters), what becomes of it, and where its numbers are from."""
+    table = plan.table
+    entry = table.session.entries[table.live.entries[table.live.position[row]]]
+    block = entry.blocks[table.live.block[row]]
+    fate = FATES[plan.fate[row]]
+    decided = {BY_PIN: "a pin", BY_PAIR: "the other half of its call"}.get(int(plan.outcome.rule[row]))
+    facts = [
+        ["kind", block.kind.replace("_", " ")],
+        ["entry", printable(f"{entry.id}/{table.live.block[row]}")],
+        ["tokens before", f"{table.tokens[row]:,}"],
+        ["tokens after", f"{plan.outcome.tokens[row]:,}"],
+        ["counted by", plan.ledger.source],
+        ["fate", fate],
+        ["decided by", decided or plan.rule_of(row)],
+    ]
+    if entry.sources:
+        where = entry.sources[0]
+        facts.append(["in the file", f"record {where.line}" + (f", byte {where.offset:,}" if where.offset >= 0 else "")])
+    if block.kind == "reasoning" and not block.text:
+        facts.append(["text", "encrypted or withheld by the provider"])
+    if table.live.cleared[row]:
+        facts.append(["recorded", "an earlier compaction emptied this output"])
+    text = block.text
+    return {"before": {"text": printable(text, BODY_CHARS), "total": len(text)}, "after": None, "facts": facts}
+
+
+def describe_summary(plan: Plan, place: int) -> dict[str, Any]:
+    """The stand-in summary for a cut at `place`."""
+    text = plan.stand_in.text(place) if 0 < place < len(plan.cuts) else ""
+    return {"text": printable(text, BODY_CHARS), "total": len(text)}
+
+
+def _facts(session: Session) -> list[str]:
+    boundaries = [boundary.kind for _, boundary in session.boundaries]
+    compactions, micro = boundaries.count("compact"), boundaries.count("micro")
+    replies = sum(entry.role == "assistant" and entry.sidechain is None for entry in session.entries)
+    version = session.extra.get("version")
+    name = FORMATS.get(session.format, session.format)
+    facts = [
+        f"{name} {version}" if isinstance(version, str) else name,
+        session.model or "model unknown",
+        f"{session.records:,} records → {_count(len(session.turns), 'turn')}, {_count(replies, 'reply', 'replies')}",
+        _count(compactions, "compaction") + (f" + {micro} micro" if micro else ""),
+        f"{session.unknown} unknown",
+    ]
+    return [printable(fact, 120) for fact in facts]
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _notices(session: Session, ledger: Ledger) -> list[str]:
+    notices = list(session.warnings)
+    for bad in session.corrupt[:3]:
+        notices.append(f"Line {bad.line} (byte {bad.offset:,}) could not be read: {bad.reason}.")
+    if len(session.corrupt) > 3:
+        notices.append(f"{len(session.corrupt) - 3} more lines could not be read; they are listed in session.corrupt.")
+    sealed = sum(b.kind == "reasoning" and not b.text for e in session.entries for b in e.blocks)
+    if sealed:
+        notices.append(f"{_count(sealed, 'reasoning block')} encrypted or withheld: counted without text.")
+    if ledger.uncounted:
+        notices.append(f"{_count(len(ledger.uncounted), 'image or document', 'images or documents')} of unknown size.")
+    if ledger.unexplained.tokens:
+        notices.append(ledger.unexplained.sentence)
+    sides = len({entry.sidechain for entry in session.entries if entry.sidechain is not None})
+    if sides:
+        notices.append(f"{_count(sides, 'sidechain')} of sub-agents: in the file, not in this context.")
+    return [printable(notice, 400) for notice in notices]
+
+
+def _lanes(session: Session, ledger: Ledger) -> list[dict[str, Any]]:
+    present = set(ledger.section[ledger.live_rows(session)].tolist())
+    return [
+        {"id": name, "label": LABELS.get(name, name), "sections": [SECTIONS.index(name)]}
+        for name in LANES
+        if name in LANES[:5] or SECTIONS.index(name) in present
+    ]
+
+
+def _segment(segment: Segment, session: Session, history: History) -> dict[str, Any]:
+    steps = segment.last_step - segment.first_step + 1
+    turns = f"turn {segment.first_turn + 1}"
+    if segment.last_turn > segment.first_turn:
+        turns = f"turns {segment.first_turn + 1}–{segment.last_turn + 1}"
+    return {
+        "label": f"{turns} · {_count(steps, 'step')}",
+        "at": printable(segment.at),
+        "firstStep": segment.first_step,
+        "lastStep": segment.last_step,
+        "tokens": segment.tokens,
+        "current": segment.at == session.leaf,
+    }
+
+
+def _mark_label(kind: str, before: int | None, after: int | None) -> str:
+    what = "compaction" if kind == "compact" else "micro-compaction"
+    if before is None:
+        return what
+    return f"{what} at {before / 1000:.1f}k" + (f" → {after / 1000:.1f}k" if after is not None else "")
+
+
+def _covered(session: Session, history: History) -> dict[str, int]:
+    """The overview steps that the planned context spans."""
+    steps = len(history.turn)
+    for segment in history.segments:
+        if segment.at == session.leaf:
+            return {"steps": steps, "first": segment.first_step, "last": segment.last_step}
+    last = min(len(session.path), len(history.step)) - 1
+    if last < 0:
+        return {"steps": steps, "first": 0, "last": 0}
+    end = int(history.step[last])
+    first = next((s.first_step for s in history.segments if s.first_step <= end <= s.last_step), 0)
+    return {"steps": steps, "first": first, "last": end}
+
+
+def _before(plan: Plan, hidden: int) -> list[int]:
+    live = np.bincount(plan.table.section, plan.table.tokens, len(SECTIONS)).astype(int)
+    return [*(live + plan.ledger.head_sections).tolist(), hidden]
+
+
+def _cut(plan: Plan) -> dict[str, Any]:
+    by = "you" if plan.edits.cut is not None else "policy"
+    if plan.cut is None:
+        return {"place": 0, "id": "", "by": by, "sentence": printable(plan.why) or "The policy makes no cut."}
+    return {"place": plan.place, "id": printable(plan.cut.entry), "by": by, "sentence": plan.cut.sentence}
+
+
+def _row(table: Table, row: int) -> dict[str, str]:
+    live = table.live
+    entry = table.session.entries[live.entries[live.position[row]]]
+    block = entry.blocks[live.block[row]]
+    preview = " ".join(printable(block.text, PREVIEW_CHARS * 2).split())[:PREVIEW_CHARS]
+    return {"label": printable(_label(table, row, block), 100), "preview": preview}
+
+
+def _label(table: Table, row: int, block: Block) -> str:
+    if block.kind == "tool_call":
+        return describe_call(block)
+    if block.kind == "tool_output":
+        live = table.live
+        calls = live.pairs[live.pairs[:, 1] == row, 0]
+        if len(calls):
+            call_row = int(calls[0])
+            entry = table.session.entries[live.entries[live.position[call_row]]]
+            call = entry.blocks[live.block[call_row]]
+            if call.kind == "tool_call":
+                return ("failed: " if block.is_error else "") + describe_call(call)
+        return block.name or "output of an unknown call"
+    if block.kind == "text":
+        entry = table.session.entries[table.live.entries[table.live.position[row]]]
+        return "summary so far" if entry.kind == "compaction" else f"{entry.role} text"
+    if block.kind == "image":
+        size = f" {block.width}×{block.height}" if block.width else ""
+        return f"image{size}"
+    if block.kind == "unknown":
+        return f"unknown block {block.type}"
+    if block.kind == "reasoning":
+        return "reasoning" if block.text else "reasoning (encrypted)"
+    return block.kind

@@ -1,0 +1,182 @@
+"""DOOR: the workbench as a Jupyter widget. Traits in, a plan out; all thinking is done below.
+
+The browser moves the cut at once and tells Python, which plans and answers with the `_seq` it answers.
+Only small values are synced; columns go as bytes and bodies on demand.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets as t
+
+from .assembly import build_context
+from .context import Context
+from .disk import open_session
+from .errors import EditError, InspectorError
+from .history import trace_history
+from .ledger import Ledger, count_tokens
+from .plan import Plan, make_plan
+from .policies import find_policy
+from .policy import Edits
+from .printable import printable
+from .session import Session
+from .view import describe_body, describe_rows, describe_summary, draw_plan, draw_scene
+
+_STATIC = Path(__file__).parent / "static"
+_NAMES = ("cut", "policy", "settings", "pins", "at")
+_MOST_ROWS = 500
+
+
+class Workbench(anywidget.AnyWidget):
+    """A session under the hand: see its tokens, drag the cut, change rules, compare before and after.
+
+    `session` is a `Session` or a path. `at` is the entry whose moment is planned; by default the fullest
+    moment of the session, the end of the stretch between compactions that grew largest. `cut` is the
+    first entry kept ("end" keeps none, "" lets the policy decide). All of them can be set from Python:
+
+        wb = Workbench("session.jsonl")
+        wb.cut = wb.plan.cuts.ids[12]
+        wb.policy = "keep-recent-turns"
+        wb.settings = {"keep-recent-turns.turns": 2}
+
+    A value that cannot be planned raises (`EditError`, `PolicyError`), and the old one stays.
+    """
+
+    _esm = _STATIC / "widget.js"
+    _css = _STATIC / "widget.css"
+
+    # what a user sets
+    cut = t.Unicode("").tag(sync=True)
+    policy = t.Unicode("flue").tag(sync=True)
+    settings = t.Dict().tag(sync=True)
+    pins = t.List(t.Unicode()).tag(sync=True)
+    at = t.Unicode("").tag(sync=True)
+
+    # what Python answers
+    _seq = t.Int(0).tag(sync=True)
+    _error = t.Unicode("").tag(sync=True)
+    _scene = t.Dict().tag(sync=True)
+    _scene_data = t.Bytes().tag(sync=True)
+    _plan = t.Dict().tag(sync=True)
+    _plan_data = t.Bytes().tag(sync=True)
+
+    def __init__(
+        self,
+        session: Session | str | os.PathLike[str],
+        policy: str = "flue",
+        *,
+        counter: str = "calibrated",
+        window: int | None = None,
+        cut: str = "",
+        at: str | None = None,
+        **settings: Any,
+    ) -> None:
+        self.session = session if isinstance(session, Session) else open_session(session)
+        self.window = window
+        self.ledger: Ledger = count_tokens(self.session, counter)
+        self._history = trace_history(self.session, self.ledger)
+        self._drawn: str | None = None
+        self._state: dict[str, Any] = {}
+        self.plan: Plan
+        if at is None:
+            fullest = self._history.fullest
+            at = fullest.at if fullest is not None else ""
+        wanted = {"cut": cut, "policy": policy, "settings": settings, "pins": [], "at": at}
+        first = self._answer(wanted)
+        super().__init__(**wanted, **first)
+        self.observe(self._replan, names=[*_NAMES, "_seq"])
+        self.on_msg(self._reply)
+
+    @property
+    def moment(self) -> Session:
+        """The session as it stood at `at`."""
+        return self.session.at(self.at) if self.at else self.session
+
+    @property
+    def context(self) -> Context:
+        """The context that the plan leaves, a stand-in where a model's summary would stand."""
+        return build_context(self.moment, self.plan)
+
+    def __repr__(self) -> str:
+        return f"Workbench({self.session!r}, {self.plan!r})"
+
+    def _answer(self, wanted: dict[str, Any], seq: int = 0) -> dict[str, Any]:
+        """Plan what is wanted and remember it; the traits to send. Raises what `make_plan` raises."""
+        at = wanted["at"]
+        if at and at not in self.session.index:
+            raise EditError("at", at, "no such entry in this session")
+        moment = self.session.at(at) if at else self.session
+        policy = find_policy(wanted["policy"])
+        edits = Edits(cut=wanted["cut"] or None, pins=tuple(wanted["pins"]), settings=dict(wanted["settings"]))
+        plan = make_plan(moment, self.ledger, policy, edits, window=self.window)
+        self.plan, self._state = plan, dict(wanted)
+        answer: dict[str, Any] = {}
+        if at != self._drawn:
+            answer["_scene"], answer["_scene_data"] = draw_scene(moment, self.ledger, self._history, self.window)
+            self._drawn = at
+        answer["_plan"], answer["_plan_data"] = draw_plan(plan, seq)
+        return {**answer, "_error": ""}
+
+    def _replan(self, change: dict[str, Any]) -> None:
+        wanted = {name: getattr(self, name) for name in _NAMES}
+        if wanted == self._state:
+            return
+        previous = self._state
+        wanted = _follow(wanted, previous)
+        try:
+            answer = self._answer(wanted, self._seq)
+        except InspectorError as error:
+            # The hand in the browser reads a sentence; whoever set the trait in Python gets the error.
+            with self.hold_sync():
+                self._error = printable(str(error))
+                for name in _NAMES:
+                    setattr(self, name, previous[name])
+            if self._property_lock:
+                return
+            raise
+        with self.hold_sync():
+            for name, value in {**wanted, **answer}.items():
+                if name not in _NAMES or getattr(self, name) != value:
+                    setattr(self, name, value)
+
+    def _reply(self, _: Any, content: Any, buffers: Any) -> None:
+        """Answer a question of the browser: rows, a body, the summary. An error goes back as a sentence."""
+        if not isinstance(content, dict):
+            return
+        answer = {"type": content.get("type"), "id": content.get("id")}
+        try:
+            answer.update(self._look_up(content))
+        except (InspectorError, IndexError, TypeError, ValueError) as error:
+            answer = {"type": "error", "id": content.get("id"), "sentence": printable(str(error))}
+        self.send(answer)
+
+    def _look_up(self, asked: dict[str, Any]) -> dict[str, Any]:
+        kind = asked.get("type")
+        if kind == "rows":
+            first = int(asked["from"])
+            last = min(int(asked["to"]), first + _MOST_ROWS)
+            return {"from": first, "rows": describe_rows(self.plan, first, last)}
+        if kind == "body":
+            return {"row": int(asked["row"]), **describe_body(self.plan, int(asked["row"]))}
+        if kind == "summary":
+            return {"place": int(asked["place"]), **describe_summary(self.plan, int(asked["place"]))}
+        raise ValueError(f"the workbench does not know the question {kind!r}")
+
+
+def _follow(wanted: dict[str, Any], previous: dict[str, Any]) -> dict[str, Any]:
+    """Another moment or policy starts without the cut and settings that belonged to the one before."""
+    if not previous:
+        return wanted
+    out = dict(wanted)
+    if wanted["at"] != previous["at"]:
+        if wanted["cut"] == previous["cut"]:
+            out["cut"] = ""
+        if wanted["pins"] == previous["pins"]:
+            out["pins"] = []
+    if wanted["policy"] != previous["policy"] and wanted["settings"] == previous["settings"]:
+        out["settings"] = {}
+    return out

@@ -1,0 +1,57 @@
+"""Rules about images and documents. Sizes are pixels; limits are those of CLAUDE §11."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .sent import Found, Sent, clip
+
+IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+DOCUMENT_TYPES = {"base64": ("application/pdf",), "text": ("text/plain",)}
+MANY_IMAGES = 20
+"""With more images than this in one request, none may have an edge longer than MANY_EDGE."""
+MANY_EDGE = 2_000
+LONGEST_EDGE = 8_000
+
+
+def find_unknown_media(sent: Sent) -> Iterator[Found]:
+    """Images are JPEG, PNG, GIF or WebP; documents are PDF or plain text (§13, types of the sources)."""
+    for path, kind, source in _media(sent):
+        encoding = source.get("type")
+        known: tuple[str, ...] | None = IMAGE_TYPES if encoding == "base64" else None
+        if kind == "document":
+            known = DOCUMENT_TYPES.get(encoding) if isinstance(encoding, str) else None
+        if known is not None and source.get("media_type") not in known:
+            error = f"{path}.{kind}.source.{encoding}.media_type: Input should be {' or '.join(known)}"
+            yield Found(path, f"the wire takes no {kind} of type {clip(source.get('media_type'))}", error)
+
+
+def find_too_many_images(sent: Sent) -> Iterator[Found]:
+    """At most 100 images where the window is 200 K (before Claude 4.6), else 600 (§10, §11)."""
+    images = [path for path, kind, _ in _media(sent) if kind == "image"]
+    limit = 100 if sent.is_before((4, 6)) else 600
+    if len(images) > limit:
+        sentence = f"{len(images)} images are more than the {limit} of one request"
+        yield Found(images[limit], sentence, f"messages: too many images, at most {limit} are allowed")
+
+
+def find_oversized_image(sent: Sent) -> Iterator[Found]:
+    """No edge over 8000 px, none over 2000 px among more than 20 images (§11). Only known sizes are seen."""
+    many = sum(kind == "image" for _, kind, _ in _media(sent)) > MANY_IMAGES
+    limit, crowd = (MANY_EDGE, " for many-image requests") if many else (LONGEST_EDGE, "")
+    for path, width, height in sent.sizes:
+        if max(width, height) > limit:
+            error = f"At least one of the image dimensions exceed max allowed size{crowd}: {limit} pixels"
+            sentence = f"the image has {width} x {height} pixels, an edge may have {limit}"
+            yield Found(path, sentence, f"{path}.image.source.base64.data: {error}")
+
+
+def _media(sent: Sent) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(path, image or document, source), also inside tool results."""
+    for spot in sent.spots:
+        if spot.type in ("image", "document", "tool_result"):
+            for path, part in spot.parts():
+                kind, source = part.get("type"), part.get("source")
+                if kind in ("image", "document") and isinstance(source, dict):
+                    yield path, kind, source

@@ -1,0 +1,270 @@
+"""Context -> the body of an Anthropic Messages request, and what could not go into it.
+
+Nothing is sent and nothing is repaired: a context that is not fit to send renders to a body that
+`check_request` refuses with reasons. The shapes are the public parameter types of `anthropic` 2.12.0
+(CLAUDE §13) and the rules of CLAUDE §7–8.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..blocks import Block, BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from ..context import Context, Piece
+from .surrogates import has_lone_surrogate, replace_lone_surrogates
+
+Json = dict[str, Any]
+
+PASSTHROUGH = frozenset(
+    [
+        "search_result",
+        "server_tool_use",
+        "mcp_tool_use",
+        "container_upload",
+        "compaction",
+        "tool_addition",
+        "tool_removal",
+        "mcp_tool_listing",
+        "fallback",
+    ]
+)
+"""Block types of a request that the project has no kind for; server tools' results are added by suffix."""
+
+PASSTHROUGH_IN_RESULT = frozenset(["search_result", "tool_reference", "browser_state"])
+"""The same inside a `tool_result`."""
+
+_ROLES = {"user": "user", "tool": "user", "assistant": "assistant", "system": "system"}
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something of the context that the request does not hold.
+
+    `where` is a path in the context (`pieces.4`, `pieces.4.parts.0`, `system.1`, `provided.0`).
+    """
+
+    where: str
+    reason: str
+    origin: tuple[BlockRef, ...] = ()
+
+
+class Size(NamedTuple):
+    """An image in the request, in pixels."""
+
+    path: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A request body and its relation to the context.
+
+    `left_out` names what is not in it. `replaced` holds the paths of texts in which lone surrogates
+    became U+FFFD. `pieces` maps (message, block) of the body to the piece it came from. `sizes` are the
+    images whose size is known: the body itself does not tell it.
+    """
+
+    request: Json
+    left_out: tuple[LeftOut, ...]
+    replaced: tuple[str, ...]
+    pieces: dict[tuple[int, int], int]
+    sizes: tuple[Size, ...]
+
+    def piece_at(self, path: str) -> int | None:
+        """The index of the piece that `messages.3.content.1` (or a path inside it) came from, if any."""
+        parts = path.split(".")
+        if len(parts) < 4 or parts[0] != "messages" or not (parts[1].isdigit() and parts[3].isdigit()):
+            return None
+        return self.pieces.get((int(parts[1]), int(parts[3])))
+
+
+def render_request(context: Context, *, model: str | None = None, max_tokens: int = 4096) -> Rendered:
+    """The request body that would show `context` to the model.
+
+    Neighbouring messages of one side become one message, as the provider merges them anyway; in a user
+    message all `tool_result` blocks come first, and a tool output is one wherever it stood. What context
+    providers contribute is appended to the system prompt, one block each, under its name in brackets:
+    it is recomputed for every request, and there it can neither split a call from its output nor open
+    the conversation. `model` overrides the context's; with neither the body has no `model`.
+
+    >>> from inspector.blocks import Text
+    >>> say = lambda role, text, n: Piece(Text(text=text), role, n, (), "verbatim", 1)
+    >>> context = Context((), (), (), (say("user", "Hi.", 0), say("user", "Help!", 1)))
+    >>> render_request(context).request["messages"]
+    [{'role': 'user', 'content': [{'type': 'text', 'text': 'Hi.'}, {'type': 'text', 'text': 'Help!'}]}]
+    """
+    renderer = _Renderer()
+    known = model or context.model
+    request: Json = {"model": known} if known else {}
+    request["max_tokens"] = max_tokens
+    if system := renderer.system(context):
+        request["system"] = system
+    if context.tools:
+        request["tools"] = renderer.tools(context)
+    turns = renderer.turns(context.pieces)
+    request["messages"] = [{"role": role, "content": [block for _, block in turn]} for role, turn in turns]
+    sizes = renderer.sizes(request["messages"])
+    replaced = [
+        path
+        for part in ("system", "tools", "messages")
+        for index, item in enumerate(request.get(part, ()))
+        if has_lone_surrogate(item)
+        for path in replace_lone_surrogates(request[part], index, f"{part}.{index}")
+    ]
+    pieces = {(i, j): piece for i, (_, turn) in enumerate(turns) for j, (piece, _) in enumerate(turn)}
+    return Rendered(request, tuple(renderer.left_out), tuple(replaced), pieces, sizes)
+
+
+class _Renderer:
+    """Renders one context; what it had to leave out and the sizes of images gather beside the result."""
+
+    def __init__(self) -> None:
+        self.left_out: list[LeftOut] = []
+        self.measured: dict[int, Image] = {}
+
+    def system(self, context: Context) -> list[Json]:
+        blocks: list[Json] = []
+        for index, block in enumerate(context.system):
+            if isinstance(block, Text):
+                blocks += self.text(block.text, f"system.{index}")
+            else:
+                self.left_out.append(LeftOut(f"system.{index}", "the system prompt can hold only text"))
+        for index, provided in enumerate(context.provided):
+            label = f"[{provided.name}]\n"
+            blocks += self.text(provided.text, f"provided.{index}", label=label)
+        return blocks
+
+    def tools(self, context: Context) -> list[Json]:
+        tools: list[Json] = []
+        for index, tool in enumerate(context.tools):
+            schema = tool.input_schema
+            if schema is not None and not isinstance(schema, dict):
+                reason = "a tool's schema must be an object"
+                self.left_out.append(LeftOut(f"tools.{index}.input_schema", reason))
+                schema = None
+            described = {"description": tool.description} if tool.description else {}
+            tools.append({"name": tool.name, **described, "input_schema": schema or {"type": "object"}})
+        return tools
+
+    def turns(self, pieces: tuple[Piece, ...]) -> list[tuple[str, list[tuple[int, Json]]]]:
+        """(role, [(index of the piece, its block)]): neighbours of one side together, results first."""
+        turns: list[tuple[str, list[tuple[int, Json]]]] = []
+        for index, piece in enumerate(pieces):
+            # An output is a tool_result whatever the file calls its speaker, and that is the user's side.
+            role = "user" if isinstance(piece.block, ToolOutput) else _ROLES.get(piece.role)
+            where = f"pieces.{index}"
+            if role is None:
+                reason = f"there is no role {piece.role!r} on the wire"
+                self.left_out.append(LeftOut(where, reason, piece.origin))
+                continue
+            for block in self.block(piece.block, where, piece.origin):
+                if not turns or turns[-1][0] != role:
+                    turns.append((role, []))
+                turns[-1][1].append((index, block))
+        for role, blocks in turns:
+            if role == "user":
+                blocks.sort(key=lambda item: item[1]["type"] != "tool_result")
+        return turns
+
+    def block(self, block: Block, where: str, origin: tuple[BlockRef, ...]) -> list[Json]:
+        """The block as the wire spells it; nothing, and the reason in `left_out`, when it cannot go."""
+        match block:
+            case Text(text=text):
+                return self.text(text, where, origin)
+            case ToolCall(id=call, name=name, input=value):
+                given = {} if value is None else value
+                return [{"type": "tool_use", "id": call, "name": name, "input": given}]
+            case ToolOutput():
+                return [self.tool_result(block, where, origin)]
+            case Reasoning():
+                sealed = _thinking(block)
+                if isinstance(sealed, dict):
+                    return [sealed]
+                reason = sealed
+            case Image() | Document():
+                if source := _source(block):
+                    return [self.file(block, source)]
+                reason = f"this {block.kind} has neither data with its media type nor an address"
+            case Unknown(raw=raw) if isinstance(raw, dict) and _passes(raw.get("type"), where):
+                return [dict(raw)]
+            case Unknown(type=name):
+                reason = f"the wire has no block of type {name!r} here"
+        self.left_out.append(LeftOut(where, reason, origin))
+        return []
+
+    def text(self, text: str, where: str, origin: tuple[BlockRef, ...] = (), label: str = "") -> list[Json]:
+        if text.strip():
+            return [{"type": "text", "text": label + text}]
+        if text:
+            self.left_out.append(LeftOut(where, "a text of white space alone is refused", origin))
+        return []
+
+    def file(self, block: Image | Document, source: Json) -> Json:
+        wire: Json = {"type": block.kind, "source": source}
+        if isinstance(block, Image):
+            self.measured[id(wire)] = block
+        elif block.title:
+            wire["title"] = block.title
+        return wire
+
+    def tool_result(self, output: ToolOutput, where: str, origin: tuple[BlockRef, ...]) -> Json:
+        content = [
+            wire
+            for index, part in enumerate(output.parts)
+            for wire in self.block(part, f"{where}.parts.{index}", origin)
+        ]
+        error = {"is_error": True} if output.is_error else {}
+        return {"type": "tool_result", "tool_use_id": output.call_id, "content": content, **error}
+
+    def sizes(self, messages: list[Json]) -> tuple[Size, ...]:
+        """Where each image of known size went."""
+        if not self.measured:
+            return ()
+        return tuple(
+            Size(path, image.width, image.height)
+            for i, message in enumerate(messages)
+            for path, block in _spread(message["content"], f"messages.{i}")
+            if (image := self.measured.get(id(block))) is not None and image.width and image.height
+        )
+
+
+def _spread(content: list[Json], path: str) -> Iterator[tuple[str, Json]]:
+    """(path, block) of each block, and of those inside tool results."""
+    for index, block in enumerate(content):
+        yield f"{path}.content.{index}", block
+        if block.get("type") == "tool_result":
+            yield from _spread(block["content"], f"{path}.content.{index}")
+
+
+def _thinking(block: Reasoning) -> Json | str:
+    """Thinking as it was sealed, or why it cannot be sent: a seal can neither be made nor mended (§8)."""
+    if has_lone_surrogate([block.text, block.signature, block.encrypted]):
+        return "reasoning with a lone surrogate cannot be sent as it was sealed"
+    if block.signature:
+        return {"type": "thinking", "thinking": block.text, "signature": block.signature}
+    if block.encrypted:
+        return {"type": "redacted_thinking", "data": block.encrypted}
+    return "reasoning without its signature cannot be sent as thinking"
+
+
+def _source(block: Image | Document) -> Json | None:
+    if isinstance(block, Document) and block.text.strip():
+        return {"type": "text", "media_type": "text/plain", "data": block.text}
+    if block.data and block.media_type:
+        return {"type": "base64", "media_type": block.media_type, "data": block.data}
+    if block.url and (inline := _DATA_URL.match(block.url)):
+        return {"type": "base64", "media_type": inline[1], "data": block.url[inline.end() :]}
+    return {"type": "url", "url": block.url} if block.url else None
+
+
+def _passes(name: Any, where: str) -> bool:
+    if not isinstance(name, str):
+        return False
+    if ".parts." in where:
+        return name in PASSTHROUGH_IN_RESULT
+    return name in PASSTHROUGH or name.endswith("_tool_result")

@@ -1,0 +1,170 @@
+"""A request body as the rules read it: messages, the turns they merge into, and blocks with their paths.
+
+Consecutive messages of one role are one turn, as the provider merges them (CLAUDE §7), so a rule
+about "the next message" looks at the next turn. What is not shaped like a request at all is set aside as
+`malformed` and reported, never raised.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from .request import Json, Size
+
+ModelClass = Literal["strip", "keep", "bound"]
+
+_CLAUDE = re.compile(r"claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One reason for which the provider would refuse the request.
+
+    `path` is the place in the body (`messages.3.content.0`). `provider_error` is the answer to expect:
+    status, error type and the words of the message, as the provider publishes or its users report them.
+    """
+
+    rule: str
+    path: str
+    sentence: str
+    provider_error: str
+
+
+class Found(NamedTuple):
+    """What a rule finds; `error` is the message of the 400, without the status."""
+
+    path: str
+    sentence: str
+    error: str
+    status: str = "400 invalid_request_error"
+
+
+class Spot(NamedTuple):
+    """A block and its place: `message` and `at` as in `messages.{message}.content.{at}`."""
+
+    message: int
+    at: int
+    role: str
+    type: str
+    block: Json
+
+    @property
+    def path(self) -> str:
+        return f"messages.{self.message}.content.{self.at}"
+
+    def name(self, field: str) -> str:
+        """A field that should hold a text; empty when it holds anything else."""
+        value = self.block.get(field)
+        return value if isinstance(value, str) else ""
+
+    def parts(self) -> Iterator[tuple[str, Json]]:
+        """(path, block) of this block, then of those inside it when it is a tool result."""
+        yield self.path, self.block
+        content = self.block.get("content")
+        if self.type == "tool_result" and isinstance(content, list):
+            for index, part in enumerate(content):
+                if isinstance(part, dict):
+                    yield f"{self.path}.content.{index}", part
+
+
+class Message(NamedTuple):
+    at: int
+    role: str
+    spots: list[Spot]
+    body: Json
+
+
+class Turn(NamedTuple):
+    """Messages of one role in a row. `message` is the index of the first."""
+
+    message: int
+    role: str
+    spots: list[Spot]
+
+    def of(self, kind: str) -> list[Spot]:
+        return [spot for spot in self.spots if spot.type == kind]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A request body, read. `previous` is the body last sent; `sizes` are images of known size."""
+
+    body: Json
+    messages: tuple[Message, ...]
+    malformed: tuple[str, ...]
+    model_class: ModelClass = "keep"
+    previous: Sent | None = None
+    sizes: tuple[Size, ...] = ()
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        turns: list[Turn] = []
+        for message in self.messages:
+            if turns and turns[-1].role == message.role:
+                turns[-1].spots.extend(message.spots)
+            else:
+                turns.append(Turn(message.at, message.role, list(message.spots)))
+        return tuple(turns)
+
+    @cached_property
+    def spots(self) -> tuple[Spot, ...]:
+        return tuple(spot for message in self.messages for spot in message.spots)
+
+    @cached_property
+    def claude(self) -> tuple[str, tuple[int, int]] | None:
+        """Family and version of the model, `("opus", (4, 6))`; None for a name that does not tell."""
+        model = self.body.get("model")
+        found = _CLAUDE.search(model.lower()) if isinstance(model, str) else None
+        return None if found is None else (found[1] or "", (int(found[2]), int(found[3] or 0)))
+
+    def is_before(self, version: tuple[int, int]) -> bool:
+        """Whether the model is known to be older than `version`."""
+        return self.claude is not None and self.claude[1] < version
+
+
+Check = Callable[[Sent], Iterator[Found]]
+"""A rule: what it finds in a request, in order. Its name is `find_` and the name of the violation."""
+
+
+def read_request(
+    body: Json,
+    *,
+    model_class: ModelClass = "keep",
+    previous: Json | None = None,
+    sizes: tuple[Size, ...] = (),
+) -> Sent:
+    """Read a request body; linear in its blocks."""
+    messages: list[Message] = []
+    malformed: list[str] = []
+    listed = body.get("messages")
+    if not isinstance(listed, list | tuple):
+        malformed.append("messages")
+        listed = ()
+    for i, message in enumerate(listed):
+        role = message.get("role") if isinstance(message, dict) else None
+        content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        if not isinstance(role, str) or not isinstance(content, list | tuple):
+            malformed.append(f"messages.{i}")
+            continue
+        spots: list[Spot] = []
+        for j, block in enumerate(content):
+            kind = block.get("type") if isinstance(block, dict) else None
+            if isinstance(kind, str):
+                spots.append(Spot(i, j, role, kind, block))
+            else:
+                malformed.append(f"messages.{i}.content.{j}")
+        messages.append(Message(i, role, spots, message))
+    before = None if previous is None else read_request(previous)
+    return Sent(body, tuple(messages), tuple(malformed), model_class, before, sizes)
+
+
+def clip(value: Any) -> str:
+    """A name from a transcript, quoted and short enough for a sentence."""
+    text = value if isinstance(value, str) else type(value).__name__
+    return repr(text if len(text) <= 60 else text[:59] + "…")

@@ -1,0 +1,196 @@
+"""Rules about thinking: sealed by the provider, sent back whole, and on some models bound to its past.
+
+CLAUDE §8. Models fall in three classes: `strip` ignores the thinking of earlier turns, `keep` reads it,
+`bound` (preserved thinking) refuses it once anything before it has changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from ..compactjson import stringify
+from .request import Json
+from .sent import Found, Sent, Spot, Turn
+
+THINKING = ("thinking", "redacted_thinking")
+
+
+def find_misplaced_thinking(sent: Sent) -> Iterator[Found]:
+    """Thinking is the assistant's alone (§8)."""
+    for spot in sent.spots:
+        if spot.type in THINKING and spot.role != "assistant":
+            error = f"messages.{spot.message}: `{spot.type}` blocks can only be in `assistant` messages"
+            yield Found(spot.path, f"reasoning stands in a message of the {spot.role}", error)
+
+
+def find_unsealed_thinking(sent: Sent) -> Iterator[Found]:
+    """Thinking carries its signature, redacted thinking its data; the text itself may be empty (§8).
+
+    A `strip` model never looks at the seals of earlier turns, only at their shape.
+    """
+    latest = _latest_turn(sent) if sent.model_class == "strip" else 0
+    for spot in sent.spots:
+        if spot.type not in THINKING:
+            continue
+        fields = ("thinking", "signature") if spot.type == "thinking" else ("data",)
+        missing = [field for field in fields if not isinstance(spot.block.get(field), str)]
+        if missing:
+            error = f"{spot.path}.{spot.type}.{missing[0]}: Field required"
+            yield Found(spot.path, f"the reasoning has no {missing[0]}", error)
+        elif not spot.block[fields[-1]] and spot.message >= latest:
+            error = f"{spot.path}: Invalid `{fields[-1]}` in `{spot.type}` block"
+            yield Found(spot.path, f"the reasoning's {fields[-1]} is empty", error)
+
+
+def find_loop_without_thinking(sent: Sent) -> Iterator[Found]:
+    """While a tool loop is open, the assistant's turn opens with thinking if that loop thinks at all (§8).
+
+    Only where thinking is set by hand: adaptive thinking (Claude 4.6 and later, unless the request says
+    `enabled`) may begin with a call.
+    """
+    loop = _open_loop(sent)
+    settings = sent.body.get("thinking")
+    mode = settings.get("type") if isinstance(settings, dict) else None
+    by_hand = mode == "enabled" or (mode is None and (sent.claude is None or sent.is_before((4, 6))))
+    thinks = mode == "enabled" or any(spot.type in THINKING for turn in loop for spot in turn.spots)
+    if loop and by_hand and thinks and loop[0].spots and loop[0].spots[0].type not in THINKING:
+        first = loop[0].spots[0]
+        sentence = "a tool loop is open and its reasoning no longer stands at its beginning"
+        error = (
+            f"{first.path}.type: Expected `thinking` or `redacted_thinking`, but found `{first.type}`. "
+            "When `thinking` is enabled, a final `assistant` message must start with a thinking block"
+        )
+        yield Found(first.path, sentence, error)
+
+
+def find_altered_thinking(sent: Sent) -> Iterator[Found]:
+    """The latest assistant message of an open tool loop has its thinking as it was sent before (§8).
+
+    Needs `previous`; a message that was not in it is taken as it is.
+    """
+    loop = _open_loop(sent)
+    if not loop or sent.previous is None:
+        return
+    calls = {spot.name("id") for spot in loop[-1].of("tool_use")}
+    for turn in reversed(sent.previous.turns):
+        if turn.role == "assistant" and any(spot.name("id") in calls for spot in turn.of("tool_use")):
+            if _thoughts(turn) != _thoughts(loop[-1]):
+                path = f"messages.{loop[-1].message}"
+                sentence = "the reasoning of the latest message was changed or removed"
+                error = "blocks in the latest assistant message cannot be modified"
+                yield Found(path, sentence, f"{path}: `thinking` or `redacted_thinking` {error}")
+            return
+
+
+def find_unbound_thinking(sent: Sent) -> Iterator[Found]:
+    """On `bound` models, thinking stands behind the very prefix it was sealed over (§8, preserved thinking).
+
+    The prefix is the system prompt, the set of tools and all earlier messages; cache marks do not count.
+    Needs `previous`. After a compaction block that is new, what follows it is compared from the first
+    kept block on: the server keeps the binding across its own compaction.
+    """
+    if sent.model_class != "bound" or sent.previous is None:
+        return
+    start, reason = _first_change(sent.spots, sent.previous.spots)
+    if head := _changed_head(sent.body, sent.previous.body):
+        start, reason = _after_compaction(sent.spots), f"{head} changed"
+    for spot in sent.spots[start:]:
+        if spot.type in THINKING:
+            sentence = f"the reasoning is bound to what stood before it, and {reason}"
+            error = f"{spot.path}: Invalid `signature` in `{spot.type}` block (prefix_binding_mismatch)"
+            yield Found(spot.path, sentence, error)
+
+
+def _latest_turn(sent: Sent) -> int:
+    """Message at which the latest turn begins: the user's last words that answer no call."""
+    for turn in reversed(sent.turns):
+        if turn.role == "user" and not turn.of("tool_result"):
+            return turn.message
+    return 0
+
+
+def _open_loop(sent: Sent) -> list[Turn]:
+    """The assistant's turns of the tool loop that the request continues; empty when it continues none."""
+    loop: list[Turn] = []
+    for turn in reversed(sent.turns):
+        if turn.role == "user" and not turn.of("tool_result"):
+            break
+        if turn.role == "assistant":
+            if not loop and turn is sent.turns[-1]:
+                return []
+            loop.append(turn)
+    return loop[::-1]
+
+
+def _thoughts(turn: Turn) -> list[tuple[Any, ...]]:
+    return [
+        tuple(spot.block.get(field) for field in ("type", "thinking", "signature", "data"))
+        for spot in turn.spots
+        if spot.type in THINKING
+    ]
+
+
+def _changed_head(body: Json, previous: Json) -> str:
+    """What of the head changed: tools are a set, the system prompt is its words in order."""
+    if _lines(body.get("system")) != _lines(previous.get("system")):
+        return "the system prompt"
+    tools = (Counter(map(_canonical, _items(sent.get("tools")))) for sent in (body, previous))
+    return "" if next(tools) == next(tools) else "the set of tools"
+
+
+def _after_compaction(spots: tuple[Spot, ...]) -> int:
+    """The row behind the last compaction block; what stands before it the server ignores (§5.1)."""
+    return max((row for row, spot in enumerate(spots) if spot.type == "compaction"), default=-1) + 1
+
+
+def _first_change(now: tuple[Spot, ...], before: tuple[Spot, ...]) -> tuple[int, str]:
+    """(row of `now` from which on the prefix differs, why); past the end when nothing does."""
+    first = _after_compaction(now)
+    shift = 0
+    if first:
+        for anchor in (first - 1, first):
+            found = [row for row, spot in enumerate(before) if anchor < len(now) and _same(spot, now[anchor])]
+            if found:
+                shift = found[-1] - anchor
+                break
+        else:
+            return len(now), ""
+    for row in range(first, min(len(now), len(before) - shift)):
+        if not _same(now[row], before[row + shift]):
+            return row, f"at {now[row].path} it is no longer what was sent"
+    return len(now), ""
+
+
+def _same(one: Spot, other: Spot) -> bool:
+    """Whether two blocks are the same to the model."""
+    if one.role != other.role or one.type != other.type:
+        return False
+    try:
+        if one.block == other.block:
+            return True
+    except RecursionError:
+        pass
+    return _canonical(one.block) == _canonical(other.block)
+
+
+def _canonical(value: Any) -> str:
+    """JSON without cache marks and with a text as the one block it is short for."""
+    if not isinstance(value, dict):
+        return stringify(value)
+    plain = {key: child for key, child in sorted(value.items()) if key != "cache_control"}
+    if plain.get("type") == "tool_result":
+        plain["content"] = [_canonical(part) for part in _items(plain.get("content"))]
+    return stringify(plain)
+
+
+def _lines(system: Any) -> list[str]:
+    return [_canonical(item) for item in _items(system)]
+
+
+def _items(value: Any) -> list[Any]:
+    """A list of blocks, whether given as a list, as one text or not at all."""
+    if isinstance(value, str):
+        return [{"type": "text", "text": value}] if value else []
+    return list(value) if isinstance(value, list | tuple) else []

@@ -1,0 +1,157 @@
+"""Rules about tools: every call answered once, at once, in its place, and no answer without its call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .sent import Found, Sent, Spot, clip
+
+_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
+
+
+def is_server_result(kind: str) -> bool:
+    """Whether a block is what a server tool answered, inside the assistant's own turn."""
+    return kind.endswith("_tool_result")
+
+
+def find_misplaced_tool_block(sent: Sent) -> Iterator[Found]:
+    """Calls, and all of a server tool, are the assistant's; a tool's result is the user's (§7.1–4)."""
+    for spot in sent.spots:
+        if spot.type == "tool_result":
+            owner = "user"
+        elif spot.type == "tool_use" or spot.type in _SERVER_CALLS or is_server_result(spot.type):
+            owner = "assistant"
+        else:
+            continue
+        if spot.role != owner:
+            error = f"messages.{spot.message}: `{spot.type}` blocks can only be in `{owner}` messages"
+            yield Found(
+                spot.path, f"a {spot.type} stands with {clip(spot.role)}, not with the {owner}", error
+            )
+
+
+def find_misshapen_id(sent: Sent) -> Iterator[Found]:
+    """Ids of calls are made of letters, digits, _ and - (widely reported 400, e.g. forgecode#1142)."""
+    for spot in sent.spots:
+        field = {"tool_use": "id", "tool_result": "tool_use_id"}.get(spot.type)
+        if field is not None and not _ID.fullmatch(spot.name(field)):
+            error = f"{spot.path}.{spot.type}.{field}: String should match pattern '^[a-zA-Z0-9_-]+$'"
+            yield Found(spot.path, f"the id {clip(spot.block.get(field))} is not one the wire takes", error)
+
+
+def find_repeated_id(sent: Sent) -> Iterator[Found]:
+    """No two calls share an id (§7.5: reported, not on the pages)."""
+    seen: set[str] = set()
+    for spot in sent.spots:
+        if spot.type == "tool_use" or spot.type in _SERVER_CALLS:
+            name = spot.name("id")
+            if name in seen:
+                error = f"{spot.path}: `tool_use` ids must be unique"
+                yield Found(spot.path, f"the id {clip(name)} names an earlier call too", error)
+            seen.add(name)
+
+
+def find_input_not_object(sent: Sent) -> Iterator[Found]:
+    """A call's input is an object (§13)."""
+    for spot in sent.spots:
+        if spot.type in ("tool_use", *_SERVER_CALLS) and not isinstance(spot.block.get("input"), dict):
+            error = f"{spot.path}.{spot.type}.input: Input should be a valid dictionary"
+            yield Found(spot.path, "the call's input is not an object", error)
+
+
+def find_unanswered_call(sent: Sent) -> Iterator[Found]:
+    """Every call is answered in the very next message (§7.1)."""
+    for at, turn in enumerate(sent.turns):
+        calls = turn.of("tool_use") if turn.role == "assistant" else []
+        if not calls:
+            continue
+        following = sent.turns[at + 1] if at + 1 < len(sent.turns) else None
+        answered = {spot.name("tool_use_id") for spot in following.of("tool_result")} if following else set()
+        for spot in calls:
+            if (name := spot.name("id")) not in answered:
+                sentence = (
+                    f"the call {clip(name)} of {clip(spot.name('name'))} is not answered in the next message"
+                )
+                error = "`tool_use` ids were found without `tool_result` blocks immediately after: "
+                yield Found(spot.path, sentence, f"messages.{spot.message}: {error}{name}")
+
+
+def find_orphan_result(sent: Sent) -> Iterator[Found]:
+    """Every result answers a call of the previous message (§7.2)."""
+    for at, turn in enumerate(sent.turns):
+        results = turn.of("tool_result") if turn.role == "user" else []
+        if not results:
+            continue
+        previous = sent.turns[at - 1] if at else None
+        asked = {spot.name("id") for spot in previous.of("tool_use")} if previous else set()
+        for spot in results:
+            if (name := spot.name("tool_use_id")) not in asked:
+                error = f"{spot.path}: unexpected `tool_use_id` found in `tool_result` blocks: {name}"
+                yield Found(spot.path, f"nothing in the previous message made the call {clip(name)}", error)
+
+
+def find_repeated_result(sent: Sent) -> Iterator[Found]:
+    """A call has one result (widely reported 400, e.g. hindsight#4250)."""
+    for turn in sent.turns:
+        seen: set[str] = set()
+        for spot in turn.of("tool_result"):
+            name = spot.name("tool_use_id")
+            if name in seen:
+                error = (
+                    "each tool_use must have a single result. Found multiple `tool_result` blocks with id: "
+                )
+                yield Found(
+                    spot.path, f"the call {clip(name)} is answered twice", f"{spot.path}: {error}{name}"
+                )
+            seen.add(name)
+
+
+def find_late_result(sent: Sent) -> Iterator[Found]:
+    """Results come first in their message, text after them (§7.3)."""
+    for turn in sent.turns:
+        other: Spot | None = None
+        for spot in turn.spots if turn.role == "user" else ():
+            if spot.type != "tool_result":
+                other = other or spot
+            elif other is not None:
+                error = "`tool_use` ids were found without `tool_result` blocks immediately after: "
+                sentence = f"the result stands after a {other.type} of the same message"
+                name = spot.name("tool_use_id")
+                yield Found(spot.path, sentence, f"messages.{max(0, turn.message - 1)}: {error}{name}")
+
+
+def find_unexplained_error(sent: Sent) -> Iterator[Found]:
+    """A result that is an error says something (widely reported 400, e.g. markform#153)."""
+    for spot in sent.spots:
+        if (
+            spot.type == "tool_result"
+            and spot.block.get("is_error") is True
+            and not spot.block.get("content")
+        ):
+            error = f"{spot.path}.tool_result: content cannot be empty if `is_error` is true"
+            yield Found(spot.path, "the output is an error that says nothing", error)
+
+
+def find_unpaired_server_tool(sent: Sent) -> Iterator[Found]:
+    """A server tool's call and its result stand in one assistant turn (§7.4).
+
+    The very last turn may end in an open call: a paused turn is sent back as it is.
+    """
+    for at, turn in enumerate(sent.turns):
+        calls = {spot.name("id"): spot for spot in turn.spots if spot.type in _SERVER_CALLS}
+        results = {spot.name("tool_use_id"): spot for spot in turn.spots if is_server_result(spot.type)}
+        for name, spot in calls.items():
+            paused = at == len(sent.turns) - 1 and spot is turn.spots[-1]
+            if name not in results and not paused:
+                error = (
+                    f"{clip(spot.name('name'))} tool use was found without a corresponding tool_result block"
+                )
+                sentence = f"the server's call {clip(name)} has no result in this turn"
+                yield Found(spot.path, sentence, f"messages.{spot.message}: {error}")
+        for name, spot in results.items():
+            if name not in calls:
+                sentence = f"nothing in this turn made the server's call {clip(name)}"
+                error = f"unexpected `tool_use_id` found in `{spot.type}` blocks: {name}"
+                yield Found(spot.path, sentence, f"{spot.path}: {error}")

@@ -1,0 +1,99 @@
+// How high the bars of the lanes are. One square-root scale for all lanes: areas stay comparable, small ones visible.
+import { type Axis, binOfPlace } from "./geometry";
+import type { Plan, Scene } from "./state";
+
+const BUDGET = 196;
+const LOWEST_LANE = 20;
+const HEADROOM = 7;
+
+export interface Lanes {
+  /** Lane of each section code, -1 for sections that no lane shows. */
+  laneOf: Int8Array;
+  /** Top and floor of each lane in CSS pixels. */
+  tops: number[];
+  floors: number[];
+  /** The largest bar of each lane, in tokens. */
+  peaks: number[];
+  height: number;
+  scale: number;
+}
+
+export const makeLanes = (scene: Scene, axis: Axis): Lanes => {
+  const laneOf = new Int8Array(256).fill(-1);
+  scene.lanes.forEach((lane, i) => {
+    for (const code of lane.sections) laneOf[code] = i;
+  });
+  const peaks = findPeaks(scene, axis, laneOf);
+  const roots = peaks.map(Math.sqrt);
+  const total = roots.reduce((sum, root) => sum + root, 0);
+  const scale = total === 0 ? 0 : Math.min(BUDGET / total, 5);
+  const tops: number[] = [];
+  const floors: number[] = [];
+  let y = 0;
+  for (const root of roots) {
+    tops.push(y);
+    y += Math.round(Math.max(LOWEST_LANE, root * scale + HEADROOM));
+    floors.push(y);
+  }
+  return { laneOf, tops, floors, peaks, height: y, scale };
+};
+
+const findPeaks = (scene: Scene, axis: Axis, laneOf: Int8Array): number[] => {
+  const peaks = new Array<number>(scene.lanes.length).fill(0);
+  const sums = new Float64Array(scene.lanes.length);
+  for (let bin = 0; bin < axis.bins; bin++) {
+    sums.fill(0);
+    for (let row = axis.binRow[bin] as number; row < (axis.binRow[bin + 1] as number); row++) {
+      const lane = laneOf[scene.blockSection[row] as number] as number;
+      if (lane >= 0) sums[lane] = (sums[lane] as number) + (scene.blockTokens[row] as number);
+    }
+    sums.forEach((sum, lane) => {
+      peaks[lane] = Math.max(peaks[lane] as number, sum);
+    });
+  }
+  return peaks;
+};
+
+export const barHeight = (lanes: Lanes, tokens: number): number =>
+  tokens <= 0 ? 0 : Math.max(1.5, Math.sqrt(tokens) * lanes.scale);
+
+/** One patterned piece of a bar. `left` is the part of `tokens` that stays; it matters for truncated blocks. */
+export interface Piece {
+  lane: number;
+  section: number;
+  fate: number;
+  tokens: number;
+  left: number;
+}
+
+/** The pieces of one bin under a cut, lane by lane, each lane's in fate order. */
+export const piecesOf = (
+  scene: Scene,
+  plan: Plan,
+  axis: Axis,
+  lanes: Lanes,
+  bin: number,
+  place: number,
+): Piece[] => {
+  const pieces = new Map<number, Piece>();
+  for (let row = axis.binRow[bin] as number; row < (axis.binRow[bin + 1] as number); row++) {
+    const section = scene.blockSection[row] as number;
+    const lane = lanes.laneOf[section] as number;
+    if (lane < 0) continue;
+    const older = (scene.blockEntry[row] as number) < place;
+    const fate = (older ? plan.fateOlder : plan.fateKept)[row] as number;
+    const key = (lane << 16) | (fate << 8) | section;
+    const piece = pieces.get(key) ?? { lane, section, fate, tokens: 0, left: 0 };
+    piece.tokens += scene.blockTokens[row] as number;
+    piece.left += (older ? plan.tokensOlder : plan.tokensKept)[row] as number;
+    pieces.set(key, piece);
+  }
+  return [...pieces.keys()].sort((a, b) => a - b).map(key => pieces.get(key) as Piece);
+};
+
+/** The bins whose look changes when the cut moves, both ends included. */
+export const changedBins = (scene: Scene, axis: Axis, from: number, to: number): [number, number] => {
+  const a = binOfPlace(scene, axis, from);
+  const b = binOfPlace(scene, axis, to);
+  return [Math.min(a, b), Math.min(Math.max(a, b), axis.bins - 1)];
+};

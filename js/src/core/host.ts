@@ -1,0 +1,32 @@
+// What the views need of whatever carries their state: a Jupyter model, a test, a page. No DOM, no transport.
+import type { PlanWire, SceneWire, Setting } from "./wire";
+
+export type Settings = Readonly<Record<string, Setting>>;
+
+/** What the person decides. "" lets the policy place the cut; "" as `at` is the session's end. */
+export interface Choices {
+  cut: string;
+  policy: string;
+  settings: Settings;
+  at: string;
+}
+
+/** The traits on the model. The underscored ones are the wire's alone. */
+export interface Traits extends Choices {
+  _seq: number;
+  _scene: SceneWire | Record<string, never> | null;
+  _scene_data: DataView | null;
+  _plan: PlanWire | Record<string, never> | null;
+  _plan_data: DataView | null;
+  _error: string;
+}
+
+/** The part of anywidget's model that the views use. */
+export interface Host {
+  get<K extends keyof Traits>(name: K): Traits[K];
+  set<K extends keyof Traits>(name: K, value: Traits[K]): void;
+  on(event: string, listener: (message: unknown) => void): void;
+  off(event: string, listener: (message: unknown) => void): void;
+  save_changes(): void;
+  send(message: unknown): void;
+}

@@ -1,0 +1,67 @@
+// Questions to Python that have one answer each: labels of rows, the text of a block, the summary at a place.
+import type { Host } from "./host";
+import type { BodyReply, ErrorReply, RowsReply, SummaryReply } from "./wire";
+
+interface Replies {
+  rows: RowsReply;
+  body: BodyReply;
+  summary: SummaryReply;
+}
+
+interface Questions {
+  rows: { from: number; to: number };
+  body: { row: number };
+  summary: { place: number };
+}
+
+interface Waiting {
+  resolve: (reply: Replies[keyof Replies]) => void;
+  reject: (error: Error) => void;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+const PATIENCE = 15_000;
+const SILENCE = "Python has not answered. The kernel may be busy or gone; run the cell again if it is.";
+
+export class Requests {
+  private readonly waiting = new Map<string, Waiting>();
+  // Every view of one model hears every answer, so ids must differ between views too.
+  private readonly view = Math.random().toString(36).slice(2, 10);
+  private count = 0;
+
+  constructor(private readonly host: Host) {
+    host.on("msg:custom", this.receive);
+  }
+
+  ask<T extends keyof Replies>(type: T, question: Questions[T]): Promise<Replies[T]> {
+    const id = `${this.view}-${this.count++}`;
+    return new Promise<Replies[T]>((resolve, reject) => {
+      const timer = setTimeout(() => this.settle(id)?.reject(new Error(SILENCE)), PATIENCE);
+      this.waiting.set(id, { resolve: reply => resolve(reply as Replies[T]), reject, timer });
+      this.host.send({ type, id, ...question });
+    });
+  }
+
+  dispose(): void {
+    this.host.off("msg:custom", this.receive);
+    for (const { timer } of this.waiting.values()) clearTimeout(timer);
+    this.waiting.clear();
+  }
+
+  private readonly receive = (message: unknown): void => {
+    if (!isReply(message)) return;
+    const asked = this.settle(message.id);
+    if (message.type === "error") asked?.reject(new Error(message.sentence));
+    else asked?.resolve(message);
+  };
+
+  private settle(id: string): Waiting | undefined {
+    const asked = this.waiting.get(id);
+    if (asked !== undefined) clearTimeout(asked.timer);
+    this.waiting.delete(id);
+    return asked;
+  }
+}
+
+const isReply = (message: unknown): message is Replies[keyof Replies] | ErrorReply =>
+  typeof message === "object" && message !== null && "id" in message && "type" in message;

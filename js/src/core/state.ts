@@ -1,0 +1,122 @@
+// What Python sends, decoded: a scene (the session and its places) and a plan (a fate for every block).
+// B live blocks, E live entries, E+1 places to cut (place p is before entry p, place E is "end"), N overview steps.
+import { bytes, ints, readColumns, WireError } from "./columns";
+import type { PlanWire, SceneWire } from "./wire";
+
+export interface Scene extends SceneWire {
+  blocks: number;
+  entries: number;
+  steps: number;
+  blockEntry: Int32Array;
+  blockSection: Uint8Array;
+  blockTokens: Int32Array;
+  entryStep: Int32Array;
+  entryTurn: Int32Array;
+  entryRole: Uint8Array;
+  entryStart: Int32Array;
+  /** First block row of every step, and the number of blocks at the end. */
+  stepRow: Int32Array;
+  placeLegal: Uint8Array;
+  placeReason: Int32Array;
+  placeSplits: Uint8Array;
+  overviewReported: Int32Array;
+  overviewEstimated: Int32Array;
+  overviewTurn: Int32Array;
+}
+
+export interface Plan extends PlanWire {
+  fateOlder: Uint8Array;
+  fateKept: Uint8Array;
+  tokensOlder: Int32Array;
+  tokensKept: Int32Array;
+  ruleOlder: Int32Array;
+  ruleKept: Int32Array;
+  afterTotal: Int32Array;
+  afterSections: Int32Array;
+  summaryTokens: Int32Array;
+}
+
+const VERSION = 1;
+
+/** The scene, or null while Python has sent none. */
+export const decodeScene = (wire: object | null, data: DataView | null): Scene | null => {
+  if (!isScene(wire)) return null;
+  if (wire.version !== VERSION) {
+    throw new WireError(
+      `This front end reads version ${VERSION} of the scene; Python sent version ${wire.version}. Reload the page.`,
+    );
+  }
+  const columns = readColumns(wire.columns, data);
+  const entries = wire.entryIds.length;
+  const blocks = columns.get("block_entry")?.length ?? 0;
+  const entryStep = ints(columns, "entry_step", entries);
+  const entryStart = ints(columns, "entry_start", entries + 1);
+  const steps = entries === 0 ? 0 : (entryStep[entries - 1] as number) + 1;
+  return {
+    ...wire,
+    blocks,
+    entries,
+    steps,
+    blockEntry: ints(columns, "block_entry", blocks),
+    blockSection: bytes(columns, "block_section", blocks),
+    blockTokens: ints(columns, "block_tokens", blocks),
+    entryStep,
+    entryTurn: ints(columns, "entry_turn", entries),
+    entryRole: bytes(columns, "entry_role", entries),
+    entryStart,
+    stepRow: findStepRows(entryStep, entryStart, steps),
+    placeLegal: bytes(columns, "place_legal", entries + 1),
+    placeReason: ints(columns, "place_reason", entries + 1),
+    placeSplits: bytes(columns, "place_splits", entries + 1),
+    overviewReported: ints(columns, "overview_reported", wire.overview.steps),
+    overviewEstimated: ints(columns, "overview_estimated", wire.overview.steps),
+    overviewTurn: ints(columns, "overview_turn", wire.overview.steps),
+  };
+};
+
+/** The plan for `scene`, or null while Python has sent none for it (its columns then do not fit). */
+export const decodePlan = (wire: object | null, data: DataView | null, scene: Scene): Plan | null => {
+  if (!isPlan(wire)) return null;
+  const { blocks, entries, sections } = scene;
+  const columns = readColumns(wire.columns, data);
+  if (columns.get("fate_older")?.length !== blocks || columns.get("after_total")?.length !== entries + 1)
+    return null;
+  return {
+    ...wire,
+    fateOlder: bytes(columns, "fate_older", blocks),
+    fateKept: bytes(columns, "fate_kept", blocks),
+    tokensOlder: ints(columns, "tokens_older", blocks),
+    tokensKept: ints(columns, "tokens_kept", blocks),
+    ruleOlder: ints(columns, "rule_older", blocks),
+    ruleKept: ints(columns, "rule_kept", blocks),
+    afterTotal: ints(columns, "after_total", entries + 1),
+    afterSections: ints(columns, "after_sections", (entries + 1) * sections.length),
+    summaryTokens: ints(columns, "summary_tokens", entries + 1),
+  };
+};
+
+/** A block under a cut: what happens to it, what is left of it, and the rule that says so. */
+export const fateAt = (scene: Scene, plan: Plan, row: number, place: number) => {
+  const older = (scene.blockEntry[row] as number) < place;
+  return {
+    fate: (older ? plan.fateOlder : plan.fateKept)[row] as number,
+    tokens: (older ? plan.tokensOlder : plan.tokensKept)[row] as number,
+    rule: (older ? plan.ruleOlder : plan.ruleKept)[row] as number,
+  };
+};
+
+export const turnOfRow = (scene: Scene, row: number): number =>
+  scene.entryTurn[scene.blockEntry[row] as number] as number;
+
+const findStepRows = (entryStep: Int32Array, entryStart: Int32Array, steps: number): Int32Array => {
+  const rows = new Int32Array(steps + 1).fill(entryStart[entryStart.length - 1] as number);
+  for (let entry = entryStep.length - 1; entry >= 0; entry--) {
+    rows[entryStep[entry] as number] = entryStart[entry] as number;
+  }
+  return rows;
+};
+
+const isScene = (wire: object | null): wire is SceneWire =>
+  wire !== null && wire !== undefined && "columns" in wire;
+const isPlan = (wire: object | null): wire is PlanWire =>
+  wire !== null && wire !== undefined && "columns" in wire;

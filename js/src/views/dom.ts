@@ -1,0 +1,42 @@
+// A tiny way to write DOM. Text always arrives as text: nothing here can make markup from a string.
+
+type Attributes = Record<string, string | number | boolean | undefined>;
+
+/** An element with attributes and children; strings become text nodes, false and undefined leave an attribute out. */
+export const h = <K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] => {
+  const node = document.createElement(tag);
+  setAttributes(node, attributes);
+  node.append(...children);
+  return node;
+};
+
+export const setAttributes = (node: Element, attributes: Attributes): void => {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) node.removeAttribute(name);
+    else {
+      const text = value === true ? "" : String(value);
+      if (node.getAttribute(name) !== text) node.setAttribute(name, text);
+    }
+  }
+};
+
+/** Replaces the text only when it differs, so that a frame without news touches nothing. */
+export const setText = (node: Element, text: string): void => {
+  if (node.textContent !== text) node.textContent = text;
+};
+
+export const setShown = (node: HTMLElement, shown: boolean): void => {
+  if (node.hidden === shown) node.hidden = !shown;
+};
+
+/** A chip that carries hue (section) and pattern (fate), as the bars do. */
+export const chip = (section: string, fate = "verbatim"): HTMLElement =>
+  h("i", { class: `ci-chip ci-is-${token(fate)}`, style: hue(section), "aria-hidden": "true" });
+
+export const hue = (section: string): string => `--hue: var(--ci-s-${token(section)}, var(--ci-s-unknown))`;
+
+const token = (id: string) => id.replace(/[^a-z_]/g, "");

@@ -1,0 +1,146 @@
+// The lanes as an ARIA grid: one row per section, one cell per step, of which only the active one exists.
+import { exact } from "../core/format";
+import { stepAt } from "../core/geometry";
+import { fateAt, type Scene, turnOfRow } from "../core/state";
+import { h, setAttributes, setText } from "./dom";
+import { showHint } from "./hint";
+import { HEAD, sayPeak } from "./lanes";
+import type { Actions, Picture, View } from "./picture";
+
+let count = 0;
+
+export const makeGrid = (actions: Actions): View => {
+  const cell = h("div", { role: "gridcell", class: "ci-cell", id: `ci-cell-${count++}` });
+  const node = h("div", { class: "ci-grid", role: "grid", tabindex: 0, "aria-label": "Tokens per section and step" });
+  let rows: HTMLElement[] = [];
+  let shown: Picture | undefined;
+  let lane = 0;
+  let step = -1;
+
+  const build = ({ scene, lanes }: Picture) => {
+    rows = scene.lanes.map(({ label }, i) =>
+      h(
+        "div",
+        { role: "row", "aria-rowindex": i + 1, class: "ci-lane", style: place(HEAD + (lanes.tops[i] ?? 0), lanes.floors[i] ?? 0, lanes.tops[i] ?? 0) },
+        h("div", { role: "rowheader", class: "ci-label" }, h("span", {}, label), h("small", {}, sayPeak(lanes.peaks[i] ?? 0))),
+      ),
+    );
+    node.replaceChildren(...rows);
+    setAttributes(node, { "aria-rowcount": scene.lanes.length, "aria-colcount": scene.steps });
+  };
+
+  const mark = (picture: Picture) => {
+    const row = rows[lane];
+    const visible = row !== undefined && step >= 0 && step < picture.scene.steps;
+    setAttributes(node, { "aria-activedescendant": visible ? cell.id : undefined });
+    if (!visible) return cell.remove();
+    if (cell.parentElement !== row) row.append(cell);
+    cell.style.transform = `translateX(${step * picture.axis.step}px)`;
+    cell.style.width = `${Math.max(3, picture.axis.step)}px`;
+    setAttributes(cell, { "aria-colindex": step + 1 });
+    setText(cell, sayCell(picture, lane, step));
+  };
+
+  const pick = (picture: Picture, cycle: boolean) => {
+    const found = rowsOf(picture, lane, step);
+    const next = cycle ? found[(found.indexOf(picture.row) + 1) % found.length] : found[0];
+    mark(picture);
+    if (next !== undefined) actions.select(next);
+  };
+
+  const locate = (event: PointerEvent | MouseEvent, picture: Picture): boolean => {
+    const box = node.getBoundingClientRect();
+    const x = event.clientX - box.left - (rows[0]?.firstElementChild?.clientWidth ?? 0);
+    const y = event.clientY - box.top - HEAD;
+    const at = picture.lanes.floors.findIndex(floor => y < floor);
+    if (x < 0 || x > picture.axis.width || y < 0 || at < 0) return false;
+    [lane, step] = [at, stepAt(picture.scene, picture.axis, x)];
+    return true;
+  };
+
+  node.addEventListener("click", event => {
+    if (shown === undefined) return;
+    const [oldLane, oldStep] = [lane, step];
+    if (locate(event, shown)) pick(shown, oldLane === lane && oldStep === step);
+  });
+  node.addEventListener("pointermove", event => {
+    if (shown === undefined) return;
+    const [oldLane, oldStep] = [lane, step];
+    const over = locate(event, shown);
+    showHint(event, over ? hintCell(shown, lane, step) : null);
+    [lane, step] = [oldLane, oldStep];
+  });
+  node.addEventListener("pointerleave", event => showHint(event, null));
+  node.addEventListener("keydown", event => {
+    if (shown === undefined || shown.scene.steps === 0) return;
+    const { scene } = shown;
+    const from = Math.max(0, step);
+    if (event.key === "ArrowRight") step = step < 0 ? 0 : Math.min(scene.steps - 1, from + 1);
+    else if (event.key === "ArrowLeft") step = Math.max(0, from - 1);
+    else if (event.key === "ArrowDown") lane = Math.min(scene.lanes.length - 1, lane + 1);
+    else if (event.key === "ArrowUp") lane = Math.max(0, lane - 1);
+    else if (event.key === "Home") step = 0;
+    else if (event.key === "End") step = scene.steps - 1;
+    else if (event.key === "PageDown") step = turnStep(scene, from, 1);
+    else if (event.key === "PageUp") step = turnStep(scene, from, -1);
+    else if (event.key === "Enter" && shown.row >= 0) actions.openBody(shown.row);
+    else if (event.key !== " ") return;
+    event.preventDefault();
+    if (event.key !== "Enter") pick(shown, event.key === " ");
+  });
+
+  return {
+    node,
+    draw(picture, parts) {
+      shown = picture;
+      if (parts.has("scene") || parts.has("size")) build(picture);
+      if (parts.has("row") && picture.row >= 0) {
+        const { scene, lanes } = picture;
+        lane = Math.max(0, lanes.laneOf[scene.blockSection[picture.row] as number] as number);
+        step = scene.entryStep[scene.blockEntry[picture.row] as number] as number;
+      } else if (parts.has("scene")) step = -1;
+      if (!parts.has("place") || parts.size > 1) mark(picture);
+    },
+  };
+};
+
+const place = (top: number, floor: number, laneTop: number) => `top: ${top}px; height: ${floor - laneTop}px`;
+
+/** The rows of a step that a lane shows. */
+const rowsOf = ({ scene, lanes }: Picture, lane: number, step: number): number[] => {
+  const found: number[] = [];
+  for (let row = scene.stepRow[step] as number; row < (scene.stepRow[step + 1] as number); row++) {
+    if (lanes.laneOf[scene.blockSection[row] as number] === lane) found.push(row);
+  }
+  return found;
+};
+
+const sayCell = (picture: Picture, lane: number, step: number): string => [...hintCell(picture, lane, step)].join(", ");
+
+const hintCell = (picture: Picture, lane: number, step: number): string[] => {
+  const { scene, plan } = picture;
+  const first = scene.stepRow[step] as number;
+  const where = first < scene.blocks ? `turn ${turnOfRow(scene, first) + 1}` : "end";
+  const label = scene.lanes[lane]?.label ?? "";
+  const rows = rowsOf(picture, lane, step);
+  if (rows.length === 0) return [where, label, "nothing"];
+  return [
+    where,
+    label,
+    ...rows.slice(0, 3).map(row => {
+      const { fate, tokens } = fateAt(scene, plan, row, picture.place);
+      const before = scene.blockTokens[row] as number;
+      const change = tokens === before ? exact(before) : `${exact(before)} → ${exact(tokens)}`;
+      return `${change} ${scene.fates[fate]?.label ?? ""}`;
+    }),
+    ...(rows.length > 3 ? [`${rows.length - 3} more`] : []),
+  ];
+};
+
+const turnStep = (scene: Scene, step: number, direction: 1 | -1): number => {
+  const turnOf = (at: number) => turnOfRow(scene, Math.min(scene.blocks - 1, scene.stepRow[at] as number));
+  const turn = turnOf(step);
+  let at = step;
+  while (at + direction >= 0 && at + direction < scene.steps && turnOf(at) === turn) at += direction;
+  return at;
+};

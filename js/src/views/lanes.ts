@@ -1,0 +1,144 @@
+// The lanes: a bar of tokens per section and step on canvas, with a grid for the keyboard and the screen reader over it.
+//
+// Two hidden canvases hold the whole range as if everything were older, and as if everything were kept. A moving cut
+// copies only the columns it passed from one or the other, and draws the one column it splits.
+import { barHeight, changedBins, type Piece, piecesOf } from "../core/bars";
+import { short } from "../core/format";
+import { binOfPlace } from "../core/geometry";
+import { h } from "./dom";
+import { makeGrid } from "./grid";
+import type { Actions, Picture, View } from "./picture";
+import { paint, snap } from "./surface";
+
+export const HEAD = 18;
+
+export const makeLanes = (actions: Actions): View => {
+  const base = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
+  const bars = h("canvas", { class: "ci-canvas", style: `top: ${HEAD}px`, "aria-hidden": "true" });
+  const older = h("canvas");
+  const kept = h("canvas");
+  const grid = makeGrid(actions);
+  const stage = h("div", { class: "ci-layer" }, base, bars);
+  const node = h("div", { class: "ci-lanes", "data-testid": "lanes" }, stage, grid.node);
+  let drawnAt = -1;
+
+  const drawAll = (picture: Picture) => {
+    const { scene, axis, lanes, palette } = picture;
+    node.style.height = `${HEAD + lanes.height}px`;
+    paint(base, axis.width, HEAD + lanes.height, palette.ratio, context => drawBase(context, picture));
+    for (const [canvas, place] of [
+      [older, scene.entries],
+      [kept, 0],
+    ] as const) {
+      paint(canvas, axis.width, lanes.height, palette.ratio, context => {
+        for (let bin = 0; bin < axis.bins; bin++) drawBin(context, picture, bin, place);
+      });
+    }
+    paint(bars, axis.width, lanes.height, palette.ratio, context => copy(context, picture, 0, axis.bins - 1));
+    drawnAt = picture.place;
+  };
+
+  /** Redraws the bins from `first` to `last` of the visible canvas. */
+  const copy = (context: CanvasRenderingContext2D, picture: Picture, first: number, last: number) => {
+    const { scene, axis, lanes, palette, place } = picture;
+    const cut = binOfPlace(scene, axis, place);
+    const left = edge(picture, first);
+    context.clearRect(left, 0, edge(picture, last + 1) - left, lanes.height);
+    const blit = (source: HTMLCanvasElement, from: number, to: number) => {
+      const x = edge(picture, from);
+      const width = edge(picture, to) - x;
+      if (width <= 0) return;
+      const { ratio } = palette;
+      context.drawImage(source, x * ratio, 0, width * ratio, source.height, x, 0, width, lanes.height);
+    };
+    blit(older, first, Math.min(cut, last + 1));
+    blit(kept, Math.max(cut + 1, first), last + 1);
+    if (first <= cut && cut <= last) drawBin(context, picture, cut, place);
+  };
+
+  return {
+    node,
+    draw(picture, parts) {
+      grid.draw(picture, parts);
+      if (parts.has("scene") || parts.has("plan") || parts.has("size") || parts.has("theme")) drawAll(picture);
+      else if (parts.has("place") && drawnAt !== picture.place && picture.axis.bins > 0) {
+        const [first, last] = changedBins(picture.scene, picture.axis, drawnAt, picture.place);
+        const context = bars.getContext("2d");
+        if (context !== null && first <= last) copy(context, picture, first, last);
+        drawnAt = picture.place;
+      }
+    },
+  };
+};
+
+/** The left edge of a bin, on a device pixel so that columns can be copied exactly. */
+const edge = ({ axis, palette }: Picture, bin: number): number =>
+  snap((bin * axis.width) / Math.max(1, axis.bins), palette.ratio);
+
+const drawBase = (context: CanvasRenderingContext2D, { axis, lanes, palette }: Picture) => {
+  const height = HEAD + lanes.height;
+  context.fillStyle = palette.band;
+  axis.turns.forEach(({ turn, x, end }) => {
+    if (turn % 2 === 1) context.fillRect(snap(x, palette.ratio), 0, snap(end - x, palette.ratio), height);
+  });
+  context.fillStyle = palette.line;
+  for (const floor of lanes.floors) context.fillRect(0, HEAD + floor - 1 / palette.ratio, axis.width, 1 / palette.ratio);
+  context.font = `10.5px ${palette.font}`;
+  context.fillStyle = palette.dim;
+  context.textBaseline = "middle";
+  let free = 0;
+  for (const { turn, x } of axis.turns) {
+    const label = String(turn + 1);
+    const width = context.measureText(label).width;
+    if (x < free || x + width > axis.width) continue;
+    context.fillText(label, x + 2, HEAD / 2);
+    free = x + width + 7;
+  }
+};
+
+const drawBin = (context: CanvasRenderingContext2D, picture: Picture, bin: number, place: number) => {
+  const { scene, plan, axis, lanes, palette } = picture;
+  const left = edge(picture, bin);
+  const width = edge(picture, bin + 1) - left;
+  const gap = width > 3 ? 1 : 0;
+  const pieces = piecesOf(scene, plan, axis, lanes, bin, place);
+  for (let i = 0; i < pieces.length; ) {
+    const { lane } = pieces[i] as Piece;
+    let end = i;
+    let total = 0;
+    while (pieces[end]?.lane === lane) total += (pieces[end++] as Piece).tokens;
+    const height = snap(barHeight(lanes, total), palette.ratio);
+    let y = (lanes.floors[lane] as number) - 1 / palette.ratio;
+    for (; i < end; i++) {
+      const piece = pieces[i] as Piece;
+      const part = total === 0 ? 0 : (height * piece.tokens) / total;
+      y -= part;
+      drawPiece(context, picture, piece, left, y, width - gap, part);
+    }
+  }
+};
+
+const drawPiece = (
+  context: CanvasRenderingContext2D,
+  { scene, palette }: Picture,
+  { section, fate, tokens, left }: Piece,
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+) => {
+  const id = scene.fates[fate]?.id ?? "";
+  context.fillStyle = palette.fill(section, id);
+  const outlined = id === "dropped" || id === "truncated";
+  if (!outlined || (width < 3 && id === "dropped")) {
+    context.fillRect(x, y, width, height);
+    return;
+  }
+  const stays = id === "dropped" || tokens === 0 ? 0 : Math.min(1, left / tokens) * height;
+  context.fillRect(x, y + height - stays, width, stays);
+  context.strokeStyle = id === "dropped" ? palette.faint : palette.fill(section, "verbatim");
+  context.lineWidth = 1;
+  if (height - stays > 2 && width > 2) context.strokeRect(x + 0.5, y + 0.5, width - 1, height - stays - 1);
+};
+
+export const sayPeak = (tokens: number): string => (tokens > 0 ? `to ${short(tokens)}` : "");

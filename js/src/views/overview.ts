@@ -1,0 +1,160 @@
+// The whole session: a line for what the provider recorded, an area for our estimate, a diamond per compaction.
+// A stretch between two compactions is a moment that can be planned.
+import { exact, plural, short } from "../core/format";
+import type { Scene } from "../core/state";
+import { h, setText } from "./dom";
+import { showHint } from "./hint";
+import type { Actions, Picture, View } from "./picture";
+import { paint } from "./surface";
+
+const HEIGHT = 74;
+const TOP = 14;
+const FLOOR = HEIGHT - 1;
+const LABEL_ROOM = 92;
+
+export const makeOverview = (actions: Actions): View => {
+  const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
+  const moments = h("div", { class: "ci-moments", role: "radiogroup", "aria-label": "Moment to plan" });
+  const frame = h("div", { class: "ci-frame" });
+  const stage = h("div", { class: "ci-stage", style: `height: ${HEIGHT}px` }, canvas, frame, moments);
+  const steps = h("small");
+  const node = h(
+    "section",
+    { class: "ci-lined", "data-testid": "overview", "aria-label": "Session" },
+    h("div", { class: "ci-label" }, h("span", {}, "session"), steps),
+    stage,
+  );
+  let shown: Picture | undefined;
+
+  moments.addEventListener("keydown", event => moveBetween(moments, event));
+  stage.addEventListener("pointermove", event => shown && hintAt(event, shown, stage.clientWidth));
+  stage.addEventListener("pointerleave", event => showHint(event, null));
+
+  return {
+    node,
+    draw(picture, parts) {
+      shown = picture;
+      const { scene } = picture;
+      if (parts.has("scene")) {
+        setText(steps, plural(scene.overview.steps, "step"));
+        moments.replaceChildren(...scene.segments.map(segment => makeMoment(segment, scene, actions)));
+        const { first, last } = scene.overview;
+        frame.hidden = scene.overview.steps === 0;
+        frame.style.left = percentOf(first, scene);
+        frame.style.width = percentOf(last + 1 - first, scene);
+      }
+      if (parts.has("scene") || parts.has("size") || parts.has("theme")) drawCurve(canvas, picture, stage.clientWidth);
+    },
+  };
+};
+
+const percentOf = (step: number, scene: Scene): string => `${(100 * step) / Math.max(1, scene.overview.steps)}%`;
+
+const makeMoment = (segment: Scene["segments"][number], scene: Scene, actions: Actions): HTMLElement => {
+  const { label, at, firstStep, lastStep, tokens, current } = segment;
+  const moment = h("button", {
+    type: "button",
+    role: "radio",
+    class: "ci-moment",
+    "aria-checked": String(current),
+    "aria-label": `${label}, ${short(tokens)} tokens`,
+    tabindex: current ? 0 : -1,
+    style: `left: ${percentOf(firstStep, scene)}; width: ${percentOf(lastStep + 1 - firstStep, scene)}`,
+  });
+  moment.addEventListener("click", () => current || actions.moveTo(at));
+  return moment;
+};
+
+const moveBetween = (group: HTMLElement, event: KeyboardEvent) => {
+  const change = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
+  if (change === undefined) return;
+  const all = [...group.querySelectorAll("button")];
+  const next = all[all.indexOf(event.target as HTMLButtonElement) + change];
+  if (next === undefined) return;
+  event.preventDefault();
+  for (const button of all) button.tabIndex = button === next ? 0 : -1;
+  next.focus();
+};
+
+const hintAt = (event: PointerEvent, { scene }: Picture, width: number) => {
+  const box = (event.currentTarget as Element).getBoundingClientRect();
+  const step = Math.floor(((event.clientX - box.left) / width) * scene.overview.steps);
+  const estimated = scene.overviewEstimated[step];
+  if (estimated === undefined) return showHint(event, null);
+  const reported = scene.overviewReported[step] as number;
+  const near = scene.boundaries.find(b => Math.abs(b.step - step) <= (6 * scene.overview.steps) / width);
+  showHint(event, [
+    `turn ${(scene.overviewTurn[step] as number) + 1}`,
+    reported < 0 ? "nothing recorded" : `recorded ${exact(reported)}`,
+    `estimated ${exact(estimated)}`,
+    ...(near === undefined ? [] : [near.label]),
+  ]);
+};
+
+const drawCurve = (canvas: HTMLCanvasElement, { scene, palette }: Picture, width: number) => {
+  const count = scene.overview.steps;
+  const { overviewEstimated: estimated, overviewReported: reported } = scene;
+  let peak = 1;
+  for (let i = 0; i < count; i++) peak = Math.max(peak, estimated[i] as number, reported[i] as number);
+  const x = (step: number) => ((step + 0.5) * width) / count;
+  const y = (tokens: number) => FLOOR - (tokens / peak) * (FLOOR - TOP);
+  paint(canvas, width, HEIGHT, palette.ratio, context => {
+    context.fillStyle = palette.line;
+    context.beginPath();
+    context.moveTo(0, FLOOR);
+    context.lineTo(0, y(estimated[0] ?? 0));
+    for (let i = 0; i < count; i++) context.lineTo(x(i), y(estimated[i] as number));
+    context.lineTo(width, y(estimated[count - 1] ?? 0));
+    context.lineTo(width, FLOOR);
+    context.fill();
+    context.strokeStyle = palette.dim;
+    context.lineWidth = 1.25;
+    context.lineJoin = "round";
+    context.beginPath();
+    for (let i = 0, pen = false; i < count; i++) {
+      const tokens = reported[i] as number;
+      if (tokens < 0) pen = false;
+      else if (pen) context.lineTo(x(i), y(tokens));
+      else {
+        context.moveTo(x(i), y(tokens));
+        pen = true;
+      }
+    }
+    context.stroke();
+    drawBoundaries(context, scene, palette, x, width);
+  });
+};
+
+const drawBoundaries = (
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Picture["palette"],
+  x: (step: number) => number,
+  width: number,
+) => {
+  context.font = `10.5px ${palette.font}`;
+  context.textBaseline = "middle";
+  let free = 0;
+  for (const { step, kind, before, after } of scene.boundaries) {
+    const at = x(step);
+    const size = kind === "compact" ? 4.5 : 2.75;
+    context.fillStyle = palette.ink;
+    context.strokeStyle = palette.faint;
+    context.beginPath();
+    context.moveTo(at, TOP - 7 - size);
+    context.lineTo(at + size, TOP - 7);
+    context.lineTo(at, TOP - 7 + size);
+    context.lineTo(at - size, TOP - 7);
+    context.closePath();
+    if (kind === "compact") context.fill();
+    else context.stroke();
+    if (kind !== "compact" || before === null || after === null || at < free) continue;
+    const label = `${short(before)} → ${short(after)}`;
+    const room = context.measureText(label).width;
+    const left = at + 8 + room > width ? at - 8 - room : at + 8;
+    if (left < free) continue;
+    context.fillStyle = palette.dim;
+    context.fillText(label, left, TOP - 6.5);
+    free = Math.max(at + 8 + room, at) + LABEL_ROOM / 8;
+  }
+};

@@ -1,0 +1,107 @@
+// The colours and patterns of the canvases, read from the stylesheet so that one place defines them.
+import type { Named } from "../core/wire";
+
+export interface Palette {
+  ink: string;
+  dim: string;
+  faint: string;
+  line: string;
+  band: string;
+  ground: string;
+  bad: string;
+  font: string;
+  ratio: number;
+  sections: string[];
+  /** A fill for a section (by code) under a fate (by id). */
+  fill(section: number, fate: string): string | CanvasPattern;
+}
+
+type Draw = (context: CanvasRenderingContext2D, size: number, hue: string) => void;
+
+export const readPalette = (root: HTMLElement, sections: readonly Named[]): Palette => {
+  const style = getComputedStyle(root);
+  const read = (name: string) => style.getPropertyValue(`--ci-${name}`).trim() || "#888";
+  const hues = sections.map(({ id }) => style.getPropertyValue(`--ci-s-${id}`).trim() || read("s-unknown"));
+  const ratio = Math.max(1, window.devicePixelRatio || 1);
+  const gone = read("faint");
+  const tiles = new Map<string, string | CanvasPattern>();
+  return {
+    ink: read("ink"),
+    dim: read("dim"),
+    faint: gone,
+    line: read("line"),
+    band: read("band"),
+    ground: read("ground"),
+    bad: read("bad"),
+    font: style.fontFamily || "sans-serif",
+    ratio,
+    sections: hues,
+    fill(section, fate) {
+      const hue = GREY.has(fate) ? gone : (hues[section] ?? gone);
+      const draw = PATTERNS[sections[section]?.id === "unexplained" ? "unexplained" : fate];
+      if (draw === undefined) return hue;
+      const key = `${hue} ${fate}`;
+      const made = tiles.get(key) ?? makeTile(draw, hue, ratio);
+      tiles.set(key, made);
+      return made;
+    },
+  };
+};
+
+const GREY = new Set(["dropped", "cleared"]);
+
+const hatch: Draw = (context, size, hue) => {
+  wash(context, size, hue, 0.2);
+  context.lineWidth = size * 0.22;
+  context.beginPath();
+  for (const shift of [-size, 0, size]) {
+    context.moveTo(shift - size * 0.25, size * 1.25);
+    context.lineTo(shift + size * 1.25, -size * 0.25);
+  }
+  context.stroke();
+};
+
+const dots: Draw = (context, size, hue) => {
+  wash(context, size, hue, 0.1);
+  const radius = size * 0.2;
+  for (const [x, y] of [
+    [0.25, 0.25],
+    [0.75, 0.75],
+  ] as const) {
+    context.beginPath();
+    context.arc(x * size, y * size, radius, 0, 2 * Math.PI);
+    context.fill();
+  }
+};
+
+const lines: Draw = (context, size) => context.fillRect(0, size * 0.4, size, size * 0.22);
+
+const PATTERNS: Record<string, Draw> = {
+  summarised: hatch,
+  unexplained: hatch,
+  pointer: dots,
+  cleared: lines,
+};
+
+const TILE = 5;
+
+const makeTile = (draw: Draw, hue: string, ratio: number): string | CanvasPattern => {
+  const size = Math.round(TILE * ratio);
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = size;
+  const context = canvas.getContext("2d");
+  if (context === null) return hue;
+  context.fillStyle = context.strokeStyle = hue;
+  draw(context, size, hue);
+  const pattern = context.createPattern(canvas, "repeat");
+  // Tiles are in device pixels while the canvases are scaled to CSS pixels.
+  pattern?.setTransform(new DOMMatrix().scale(1 / ratio));
+  return pattern ?? hue;
+};
+
+const wash = (context: CanvasRenderingContext2D, size: number, hue: string, strength: number) => {
+  context.globalAlpha = strength;
+  context.fillStyle = hue;
+  context.fillRect(0, 0, size, size);
+  context.globalAlpha = 1;
+};

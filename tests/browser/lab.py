@@ -1,0 +1,203 @@
+"""Driving JupyterLab: start it, open a notebook, run it, look at it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import ConsoleMessage, Page, Request, WebSocket
+
+ROOT = Path(__file__).resolve().parents[2]
+SHOTS = Path(__file__).parent / "shots"
+STARTUP = 60  # seconds
+
+READY = """async () => {
+  const app = window.jupyterapp;
+  await app.restored;
+  const panel = app.shell.currentWidget;
+  await panel.context.ready;
+  await panel.sessionContext.ready;
+  await panel.sessionContext.session.kernel.info;
+}"""
+RUN_ALL = "async () => { await window.jupyterapp.commands.execute('notebook:run-all-cells') }"
+# Cells outside the view are drawn only when scrolled to.
+DRAW_ALL = """async () => {
+  const notebook = window.jupyterapp.shell.currentWidget.content;
+  notebook.notebookConfig = { ...notebook.notebookConfig, windowingMode: 'none' };
+}"""
+
+
+class Lab(NamedTuple):
+    """A running server. `notebooks` is its root folder, a copy that tests may write to."""
+
+    base: str
+    token: str
+    notebooks: Path
+    log: Path
+
+    def url(self, path: str = "", **query: str) -> str:
+        """The address of a notebook (or of Lab itself) in a workspace that starts empty."""
+        more = "".join(f"&{name}={value}" for name, value in query.items())
+        place = f"lab/tree/{path}" if path else "lab"
+        return f"{self.base}/{place}?token={self.token}&reset{more}"
+
+    def api(self, path: str, method: str = "GET") -> object:
+        """What the server's own interface answers."""
+        request = urllib.request.Request(
+            f"{self.base}/api/{path}", method=method, headers={"Authorization": f"token {self.token}"}
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            body = answer.read()
+        return json.loads(body) if body else None
+
+    def shut_down_kernels(self) -> None:
+        sessions = self.api("sessions")
+        assert isinstance(sessions, list)
+        for session in sessions:
+            self.api(f"sessions/{session['id']}", "DELETE")
+
+    def write_notebook(self, name: str, *cells: str) -> str:
+        """Put a notebook of code cells into the server's folder; returns its name."""
+        notebook = new_notebook(
+            cells=[new_code_cell(cell) for cell in cells],
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+        )
+        nbformat.write(notebook, self.notebooks / name)
+        return name
+
+
+class Watch:
+    """What a page says and asks from the moment it is made."""
+
+    def __init__(self, page: Page) -> None:
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", self._request)
+        page.on("websocket", self._websocket)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def _request(self, request: Request) -> None:
+        self.requests.append(request.url)
+
+    def _websocket(self, socket: WebSocket) -> None:
+        self.requests.append(socket.url)
+
+    def strangers(self, lab: Lab) -> list[str]:
+        """Requests to any other host. Each one is a fault."""
+        home = urlsplit(lab.base).netloc
+        return [
+            url
+            for url in self.requests
+            if urlsplit(url).scheme in ("http", "https", "ws", "wss") and urlsplit(url).netloc != home
+        ]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def start_lab(home: Path) -> Iterator[Lab]:
+    """Run a server whose every folder is under `home`, until the block ends."""
+    notebooks = home / "notebooks"
+    if (ROOT / "notebooks").is_dir():
+        shutil.copytree(ROOT / "notebooks", notebooks, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    notebooks.mkdir(exist_ok=True)
+    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text(
+        '{"fetchNews": "false", "checkForUpdates": false}'
+    )
+    folders = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "run",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "IPYTHONDIR": "ipython",
+    }
+    token, port, log = secrets.token_hex(16), free_port(), home / "lab.log"
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+        *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
+        *(f"--ServerApp.root_dir={notebooks}", "--LabApp.expose_app_in_browser=True"),
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    environment = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}}
+    lab = Lab(f"http://127.0.0.1:{port}", token, notebooks, log)
+    with log.open("w") as output:
+        server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            wait_until_up(lab, server)
+            yield lab
+        finally:
+            server.terminate()
+            try:
+                server.wait(20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def wait_until_up(lab: Lab, server: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + STARTUP
+    while True:
+        try:
+            lab.api("status")
+            return
+        except OSError:
+            if server.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"JupyterLab did not start:\n{lab.log.read_text()}") from None
+            time.sleep(0.1)
+
+
+def open_notebook(page: Page, lab: Lab, name: str) -> None:
+    """Load Lab with one notebook open, and wait until its kernel answers."""
+    page.goto(lab.url(name))
+    page.wait_for_selector(".jp-NotebookPanel .jp-Notebook")
+    page.evaluate(READY)
+    page.evaluate(DRAW_ALL)
+
+
+def run_all(page: Page) -> None:
+    """Run every cell, and wait until the last one is done."""
+    page.evaluate(RUN_ALL)
+
+
+def set_theme(page: Page, dark: bool) -> None:
+    """Switch JupyterLab's theme, and wait until it is on."""
+    theme = "JupyterLab Dark" if dark else "JupyterLab Light"
+    page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+    page.wait_for_function("light => document.body.dataset.jpThemeLight === light", arg=str(not dark).lower())
+
+
+def screenshot(page: Page, name: str, selector: str = "") -> Path:
+    """Keep a picture of the page, or of one element, in tests/browser/shots."""
+    SHOTS.mkdir(exist_ok=True)
+    path = SHOTS / f"{name}.png"
+    if selector:
+        page.locator(selector).first.screenshot(path=path)
+    else:
+        page.screenshot(path=path)
+    return path

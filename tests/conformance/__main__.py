@@ -1,0 +1,36 @@
+"""Hold our planner to the golden vectors of a published system.
+
+    python -m tests.conformance flue PATH
+
+prints every mismatch and a last line `N passed, N failed`; the exit code says whether all passed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from . import flue
+
+SYSTEMS = {"flue": flue.run}
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 2 or arguments[0] not in SYSTEMS:
+        print(f"usage: python -m tests.conformance {{{','.join(SYSTEMS)}}} PATH", file=sys.stderr)
+        return 2
+    path = Path(arguments[1])
+    if not path.is_dir():
+        print(f"{path} is not a folder of vectors", file=sys.stderr)
+        return 2
+    passed = failed = 0
+    for name, mismatches in SYSTEMS[arguments[0]](path):
+        passed, failed = passed + (not mismatches), failed + bool(mismatches)
+        for mismatch in mismatches:
+            print(f"{name}: {mismatch}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,429 @@
+"""Flue's vectors, value by value, against our reader, counters, rules and plan."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+from inspector.assembly import append_checkpoint
+from inspector.counters import chars4_utf16
+from inspector.errors import EmptySession
+from inspector.ledger import count_tokens
+from inspector.overflow import VERSIONS, is_overflow
+from inspector.plan import Plan, make_plan
+from inspector.policies.flue import FLUE, derive_defaults
+from inspector.policy import Edits, Trigger
+from inspector.readers import read_session
+from inspector.rules.carry_file_operations import collect
+from inspector.rules.keep_recent_tokens import valid_places, walk_back
+from inspector.session import Cost, Session, Usage
+from inspector.summary import Reply, SummaryJob, conversation_text, job_entries, request_text, write_checkpoint
+
+Outcome = tuple[str, list[str]]
+ROLES = {"toolResult": "tool"}
+_COST = {"cacheRead": "cache_read", "cacheWrite": "cache_write"}
+# What the vectors' default model stub answers and charges (MANIFEST.md).
+DEFAULT_REPLIES = {
+    False: Reply(
+        text="HISTORY-SUMMARY",
+        usage=Usage(
+            input=100, output=20, cache_read=5, cache_write=1, total=126, cost=Cost(input=0.1, output=0.04, total=0.14)
+        ),
+    ),
+    True: Reply(
+        text="PREFIX-SUMMARY",
+        usage=Usage(input=30, output=4, total=34, cost=Cost(input=0.03, output=0.008, total=0.038)),
+    ),
+}
+
+
+def run(path: Path) -> Iterator[Outcome]:
+    """Every vector under `path`: (name, mismatches)."""
+    for file in sorted(path.glob("handcrafted/*.json")):
+        yield f"handcrafted/{file.stem}", check_case(json.loads(file.read_text("utf-8")))
+    for name in sorted(path.glob("fuzz*.jsonl")):
+        for line in name.read_text("utf-8").splitlines():
+            case = json.loads(line)
+            yield case["id"], check_case(case)
+    for file in sorted(path.glob("real/*.json")):
+        yield from _real(path, file)
+    for file in sorted(path.glob("table-*.json")):
+        table = json.loads(file.read_text("utf-8"))
+        check = TABLES.get(table["schema"])
+        if check is None:
+            yield file.stem, [f"no check for {table['schema']}"]
+        else:
+            yield from ((f"{file.stem}[{i}]", found) for i, found in enumerate(check(table, path)))
+
+
+def parse(session: dict[str, Any]) -> Session:
+    try:
+        return read_session(json.dumps(session).encode(), "vector", format="flue")
+    except EmptySession:  # Flue plans an empty session too, and so must we
+        return Session(format="flue")
+
+
+def parse_usage(usage: dict[str, Any] | None) -> Usage | None:
+    if usage is None:
+        return None
+    cost = usage.get("cost")
+    return Usage(
+        input=usage.get("input") or 0,
+        output=usage.get("output") or 0,
+        cache_read=usage.get("cacheRead") or 0,
+        cache_write=usage.get("cacheWrite") or 0,
+        total=usage.get("totalTokens"),
+        cost=Cost(**{_COST.get(k, k): v for k, v in cost.items()}) if cost else None,
+    )
+
+
+def dump_usage(usage: Usage | None) -> dict[str, Any] | None:
+    if usage is None:
+        return None
+    cost = usage.cost or Cost()
+    named = {"input": "input", "output": "output", "cacheRead": "cache_read", "cacheWrite": "cache_write"}
+    out: dict[str, Any] = {name: getattr(usage, field) for name, field in named.items()}
+    out["totalTokens"] = usage.total or 0
+    out["cost"] = {name: getattr(cost, field) for name, field in {**named, "total": "total"}.items()}
+    return out
+
+
+def check_case(case: dict[str, Any], session: Session | None = None) -> list[str]:
+    """Compare one case; `session` is given when the case only names its leaf."""
+    given, expected = case["input"], case["expected"]
+    session = session or parse(given["session"])
+    actual = describe(session, given, expected)
+    return list(compare(actual, expected))
+
+
+def describe(session: Session, given: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+    """Our planner's answers, in the vectors' words."""
+    settings, window = given["settings"], given["contextWindow"] or 0
+    edits = Edits(
+        settings={
+            "trigger.enabled": settings["enabled"],
+            "trigger.reserve_tokens": settings["reserveTokens"],
+            "keep-recent-tokens.tokens": settings["keepRecentTokens"],
+        }
+    )
+    ledger = count_tokens(session)
+    plan = make_plan(session, ledger, "flue", edits, window=window)
+    table, entries, live = plan.table, session.entries, session.live
+    weights = table.weights("chars4_utf16")
+    walk = walk_back(table, settings["keepRecentTokens"])
+    context = []
+    for position, index in enumerate(live.entries):
+        entry = entries[index]
+        row = {
+            "i": position,
+            "entryId": entry.id,
+            "entryType": entry.kind,
+            "role": "toolResult" if entry.role == "tool" else entry.role,
+            "tokens": int(weights[position]),
+        }
+        if entry.kind != "message":
+            row["injectedText"] = entry.text
+        context.append(row)
+    out: dict[str, Any] = {
+        "activePathIds": [entries[i].id for i in session.path],
+        "context": context,
+        "estimate": {
+            "tokens": plan.measured.tokens,
+            "usageTokens": plan.measured.usage_tokens,
+            "trailingTokens": plan.measured.trailing_tokens,
+            "lastUsageIndex": plan.measured.last,
+        },
+        "boundaryStart": table.start,
+        "validCutPoints": valid_places(table).tolist(),
+        "cut": {
+            "firstKeptIndex": walk.first_kept,
+            "turnStartIndex": walk.turn_start,
+            "isSplitTurn": walk.turn_start >= 0,
+        },
+        "threshold": _threshold(plan, window),
+        "preparation": None,
+        "outcome": "nothing-to-compact:no-valid-cut-point",
+    }
+    if walk.first_kept <= table.start:
+        return out
+    if plan.place is None:
+        out["outcome"] = "nothing-to-compact:first-kept-not-a-message-entry"
+        edits = edits.model_copy(update={"cut": entries[live.entries[walk.first_kept]].id})
+        plan = make_plan(session, ledger, "flue", edits, window=window)
+    else:
+        out["outcome"] = "compact"
+    out["preparation"] = _preparation(plan)
+    if expected.get("compact"):
+        out |= _compact(plan, given, expected["compact"])
+    return out
+
+
+def _threshold(plan: Plan, window: int) -> dict[str, Any]:
+    live, trigger = plan.session.live, plan.policy.trigger
+    last = plan.session.entries[live.entries[-1]] if len(live) else None
+    is_assistant = last is not None and last.role == "assistant"
+    usage = last.usage if last is not None and is_assistant else None
+    overflow = None
+    if last is not None and is_assistant:
+        overflow = is_overflow(last.stop_reason, last.error, usage, window, provider=last.provider)
+    return {
+        "lastMessageIsAssistant": is_assistant,
+        "triggerTokens": usage.tokens if usage else None,
+        "shouldCompactOnTrigger": trigger.fires(usage.tokens, window) if usage else None,
+        "isContextOverflow": overflow,
+        "shouldCompactOnEstimate": trigger.fires(plan.measured.tokens, window),
+    }
+
+
+def _digest(text: str) -> dict[str, Any]:
+    units = text.encode("utf-16-le", "surrogatepass")
+    return {"utf16Length": len(units) // 2, "sha256_utf16le": hashlib.sha256(units).hexdigest(), "text": text}
+
+
+def _job(plan: Plan, prefix: bool) -> SummaryJob | None:
+    return next((job for job in plan.jobs if (job.kind == "turn_prefix") == prefix), None)
+
+
+def _preparation(plan: Plan) -> dict[str, Any]:
+    session, place = plan.session, plan.place
+    assert place is not None
+    entry = session.entries[session.live.entries[place]]
+    history, prefix = _job(plan, False), _job(plan, True)
+    files = collect(plan.table, place)
+    previous = next((job.previous for job in plan.jobs if job.kind != "turn_prefix"), None)
+    if history is None and session.live.summary == 0:
+        summary = session.entries[session.live.entries[0]]
+        previous = summary.boundary.summary if summary.boundary else None
+    return {
+        "firstKeptIndex": place,
+        "firstKeptEntryId": entry.id,
+        "firstKeptEntryType": entry.kind,
+        "isSplitTurn": plan.splits >= 0,
+        "turnStartIndex": plan.splits,
+        "messagesToSummarize": list(history.entries) if history else [],
+        "turnPrefixMessages": list(prefix.entries) if prefix else [],
+        "keptCount": len(session.live) - place,
+        "tokensBefore": plan.measured.tokens,
+        "previousSummary": previous,
+        "fileOps": {"read": list(files.read), "written": list(files.written), "edited": list(files.edited)},
+        "fileLists": {"readFiles": files.read_files, "modifiedFiles": files.modified_files},
+        "fileListsText": files.text(),
+        "historyConversation": _digest(conversation_text(job_entries(session, history)) if history else ""),
+        "prefixConversation": _digest(conversation_text(job_entries(session, prefix)) if prefix else ""),
+    }
+
+
+def _reply(job: SummaryJob, call: dict[str, Any]) -> Reply:
+    response = call.get("response")
+    if response is None:
+        return DEFAULT_REPLIES[job.kind == "turn_prefix"]
+    text = "\n".join(block["text"] for block in response["content"] if block["type"] == "text")
+    return Reply(
+        text=text,
+        stop_reason=response["stopReason"],
+        error=response["errorMessage"],
+        usage=parse_usage(response["usage"]),
+    )
+
+
+def _compact(plan: Plan, given: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+    stub = given.get("stubModel") or {}
+    calls = expected["modelCalls"]
+    files = collect(plan.table, plan.place or 0)
+    made = []
+    for job in plan.jobs:
+        prompt = request_text(plan.session, job)
+        made.append(
+            {
+                "kind": job.kind,
+                "maxTokens": job.max_tokens,
+                "reasoning": job.reasoning if stub.get("reasoning") else None,
+                "apiKey": stub.get("apiKey") or None,
+                "userMessageCount": 1,
+                "promptBeforeInstructions": prompt,
+                "promptBeforeInstructionsLength": len(prompt.encode("utf-16-le", "surrogatepass")) // 2,
+            }
+        )
+    if len(calls) != len(plan.jobs):
+        return {"compact": {"modelCalls": made}}
+    replies = [_reply(job, call) for job, call in zip(plan.jobs, calls, strict=True)]
+    checkpoint = write_checkpoint(plan.jobs, replies, files.text())
+    if checkpoint.error is not None:
+        return {"compact": {"modelCalls": made, "result": None, "error": checkpoint.error}}
+    result = {
+        "summary": checkpoint.text,
+        "firstKeptIndex": plan.place,
+        "tokensBefore": plan.measured.tokens,
+        "details": {"readFiles": files.read_files, "modifiedFiles": files.modified_files},
+        "usage": dump_usage(checkpoint.usage),
+    }
+    after = append_checkpoint(plan, checkpoint, "<new-compaction>")
+    kept = [after.entries[i] for i in after.live.entries]
+    return {
+        "compact": {"modelCalls": made, "result": result, "error": None},
+        "contextAfter": [
+            {"entryId": entry.id, "role": "toolResult" if entry.role == "tool" else entry.role} for entry in kept
+        ],
+        "contextAfterFirstText": kept[0].text,
+    }
+
+
+def compare(actual: Any, expected: Any, at: str = "") -> Iterator[str]:
+    """What differs, by path. Condensed expectations (counts, ends, hashes) are read as such."""
+    if isinstance(expected, dict) and isinstance(actual, list):
+        yield from _compare_condensed(actual, expected, at)
+    elif isinstance(expected, dict) and isinstance(actual, str):
+        found = _digest(actual)
+        yield from compare({key: found.get(key) for key in expected}, expected, at)
+    elif isinstance(expected, dict) and isinstance(actual, dict):
+        for key, value in expected.items():
+            if key in ("response", "text") and key not in actual:
+                continue
+            if key not in actual:
+                yield f"{at}.{key}: missing"
+            else:
+                yield from compare(actual[key], value, f"{at}.{key}")
+    elif isinstance(expected, list) and isinstance(actual, list):
+        if len(expected) != len(actual):
+            yield f"{at}: {len(actual)} items, expected {len(expected)}"
+        for i, (mine, theirs) in enumerate(zip(actual, expected, strict=False)):
+            yield from compare(mine, theirs, f"{at}[{i}]")
+    elif isinstance(expected, int) and isinstance(actual, list):
+        yield from compare(len(actual), expected, f"{at}.count")
+    elif actual != expected or isinstance(actual, bool) != isinstance(expected, bool):
+        yield f"{at}: {actual!r}, expected {expected!r}"
+
+
+def _compare_condensed(actual: list[Any], expected: dict[str, Any], at: str) -> Iterator[str]:
+    def name(item: Any) -> Any:
+        return item["entryId"] if isinstance(item, dict) else item
+
+    ends = {
+        "count": len(actual),
+        "first": name(actual[0]) if actual else None,
+        "firstId": name(actual[0]) if actual else None,
+        "secondEntryId": name(actual[1]) if len(actual) > 1 else None,
+        "last": name(actual[-1]) if actual else None,
+        "lastId": name(actual[-1]) if actual else None,
+        "lastEntryId": name(actual[-1]) if actual else None,
+    }
+    for key, value in expected.items():
+        if key not in ends:
+            yield f"{at}.{key}: not a condensed value we know"
+        elif ends[key] != value:
+            yield f"{at}.{key}: {ends[key]!r}, expected {value!r}"
+
+
+def _real(path: Path, file: Path) -> Iterator[Outcome]:
+    data = json.loads(file.read_text("utf-8"))
+    if "session" not in data:
+        yield f"real/{file.stem}", [f"no check for {data.get('schema', 'this file')}"]
+        return
+    places = [parent / data["session"] for parent in path.resolve().parents]
+    places.append(Path(__file__).parents[3] / "shared" / data["session"])
+    found = next((place for place in places if place.exists()), None)
+    if found is None:
+        yield f"real/{file.stem}", [f"its session {data['session']} is not there"]
+        return
+    session = read_session(found.read_bytes(), found.name, format="flue")
+    if data["schema"].startswith("real-session-message-tokens/"):
+        weights = chars4_utf16.entry_weights(session)
+        column = data["columns"].index("flue-pin")
+        for row in data["rows"]:
+            mine = int(weights[session.index[row[0]]])
+            yield f"real/{file.stem}@{row[0]}", [] if mine == row[column] else [f"{mine}, expected {row[column]}"]
+        return
+    for case in data["cases"]:
+        yield case["id"], check_case(case, session.at(case["input"]["leafId"]))
+
+
+def _estimate_tokens(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
+    for row in table["rows"]:
+        entry = {"type": "message", "id": "m", "parentId": None, "timestamp": "1970-01-01T00:00:00.000Z"}
+        session = parse({"version": 3, "entries": [{**entry, "message": row["message"]}], "leafId": "m"})
+        mine = int(chars4_utf16.entry_weights(session)[0])
+        yield list(compare(mine, row["tokens"]["flue-pin"], ".flue-pin"))
+
+
+def _context_tokens(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
+    for row in table["rows"]:
+        usage = parse_usage(row["usage"])
+        assert usage is not None
+        yield list(compare(usage.tokens, row["tokens"], ".tokens"))
+
+
+def _should_compact(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
+    for row in table["rows"]:
+        settings = row["settings"]
+        trigger = Trigger(enabled=settings["enabled"], reserve_tokens=settings["reserveTokens"])
+        mine = trigger.fires(row["contextTokens"], row["contextWindow"])
+        yield list(compare(mine, row["shouldCompact"]["flue-pin"], ".flue-pin"))
+
+
+def _overflow(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
+    names = ("flue-pin(pi-ai 0.73.0)", "flue-head(pi-ai 0.83.0)", "pi-1.5.2")
+    for row in table["rows"]:
+        usage, window = parse_usage(row["usage"]), row["contextWindow"] or 0
+        mine = {
+            name: is_overflow(
+                row["stopReason"], row["errorMessage"], usage, window, provider=row.get("provider"), version=version
+            )
+            for name, version in zip(names, VERSIONS, strict=True)
+        }
+        yield list(compare(mine, row["overflow"], ".overflow"))
+
+
+def _derived(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
+    pin = table["staticDefaults"]["flue-pin"]
+    tokens = next(rule for rule in FLUE.rules if rule.kind == "keep-recent-tokens").model_dump()["tokens"]
+    mine = {
+        "enabled": FLUE.trigger.enabled,
+        "reserveTokens": FLUE.trigger.reserve_tokens,
+        "keepRecentTokens": tokens,
+    }
+    yield list(compare(mine, pin, ".staticDefaults.flue-pin"))
+    for row in table["rows"]:
+        reserve, keep = derive_defaults(row["contextWindow"], row["maxTokens"])
+        expected = row["settings"]
+        yield list(compare({"enabled": True, "reserveTokens": reserve, "keepRecentTokens": keep}, expected))
+
+
+def _usage_addition(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
+    total = parse_usage(table["start"])
+    for added, running in zip(table["add"], table["running"], strict=True):
+        usage = parse_usage(added)
+        assert total is not None and usage is not None
+        total = total + usage
+        yield list(compare(dump_usage(total), running))
+
+
+def _usage_since(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
+    for row in table["rows"]:
+        case = json.loads((path / row["session"]).read_text("utf-8"))
+        session = parse(case["input"]["session"])
+        since = session.path_since(row["beforeLeafId"])
+        zero = Usage(total=0, cost=Cost())
+        total = sum((e.usage for e in since if e.usage is not None and _charged(e)), start=zero)
+        mine = {"pathSince": [entry.id for entry in since], "usage": dump_usage(total)}
+        yield list(compare(mine, {"pathSince": row["pathSince"], "usage": row["usage"]}))
+
+
+def _charged(entry: Any) -> bool:
+    return entry.role == "assistant" or entry.kind == "compaction"
+
+
+TABLES = {
+    "table/estimate-tokens/1": _estimate_tokens,
+    "table/calculate-context-tokens/1": _context_tokens,
+    "table/should-compact/1": _should_compact,
+    "table/context-overflow/1": _overflow,
+    "table/derive-defaults/1": _derived,
+    "table/usage-addition/1": _usage_addition,
+    "table/usage-since/1": _usage_since,
+}
+
+

@@ -1,0 +1,134 @@
+"""Every check and every test, one after the other: `python tests/suite.py [GROUP or STEP ...]`.
+
+A failing step does not hide the next one. The last line adds everything up: a tool's tests one by one,
+a check that only says yes or no as one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTEST = (sys.executable, "-m", "pytest", "-q")
+NBVAL = ("--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "-p", "no:doctest")
+LIMIT = 1200  # seconds; a step that hangs is ended
+
+
+class Step(NamedTuple):
+    """One command. `tests` tells that its output counts tests, and that none is a failure."""
+
+    group: str
+    name: str
+    command: tuple[str, ...]
+    folder: str = "."
+    tests: bool = False
+
+
+STEPS = (
+    Step("lint", "ruff format", (sys.executable, "-m", "ruff", "format", "--check", "--quiet")),
+    Step("lint", "ruff check", (sys.executable, "-m", "ruff", "check", "--quiet")),
+    Step("lint", "mypy", (sys.executable, "-m", "mypy")),
+    Step("lint", "biome", ("npm", "run", "--silent", "lint"), "js"),
+    Step("lint", "tsc", ("npm", "run", "--silent", "typecheck"), "js"),
+    Step("unit", "pytest", (*PYTEST, "-n", "2"), tests=True),
+    Step("front", "vitest", ("npm", "run", "--silent", "test"), "js", tests=True),
+    Step("notebooks", "nbval", (*PYTEST, *NBVAL, "-n", "2", "--dist", "loadfile", "notebooks"), tests=True),
+    # Playwright keeps an event loop running, so its tests have a process of their own.
+    Step("browser", "playwright", (*PYTEST, "tests/browser"), tests=True),
+)
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+PYTEST_LINE = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.:]+ ?s?")
+VITEST_LINE = re.compile(r"^\s*Tests\s+(.*)\(\d+\)")
+
+
+class Outcome(NamedTuple):
+    step: Step
+    seconds: float
+    passed: int
+    failed: int
+    skipped: int
+
+
+def tally(lines: list[str]) -> tuple[int, int, int]:
+    """Passed, failed and skipped in a test runner's last summary line."""
+    for line in reversed(lines):
+        plain = COLOUR.sub("", line)
+        found = PYTEST_LINE.match(plain) or VITEST_LINE.match(plain)
+        if found:
+            counts = dict.fromkeys(("passed", "failed", "error", "errors", "skipped", "xfailed"), 0)
+            counts |= {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", found[1])}
+            failed = counts["failed"] + counts["error"] + counts["errors"]
+            return counts["passed"] + counts["xfailed"], failed, counts["skipped"]
+    return 0, 0, 0
+
+
+def run(step: Step) -> Outcome:
+    """Run one step, passing its output on line by line."""
+    print(f"\n== {step.group}: {step.name}", flush=True)
+    start = time.monotonic()
+    environment = dict(os.environ, **({"FORCE_COLOR": "1"} if sys.stdout.isatty() else {"NO_COLOR": "1"}))
+    process = subprocess.Popen(
+        step.command,
+        cwd=ROOT / step.folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    watch = threading.Timer(LIMIT, lambda: os.killpg(process.pid, signal.SIGKILL))
+    watch.start()
+    assert process.stdout is not None
+    lines = []
+    try:
+        for line in process.stdout:
+            lines.append(line)
+            print(line, end="", flush=True)
+        code = process.wait()
+    except KeyboardInterrupt:
+        os.killpg(process.pid, signal.SIGTERM)
+        raise
+    finally:
+        watch.cancel()
+    passed, failed, skipped = tally(lines) if step.tests else (int(code == 0), 0, 0)
+    if step.tests and not passed + failed:
+        print("no test ran", flush=True)
+        failed = 1
+    if code and not failed:
+        failed = 1
+    seconds = time.monotonic() - start
+    print(f"   {'failed' if failed else 'passed'} in {seconds:.1f} s", flush=True)
+    return Outcome(step, seconds, passed, failed, skipped)
+
+
+def main(wanted: list[str]) -> int:
+    unknown = set(wanted) - {word for step in STEPS for word in (step.group, step.name)}
+    if unknown:
+        known = ", ".join(dict.fromkeys(step.group for step in STEPS))
+        print(f"no step is called {', '.join(sorted(unknown))}; there are: {known}")
+        return 2
+    chosen = [step for step in STEPS if not wanted or {step.group, step.name} & set(wanted)]
+    outcomes = [run(step) for step in chosen]
+    print("\n== all together")
+    for outcome in outcomes:
+        mark = "FAILED" if outcome.failed else "passed"
+        print(f"   {outcome.step.group:9} {outcome.step.name:12} {mark}  {outcome.seconds:6.1f} s")
+    passed, failed, skipped = (sum(outcome[at] for outcome in outcomes) for at in (2, 3, 4))
+    print(f"   {'':22} {'':6}  {sum(outcome.seconds for outcome in outcomes):6.1f} s\n")
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,131 @@
+"""The wheel holds what it should, and installs and runs where there is no Node."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+WIDGET = ("inspector/static/widget.js", "inspector/static/widget.css")
+
+
+def without_node(folder: Path) -> dict[str, str]:
+    """This environment with nothing on PATH but what `folder` holds, so neither node nor npm is found."""
+    return {**os.environ, "PATH": str(folder), "PYTHONPATH": ""}
+
+
+def build(source: Path, target: Path, kind: str) -> Path:
+    """Build a wheel or an sdist without Node: the front end must come with the source."""
+    empty = target / "empty"
+    empty.mkdir(parents=True)
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        f"--{kind}",
+        "--no-isolation",
+        "--outdir",
+        str(target),
+        str(source),
+    ]
+    done = subprocess.run(command, env=without_node(empty), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = [path for path in target.iterdir() if path.is_file()]
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    assert (ROOT / WIDGET[0]).is_file(), "the front end is not built: run `make build`"
+    return build(ROOT, tmp_path_factory.mktemp("wheel"), "wheel")
+
+
+def names(wheel: Path) -> set[str]:
+    return set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    held = names(wheel)
+    package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "inspector").rglob("*.py")}
+    assert package | {"inspector/py.typed", *WIDGET} <= held
+    assert {name.split("/")[0] for name in held} == {
+        "inspector",
+        f"compaction_inspector-{PROJECT['version']}.dist-info",
+    }
+    assert f"compaction_inspector-{PROJECT['version']}.dist-info/licenses/LICENSE" in held
+
+
+def test_the_wheel_is_for_every_platform(wheel: Path) -> None:
+    assert wheel.name == f"compaction_inspector-{PROJECT['version']}-py3-none-any.whl"
+
+
+def test_the_wheel_installs_and_imports_without_node(wheel: Path, tmp_path: Path) -> None:
+    """In an environment of its own; only its dependencies are borrowed from this one."""
+    home = tmp_path / "venv"
+    venv.create(home, with_pip=False)
+    python = home / ("Scripts" if os.name == "nt" else "bin") / "python"
+    environment = without_node(python.parent)
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "install",
+        "--no-deps",
+        "--no-index",
+        str(wheel),
+    ]
+    done = subprocess.run(pip, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    script = (
+        "import inspector, importlib.resources as r; from importlib.metadata import version;"
+        "print(inspector.__file__, version('compaction-inspector'));"
+        "assert (r.files('inspector') / 'static' / 'widget.js').is_file();"
+        "assert all(getattr(inspector, name) is not None for name in getattr(inspector, '__all__', ()))"
+    )
+    borrowed = {
+        **environment,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if "site-packages" in path),
+    }
+    done = subprocess.run([python, "-c", script], cwd=tmp_path, env=borrowed, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    place, version = done.stdout.rsplit(maxsplit=1)
+    assert Path(place).is_relative_to(home)
+    assert version == PROJECT["version"]
+
+
+def test_a_wheel_can_be_built_from_the_source_archive_without_node(wheel: Path, tmp_path: Path) -> None:
+    archive = build(ROOT, tmp_path / "sdist", "sdist")
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+    (source,) = [path for path in tmp_path.iterdir() if path.name.startswith("compaction_inspector")]
+    assert names(build(source, tmp_path / "wheel", "wheel")) == names(wheel)
+    assert not list(source.rglob("node_modules"))
+
+
+def test_the_version_is_told_the_same_everywhere() -> None:
+    package = json.loads((ROOT / "js" / "package.json").read_text("utf-8"))
+    assert package.get("version", PROJECT["version"]) == PROJECT["version"]
+    assert f"\n## {PROJECT['version']}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_importing_the_package_loads_no_heavy_library() -> None:
+    heavy = (
+        "{'IPython', 'anthropic', 'anywidget', 'dask', 'ipywidgets', 'langchain_core', 'plotly', 'tiktoken'}"
+    )
+    script = f"import sys, inspector; print(sorted({heavy} & sys.modules.keys()))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
