@@ -29,7 +29,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 endif
 
 BUNDLE := inspector/static/source.sha256
-SOURCES := $(wildcard js/*.json js/*.mjs) $(shell find js/src js/style -type f 2>/dev/null)
+SOURCES := $(wildcard js/*.json js/*.mjs) $(shell find js/src js/style 2>/dev/null)
 
 # $(call step,heading,command): the heading, the command, and the seconds it took.
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
@@ -86,7 +86,7 @@ $(MADE)/node: $(MADE)/venv
 	@touch $@
 
 js/node_modules/.made: js/package.json js/package-lock.json | $(NODE)
-	$(call step,Front-end tools,cd js && npm ci --silent --no-audit --no-fund)
+	$(call step,Front-end tools,cd js && npm ci --loglevel=error --no-audit --no-fund)
 	@touch $@
 
 $(BUNDLE): $(SOURCES) js/node_modules/.made

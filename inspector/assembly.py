@@ -6,13 +6,16 @@ session.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from .blocks import Block, BlockRef, Text
+from .blocks import BlockRef, Text
 from .context import Context, Piece
-from .ledger import Ledger, clear_output
-from .plan import STANDS, Plan
 from .errors import EditError
+from .fates import STANDS
+from .ledger import Ledger, clear_output
+from .plan import Plan
 from .session import Boundary, Entry, Session
 from .summary import Checkpoint, shown_summary
 from .table import FATES, SUMMARISED
@@ -20,56 +23,54 @@ from .table import FATES, SUMMARISED
 
 def live_context(session: Session, ledger: Ledger) -> Context:
     """The context as it stands at the leaf: every live block verbatim, emptied outputs as emptied."""
-    live = session.live
-    tokens = ledger.live_tokens(session)
-    pieces = []
-    for row in range(len(tokens)):
-        entry = session.entries[live.entries[live.position[row]]]
-        block = entry.blocks[live.block[row]]
-        if live.cleared[row]:
-            block = clear_output(block)
-        pieces.append(_piece(entry, block, int(live.position[row]), int(live.block[row]), "verbatim", int(tokens[row])))
+    tokens = ledger.live_tokens(session).tolist()
+    pieces = _pieces(session, range(len(tokens)), ["verbatim"] * len(tokens), tokens)
+    return _context(session, pieces, ledger)
+
+
+def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
+    """The context a plan leaves: the summary, if any, and after it what stands.
+
+    Without a `checkpoint` (a summary that somebody wrote) a deterministic stand-in takes its place and is
+    marked; its tokens are those the plan states. A checkpoint is counted by the plan's own counter.
+    """
+    outcome = plan.outcome
+    rows = np.flatnonzero(STANDS[outcome.fate]).tolist()
+    fates = [FATES[code] for code in outcome.fate.tolist()]
+    pieces = _pieces(session, rows, fates, outcome.tokens.tolist())
+    if plan.summarises and plan.place is not None:
+        pieces.insert(0, _summary_piece(session, plan, plan.place, checkpoint))
+    return _context(session, pieces, plan.ledger)
+
+
+def _context(session: Session, pieces: list[Piece], ledger: Ledger) -> Context:
     return Context(
         session.system, session.tools, session.provided, tuple(pieces), ledger.head_tokens, session.model
     )
 
 
-def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
-    """The context a plan leaves: what stands, and the summary in front of it.
-
-    Without a `checkpoint` (a summary that somebody wrote) a deterministic stand-in takes its place and is
-    marked; its tokens are those the plan states. A checkpoint is counted by the plan's own counter.
-    """
-    live, outcome = session.live, plan.outcome
-    pieces: list[Piece] = []
-    if plan.summarises and plan.place is not None:
-        pieces.append(_summary_piece(session, plan, checkpoint))
-    for row in np.flatnonzero(STANDS[outcome.fate]):
-        entry = session.entries[live.entries[live.position[row]]]
-        block = entry.blocks[live.block[row]]
-        if live.cleared[row]:
-            block = clear_output(block)
-        position, offset = int(live.position[row]) + 1, int(live.block[row])
-        fate, tokens = FATES[outcome.fate[row]], int(outcome.tokens[row])
-        pieces.append(_piece(entry, block, position, offset, fate, tokens))
-    return Context(
-        session.system, session.tools, session.provided, tuple(pieces), plan.ledger.head_tokens, session.model
-    )
+def _pieces(session: Session, rows: Iterable[int], fates: list[str], tokens: list[int]) -> list[Piece]:
+    """A piece for each live row. Messages are numbered by live position from 1; 0 is a new summary's."""
+    live = session.live
+    positions, offsets, emptied = live.position.tolist(), live.block.tolist(), live.cleared.tolist()
+    entries = [session.entries[i] for i in live.entries.tolist()]
+    pieces = []
+    for row in rows:
+        entry, offset = entries[positions[row]], offsets[row]
+        block = clear_output(entry.blocks[offset]) if emptied[row] else entry.blocks[offset]
+        origin = (BlockRef(entry.id, offset),)
+        pieces.append(Piece(block, entry.role, positions[row] + 1, origin, fates[row], tokens[row]))
+    return pieces
 
 
-def _piece(entry: Entry, block: Block, message: int, offset: int, fate: str, tokens: int) -> Piece:
-    return Piece(block, entry.role, message, (BlockRef(entry.id, offset),), fate, tokens)
-
-
-def _summary_piece(session: Session, plan: Plan, checkpoint: Checkpoint | None) -> Piece:
+def _summary_piece(session: Session, plan: Plan, place: int, checkpoint: Checkpoint | None) -> Piece:
     live = session.live
     origin = tuple(
         BlockRef(session.entries[live.entries[live.position[row]]].id, int(live.block[row]))
         for row in np.flatnonzero(plan.fate == SUMMARISED)
     )
     if checkpoint is None:
-        assert plan.place is not None
-        text, tokens = plan.stand_in.text(plan.place), plan.summary_tokens
+        text, tokens = plan.stand_in.text(place), plan.summary_tokens
     else:
         text = checkpoint.text
         tokens = int(plan.ledger.count_texts([text])[0])

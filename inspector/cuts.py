@@ -112,7 +112,9 @@ def _unknown_role(session: Session, live: Live) -> Bools:
 
 
 CUT_RULES: tuple[CutRule, ...] = (
-    CutRule("nothing-before", "Nothing stands before this place: there is nothing to compact.", _nothing_before),
+    CutRule(
+        "nothing-before", "Nothing stands before this place: there is nothing to compact.", _nothing_before
+    ),
     CutRule(
         "prior-compaction",
         "Only the summary of the compaction before stands here: there is nothing new to compact.",

@@ -81,14 +81,25 @@ def trace_history(session: Session, ledger: Ledger) -> History:
             estimated.append(0)
             reported.append(-1)
         if entry.kind == "compaction":
-            first = where.get(session.index.get(entry.boundary.first_kept or "", -1), at) if entry.boundary else at
+            first = (
+                where.get(session.index.get(entry.boundary.first_kept or "", -1), at)
+                if entry.boundary
+                else at
+            )
             running = ledger.head_tokens + int(sum(tokens[path[k]] for k in range(first, at)))
             cuts.append(at)
         running += int(tokens[index])
         if entry.boundary is not None:
             told = entry.boundary
             marks.append(
-                Mark(len(turns) - 1, entry.id, told.kind, told.trigger, _int(told.tokens_before), _int(told.tokens_after))
+                Mark(
+                    len(turns) - 1,
+                    entry.id,
+                    told.kind,
+                    told.trigger,
+                    _int(told.tokens_before),
+                    _int(told.tokens_after),
+                )
             )
         steps.append(len(turns) - 1)
         estimated[-1] = running

@@ -120,7 +120,9 @@ def _surviving(session: Session) -> tuple[list[int], int]:
         if boundary.first_kept is not None:
             first_kept = where.get(session.index.get(boundary.first_kept, -1), last + 1)
         kept_ids = {where[i] for name in boundary.kept if (i := session.index.get(name, -1)) in where}
-    tail = sorted({*(at for at in kept_ids if at < last), *range(first_kept, last), *range(last + 1, len(path))})
+    tail = sorted(
+        {*(at for at in kept_ids if at < last), *range(first_kept, last), *range(last + 1, len(path))}
+    )
     return [last, *(at for at in tail if entries[path[at]].kind not in ("compaction", "micro"))], 0
 
 

@@ -135,8 +135,8 @@ def window_of(session: Session) -> Window:
             )
     if largest > published:
         return Window(
-            _LARGE_WINDOW if largest <= _LARGE_WINDOW else largest,
-            f"observed: {published:,} is published for {model}, but a context of {largest:,} tokens was answered",
+            max(_LARGE_WINDOW, largest),
+            f"observed: {published:,} is published for {model}, but a context held {largest:,} tokens",
         )
     return Window(published, f"published for {model}")
 

@@ -17,6 +17,7 @@ import numpy as np
 from .blocks import BlockRef
 from .cuts import END, CutPoint, CutPoints, find_cuts
 from .errors import EditError
+from .fates import BY_PAIR, Side, close_pairs, decide_side, find_pinned
 from .ledger import SECTIONS, Ledger
 from .live import Bools, Ints
 from .models import window_of
@@ -26,31 +27,10 @@ from .rules import decide
 from .session import Entry, Session
 from .standin import StandIn, make_stand_in
 from .summary import SummaryJob
-from .table import (
-    DROPPED,
-    FATES,
-    SUMMARISED,
-    VERBATIM,
-    Bytes,
-    Decision,
-    Summary,
-    Table,
-)
+from .table import FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from .usage import Measured, measure_usage
 
-BY_NONE, BY_PIN, BY_PAIR = -1, -2, -3
-"""Who decided a block when no rule did: nobody, a pin, or the other half of its call/output pair."""
-STANDS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
 COMPACTED = SECTIONS.index("compacted")
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """Every block's outcome on one side of the cut: fate uint8[m], tokens int32[m], rule int32[m]."""
-
-    fate: Bytes
-    tokens: Ints
-    rule: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +84,7 @@ class Plan:
             return self.kept
         older = self.is_older
         side = Side(*(np.where(older, getattr(self.older, f), getattr(self.kept, f)) for f in _FIELDS))
-        return _close(self.table, side)
+        return close_pairs(self.table, side)
 
     @property
     def fate(self) -> Bytes:
@@ -142,11 +122,16 @@ class Plan:
         return int(self.stand_in.cost[self.place]) if self.summarises and self.place is not None else 0
 
     @property
+    def hidden(self) -> int:
+        """Tokens the provider reports beyond what the file accounts for; in every request, before and after."""
+        return self.ledger.explain(self.session).tokens
+
+    @property
     def fits(self) -> bool:
         """Whether what is left would not trigger the policy again. True when the window is unknown."""
         if not self.table.window:
             return True
-        return not self.policy.trigger.fires(self.after + self.ledger.unexplained.tokens, self.table.window)
+        return not self.policy.trigger.fires(self.after + self.hidden, self.table.window)
 
     @cached_property
     def jobs(self) -> tuple[SummaryJob, ...]:
@@ -176,7 +161,10 @@ class Plan:
     @property
     def spec_json(self) -> dict[str, Any]:
         """The plan as data: its policy's name and the edits. `make_plan` makes the same plan from it."""
-        return {"policy": self.policy.name, "edits": self.edits.model_dump(mode="json", exclude_defaults=True)}
+        return {
+            "policy": self.policy.name,
+            "edits": self.edits.model_dump(mode="json", exclude_defaults=True),
+        }
 
     @property
     def recipe(self) -> str:
@@ -227,7 +215,7 @@ def make_plan(
         window = window_of(session).tokens
     table = Table(session, ledger, session.live, cuts, tokens, section, configured.trigger, window or 0)
     decisions = tuple(decide(rule, table) if rule.enabled else Decision() for rule in configured.rules)
-    pinned = _pinned(table, changed.pins)
+    pinned = find_pinned(table, changed.pins)
     spec = next((d.summary for d in decisions if d.summary is not None), None)
     place, why = _place(table, changed, decisions)
     return Plan(
@@ -238,8 +226,8 @@ def make_plan(
         table=table,
         cuts=cuts,
         decisions=decisions,
-        older=_side(table, [d.older for d in decisions], pinned),
-        kept=_side(table, [d.kept for d in decisions], pinned),
+        older=decide_side(table, [d.older for d in decisions], pinned),
+        kept=decide_side(table, [d.kept for d in decisions], pinned),
         place=place,
         why=why,
         spec=spec,
@@ -271,72 +259,9 @@ def _edited_place(table: Table, name: str) -> int:
     return place
 
 
-def _pinned(table: Table, pins: tuple[str, ...]) -> Bools:
-    """Rows that pins hold, with the other half of every call/output pair they touch."""
-    live, session = table.live, table.session
-    rows = np.zeros(len(table.tokens), bool)
-    for pin in pins:
-        name, block = pin, None
-        if pin not in session.index and "/" in pin:
-            try:
-                name, block = BlockRef.parse(pin)
-            except ValueError:
-                raise EditError("pin", pin, "a block is written entry/number") from None
-        at = np.flatnonzero(live.entries == session.index[name]) if name in session.index else []
-        if not len(at):
-            raise EditError("pin", pin, "no such entry in this context")
-        first, last = int(live.start[at[0]]), int(live.start[at[0] + 1])
-        if block is None:
-            rows[first:last] = True
-        elif first + block < last and block >= 0:
-            rows[first + block] = True
-        else:
-            raise EditError("pin", pin, f"the entry has {last - first} blocks")
-    calls, outputs = live.pairs[:, 0], live.pairs[:, 1]
-    both = rows[calls] | rows[outputs]
-    rows[calls[both]] = rows[outputs[both]] = True
-    return rows
-
-
-def _side(table: Table, claims: list[Any], pinned: Bools) -> Side:
-    """Ask the claims in order; the first that names a block decides it, pins before all."""
-    m = len(table.tokens)
-    fate, rule = np.full(m, VERBATIM, np.uint8), np.where(pinned, BY_PIN, BY_NONE).astype(np.int32)
-    tokens, undecided = table.tokens.copy(), ~pinned
-    for code, claim in enumerate(claims):
-        if claim is None:
-            continue
-        rows = claim.rows & undecided
-        fate[rows], rule[rows] = claim.fate, code
-        if claim.tokens is not None:
-            tokens[rows] = claim.tokens[rows]
-        elif not STANDS[claim.fate]:
-            tokens[rows] = 0
-        undecided &= ~claim.rows
-    return _close(table, Side(fate, tokens, rule))
-
-
-def _close(table: Table, side: Side) -> Side:
-    """Keep pairs whole: a half that would stand alone shares the other's fate; lone halves are dropped."""
-    live = table.live
-    calls, outputs = live.pairs[:, 0], live.pairs[:, 1]
-    stands = STANDS[side.fate]
-    lone_call, lone_output = stands[calls] & ~stands[outputs], stands[outputs] & ~stands[calls]
-    lone = np.concatenate([live.orphans, live.pending])
-    lone = lone[stands[lone]]
-    if not (lone_call.any() or lone_output.any() or len(lone)):
-        return side
-    fate, tokens, rule = side.fate.copy(), side.tokens.copy(), side.rule.copy()
-    fate[calls[lone_call]] = fate[outputs[lone_call]]
-    fate[outputs[lone_output]] = fate[calls[lone_output]]
-    fate[lone] = DROPPED
-    for rows in (calls[lone_call], outputs[lone_output], lone):
-        tokens[rows], rule[rows] = 0, BY_PAIR
-    return Side(fate, tokens, rule)
-
-
 def _jobs(plan: Plan) -> tuple[SummaryJob, ...]:
-    assert plan.spec is not None and plan.place is not None
+    assert plan.spec is not None
+    assert plan.place is not None
     table, session, split = plan.table, plan.session, plan.splits
     live = table.live
     names = [session.entries[i].id for i in live.entries]
@@ -351,11 +276,15 @@ def _jobs(plan: Plan) -> tuple[SummaryJob, ...]:
         kind = "update" if previous else "initial"
         jobs.append(_job(kind, history, left, plan.spec.max_tokens, previous))
     if split >= 0:
-        jobs.append(_job("turn_prefix", tuple(names[split : plan.place]), left, plan.spec.prefix_max_tokens, None))
+        jobs.append(
+            _job("turn_prefix", tuple(names[split : plan.place]), left, plan.spec.prefix_max_tokens, None)
+        )
     return tuple(jobs)
 
 
-def _job(kind: Any, entries: tuple[str, ...], left: tuple[str, ...], limit: int, previous: str | None) -> SummaryJob:
+def _job(
+    kind: Any, entries: tuple[str, ...], left: tuple[str, ...], limit: int, previous: str | None
+) -> SummaryJob:
     mine = set(entries)
     leave_out = tuple(ref for ref in left if BlockRef.parse(ref).entry in mine)
     return SummaryJob(kind=kind, entries=entries, leave_out=leave_out, max_tokens=limit, previous=previous)
@@ -397,7 +326,9 @@ def _verdict(plan: Plan) -> Verdict:
     if measured.last is None:
         source = "all estimated (characters / 4)"
     elif measured.trailing_tokens:
-        source = f"{measured.usage_tokens:,.0f} by provider usage, {measured.trailing_tokens:,.0f} estimated since"
+        source = (
+            f"{measured.usage_tokens:,.0f} by provider usage, {measured.trailing_tokens:,.0f} estimated since"
+        )
     else:
         source = "by provider usage"
     than = "at" if trigger.ratio is not None else "above"
@@ -419,7 +350,9 @@ def _notes(plan: Plan) -> list[str]:
     lone = np.concatenate([live.orphans, live.pending])
     lost = int(changed[lone].sum())
     if lost:
-        notes.append(f"{lost} calls or outputs without their other half are left out; no request may carry them.")
+        notes.append(
+            f"{lost} calls or outputs without their other half are left out; no request may carry them."
+        )
     moved = int(changed.sum()) - lost
     if moved:
         notes.append(f"{moved} blocks share the fate of the other half of their call.")

@@ -60,7 +60,9 @@ class Usage(Value):
             output=self.output + other.output,
             cache_read=self.cache_read + other.cache_read,
             cache_write=self.cache_write + other.cache_write,
-            total=None if self.total is None and other.total is None else (self.total or 0) + (other.total or 0),
+            total=None
+            if self.total is None and other.total is None
+            else (self.total or 0) + (other.total or 0),
             cost=cost,
         )
 
@@ -245,7 +247,9 @@ class Session(Value):
         if self.path and (not starts or starts[0] != 0):
             starts = [0, *starts[1:]] if starts else [0]
         ends = [*starts[1:], len(self.path)]
-        return tuple(Turn(n, first, end - 1) for n, (first, end) in enumerate(zip(starts, ends, strict=False)))
+        return tuple(
+            Turn(n, first, end - 1) for n, (first, end) in enumerate(zip(starts, ends, strict=False))
+        )
 
     @cached_property
     def boundaries(self) -> tuple[tuple[str, Boundary], ...]:

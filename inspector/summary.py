@@ -171,7 +171,9 @@ def extract_line(entry: Entry) -> str:
     """
     if entry.kind == "compaction":
         text = entry.text
-        more = f" [… {len(text) - _PREVIOUS_CHARS} characters left out]" if len(text) > _PREVIOUS_CHARS else ""
+        more = (
+            f" [… {len(text) - _PREVIOUS_CHARS} characters left out]" if len(text) > _PREVIOUS_CHARS else ""
+        )
         return _one_line("summary so far: " + text[:_PREVIOUS_CHARS] + more, _PREVIOUS_CHARS + 80)
     parts = []
     for block in entry.blocks:

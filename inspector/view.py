@@ -14,11 +14,12 @@ import numpy as np
 from .blocks import Block
 from .columns import Packer
 from .cuts import CUT_RULES, find_cuts
+from .fates import BY_PAIR, BY_PIN
 from .history import History, Segment
 from .knobs import describe_rules
 from .ledger import SECTIONS, Ledger
 from .models import window_of
-from .plan import BY_PAIR, BY_PIN, Plan
+from .plan import Plan
 from .policies import POLICIES
 from .printable import printable
 from .session import Session
@@ -59,7 +60,7 @@ def draw_scene(session: Session, ledger: Ledger, history: History, window: int |
         "version": VERSION,
         "title": printable(session.title or session.id or "session", 120),
         "facts": _facts(session),
-        "unit": {"short": ledger.unit, "long": ledger.source},
+        "unit": {"short": _unit(ledger), "long": ledger.source},
         "window": window or known.tokens,
         "windowSource": "given" if window else known.source,
         "sections": [{"id": name, "label": LABELS.get(name, name)} for name in ALL_SECTIONS],
@@ -90,13 +91,15 @@ def draw_scene(session: Session, ledger: Ledger, history: History, window: int |
 def draw_plan(plan: Plan, seq: int = 0) -> Picture:
     """A plan over its scene: fates on both sides of the cut, and the cut table."""
     table, cuts = plan.cut_table, plan.cuts
-    hidden = plan.ledger.unexplained.tokens
+    hidden = plan.hidden
     sections = np.concatenate([table.sections, np.full((len(cuts), 1), hidden)], axis=1)
     pack = Packer()
     for name, side in (("older", plan.older), ("kept", plan.kept)):
         pack.add(f"fate_{name}", side.fate, "u8")
         pack.add(f"tokens_{name}", side.tokens)
-        pack.add(f"rule_{name}", np.where(side.rule >= 0, side.rule + 1, side.rule))  # the trigger stands first
+        pack.add(
+            f"rule_{name}", np.where(side.rule >= 0, side.rule + 1, side.rule)
+        )  # the trigger stands first
     pack.add("after_total", np.where(table.total >= 0, table.total + hidden, -1))
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
@@ -144,19 +147,33 @@ def describe_body(plan: Plan, row: int) -> dict[str, Any]:
     ]
     if entry.sources:
         where = entry.sources[0]
-        facts.append(["in the file", f"record {where.line}" + (f", byte {where.offset:,}" if where.offset >= 0 else "")])
+        facts.append(
+            [
+                "in the file",
+                f"record {where.line}" + (f", byte {where.offset:,}" if where.offset >= 0 else ""),
+            ]
+        )
     if block.kind == "reasoning" and not block.text:
         facts.append(["text", "encrypted or withheld by the provider"])
     if table.live.cleared[row]:
         facts.append(["recorded", "an earlier compaction emptied this output"])
     text = block.text
-    return {"before": {"text": printable(text, BODY_CHARS), "total": len(text)}, "after": None, "facts": facts}
+    return {
+        "before": {"text": printable(text, BODY_CHARS), "total": len(text)},
+        "after": None,
+        "facts": facts,
+    }
 
 
 def describe_summary(plan: Plan, place: int) -> dict[str, Any]:
     """The stand-in summary for a cut at `place`."""
     text = plan.stand_in.text(place) if 0 < place < len(plan.cuts) else ""
     return {"text": printable(text, BODY_CHARS), "total": len(text)}
+
+
+def _unit(ledger: Ledger) -> str:
+    fitted = ledger.calibration
+    return f"o200k × {fitted.factor:.2f}" if fitted is not None and fitted.fitted else ledger.counter.name
 
 
 def _facts(session: Session) -> list[str]:
@@ -181,17 +198,21 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 def _notices(session: Session, ledger: Ledger) -> list[str]:
     notices = list(session.warnings)
-    for bad in session.corrupt[:3]:
-        notices.append(f"Line {bad.line} (byte {bad.offset:,}) could not be read: {bad.reason}.")
+    notices += [
+        f"Line {bad.line} (byte {bad.offset:,}) could not be read: {bad.reason}."
+        for bad in session.corrupt[:3]
+    ]
     if len(session.corrupt) > 3:
-        notices.append(f"{len(session.corrupt) - 3} more lines could not be read; they are listed in session.corrupt.")
+        notices.append(
+            f"{len(session.corrupt) - 3} more lines could not be read; they are listed in session.corrupt."
+        )
     sealed = sum(b.kind == "reasoning" and not b.text for e in session.entries for b in e.blocks)
     if sealed:
         notices.append(f"{_count(sealed, 'reasoning block')} encrypted or withheld: counted without text.")
-    if ledger.uncounted:
-        notices.append(f"{_count(len(ledger.uncounted), 'image or document', 'images or documents')} of unknown size.")
-    if ledger.unexplained.tokens:
-        notices.append(ledger.unexplained.sentence)
+    notices += [f"Not counted: {number} {what}." for what, number in ledger.missing.items()]
+    beyond = ledger.explain(session)
+    if beyond.note:
+        notices.append(beyond.note)
     sides = len({entry.sidechain for entry in session.entries if entry.sidechain is not None})
     if sides:
         notices.append(f"{_count(sides, 'sidechain')} of sub-agents: in the file, not in this context.")

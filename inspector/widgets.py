@@ -111,12 +111,16 @@ class Workbench(anywidget.AnyWidget):
             raise EditError("at", at, "no such entry in this session")
         moment = self.session.at(at) if at else self.session
         policy = find_policy(wanted["policy"])
-        edits = Edits(cut=wanted["cut"] or None, pins=tuple(wanted["pins"]), settings=dict(wanted["settings"]))
+        edits = Edits(
+            cut=wanted["cut"] or None, pins=tuple(wanted["pins"]), settings=dict(wanted["settings"])
+        )
         plan = make_plan(moment, self.ledger, policy, edits, window=self.window)
         self.plan, self._state = plan, dict(wanted)
         answer: dict[str, Any] = {}
         if at != self._drawn:
-            answer["_scene"], answer["_scene_data"] = draw_scene(moment, self.ledger, self._history, self.window)
+            answer["_scene"], answer["_scene_data"] = draw_scene(
+                moment, self.ledger, self._history, self.window
+            )
             self._drawn = at
         answer["_plan"], answer["_plan_data"] = draw_plan(plan, seq)
         return {**answer, "_error": ""}

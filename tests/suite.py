@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTEST = (sys.executable, "-m", "pytest", "-q")
-NBVAL = ("--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "-p", "no:doctest")
+NBVAL = ("--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg")
 LIMIT = 1200  # seconds; a step that hangs is ended
 
 

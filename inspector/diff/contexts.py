@@ -23,6 +23,8 @@ from .runs import (
 
 HEAD = ("system", "tools", "provided", "head_tokens", "model")
 """Fields of a context that stand before its pieces."""
+RUN_LIMIT = 8
+"""Lines that a printed diff gives to adjacent rows of one kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +201,17 @@ def _table(diff: Diff) -> Iterator[str]:
             yield f"~ {change.field}: {show_plain(f'{change.before} → {change.after}', 100)}"
         else:
             yield f"~ {change.field}"
-    yield from cut_lines(
-        [
-            f"  … {len(row):,} rows the same" if isinstance(row, Run) else _line(row)
-            for row in diff.summary_rows()
-        ]
-    )
+    yield from cut_lines([line for run in diff.runs() for line in _run(run)])
+
+
+def _run(run: Run[Row]) -> list[str]:
+    """Unchanged rows as their number; of many others the first few, so that what follows is still seen."""
+    if run.kind == "keep" and len(run) > 1:
+        return [f"  … {len(run):,} rows the same"]
+    if len(run) <= RUN_LIMIT:
+        return [_line(row) for row in run.rows]
+    shown = RUN_LIMIT - 1
+    return [*map(_line, run.rows[:shown]), f"{SIGNS[run.kind]} … {len(run) - shown:,} rows more"]
 
 
 def _line(row: Row) -> str:
@@ -217,6 +224,6 @@ def _line(row: Row) -> str:
     if isinstance(row, Change):
         tokens = f"{row.before.tokens:,} → {tokens}"
     what = f"{piece.role} {piece.block.kind}"
-    words = show_plain(piece.block.text, 40)
+    words = ("[stand-in] " if piece.stand_in else "") + show_plain(piece.block.text, 40)
     line = f"{SIGNS[row.kind]} {show_plain(origin, 24):<18} {show_plain(what, 24):<22} {tokens:>15}"
     return f"{line}  {piece.fate:<11} {words}".rstrip()

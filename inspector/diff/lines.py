@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from .runs import SIGNS, Run, cut_lines, find_longest_ascent, fold_runs, show_plain, weave_pairs
 
 WORK_LIMIT = 10_000_000
-"""Steps that `diff_text` may spend on a search, at worst about a second; beyond, it takes the quick way."""
+"""Steps that `diff_text` may spend on searching, at worst about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Line:
 
 @dataclass(frozen=True, repr=False)
 class TextDiff:
-    """The lines of two texts. `exact` is False when they were too many for a full search."""
+    """The lines of two texts. `exact` is False when they were too many to search them all."""
 
     rows: tuple[Line, ...]
     exact: bool = True
@@ -33,7 +33,11 @@ class TextDiff:
         return fold_runs(self.rows, around)
 
     def __repr__(self) -> str:
-        lines = [] if self.exact else ["(too many lines: aligned only by those that stand once in each text)"]
+        lines = (
+            []
+            if self.exact
+            else ["(too many equal lines to search them all: some are shown as removed and inserted)"]
+        )
         for row in self.summary_rows():
             if isinstance(row, Run):
                 lines.append(f"  … {len(row):,} lines the same")
@@ -45,8 +49,9 @@ class TextDiff:
 def diff_text(before: str, after: str) -> TextDiff:
     r"""The lines of two texts, aligned. A line ends at "\n" alone, so joining the lines gives the texts back.
 
-    What both texts begin and end with is set aside first. Where a full search of the rest could take more
-    than WORK_LIMIT steps, only lines that stand once in each text are aligned, and `exact` is False.
+    What both texts begin and end with is set aside, then lines that stand once in each text are aligned,
+    and what lies between those is searched by difflib. A stretch whose search could take more steps than
+    are left of WORK_LIMIT is given whole, removed then inserted, and `exact` is False.
 
     >>> [(line.kind, line.text) for line in diff_text("a\nb\nc", "a\nc").rows]
     [('keep', 'a'), ('remove', 'b'), ('keep', 'c')]
@@ -66,16 +71,38 @@ def diff_text(before: str, after: str) -> TextDiff:
 
 
 def _align(old: Sequence[str], new: Sequence[str]) -> tuple[list[tuple[int, int]], bool]:
-    """Pairs of equal lines, ascending on both sides, and whether they were fully searched for."""
-    there, here = Counter(new), Counter(old)
-    matches = sum(there[line] for line in old)
-    # difflib looks over all lines and all their matches once per block it finds, and finds at most this many.
-    if (len(old) + matches) * min(matches, len(old), len(new)) <= WORK_LIMIT:
-        blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
-        return [(i + k, j + k) for i, j, size in blocks for k in range(size)], True
-    once = {line: j for j, line in enumerate(new) if there[line] == here[line] == 1}
+    """Pairs of equal lines, ascending on both sides, and whether all stretches were searched."""
+    pairs: list[tuple[int, int]] = []
+    left = WORK_LIMIT
+    exact = True
+    i = j = 0
+    for stop, its in [*_anchors(old, new), (len(old), len(new))]:
+        work = _work(old[i:stop], new[j:its])
+        if work > left:
+            exact = False
+        elif work:
+            left -= work
+            blocks = SequenceMatcher(None, old[i:stop], new[j:its], autojunk=False).get_matching_blocks()
+            pairs += [(i + a + k, j + b + k) for a, b, size in blocks for k in range(size)]
+        if stop < len(old):
+            pairs.append((stop, its))
+        i, j = stop + 1, its + 1
+    return pairs, exact
+
+
+def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Lines that stand once in each text, as long as they stand in the same order."""
+    here, there = Counter(old), Counter(new)
+    once = {line: j for j, line in enumerate(new) if here[line] == there[line] == 1}
     pairs = [(i, once[line]) for i, line in enumerate(old) if line in once]
-    return [pairs[at] for at in find_longest_ascent([j for _, j in pairs])], False
+    return [pairs[at] for at in find_longest_ascent([j for _, j in pairs])]
+
+
+def _work(old: Sequence[str], new: Sequence[str]) -> int:
+    """Most steps difflib may take: over all lines and equal pairs, once per block, at most one per line."""
+    there = Counter(new)
+    matches = sum(there[line] for line in old)
+    return (len(old) + matches) * min(matches, len(old), len(new))
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:

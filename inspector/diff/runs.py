@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Generic, Protocol, TypeVar
 
+from ..printable import printable
+
 KINDS = ("keep", "change", "insert", "remove")
 SIGNS = {"keep": " ", "change": "~", "insert": "+", "remove": "-"}
 TABLE_LIMIT = 60
@@ -104,7 +106,7 @@ def find_longest_ascent(values: Sequence[int]) -> list[int]:
 
 def show_plain(text: str, width: int) -> str:
     """Text from a transcript for a terminal: one line, and nothing in it that a terminal would obey."""
-    start = "".join(char if char.isprintable() else "·" for char in text[:width])
+    start = printable(text, width).replace("\n", "␊").replace("\t", " ")
     return start if len(text) <= width else start + "…"
 
 

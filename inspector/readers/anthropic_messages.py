@@ -59,23 +59,26 @@ def _judge(value: Any) -> str | None:
     if not messages:
         told = value if isinstance(value, dict) else {}
         return None if {"model", "system", "max_tokens"} & set(told) else "its list of messages is empty"
+    if isinstance(messages[0], dict) and messages[0].get("role") == "system":
+        return "its first message is a system prompt, which stands apart in a request to Anthropic"
     for at, message in enumerate(messages, 1):
-        if reason := _fault(message):
+        # The last one seen may have been cut short.
+        if (reason := _fault(message)) and (at < len(messages) or "has no role" not in reason or at == 1):
             return f"message {at} {reason}"
     return None
 
 
 def _fault(message: Any) -> str | None:
-    """Why this is no message of Anthropic's, or None. The last one seen may have been cut short."""
+    """Why this is no message of Anthropic's, or None."""
     if not isinstance(message, dict):
         return "is not an object"
     foreign = next((name for name in FOREIGN if name in message), None)
     if foreign is not None:
         return f"has a field `{foreign}`, which is another system's"
-    if "role" in message and message["role"] not in ROLES:
-        return f"has the role {message['role']!r}"
-    if "role" not in message and message and "content" not in message:
+    if "role" not in message:
         return "has no role"
+    if message["role"] not in ROLES:
+        return f"has the role {message['role']!r:.40}"
     content = message.get("content")
     if content is not None and not isinstance(content, str | list):
         return "has a content that is neither text nor a list of blocks"
@@ -92,18 +95,18 @@ def _fault(message: Any) -> str | None:
     return None
 
 
-def _find_request(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The request body, and the object around it (empty when there is none)."""
+def _find_request(value: Any, levels: int = 3) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The request body, and what the objects around it hold besides."""
     if isinstance(value, list):
         return {"messages": value}, {}
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not levels:
         return {}, {}
     if isinstance(value.get("messages"), list):
         return value, {}
     for name in WRAPPERS:
         inner = value.get(name)
         if isinstance(inner, dict):
-            body, around = _find_request(inner)
+            body, around = _find_request(inner, levels - 1)
             if body:
                 return body, {key: item for key, item in value.items() if key != name} | around
     return {}, {}
@@ -122,7 +125,7 @@ def read(data: Data) -> Session:
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="no list of messages in it, in its `request` or in its `body`")
     fields = Fields({key: item for key, item in body.items() if key != "messages"})
-    reply = _take_reply(fields, around)
+    reply, warnings = _take_reply(fields, around)
     entries: list[Entry] = []
     corrupt: list[Corrupt] = []
     names: Names = {}
@@ -135,34 +138,34 @@ def read(data: Data) -> Session:
             corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
     if not entries:
         raise EmptySession(FILE, [(NAME, "")])
-    system, tools, kept = _read_system(fields), tuple(_read_tools(fields)), around
-    asked = fields.text("model")
     return Session(
         format=NAME,
-        id=fields.text("sessionId") or fields.text("session_id") or "",
-        model=asked or (entries[-1].model if reply is not None else None),
-        system=system,
-        tools=tools,
+        model=fields.text("model") or (entries[-1].model if reply is not None else None),
+        system=_read_system(fields),
+        tools=tuple(_read_tools(fields)),
         entries=tuple(entries),
         leaf=entries[-1].id,
         corrupt=tuple(corrupt),
-        extra=fields.rest | ({"around": kept} if kept else {}),
+        warnings=warnings,
+        extra=fields.rest | ({"around": around} if around else {}),
     )
 
 
-def _take_reply(fields: Fields, around: dict[str, Any]) -> dict[str, Any] | None:
-    """The reply's message, taken from beside the request, from inside it, or merged with it."""
+def _take_reply(fields: Fields, around: dict[str, Any]) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """The reply's message, taken from beside the request, from inside it, or merged with it; and warnings."""
     for holder in (around, fields.rest):
         reply = holder.get("response")
         if isinstance(reply, dict):
             del holder["response"]
             inner = reply.get("body")
-            return inner if isinstance(inner, dict) else reply
+            return {"role": "assistant"} | (inner if isinstance(inner, dict) else reply), ()
+        if reply is not None:
+            return None, ("its `response` is not a message, so the reply is not shown",)
     if fields.rest.get("role") == "assistant" and isinstance(fields.rest.get("content"), list):
         merged = ("id", "type", "role", "content", "stop_reason", "stop_sequence", "usage")
         reply = {name: fields.rest.pop(name) for name in merged if name in fields.rest}
-        return reply | ({"model": fields.rest["model"]} if "model" in fields.rest else {})
-    return None
+        return reply | ({"model": fields.rest["model"]} if "model" in fields.rest else {}), ()
+    return None, ()
 
 
 def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -> Iterator[Entry]:
@@ -171,7 +174,7 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
     error = refused.text("message")
     if error is not None:
         fields.rest["error"] = refused.rest
-    role = fields.text("role") or "assistant"
+    role = fields.text("role") or "unknown"
     content = fields.any("content")
     usage = read_usage(fields.rest.get("usage"))
     told: dict[str, Any] = {

@@ -11,45 +11,46 @@ Source: CLAUDE §3.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..blocks import Block
-from ..session import Source, Usage
+from ..session import Source
 
 Kind = Literal["message", "compaction", "micro"]
 
 
-@dataclass(slots=True, eq=False)
 class Draft:
-    """An entry in the making. `parent` is what the file says, `up` is the draft that it comes to."""
+    """An entry in the making.
 
-    id: str
-    parent: str | None
-    role: str
-    order: int
-    aside: bool
-    agent: str | None
+    `parent` is what the file says, `up` the draft that it comes to. `owner` of an output is the reply it
+    answers. `rows`, `parts` and `sources` go together. Drafts only point upwards: a circle of them would
+    keep a whole file's text alive until the next full garbage collection.
+    """
+
+    # Defaults on the class: most drafts need few of these.
     kind: Kind = "message"
-    rows: list[str | None] = field(default_factory=list)
-    parts: list[list[Block]] = field(default_factory=list)
-    sources: list[Source] = field(default_factory=list)
     message: str | None = None
-    answers: frozenset[str] = frozenset()
-    answered: set[str] | None = None
-    usage: Usage | None = None
-    iterations: list[Any] | None = None
     model: str | None = None
     stop_reason: str | None = None
+    usage: Any = None
     error: str | None = None
     timestamp: str | None = None
     meta: bool = False
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: Any = None
     logical: str | None = None
+    answers: frozenset[str] = frozenset()
     up: Draft | None = None
     owner: Draft | None = None
-    last: Draft | None = None
     side: str | None = None
+
+    def __init__(
+        self, id: str, parent: str | None, role: str, order: int, aside: bool, agent: str | None
+    ) -> None:
+        self.id, self.parent, self.role, self.order = id, parent, role, order
+        self.aside, self.agent = aside, agent
+        self.rows: list[str | None] = []
+        self.parts: list[list[Block]] = []
+        self.sources: list[Source] = []
 
     def append(self, row: str | None, blocks: list[Block], source: Source) -> None:
         """One more row of it."""
@@ -64,12 +65,18 @@ class Draft:
 
 
 class Chain:
-    """The links of a file: `home` holds the draft of a row, `via` the parent of a row that has none."""
+    """The links of a file.
+
+    `home` holds the draft of a row, `via` the parent of a row that has none. `last` is the last output of
+    a reply, `answered` the calls its outputs answer, `tails` the compactions that kept up to this draft.
+    """
 
     def __init__(self) -> None:
         self.home: dict[str, Draft] = {}
         self.via: dict[str, str | None] = {}
         self.tails: dict[Draft, list[Draft]] = {}
+        self.last: dict[Draft, Draft] = {}
+        self.answered: dict[Draft, set[str]] = {}
         self.bridged = 0
 
     def find(self, row: str | None) -> tuple[Draft | None, bool]:
@@ -86,7 +93,7 @@ class Chain:
         return draft, row is not None and draft is None
 
     def link(self, drafts: list[Draft]) -> None:
-        """Set `up`, `owner`, `last` and `side` of all drafts."""
+        """Set `up`, `owner` and `side` of all drafts."""
         for draft in drafts:
             if draft.kind == "compaction":
                 for tail in self.find_all(tails_of(draft.metadata)[:1]):
@@ -98,13 +105,30 @@ class Chain:
             before[lane] = draft
         for draft in drafts:
             if draft.answers:
-                _queue(draft)
+                self._queue(draft)
         for draft in drafts:
             if not draft.answers and draft.up is not None:
-                draft.up = end_of(draft.up)
+                draft.up = self.find_end(draft.up)
             if draft.aside:
                 above = draft.up.side if draft.up is not None and draft.up.aside else None
                 draft.side = draft.agent or above or draft.id
+
+    def _queue(self, draft: Draft) -> None:
+        """Put a tool output behind the outputs before it that answer the same reply."""
+        up = draft.up
+        owner = None if up is None else up if up.role == "assistant" else up.owner
+        if owner is None:
+            return
+        answered = self.answered.setdefault(owner, set())
+        # The same calls answered again is another branch.
+        if not draft.answers <= answered:
+            answered |= draft.answers
+            draft.owner, draft.up = owner, self.last.get(owner, owner)
+            self.last[owner] = draft
+
+    def find_end(self, draft: Draft) -> Draft:
+        """Where a row that hangs off this draft stands: behind all outputs of the reply it belongs to."""
+        return self.last.get(draft.owner or draft, draft)
 
     def _follow(self, draft: Draft, previous: Draft | None) -> Draft | None:
         if draft.kind == "compaction":
@@ -151,48 +175,25 @@ class Chain:
         return [each for each in drafts[head.order : tail.order + 1] if each.side == draft.side]
 
 
-def _queue(draft: Draft) -> None:
-    """Put a tool output behind the outputs before it that answer the same reply."""
-    up = draft.up
-    if up is None:
-        return
-    owner = up if up.role == "assistant" else up.owner
-    if owner is None:
-        return
-    if owner.answered is None:
-        owner.answered = set()
-    if draft.answers <= owner.answered:
-        return
-    owner.answered |= draft.answers
-    draft.owner, draft.up = owner, owner.last or owner
-    owner.last = draft
-
-
-def end_of(draft: Draft) -> Draft:
-    """Where a row that hangs off this draft stands: behind the outputs of the reply it belongs to."""
-    owner = draft.owner or (draft if draft.role == "assistant" else None)
-    return (owner.last if owner is not None else None) or draft
-
-
-def preserved(metadata: dict[str, Any]) -> list[str]:
+def preserved(metadata: Any) -> list[str]:
     """Rows a compaction kept by name."""
-    named = metadata.get("preservedMessages")
+    named = metadata.get("preservedMessages") if isinstance(metadata, dict) else None
     if not isinstance(named, dict):
         return []
     rows = named.get("uuids") or named.get("allUuids")
     return [row for row in rows if isinstance(row, str)] if isinstance(rows, list) else []
 
 
-def segment(metadata: dict[str, Any]) -> tuple[str | None, str | None]:
+def segment(metadata: Any) -> tuple[str | None, str | None]:
     """First and last row of the run a compaction kept."""
-    run = metadata.get("preservedSegment")
+    run = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
     if not isinstance(run, dict):
         return None, None
     head, tail = run.get("headUuid"), run.get("tailUuid")
     return head if isinstance(head, str) else None, tail if isinstance(tail, str) else None
 
 
-def tails_of(metadata: dict[str, Any]) -> list[str]:
+def tails_of(metadata: Any) -> list[str]:
     """Rows a compaction may follow when it does not say: the kept ones, the latest first."""
     head, tail = segment(metadata)
     rows = (tail, head, *reversed(preserved(metadata)))

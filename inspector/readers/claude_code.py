@@ -15,7 +15,7 @@ from ..blocks import Number, ToolOutput, build
 from ..errors import EmptySession
 from ..session import Boundary, Corrupt, Entry, Note, Session, Source
 from .anthropic_blocks import Names, read_content, read_usage
-from .claude_chain import Chain, Draft, end_of
+from .claude_chain import Chain, Draft
 from .claude_rows import BOOKKEEPING, SUBTYPES, TALK, Message, Row, decode_row, decode_sign
 from .records import Data, Reader, iter_lines, paused_gc
 
@@ -92,8 +92,8 @@ class Rows:
         elif row.type == "system" and row.subtype == "compact_boundary":
             self._compact(row, source)
         elif row.type == "system" and row.subtype == "microcompact_boundary":
-            draft = self._start(row, source, "system")
-            draft.kind, draft.metadata = "micro", _object(row.microcompact_metadata)
+            draft = self._start(row, source, row.lane, "system")
+            draft.kind, draft.metadata = "micro", row.microcompact_metadata
             draft.append(row.uuid, [], source)
         else:
             self._note(row, source)
@@ -124,9 +124,9 @@ class Rows:
             here = row.leaf_uuid is not None and row.leaf_uuid in self.chain.home
             self.titles["here" if here else "elsewhere"] = row.summary
 
-    def _start(self, row: Row, source: Source, role: str) -> Draft:
+    def _start(self, row: Row, source: Source, lane: Lane, role: str = "user") -> Draft:
         """A new draft for this row, in its place in the chain."""
-        lane, parent = row.lane, row.parent_uuid
+        parent = row.parent_uuid
         if parent is UNSET:
             # Rows of a format without the field follow each other.
             parent = self.previous[lane].id if lane in self.previous else None
@@ -161,7 +161,7 @@ class Rows:
             reply = (message.id, lane) if message.id is not None and row.type == "assistant" else None
             draft = self.replies.get(reply) if reply is not None else None
             if draft is None:
-                draft = self._start(row, source, "user")
+                draft = self._start(row, source, lane, row.type or "")
                 if reply is not None:
                     self.replies[reply] = draft
             elif row.uuid is not None:
@@ -172,16 +172,17 @@ class Rows:
             draft.append(row.uuid, blocks, source)
         if row.type == "assistant":
             self._answer(draft, row, message)
+            self.unwritten.pop(lane, None)
         else:
             outputs = [block.call_id for block in blocks if type(block) is ToolOutput]
-            draft.role = "tool" if outputs and len(outputs) == len(blocks) else "user"
+            if outputs and len(outputs) == len(blocks):
+                draft.role = "tool"
             draft.answers = frozenset(outputs)
             draft.meta = row.is_meta is True
         self.spoken[lane[0]] = draft
 
     def _answer(self, draft: Draft, row: Row, message: Message) -> None:
         """What a reply's row tells besides its blocks; the last row that tells it counts."""
-        draft.role = "assistant"
         if message.model is not None:
             draft.model = message.model
             if message.model != SYNTHETIC:
@@ -189,12 +190,9 @@ class Rows:
         if message.stop_reason is not None:
             draft.stop_reason = message.stop_reason
         if message.usage is not None:
-            draft.usage = read_usage(message.usage)
-            iterations = _object(message.usage).get("iterations")
-            draft.iterations = iterations if isinstance(iterations, list) and len(iterations) > 1 else None
+            draft.usage = message.usage
         if row.is_api_error_message:
             draft.error = row.error if isinstance(row.error, str) else "api_error"
-        self.unwritten.pop(row.lane, None)
 
     def _move(self, draft: Draft, row: Row) -> None:
         """A row came again: its parent is the new one, unless that is a compaction which kept it."""
@@ -211,11 +209,11 @@ class Rows:
         if draft is not None and draft.kind == "compaction":
             draft.replace(row.uuid, [], source)
         else:
-            draft = self._start(row, source, "user")
+            draft = self._start(row, source, row.lane)
             draft.kind = "compaction"
             draft.append(row.uuid, [], source)
             self.unwritten.setdefault(row.lane, []).append(draft)
-        draft.metadata, draft.logical = _object(row.compact_metadata), row.logical_parent_uuid
+        draft.metadata, draft.logical = row.compact_metadata, row.logical_parent_uuid
 
     def _summarise(self, row: Row, message: Message, source: Source) -> None:
         blocks = read_content(message.content, self.names)
@@ -228,7 +226,7 @@ class Rows:
         if draft is None and waiting:
             draft = waiting[-1]
         if draft is None:
-            draft = self._start(row, source, "user")
+            draft = self._start(row, source, row.lane)
             draft.kind = "compaction"
         else:
             waiting.remove(draft)
@@ -244,7 +242,7 @@ class Rows:
             raise EmptySession("data", [(NAME, "recognised")], f"{count} records, none of them a message")
         self.chain.link(self.drafts)
         aside = False not in self.spoken
-        leaf = end_of(self.spoken[aside])
+        leaf = self.chain.find_end(self.spoken[aside])
         if aside:
             # A sub-agent's own file: what is apart elsewhere is all there is here.
             main = leaf.side
@@ -274,15 +272,17 @@ class Rows:
         )
 
     def _make_entry(self, draft: Draft) -> Entry:
-        parts = draft.parts
+        rows, parts = draft.rows, draft.parts
+        iterations = draft.usage.get("iterations") if isinstance(draft.usage, dict) else None
+        several = isinstance(iterations, list) and len(iterations) > 1
         return build(
             Entry,
             id=draft.id,
             parent=draft.parent if draft.up is None else draft.up.id,
             role=draft.role,
             kind=draft.kind,
-            blocks=tuple(parts[0]) if len(parts) == 1 else tuple(block for part in parts for block in part),
-            usage=draft.usage,
+            blocks=tuple(parts[0] if len(parts) == 1 else [block for part in parts for block in part]),
+            usage=None if draft.usage is None else read_usage(draft.usage),
             model=draft.model,
             stop_reason=draft.stop_reason,
             error=draft.error,
@@ -290,13 +290,13 @@ class Rows:
             meta=draft.meta,
             sidechain=draft.side,
             boundary=None if draft.kind == "message" else self._make_boundary(draft),
-            aliases=tuple(row for row in draft.rows[1:] if row is not None),
+            aliases=() if len(rows) == 1 else tuple(row for row in rows[1:] if row is not None),
             sources=tuple(draft.sources),
-            extra={} if draft.iterations is None else {"iterations": draft.iterations},
+            extra={"iterations": iterations} if several else {},
         )
 
     def _make_boundary(self, draft: Draft) -> Boundary:
-        told = dict(draft.metadata)
+        told = dict(_object(draft.metadata))
         kept = self.chain.find_kept(draft, self.drafts)
         if kept:
             for name in ("preservedMessages", "preservedSegment"):
@@ -322,7 +322,7 @@ class Rows:
 def _announces(draft: Draft, row: Row) -> bool:
     """Whether this boundary's row is the one that the summary belongs to."""
     for name in ("preservedSegment", "preservedMessages"):
-        if row.uuid is not None and _object(draft.metadata.get(name)).get("anchorUuid") == row.uuid:
+        if row.uuid is not None and _object(_object(draft.metadata).get(name)).get("anchorUuid") == row.uuid:
             return True
     return draft.id == row.parent_uuid
 

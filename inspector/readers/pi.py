@@ -16,7 +16,7 @@ from ..session import Corrupt, Entry, Note, Session, Source
 from .chain import Chain
 from .pi_ai import read_block, read_boundary, read_message, read_usage
 from .records import Data, Reader, decode, iter_lines
-from .shapes import FILE, Fields, find_blocks, gather, last_model, merge
+from .shapes import FILE, Fields, find_blocks, gather, merge
 
 NAME = "pi"
 NOTES = ("session", "model_change", "thinking_level_change", "label", "session_info", "custom", "usage")
@@ -37,11 +37,7 @@ def sniff(data: Data) -> str | None:
                 return None
         except ValueError:
             continue
-    return (
-        "it is empty"
-        if at < 0
-        else "none of its first lines is a header of type `session` or a message of pi's"
-    )
+    return "none of its first lines is pi's header or a message of pi's" if at >= 0 else "it is empty"
 
 
 def _is_pi(record: Any) -> bool:
@@ -49,10 +45,8 @@ def _is_pi(record: Any) -> bool:
         return False
     if record.get("type") == "session":
         return "id" in record and "entries" not in record
-    message = record.get("message")
-    return (
-        record.get("type") == "message" and isinstance(message, dict) and isinstance(message.get("role"), str)
-    )
+    message = record.get("message") if record.get("type") == "message" else None
+    return isinstance(message, dict) and isinstance(message.get("role"), str)
 
 
 def read(data: Data) -> Session:
@@ -82,13 +76,12 @@ def read(data: Data) -> Session:
             entries.append(_read_entry(fields, source, stand))
     if not entries:
         raise EmptySession(FILE, [(NAME, "")], f"{len(records)} records, none of them a message")
-    header = Fields(_last(records, "session"))
-    model = Fields(_last(records, "model_change")).text("modelId") or header.text("modelId")
+    header = Fields(_last(records, "session"), "type")
     return Session(
         format=NAME,
         id=header.text("id") or "",
         title=Fields(_last(records, "session_info")).text("name"),
-        model=last_model(entries) or model,
+        model=next((model for _, item in reversed(records) if (model := _model(item))), None),
         cwd=header.text("cwd"),
         created=header.text("timestamp"),
         updated=Fields(records[-1][1]).text("timestamp"),
@@ -97,13 +90,20 @@ def read(data: Data) -> Session:
         notes=tuple(notes),
         corrupt=tuple(corrupt),
         warnings=chain.warnings(),
-        extra=Fields(header.rest, "type").rest,
+        extra=header.rest,
     )
 
 
 def _last(records: list[Record], kind: str) -> dict[str, Any]:
     """The last record of a type, or an empty one."""
     return next((item for _, item in reversed(records) if item["type"] == kind), {})
+
+
+def _model(item: dict[str, Any]) -> str | None:
+    """The model a record says is at work."""
+    if item["type"] == "message":
+        return Fields(item["message"]).text("model")
+    return Fields(item).text("modelId")
 
 
 def _find_records(data: Data) -> tuple[list[Record], list[Corrupt]]:
@@ -162,10 +162,10 @@ def _read_entry(fields: Fields, source: Source, stand: dict[str, Any]) -> Entry:
     kind, rest = fields.text("type"), fields.rest
     if kind == "message":
         fields = Fields(fields.object("message"))
-        kind = fields.rest.get("role")
+        kind = str(fields.rest.get("role"))
         if kind not in _SPOKEN:
             return read_message(fields.rest, rest, source=source, **stand)
-    words, meta = _SPOKEN[str(kind)]
+    words, meta = _SPOKEN[kind or ""]
     blocks, more = gather(find_blocks(words(fields), read_block))
     return Entry(
         **stand,

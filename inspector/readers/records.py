@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from mmap import mmap
 from typing import Any
 
@@ -55,13 +56,11 @@ def iter_lines(data: Data) -> Iterator[tuple[Source, memoryview]]:
     view = memoryview(data)
     size = len(view)
     start = len(BOM) if bytes(view[: len(BOM)]) == BOM else 0
-    number = 1
-    ends = (found.start() for found in _LINE_END.finditer(view))
-    for end in (*ends, size) if size and view[size - 1] != 10 else ends:
+    for number, found in enumerate(chain(_LINE_END.finditer(view), (None,)), 1):
+        end = size if found is None else found.start()
         if end > start and (view[start] > 32 or bytes(view[start:end]).strip()):
             yield Source(number, start, end - start), view[start:end]
         start = end + 1
-        number += 1
 
 
 def decode(raw: bytes | memoryview) -> Any:
@@ -135,11 +134,17 @@ def _whole(digits: str) -> int | float:
 
 @contextmanager
 def paused_gc() -> Iterator[None]:
-    """No garbage collection meanwhile: a reader makes many objects and no garbage in cycles."""
+    """No garbage collection meanwhile: a reader makes many objects and no garbage in cycles.
+
+    What was made then counts as old, so that the next collection does not have to walk through all of it.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
         if was_on:
             gc.enable()

@@ -12,6 +12,7 @@ from typing import Any
 from ..blocks import Image, Reasoning, Text, ToolCall, ToolOutput
 from ..errors import EmptySession, ReadError
 from ..session import Corrupt, Entry, Note, Session
+from .images import measure
 from .records import Data, Reader
 from .shapes import (
     FILE,
@@ -82,7 +83,8 @@ def read(data: Data) -> Session:
             corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
         elif raw.get("role") not in ROLES:
             # stud drops these when it reads the file, so the model never sees them.
-            notes.append(Note(type=f"message of role {raw.get('role')}", known=False, source=place(line)))
+            role = Fields(raw).text("role")
+            notes.append(Note(type=f"message of role {role}" if role else "message without a role", known=False, source=place(line)))
         else:
             entries.append(_read_message(raw, line, entries[-1].id if entries else None))
     if not entries:
@@ -125,7 +127,8 @@ def _read_part(raw: Any) -> Found:
     if kind == "text" and (text := fields.text("text")) is not None:
         return Text(text=text), fields.rest
     if kind == "image" and (url := fields.text("url")) is not None:
-        return Image(url=url, media_type=fields.text("mediaType")), fields.rest
+        width, height = (measure(url.partition(",")[2]) if url.startswith("data:") else None) or (None, None)
+        return Image(url=url, media_type=fields.text("mediaType"), width=width, height=height), fields.rest
     if kind in ("reasoning", "thinking"):
         text = fields.text("text")
         text = fields.text("thinking") if text is None else text

@@ -55,7 +55,9 @@ def read_policy(data: dict[str, Any]) -> Policy:
     """A policy from its JSON form. Raises `PolicyError` naming the field that is wrong."""
     name = str(data.get("name", "policy"))
     try:
-        rules = tuple(find_rule(str(item.get("kind"))).model.model_validate(item) for item in data.get("rules", ()))
+        rules = tuple(
+            find_rule(str(item.get("kind"))).model.model_validate(item) for item in data.get("rules", ())
+        )
         trigger = Trigger.model_validate(data.get("trigger", {}))
         return Policy.model_validate({**data, "rules": rules, "trigger": trigger})
     except ValidationError as error:

@@ -117,7 +117,9 @@ def _costs(table: Table) -> Ints:
     if not first:
         return np.zeros(n + 1, np.int32)
     paths = list(first)
-    tags = table.ledger.count_lines(["<read-files>", "</read-files>", "<modified-files>", "</modified-files>"])
+    tags = table.ledger.count_lines(
+        ["<read-files>", "</read-files>", "<modified-files>", "</modified-files>"]
+    )
     tokens = table.ledger.count_lines(paths)
     cost, only_read, changed = (np.zeros(n + 2, np.int64) for _ in range(3))
     for path, amount in zip(paths, tokens, strict=True):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..context import Context
+from ..models import ModelClass
 from .media import find_oversized_image, find_too_many_images, find_unknown_media
 from .messages import (
     find_body_too_large,
@@ -26,7 +27,7 @@ from .messages import (
     find_unknown_role,
 )
 from .request import Json, LeftOut, Rendered, Size, render_request
-from .sent import Check, Found, ModelClass, Sent, Violation, read_request
+from .sent import Check, Found, Sent, Violation, read_request
 from .thinking import (
     find_altered_thinking,
     find_loop_without_thinking,
@@ -52,7 +53,6 @@ __all__ = [
     "Check",
     "Found",
     "LeftOut",
-    "ModelClass",
     "Rendered",
     "Sent",
     "Size",
@@ -101,14 +101,15 @@ CHECKS: tuple[Check, ...] = (
 def check_request(
     request: Json,
     *,
-    model_class: ModelClass = "keep",
+    model_class: ModelClass | None = None,
     previous: Json | None = None,
     sizes: Sequence[Size] = (),
     checks: Sequence[Check] = CHECKS,
 ) -> tuple[Violation, ...]:
     """All reasons for which the provider would refuse a request body; empty when it would take it.
 
-    `model_class` says how the model treats earlier thinking. `previous` is the body last sent: with it,
+    `model_class` says how the model treats earlier thinking; without it the request's model tells, and a
+    model that does not is taken to keep it. `previous` is the body last sent: with it,
     thinking that was altered or has lost its prefix is found. `sizes` are images of known size. Linear in
     the blocks of the request.
 
@@ -128,7 +129,7 @@ def check_context(
     context: Context,
     *,
     model: str | None = None,
-    model_class: ModelClass = "keep",
+    model_class: ModelClass | None = None,
     previous: Context | None = None,
     awaits_user: bool = False,
 ) -> tuple[Violation, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..models import published_window
 from .sent import Found, Sent, clip
 
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
@@ -28,9 +29,9 @@ def find_unknown_media(sent: Sent) -> Iterator[Found]:
 
 
 def find_too_many_images(sent: Sent) -> Iterator[Found]:
-    """At most 100 images where the window is 200 K (before Claude 4.6), else 600 (§10, §11)."""
+    """At most 100 images where the window is 200 K else 600 (§10, §11)."""
     images = [path for path, kind, _ in _media(sent) if kind == "image"]
-    limit = 100 if sent.is_before((4, 6)) else 600
+    limit = 100 if published_window(sent.model) == 200_000 else 600
     if len(images) > limit:
         sentence = f"{len(images)} images are more than the {limit} of one request"
         yield Found(images[limit], sentence, f"messages: too many images, at most {limit} are allowed")

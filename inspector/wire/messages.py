@@ -128,7 +128,7 @@ def find_misplaced_system(sent: Sent) -> Iterator[Found]:
 
     Opus 4.8 and later accept the role, Sonnet 5 does not (PF mid-conversation-system-messages).
     """
-    refused = sent.is_before((4, 8)) or (sent.claude is not None and sent.claude == ("sonnet", (5, 0)))
+    refused = sent.is_before((4, 8)) or sent.claude == ("sonnet", (5, 0))
     for at, message in enumerate(sent.messages):
         if message.role != "system":
             continue

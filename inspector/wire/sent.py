@@ -7,17 +7,13 @@ about "the next message" looks at the next turn. What is not shaped like a reque
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+from ..models import Claude, ModelClass, find_class, find_claude
 from .request import Json, Size
-
-ModelClass = Literal["strip", "keep", "bound"]
-
-_CLAUDE = re.compile(r"claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +110,20 @@ class Sent:
     def spots(self) -> tuple[Spot, ...]:
         return tuple(spot for message in self.messages for spot in message.spots)
 
-    @cached_property
-    def claude(self) -> tuple[str, tuple[int, int]] | None:
-        """Family and version of the model, `("opus", (4, 6))`; None for a name that does not tell."""
+    @property
+    def model(self) -> str | None:
         model = self.body.get("model")
-        found = _CLAUDE.search(model.lower()) if isinstance(model, str) else None
-        return None if found is None else (found[1] or "", (int(found[2]), int(found[3] or 0)))
+        return model if isinstance(model, str) else None
+
+    @cached_property
+    def claude(self) -> Claude | None:
+        """The model's family and version; None when its name does not tell both."""
+        claude = find_claude(self.model)
+        return claude if claude is not None and claude.version > (0, 0) else None
 
     def is_before(self, version: tuple[int, int]) -> bool:
         """Whether the model is known to be older than `version`."""
-        return self.claude is not None and self.claude[1] < version
+        return self.claude is not None and self.claude.version < version
 
 
 Check = Callable[[Sent], Iterator[Found]]
@@ -133,11 +133,11 @@ Check = Callable[[Sent], Iterator[Found]]
 def read_request(
     body: Json,
     *,
-    model_class: ModelClass = "keep",
+    model_class: ModelClass | None = None,
     previous: Json | None = None,
     sizes: tuple[Size, ...] = (),
 ) -> Sent:
-    """Read a request body; linear in its blocks."""
+    """Read a request body, linear in its blocks. Without `model_class` the model's is taken, else `keep`."""
     messages: list[Message] = []
     malformed: list[str] = []
     listed = body.get("messages")
@@ -161,7 +161,8 @@ def read_request(
                 malformed.append(f"messages.{i}.content.{j}")
         messages.append(Message(i, role, spots, message))
     before = None if previous is None else read_request(previous)
-    return Sent(body, tuple(messages), tuple(malformed), model_class, before, sizes)
+    sent = Sent(body, tuple(messages), tuple(malformed), model_class or "keep", before, sizes)
+    return sent if model_class else replace(sent, model_class=find_class(sent.model) or "keep")
 
 
 def clip(value: Any) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-
 from inspector.assembly import append_checkpoint
 from inspector.counters import chars4_utf16
 from inspector.errors import EmptySession
@@ -21,9 +20,17 @@ from inspector.readers import read_session
 from inspector.rules.carry_file_operations import collect
 from inspector.rules.keep_recent_tokens import valid_places, walk_back
 from inspector.session import Cost, Session, Usage
-from inspector.summary import Reply, SummaryJob, conversation_text, job_entries, request_text, write_checkpoint
+from inspector.summary import (
+    Reply,
+    SummaryJob,
+    conversation_text,
+    job_entries,
+    request_text,
+    write_checkpoint,
+)
 
-Outcome = tuple[str, list[str]]
+Outcome = tuple[str, list[str] | None]
+"""A vector's name and its mismatches; None when what it needs is not there."""
 ROLES = {"toolResult": "tool"}
 _COST = {"cacheRead": "cache_read", "cacheWrite": "cache_write"}
 # What the vectors' default model stub answers and charges (MANIFEST.md).
@@ -31,7 +38,12 @@ DEFAULT_REPLIES = {
     False: Reply(
         text="HISTORY-SUMMARY",
         usage=Usage(
-            input=100, output=20, cache_read=5, cache_write=1, total=126, cost=Cost(input=0.1, output=0.04, total=0.14)
+            input=100,
+            output=20,
+            cache_read=5,
+            cache_write=1,
+            total=126,
+            cost=Cost(input=0.1, output=0.04, total=0.14),
         ),
     ),
     True: Reply(
@@ -168,7 +180,7 @@ def _threshold(plan: Plan, window: int) -> dict[str, Any]:
     is_assistant = last is not None and last.role == "assistant"
     usage = last.usage if last is not None and is_assistant else None
     overflow = None
-    if last is not None and is_assistant:
+    if last is not None and usage is not None:
         overflow = is_overflow(last.stop_reason, last.error, usage, window, provider=last.provider)
     return {
         "lastMessageIsAssistant": is_assistant,
@@ -266,7 +278,8 @@ def _compact(plan: Plan, given: dict[str, Any], expected: dict[str, Any]) -> dic
     return {
         "compact": {"modelCalls": made, "result": result, "error": None},
         "contextAfter": [
-            {"entryId": entry.id, "role": "toolResult" if entry.role == "tool" else entry.role} for entry in kept
+            {"entryId": entry.id, "role": "toolResult" if entry.role == "tool" else entry.role}
+            for entry in kept
         ],
         "contextAfterFirstText": kept[0].text,
     }
@@ -327,7 +340,7 @@ def _real(path: Path, file: Path) -> Iterator[Outcome]:
     places.append(Path(__file__).parents[3] / "shared" / data["session"])
     found = next((place for place in places if place.exists()), None)
     if found is None:
-        yield f"real/{file.stem}", [f"its session {data['session']} is not there"]
+        yield f"real/{file.stem}: its session {data['session']}", None
         return
     session = read_session(found.read_bytes(), found.name, format="flue")
     if data["schema"].startswith("real-session-message-tokens/"):
@@ -335,7 +348,10 @@ def _real(path: Path, file: Path) -> Iterator[Outcome]:
         column = data["columns"].index("flue-pin")
         for row in data["rows"]:
             mine = int(weights[session.index[row[0]]])
-            yield f"real/{file.stem}@{row[0]}", [] if mine == row[column] else [f"{mine}, expected {row[column]}"]
+            yield (
+                f"real/{file.stem}@{row[0]}",
+                [] if mine == row[column] else [f"{mine}, expected {row[column]}"],
+            )
         return
     for case in data["cases"]:
         yield case["id"], check_case(case, session.at(case["input"]["leafId"]))
@@ -370,7 +386,12 @@ def _overflow(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
         usage, window = parse_usage(row["usage"]), row["contextWindow"] or 0
         mine = {
             name: is_overflow(
-                row["stopReason"], row["errorMessage"], usage, window, provider=row.get("provider"), version=version
+                row["stopReason"],
+                row["errorMessage"],
+                usage,
+                window,
+                provider=row.get("provider"),
+                version=version,
             )
             for name, version in zip(names, VERSIONS, strict=True)
         }
@@ -396,13 +417,17 @@ def _usage_addition(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
     total = parse_usage(table["start"])
     for added, running in zip(table["add"], table["running"], strict=True):
         usage = parse_usage(added)
-        assert total is not None and usage is not None
+        assert total is not None
+        assert usage is not None
         total = total + usage
         yield list(compare(dump_usage(total), running))
 
 
-def _usage_since(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
+def _usage_since(table: dict[str, Any], path: Path) -> Iterator[list[str] | None]:
     for row in table["rows"]:
+        if not (path / row["session"]).exists():
+            yield None
+            continue
         case = json.loads((path / row["session"]).read_text("utf-8"))
         session = parse(case["input"]["session"])
         since = session.path_since(row["beforeLeafId"])
@@ -425,5 +450,3 @@ TABLES = {
     "table/usage-addition/1": _usage_addition,
     "table/usage-since/1": _usage_since,
 }
-
-

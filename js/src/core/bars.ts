@@ -5,6 +5,8 @@ import type { Plan, Scene } from "./state";
 const BUDGET = 196;
 const LOWEST_LANE = 20;
 const HEADROOM = 7;
+/** Room above the lanes for the turn numbers. */
+export const HEAD = 18;
 
 export interface Lanes {
   /** Lane of each section code, -1 for sections that no lane shows. */

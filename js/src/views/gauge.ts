@@ -46,7 +46,7 @@ export const makeGauge = (): View => {
       context.fillStyle = palette.band;
       context.fillRect(0, 0, end, BAR);
       if (scene.window !== null && plan.reserve > 0) {
-        context.fillStyle = hatchReserve(context, picture);
+        context.fillStyle = palette.reserve();
         context.fillRect(end - plan.reserve * scale, 0, plan.reserve * scale, BAR);
       }
       let x = 0;
@@ -155,22 +155,4 @@ const drawTicks = (node: HTMLElement, plan: Plan, scale: number, width: number) 
   spreadLabels(wishes, widths, width, 8).forEach((left, i) => {
     (labels[i] as HTMLElement).style.left = `${left}px`;
   });
-};
-
-const hatchReserve = (context: CanvasRenderingContext2D, { palette }: Picture): string | CanvasPattern => {
-  const size = Math.round(5 * palette.ratio);
-  const tile = document.createElement("canvas");
-  tile.width = tile.height = size;
-  const ink = tile.getContext("2d");
-  if (ink === null) return palette.line;
-  ink.strokeStyle = palette.faint;
-  ink.lineWidth = Math.max(1, size * 0.14);
-  for (const shift of [-size, 0, size]) {
-    ink.moveTo(shift - 1, size + 1);
-    ink.lineTo(shift + size + 1, -1);
-  }
-  ink.stroke();
-  const pattern = context.createPattern(tile, "repeat");
-  pattern?.setTransform(new DOMMatrix().scale(1 / palette.ratio));
-  return pattern ?? palette.line;
 };

@@ -1,10 +1,10 @@
 // The lanes as an ARIA grid: one row per section, one cell per step, of which only the active one exists.
-import { exact } from "../core/format";
+import { HEAD } from "../core/bars";
+import { exact, short } from "../core/format";
 import { stepAt } from "../core/geometry";
 import { fateAt, type Scene, turnOfRow } from "../core/state";
 import { h, setAttributes, setText } from "./dom";
 import { showHint } from "./hint";
-import { HEAD, sayPeak } from "./lanes";
 import type { Actions, Picture, View } from "./picture";
 
 let count = 0;
@@ -103,6 +103,8 @@ export const makeGrid = (actions: Actions): View => {
     },
   };
 };
+
+const sayPeak = (tokens: number): string => (tokens > 0 ? `to ${short(tokens)}` : "");
 
 const place = (top: number, floor: number, laneTop: number) => `top: ${top}px; height: ${floor - laneTop}px`;
 

@@ -2,15 +2,12 @@
 //
 // Two hidden canvases hold the whole range as if everything were older, and as if everything were kept. A moving cut
 // copies only the columns it passed from one or the other, and draws the one column it splits.
-import { barHeight, changedBins, type Piece, piecesOf } from "../core/bars";
-import { short } from "../core/format";
+import { barHeight, changedBins, HEAD, type Piece, piecesOf } from "../core/bars";
 import { binOfPlace } from "../core/geometry";
 import { h } from "./dom";
 import { makeGrid } from "./grid";
 import type { Actions, Picture, View } from "./picture";
 import { paint, snap } from "./surface";
-
-export const HEAD = 18;
 
 export const makeLanes = (actions: Actions): View => {
   const base = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
@@ -140,5 +137,3 @@ const drawPiece = (
   context.lineWidth = 1;
   if (height - stays > 2 && width > 2) context.strokeRect(x + 0.5, y + 0.5, width - 1, height - stays - 1);
 };
-
-export const sayPeak = (tokens: number): string => (tokens > 0 ? `to ${short(tokens)}` : "");

@@ -14,6 +14,8 @@ export interface Palette {
   sections: string[];
   /** A fill for a section (by code) under a fate (by id). */
   fill(section: number, fate: string): string | CanvasPattern;
+  /** The hatch of room that the policy keeps free. */
+  reserve(): string | CanvasPattern;
 }
 
 type Draw = (context: CanvasRenderingContext2D, size: number, hue: string) => void;
@@ -25,6 +27,11 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
   const ratio = Math.max(1, window.devicePixelRatio || 1);
   const gone = read("faint");
   const tiles = new Map<string, string | CanvasPattern>();
+  const tile = (key: string, draw: Draw, hue: string) => {
+    const made = tiles.get(key) ?? makeTile(draw, hue, ratio);
+    tiles.set(key, made);
+    return made;
+  };
   return {
     ink: read("ink"),
     dim: read("dim"),
@@ -40,11 +47,9 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
       const hue = GREY.has(fate) ? gone : (hues[section] ?? gone);
       const draw = PATTERNS[sections[section]?.id === "unexplained" ? "unexplained" : fate];
       if (draw === undefined) return hue;
-      const key = `${hue} ${fate}`;
-      const made = tiles.get(key) ?? makeTile(draw, hue, ratio);
-      tiles.set(key, made);
-      return made;
+      return tile(`${hue} ${fate}`, draw, hue);
     },
+    reserve: () => tile("reserve", stripes, gone),
   };
 };
 
@@ -52,7 +57,13 @@ const GREY = new Set(["dropped", "cleared"]);
 
 const hatch: Draw = (context, size, hue) => {
   wash(context, size, hue, 0.2);
-  context.lineWidth = size * 0.22;
+  stripe(context, size, 0.22);
+};
+
+const stripes: Draw = (context, size) => stripe(context, size, 0.12);
+
+const stripe = (context: CanvasRenderingContext2D, size: number, weight: number) => {
+  context.lineWidth = size * weight;
   context.beginPath();
   for (const shift of [-size, 0, size]) {
     context.moveTo(shift - size * 0.25, size * 1.25);

@@ -1,0 +1,273 @@
+"""Session + counter -> Ledger: tokens per block as columns, for the whole file at once.
+
+A ledger does not depend on the leaf: `session.at(...)` shares it, and the context at any leaf is a
+selection of its rows. It holds tokens only. What the provider reported stands beside the counts and is
+never mixed into them; the difference is a number of its own, `unexplained`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import Block, BlockRef, Text, ToolOutput
+from .counter import Calibration, Counter, Longs
+from .counters import find_counter
+from .errors import CounterError
+from .live import Ints
+from .models import model_of
+from .reported import Reported, Unexplained, explain, find_reported
+from .rows import HEAD, SECTIONS, gather_rows
+from .session import Session
+
+__all__ = ["CLEARED_TEXT", "SECTIONS", "Ledger", "clear_output", "count_tokens"]
+
+Bytes = NDArray[np.uint8]
+T = TypeVar("T")
+
+CLEARED_TEXT = "[output cleared by an earlier compaction]"
+"""What stands for a tool output that a recorded micro-compaction emptied."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ledger:
+    """Columns over the r blocks of a file with n entries: the head first, then every entry in file order.
+
+    entry    int32[r]    position in `session.entries`, -1 in the head
+    block    int32[r]    index of the block in its entry; in the head, its index in that part
+    kind     uint8[r]    index into KINDS
+    section  uint8[r]    index into SECTIONS
+    tokens   int32[r]    by `counter`
+    start    int32[n+1]  the blocks of entry i are rows start[i] … start[i+1]
+    head     int         rows of the head: system prompt, tools, provided contributions
+
+    `uncounted_rows` (int32) cost more than is counted, by how much nothing published tells; `missing` says
+    how many of them are what.
+    """
+
+    session: Session
+    counter: Counter
+    calibration: Calibration | None
+    entry: Ints
+    block: Ints
+    kind: Bytes
+    section: Bytes
+    tokens: Ints
+    start: Ints
+    head: int
+    uncounted_rows: Ints
+    missing: dict[str, int]
+    _memory: dict[Hashable, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def ref(self, row: int) -> BlockRef:
+        """The reference of a row."""
+        entry, block = int(self.entry[row]), int(self.block[row])
+        return BlockRef(HEAD[self.section[row]] if entry < 0 else self.session.entries[entry].id, block)
+
+    def row(self, ref: BlockRef) -> int:
+        """The row of a reference. Raises KeyError when there is no such block."""
+        name, block = ref
+        if name in HEAD:
+            first, end = np.searchsorted(self.section[: self.head], (HEAD.index(name), HEAD.index(name) + 1))
+        else:
+            first, end = self.start[self.session.index[name] :][:2]
+        if not 0 <= block < end - first:
+            raise KeyError(str(ref))
+        return int(first) + block
+
+    def live_rows(self, session: Session) -> Ints:
+        """int32[m]: the row of each live block at a session's leaf, in context order.
+
+        Raises `CounterError` for a session whose entries are not the ones counted here.
+        """
+        if session.entries is not self.session.entries:
+            raise CounterError(self.counter.name, "this ledger was counted from another session")
+        live = session.live
+        return (self.start[live.entries[live.position]] + live.block).astype(np.int32)
+
+    def live_tokens(self, session: Session) -> Ints:
+        """int32[m]: tokens of each live block at a session's leaf; an emptied output is CLEARED_TEXT."""
+        tokens = self.tokens[self.live_rows(session)]
+        if session.live.cleared.any():
+            tokens[session.live.cleared] = self.remember("cleared", lambda: self.count_texts([CLEARED_TEXT]))[
+                0
+            ]
+        return tokens
+
+    @property
+    def uncounted(self) -> tuple[BlockRef, ...]:
+        """Blocks that cost more than is counted here."""
+        return tuple(self.ref(row) for row in self.uncounted_rows)
+
+    @cached_property
+    def prefix(self) -> Longs:
+        """int64[r+1]: tokens before each row, and all of them."""
+        out = np.zeros(len(self.tokens) + 1, np.int64)
+        np.cumsum(self.tokens, out=out[1:])
+        return out
+
+    @property
+    def total(self) -> int:
+        """Tokens of the whole file: the head and every entry, on any branch."""
+        return int(self.prefix[-1])
+
+    @property
+    def head_tokens(self) -> int:
+        """Tokens of the head, which every request carries."""
+        return int(self.prefix[self.head])
+
+    @cached_property
+    def head_sections(self) -> Longs:
+        """int64, one per section: tokens of the head."""
+        return _sum_sections(self.section[: self.head], self.tokens[: self.head])
+
+    @cached_property
+    def entry_tokens(self) -> Longs:
+        """int64[n]: tokens of each entry."""
+        return np.diff(self.prefix[self.start])
+
+    def turn_tokens(self, session: Session) -> Longs:
+        """int64: tokens of each turn on the path to a session's leaf, compacted ones too."""
+        sums = np.zeros(len(session.path) + 1, np.int64)
+        np.cumsum(self.entry_tokens[list(session.path)], out=sums[1:])
+        return np.array([sums[turn.last + 1] - sums[turn.first] for turn in session.turns], np.int64)
+
+    def by_section(self, session: Session | None = None) -> dict[str, int]:
+        """Tokens by section of the context at a session's leaf, its head too. They add up to the context."""
+        session = session or self.session
+        sums = _sum_sections(self.section[self.live_rows(session)], self.live_tokens(session))
+        return dict(zip(SECTIONS, (self.head_sections + sums).tolist(), strict=True))
+
+    def count_context(self, session: Session | None = None) -> int:
+        """Tokens of the context at a session's leaf, its head too."""
+        return self.head_tokens + int(self.live_tokens(session or self.session).sum(dtype=np.int64))
+
+    def count_texts(self, texts: Sequence[str]) -> Ints:
+        """int32: tokens of other texts by the same counter."""
+        return self.counter.count(texts)
+
+    def count_lines(self, lines: Sequence[str]) -> Ints:
+        """int32: tokens of each text as a line, its newline counted with it."""
+        return self.counter.count([f"{line}\n" for line in lines])
+
+    def weights(self, name: str) -> Ints:
+        """int32[n]: every entry weighed by another measure, such as "chars4_utf16"; kept once made.
+
+        Raises `CounterError` for a name that does not exist.
+        """
+        return self.remember(("weights", name), lambda: _weigh(self.session, name))
+
+    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returns, made once per key and kept with the ledger."""
+        if key not in self._memory:
+            self._memory[key] = make()
+        found: T = self._memory[key]
+        return found
+
+    @property
+    def source(self) -> str:
+        """Where the counts come from, as a sentence."""
+        return self.counter.source
+
+    @cached_property
+    def reported(self) -> Reported:
+        """What the provider reported, reply by reply."""
+        return find_reported(self.session)
+
+    @property
+    def unexplained(self) -> Unexplained:
+        """`explain` for the leaf this ledger was counted at."""
+        return self.explain(self.session)
+
+    def explain(self, session: Session) -> Unexplained:
+        """Reported tokens of the last request on the live chain, less what is counted for the same request.
+
+        That is what the file does not hold: a system prompt, tool schemas, message frames. It belongs to no
+        section.
+        """
+        return self.remember(("unexplained", session.leaf), lambda: explain(session, self.count_context))
+
+    def __repr__(self) -> str:
+        return _draw(self)
+
+
+def count_tokens(session: Session, counter: str | Counter = "o200k_base") -> Ledger:
+    """Count every block of a session.
+
+    `counter` is a name ("o200k_base", "calibrated", "chars4_utf16", "tiered", "cl100k_base") or a `Counter`
+    of your own. Text is counted as it stands; a tool call as its name and compact JSON; a block no reader
+    knows as its compact JSON; a picture by what is published for the model. What has no published cost is
+    listed in `uncounted`. Raises `CounterError` for a counter that cannot be had.
+    """
+    counter = find_counter(counter) if isinstance(counter, str) else counter
+    rows = gather_rows(session, model_of(session), counter.image)
+    words = np.array(counter.count([*rows.texts, *(text for _, text in rows.more)]), np.int32)
+    pictures = np.zeros(len(rows.texts), np.int32)
+    np.add.at(words, [row for row, _ in rows.more], words[len(rows.texts) :])
+    np.add.at(pictures, [row for row, _ in rows.pictures], [tokens for _, tokens in rows.pictures])
+    words, start = words[: len(rows.texts)], np.array(rows.start, np.int32)
+    calibration = None
+    if counter.fit is not None:
+        counter, calibration = counter.fit(session, _sum_entries(words, start), _sum_entries(pictures, start))
+        words = np.rint(words * calibration.factor).astype(np.int32)
+    return Ledger(
+        session=session,
+        counter=counter,
+        calibration=calibration,
+        entry=np.array(rows.entry, np.int32),
+        block=np.array(rows.block, np.int32),
+        kind=np.array(rows.kind, np.uint8),
+        section=np.array(rows.section, np.uint8),
+        tokens=words + pictures,
+        start=start,
+        head=rows.start[0],
+        uncounted_rows=np.unique(np.array([row for row, _ in rows.uncounted], np.int32)),
+        missing=dict(Tally(why for _, why in rows.uncounted)),
+    )
+
+
+def clear_output(block: Block) -> Block:
+    """A tool output as a micro-compaction leaves it; any other block as it is."""
+    if not isinstance(block, ToolOutput):
+        return block
+    return block.model_copy(update={"parts": (Text(text=CLEARED_TEXT),)})
+
+
+def _sum_entries(tokens: Ints, start: Ints) -> Longs:
+    return np.diff(np.concatenate(([0], np.cumsum(tokens, dtype=np.int64)))[start])
+
+
+def _sum_sections(section: Bytes, tokens: Ints) -> Longs:
+    return np.bincount(section, tokens, len(SECTIONS)).astype(np.int64)
+
+
+def _weigh(session: Session, name: str) -> Ints:
+    counter = find_counter(name)
+    if counter.weigh is not None:
+        return counter.entry_weights(session)
+    return count_tokens(session, counter).entry_tokens.astype(np.int32)
+
+
+def _draw(ledger: Ledger) -> str:
+    """The context at the ledger's leaf as a small table: tokens and share of every section that has any."""
+    sections, unexplained = ledger.by_section(), ledger.unexplained
+    context = sum(sections.values())
+    figures = [(name, tokens) for name, tokens in sections.items() if tokens]
+    wide = max(len(f"{tokens:,}") for tokens in (context, unexplained.tokens))
+    lines = [
+        f"Ledger: {context:,} tokens in the context, {ledger.total:,} in the file ({len(ledger):,} blocks)",
+        *(f"  {name:<12}{tokens:>{wide},}  {100 * tokens / context:>5.1f} %" for name, tokens in figures),
+        f"  unexplained {unexplained.tokens:>{wide},}  {unexplained.note}",
+    ]
+    if ledger.missing:
+        lines.append("  not counted: " + ", ".join(f"{n} {why}" for why, n in sorted(ledger.missing.items())))
+    return "\n".join([*lines, f"  {ledger.source}"])

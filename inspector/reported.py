@@ -1,0 +1,85 @@
+"""What the provider reported, beside what is counted.
+
+In goes a session, out come its replies' usage as columns, and the difference between one request as it was
+reported and the same request as it is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .counter import Longs
+from .live import Ints
+from .session import Entry, Session
+
+
+class Reported(NamedTuple):
+    """Replies with usage, in file order: k rows.
+
+    entry   int32[k]  position in `session.entries`
+    prompt  int64[k]  tokens of the request
+    output  int64[k]  tokens of the reply
+    """
+
+    entry: Ints
+    prompt: Longs
+    output: Longs
+
+
+class Unexplained(NamedTuple):
+    """What was reported for one request beyond what the file accounts for, never below 0.
+
+    `entry` is the id of the reply that reported it, None when there is none. `note` tells it in a sentence.
+    """
+
+    tokens: int
+    reported: int
+    counted: int
+    entry: str | None
+    note: str
+
+
+def find_reported(session: Session) -> Reported:
+    """The usage of every reply. Where a file tells only a total, the request is what the output leaves."""
+    rows = []
+    for at, entry in enumerate(session.entries):
+        if entry.usage is not None and entry.kind == "message" and entry.usage.tokens > 0:
+            rows.append((at, _prompt(entry), round(entry.usage.output)))
+    table = np.array(rows, np.int64).reshape(-1, 3)
+    return Reported(table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
+
+
+def explain(session: Session, count_context: Callable[[Session], int]) -> Unexplained:
+    """Compare the last request on the live chain with the context as it stood when it was made.
+
+    `count_context` counts the context at a session's leaf, its head too.
+    """
+    reply = next((e for i in reversed(session.live.entries) if _usable(e := session.entries[i])), None)
+    if reply is None:
+        return Unexplained(0, 0, 0, None, "No reply in the context reports its usage.")
+    reported, counted = _prompt(reply), count_context(session.at(reply.parent))
+    rest = reported - counted
+    asked = (
+        f"{reported:,} tokens were reported for the request answered by {reply.id}, {counted:,} are counted"
+    )
+    if rest < 0:
+        note = f"{asked}: more than was reported, so nothing is left to explain."
+        return Unexplained(0, reported, counted, reply.id, note)
+    note = f"{asked}; the file does not hold the rest: system prompt, tools, the frame around each message."
+    return Unexplained(rest, reported, counted, reply.id, note)
+
+
+def _usable(entry: Entry) -> bool:
+    if entry.role != "assistant" or entry.kind != "message" or entry.usage is None:
+        return False
+    return entry.stop_reason not in ("aborted", "error") and _prompt(entry) > 0
+
+
+def _prompt(entry: Entry) -> int:
+    usage = entry.usage
+    if usage is None:
+        return 0
+    return round(usage.prompt or max((usage.total or 0) - usage.output, 0))

@@ -1,0 +1,312 @@
+// Plays Python for the page and the tests: a scene and plans in the real shapes, from an invented session.
+// Its planning is a toy; only the shapes are the contract.
+import type { Traits } from "../src/core/host";
+import type { ColumnWire, Knob, PlanWire, SceneWire } from "../src/core/wire";
+import { type Invented, inventSession } from "./invent";
+
+const SECTIONS = [
+  ["system", "system"],
+  ["tools", "tools"],
+  ["provided", "provided"],
+  ["compacted", "compacted history"],
+  ["user", "user"],
+  ["assistant", "assistant"],
+  ["reasoning", "reasoning"],
+  ["tool_call", "tool call"],
+  ["tool_output", "tool output"],
+  ["unknown", "unknown"],
+  ["unexplained", "unexplained"],
+] as const;
+const FATES = ["verbatim", "truncated", "pointer", "summarised", "dropped", "cleared"];
+const HEAD = [14_180, 11_640, 1_310];
+const WINDOW = 200_000;
+
+const code = (id: string) => SECTIONS.findIndex(([name]) => name === id);
+
+export interface Kernel {
+  session: Invented;
+  traits: Traits;
+  plan(traits: Traits): { _plan: PlanWire; _plan_data: DataView };
+  answer(message: { type: string; id: string; from?: number; to?: number; row?: number; place?: number }): object;
+}
+
+export const startKernel = (size?: number, seed?: number): Kernel => {
+  const session = inventSession(size, seed);
+  const { entries } = session;
+  const blocks = entries.flatMap((entry, position) => entry.blocks.map(block => ({ ...block, position })));
+  const firstOfTurn = new Map<number, number>();
+  entries.forEach((entry, place) => {
+    if (!firstOfTurn.has(entry.turn)) firstOfTurn.set(entry.turn, place);
+  });
+  const places = [...entries, undefined].map((entry, place) => {
+    if (place === 0) return { legal: 0, reason: 1, splits: 0 };
+    if (entry?.role === 2) return { legal: 0, reason: 0, splits: 0 };
+    return { legal: 1, reason: -1, splits: entry !== undefined && firstOfTurn.get(entry.turn) !== place ? 1 : 0 };
+  });
+  const starts = [0];
+  for (const entry of entries) starts.push((starts.at(-1) as number) + entry.blocks.length);
+
+  const scene = pack({
+    block_entry: ["i32", blocks.map(block => block.position)],
+    block_section: ["u8", blocks.map(block => code(block.section))],
+    block_tokens: ["i32", blocks.map(block => block.tokens)],
+    entry_step: ["i32", entries.map(entry => entry.step)],
+    entry_turn: ["i32", entries.map(entry => entry.turn)],
+    entry_role: ["u8", entries.map(entry => entry.role)],
+    entry_start: ["i32", starts],
+    place_legal: ["u8", places.map(place => place.legal)],
+    place_reason: ["i32", places.map(place => place.reason)],
+    place_splits: ["u8", places.map(place => place.splits)],
+    overview_reported: ["i32", session.overview.map(step => step.reported)],
+    overview_estimated: ["i32", session.overview.map(step => step.estimated)],
+    overview_turn: ["i32", session.overview.map(step => step.turn)],
+  });
+
+  const plan: Kernel["plan"] = traits => {
+    const over = Number(traits.settings["pointer.over"] ?? 2000);
+    const recent = Number(traits.settings["recent.tokens"] ?? 20_000);
+    const reasoning = String(traits.settings["reasoning.becomes"] ?? "dropped");
+    const carry = traits.settings["carry.files"] ?? true;
+    const older = blocks.map(({ section, tokens }) => {
+      if (section === "compacted") return { fate: 3, tokens: 0, rule: 3 };
+      if (section === "reasoning") return reasoning === "dropped" ? { fate: 4, tokens: 0, rule: 5 } : { fate: 3, tokens: 0, rule: 3 };
+      if (section === "tool_output" && tokens > over) return { fate: 2, tokens: 58, rule: 2 };
+      return { fate: 3, tokens: 0, rule: 3 };
+    });
+    const kept = blocks.map(({ section, tokens }) => {
+      if (section === "tool_output" && tokens > 3 * over) return { fate: 1, tokens: 3 * over, rule: 2 };
+      return { fate: 0, tokens, rule: 1 };
+    });
+    const totals = places.map((_, place) => sumPlace(blocks, older, kept, place, carry === true));
+    const auto = placeAuto(blocks, places, recent);
+    const wanted = traits.cut === "" ? auto : traits.cut === "end" ? entries.length : entries.findIndex(e => e.id === traits.cut);
+    const place = wanted < 0 ? auto : wanted;
+    const before = SECTIONS.map(([id], i) => HEAD[i] ?? sum(blocks.filter(block => block.section === id).map(block => block.tokens)));
+    const { bytes, columns } = pack({
+      fate_older: ["u8", older.map(block => block.fate)],
+      fate_kept: ["u8", kept.map(block => block.fate)],
+      tokens_older: ["i32", older.map(block => block.tokens)],
+      tokens_kept: ["i32", kept.map(block => block.tokens)],
+      rule_older: ["i32", older.map(block => block.rule)],
+      rule_kept: ["i32", kept.map(block => block.rule)],
+      after_total: ["i32", totals.map((t, i) => (places[i]?.legal ? sum(t.sections) : -1))],
+      after_sections: ["i32", totals.flatMap((t, i) => (places[i]?.legal ? t.sections : t.sections.map(() => -1)))],
+      summary_tokens: ["i32", totals.map(t => t.summary)],
+    });
+    const turn = entries[place]?.turn ?? -1;
+    const you = traits.cut !== "";
+    const set = Object.entries(traits.settings).map(([key, value]) => `"${key}": ${value === true ? "True" : value === false ? "False" : JSON.stringify(value)}`);
+    const edits = [you ? `cut="${traits.cut}"` : "", set.length ? `set={${set.join(", ")}}` : ""].filter(Boolean);
+    return {
+      _plan: {
+        seq: traits._seq,
+        policy: traits.policy,
+        policyTitle: "Flue",
+        policySource: "Flue 0.9, compaction.ts: keep recent 20 000 tokens, reserve 16 384.",
+        cut: {
+          place,
+          id: entries[place]?.id ?? "end",
+          by: you ? "you" : "policy",
+          sentence: you ? `Your cut: everything before turn ${turn + 1} is older.` : `The policy keeps the last ${recent} tokens and cuts before turn ${turn + 1}.`,
+        },
+        rules: makeRules({ over, recent, reasoning, carry: carry === true }),
+        before: { total: sum(before), sections: before },
+        thresholds: [
+          { label: "warn 80", tokens: 160_000 },
+          { label: "95", tokens: 190_000 },
+        ],
+        reserve: 16_384,
+        trigger: { fires: false, sentence: "Fires above 183.6k tokens: the window less the reserve. Not yet." },
+        notes: ["the split turn is summarised apart"],
+        recipe: `make_plan(session, "${traits.policy}"${edits.length ? `, edits=Edits(${edits.join(", ")})` : ""})`,
+        pins: [],
+        columns,
+      },
+      _plan_data: bytes,
+    };
+  };
+
+  const text = (row: number) => blocks[row]?.text ?? "";
+  const answer: Kernel["answer"] = message => {
+    const { type, id } = message;
+    if (type === "rows") {
+      const rows = blocks.slice(message.from, message.to).map(block => ({ label: block.label, preview: block.text.slice(0, 90) }));
+      return { type, id, from: message.from, rows };
+    }
+    if (type === "summary") {
+      return { type, id, place: message.place, text: "## Goal\nMake the second commit see the new shadow branch.\n\n## Done\n- hooks_git_cmd.go reads the state file first", total: 2_310 };
+    }
+    const row = message.row ?? 0;
+    const after = `[${blocks[row]?.label}: ${text(row).length} chars left out; in the archive as 7f3a]`;
+    return {
+      type: "body",
+      id,
+      row,
+      before: { text: text(row).slice(0, 2000), total: text(row).length },
+      after: blocks[row]?.section === "tool_output" ? { text: after, total: after.length } : null,
+      facts: [
+        ["record", `line ${row + 611}`],
+        ["call id", "toolu_01FjK2"],
+      ],
+    };
+  };
+
+  const traits: Traits = {
+    cut: "",
+    policy: "flue",
+    settings: {},
+    at: "",
+    _seq: 0,
+    _scene: describe(session, scene.columns),
+    _scene_data: scene.bytes,
+    _plan: {},
+    _plan_data: null,
+    _error: "",
+  };
+  Object.assign(traits, plan(traits));
+  return { session, traits, plan, answer };
+};
+
+interface Fated {
+  fate: number;
+  tokens: number;
+  rule: number;
+}
+
+const sumPlace = (
+  blocks: { position: number; section: string; tokens: number }[],
+  older: Fated[],
+  kept: Fated[],
+  place: number,
+  carry: boolean,
+) => {
+  const sections = SECTIONS.map((_, i) => HEAD[i] ?? 0);
+  let summarised = 0;
+  blocks.forEach((block, row) => {
+    const old = block.position < place;
+    const section = code(block.section);
+    sections[section] = (sections[section] as number) + ((old ? older : kept)[row] as Fated).tokens;
+    if (old && older[row]?.fate === 3) summarised += block.tokens;
+  });
+  const summary = summarised === 0 ? 0 : Math.min(4200, 400 + Math.round(summarised * 0.06)) + (carry ? 180 : 0);
+  const compacted = code("compacted");
+  sections[compacted] = (sections[compacted] as number) + summary;
+  return { sections, summary };
+};
+
+const placeAuto = (blocks: { position: number; tokens: number }[], places: { legal: number }[], recent: number) => {
+  let left = recent;
+  let place = places.length - 1;
+  for (let row = blocks.length - 1; row >= 0 && left > 0; row--) {
+    left -= blocks[row]?.tokens ?? 0;
+    place = blocks[row]?.position ?? 0;
+  }
+  while (place < places.length - 1 && !places[place]?.legal) place++;
+  return place;
+};
+
+const makeRules = (values: { over: number; recent: number; reasoning: string; carry: boolean }) => {
+  const number = (name: string, label: string, value: number, standard: number, unit: string | null): Knob => ({
+    name,
+    label,
+    type: "integer",
+    value,
+    default: standard,
+    minimum: 0,
+    maximum: 200_000,
+    choices: null,
+    unit,
+    description: `${label}, in tokens`,
+  });
+  const rule = (kind: string, sentence: string, delta: number | null, knobs: Knob[] = [], enabled = true) => ({
+    kind,
+    title: kind,
+    sentence,
+    enabled,
+    delta,
+    knobs,
+  });
+  const plain = { minimum: null, maximum: null, unit: null, description: null };
+  return [
+    rule("system", "system prompt verbatim", 0),
+    rule("recent", "keep recent {tokens} tokens", 21_300, [number("tokens", "recent tokens", values.recent, 20_000, null)]),
+    rule("pointer", "outputs over {over} become pointers", -Math.round(50_000_000 / (values.over + 300)), [
+      number("over", "size of an output", values.over, 2000, null),
+    ]),
+    rule("summarise", "older turns summarised, the split turn apart", -74_900),
+    rule("carry", "file operations carried forward", values.carry ? 180 : 0, [
+      { ...plain, name: "files", label: "paths read and edited", type: "boolean", value: values.carry, default: true, choices: null },
+    ], values.carry),
+    rule("reasoning", "older reasoning is {becomes}", -9600, [
+      { ...plain, name: "becomes", label: "older reasoning", type: "choice", value: values.reasoning, default: "dropped", choices: ["dropped", "summarised"] },
+    ]),
+  ];
+};
+
+const describe = (session: Invented, columns: ColumnWire[]): SceneWire => {
+  const { entries, overview, compactions, first } = session;
+  const edges = [0, ...compactions.map(compaction => compaction.step), overview.length];
+  return {
+    version: 1,
+    title: "cc-3auto-compactions.jsonl",
+    facts: ["Claude Code 2.1.20", "claude-opus-4-5", "893 records → 53 turns, 518 requests", "3 compactions", "0 unknown"],
+    unit: { short: "o200k × 1.24", long: "o200k_base counts, scaled by 1.24 to this session's recorded usage (median error 4 %)." },
+    window: WINDOW,
+    windowSource: "The window is the model's published one.",
+    sections: SECTIONS.map(([id, label]) => ({ id, label })),
+    fates: FATES.map(id => ({ id, label: id })),
+    lanes: ["user", "assistant", "reasoning", "tool_call", "tool_output"].map(id => ({
+      id,
+      label: id.replace("_", " "),
+      sections: id === "user" ? [code("user"), code("compacted")] : [code(id)],
+    })),
+    entryIds: entries.map(entry => entry.id),
+    reasons: [
+      { rule: "pair", sentence: "the model would see a tool output without its call, and the provider answers 400: unexpected tool_use_id." },
+      { rule: "empty", sentence: "nothing stands before it that could be compacted." },
+    ],
+    segments: edges.slice(1).map((edge, i) => ({
+      label: i === edges.length - 2 ? "the session's end" : `before compaction ${i + 1}`,
+      at: i === edges.length - 2 ? "" : `moment-${i}`,
+      firstStep: edges[i] as number,
+      lastStep: edge - 1,
+      tokens: overview[edge - 1]?.estimated ?? 0,
+      current: i === edges.length - 2,
+    })),
+    boundaries: compactions.map(({ step, before, after }, i) => ({
+      step,
+      kind: "compact",
+      before,
+      after,
+      trigger: "auto",
+      label: `compaction ${i + 1}, auto`,
+    })),
+    overview: { steps: overview.length, first, last: overview.length - 1 },
+    policies: [
+      { name: "flue", title: "Flue" },
+      { name: "claude-code", title: "Claude Code" },
+      { name: "codex", title: "Codex" },
+    ],
+    notices: ["reasoning of 3 turns is encrypted", "14 steps have no recorded usage and are estimated"],
+    columns,
+  };
+};
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+export const pack = (named: Record<string, ["i32" | "u8", readonly number[]]>): { columns: ColumnWire[]; bytes: DataView } => {
+  const columns: ColumnWire[] = [];
+  let size = 0;
+  for (const [name, [dtype, values]] of Object.entries(named)) {
+    columns.push({ name, dtype, length: values.length, offset: size });
+    size += Math.ceil((values.length * (dtype === "i32" ? 4 : 1)) / 4) * 4;
+  }
+  const bytes = new DataView(new ArrayBuffer(size));
+  for (const { name, dtype, offset } of columns) {
+    (named[name]?.[1] ?? []).forEach((value, i) => {
+      if (dtype === "i32") bytes.setInt32(offset + 4 * i, value, true);
+      else bytes.setUint8(offset + i, value);
+    });
+  }
+  return { columns, bytes };
+};

@@ -1,0 +1,81 @@
+// How one line of the before/after list looks: a block, a folded run of blocks, or the cut between them.
+import type { Fold } from "../core/folding";
+import { exact, nameTurns, plural, sayPlace, short } from "../core/format";
+import { fateAt, turnOfRow } from "../core/state";
+import type { RowsReply } from "../core/wire";
+import { chip, h } from "./dom";
+import type { Picture } from "./picture";
+
+export type Label = RowsReply["rows"][number];
+
+export const drawRow = (picture: Picture, row: number, label: Label | undefined, open: boolean, newTurn: boolean) => {
+  const { scene, plan, place } = picture;
+  const { fate, tokens } = fateAt(scene, plan, row, place);
+  const before = scene.blockTokens[row] as number;
+  const section = scene.sections[scene.blockSection[row] as number];
+  const fateNamed = scene.fates[fate];
+  const same = fateNamed?.id === "verbatim" && tokens === before;
+  return h(
+    "div",
+    {
+      role: "row",
+      class: `ci-row${same ? " ci-same" : ""}${row === picture.row ? " ci-chosen" : ""}`,
+      "data-testid": "fate-row",
+      "data-row": row,
+      "aria-expanded": String(open),
+      "aria-selected": String(row === picture.row),
+    },
+    h("span", { role: "gridcell", class: newTurn ? "ci-turn" : "ci-turn ci-ditto" }, String(turnOfRow(scene, row) + 1)),
+    h(
+      "span",
+      { role: "gridcell", class: "ci-what" },
+      chip(section?.id ?? "unknown", fateNamed?.id),
+      h("span", { class: "ci-section" }, section?.label ?? ""),
+      ...sayLabel(label, section?.label ?? ""),
+    ),
+    h("span", { role: "gridcell", class: "ci-fate" }, fateNamed?.label ?? ""),
+    h("span", { role: "gridcell", class: "ci-number" }, exact(before)),
+    h("span", { role: "gridcell", class: "ci-number" }, same ? "" : exact(tokens)),
+  );
+};
+
+const sayLabel = (label: Label | undefined, section: string): Node[] => {
+  if (label === undefined) return [h("span", { class: "ci-quiet" }, "…")];
+  const parts: Node[] = [];
+  if (label.label && label.label.toLowerCase() !== section.toLowerCase()) parts.push(h("b", {}, label.label));
+  if (label.preview) parts.push(h("span", { class: "ci-preview" }, label.preview));
+  return parts;
+};
+
+export const drawFold = (picture: Picture, fold: Fold) => {
+  const { scene } = picture;
+  const count = plural(fold.to - fold.from, "row");
+  const word = fold.same ? "the same" : (scene.fates[fold.fate]?.label ?? "");
+  const turns = nameTurns(turnOfRow(scene, fold.from), turnOfRow(scene, fold.to - 1));
+  const text = `${turns} · ${count} ${word}`;
+  return h(
+    "div",
+    {
+      role: "row",
+      class: `ci-row ci-fold${fold.same ? " ci-same" : ""}`,
+      "data-fold": fold.from,
+      "aria-expanded": String(fold.open),
+    },
+    h("span", { role: "gridcell", class: "ci-turn" }, fold.open ? "▾" : "▸"),
+    h("span", { role: "gridcell", class: "ci-what" }, text),
+    h("span", { role: "gridcell", class: "ci-fate" }),
+    h("span", { role: "gridcell", class: "ci-number" }, exact(fold.before)),
+    h("span", { role: "gridcell", class: "ci-number" }, fold.same ? "" : exact(fold.after)),
+  );
+};
+
+export const drawCut = (picture: Picture, open: boolean) => {
+  const { scene, plan, place } = picture;
+  const summary = plan.summaryTokens[place] ?? 0;
+  return h(
+    "div",
+    { role: "row", class: "ci-row ci-cutline", "data-cut": "", "aria-expanded": summary > 0 ? String(open) : undefined },
+    h("span", { role: "gridcell", class: "ci-what" }, `cut · ${sayPlace(scene, plan, place)}`),
+    h("span", { role: "gridcell", class: "ci-fate" }, summary > 0 ? `summary ${short(summary)}` : "no summary"),
+  );
+};

@@ -1,0 +1,37 @@
+// One line under the lanes: what the cut does, or why there can be none where the hand is.
+import { nearestLegal, whyNot } from "../core/cuts";
+import { namePlace } from "../core/format";
+import { h, setShown, setText } from "./dom";
+import type { Actions, Picture, View } from "./picture";
+
+export const makeReason = (actions: Actions): View => {
+  const mark = h("b", { class: "ci-bad", "aria-hidden": "true" }, "✕");
+  const sentence = h("span");
+  const free = h("button", { type: "button", class: "ci-link" }, "let the policy decide");
+  const text = h("p", { role: "status", "aria-live": "polite", "data-testid": "cut-reason" }, mark, sentence);
+  const node = h("div", { class: "ci-reason" }, text, free);
+  free.addEventListener("click", () => actions.freeCut());
+  return {
+    node,
+    draw(picture, parts) {
+      if (!["scene", "plan", "place", "why", "settled"].some(part => parts.has(part as "why"))) return;
+      const { why, plan, dragging } = picture;
+      setShown(mark, why >= 0);
+      setText(sentence, why >= 0 ? sayWhy(picture) : sayCut(picture));
+      setShown(free, why < 0 && !dragging && plan.cut.by === "you");
+    },
+  };
+};
+
+const sayWhy = ({ scene, cuts, axis, why }: Picture): string => {
+  const nearest = nearestLegal(cuts, why, axis.placeX);
+  const advice = nearest < 0 ? "No place here is legal." : `Nearest: ${namePlace(scene, nearest)}.`;
+  return `No cut at ${namePlace(scene, why)}: ${whyNot(scene, why)} ${advice}`;
+};
+
+const sayCut = ({ scene, plan, place, settled }: Picture): string => {
+  if (settled && plan.cut.place === place) return plan.cut.sentence;
+  const where = place >= scene.entries ? "at the end" : `before ${namePlace(scene, place)}`;
+  const splits = scene.placeSplits[place] ? ", inside the turn" : "";
+  return `Cut ${where}${splits}.`;
+};

@@ -1,0 +1,138 @@
+// The policy and its rules, made from the rules' own schema: a sentence with its values in place, and its tokens.
+import { exact, signed } from "../core/format";
+import type { Rule } from "../core/wire";
+import { h, setAttributes, setShown, setText } from "./dom";
+import { type KnobView, makeKnob } from "./knob";
+import type { Actions, Picture, View } from "./picture";
+
+export const makeRules = (actions: Actions): View => {
+  const policy = h("select", { class: "ci-knob", "data-testid": "policy", "aria-label": "Policy" });
+  const source = h("p", { class: "ci-quiet" });
+  const trigger = h("p", { class: "ci-quiet" });
+  const list = h("ol", { class: "ci-rules" });
+  const pins = h("p", { class: "ci-quiet" });
+  const node = h(
+    "section",
+    { class: "ci-panel", "data-testid": "rules", "aria-label": "Rules" },
+    h("h3", {}, "Rules", h("label", {}, "policy ", policy)),
+    list,
+    pins,
+    trigger,
+    source,
+  );
+  let rows: RuleRow[] = [];
+  policy.addEventListener("change", () => actions.choosePolicy(policy.value));
+
+  const drawRules = ({ plan, settings }: Picture) => {
+    const focused = node.contains(document.activeElement)
+      ? document.activeElement?.getAttribute("data-testid")
+      : null;
+    rows = plan.rules.map((rule, i) => {
+      const old = rows[i];
+      return old?.shape === shapeOf(rule) ? old : makeRow(rule, actions);
+    });
+    const nodes = rows.map(row => row.node);
+    if (nodes.length !== list.children.length || nodes.some((row, i) => list.children[i] !== row)) {
+      list.replaceChildren(...nodes);
+      if (focused) node.querySelector<HTMLElement>(`[data-testid="${CSS.escape(focused)}"]`)?.focus();
+    }
+    rows.forEach((row, i) => {
+      row.show(plan.rules[i] as Rule, settings);
+    });
+  };
+
+  return {
+    node,
+    draw(picture, parts) {
+      const { scene, plan, settled } = picture;
+      if (parts.has("scene") || parts.has("plan")) {
+        drawPolicies(policy, picture);
+        drawRules(picture);
+        setText(source, plan.policySource);
+        setText(trigger, plan.trigger.sentence);
+        trigger.classList.toggle("ci-fires", plan.trigger.fires);
+        setShown(trigger, plan.trigger.sentence !== "");
+        setShown(pins, plan.pins.length > 0);
+        setText(pins, `pinned: ${plan.pins.join(", ")}`);
+        setShown(node, scene.policies.length > 0 || plan.rules.length > 0);
+      }
+      setAttributes(node, { "aria-busy": settled ? undefined : "true" });
+    },
+  };
+};
+
+const drawPolicies = (select: HTMLSelectElement, { scene, plan }: Picture) => {
+  const known = scene.policies.some(({ name }) => name === plan.policy);
+  const policies = known ? scene.policies : [{ name: plan.policy, title: plan.policyTitle }, ...scene.policies];
+  const names = policies.map(({ name }) => name).join("\n");
+  if (select.dataset.names !== names) {
+    select.dataset.names = names;
+    select.replaceChildren(...policies.map(({ name, title }) => h("option", { value: name }, title)));
+  }
+  select.value = plan.policy;
+};
+
+interface RuleRow {
+  readonly node: HTMLElement;
+  readonly shape: string;
+  show(rule: Rule, settings: Picture["settings"]): void;
+}
+
+/** Two rules with the same shape can share their controls. */
+const shapeOf = (rule: Rule): string =>
+  JSON.stringify([rule.kind, rule.title, rule.sentence, rule.knobs.map(knob => ({ ...knob, value: null }))]);
+
+const makeRow = (rule: Rule, actions: Actions): RuleRow => {
+  const delta = h("small", { class: "ci-delta" });
+  const problem = h("p", { class: "ci-bad", role: "alert", hidden: true });
+  const mark = h("span", { class: "ci-check", role: "img" });
+  const knobs = new Map<string, KnobView>();
+  const resets: { key: string; node: HTMLElement }[] = [];
+  const knobNodes = (knob: Rule["knobs"][number]): (Node | string)[] => {
+    const key = `${rule.kind}.${knob.name}`;
+    const view = makeKnob(key, knob, {
+      set: value => actions.setKnob(key, value),
+      complain: sentence => {
+        setText(problem, sentence);
+        setShown(problem, sentence !== "");
+      },
+    });
+    knobs.set(knob.name, view);
+    const reset = h("button", { type: "button", class: "ci-reset", title: `Back to ${knob.default}`, "aria-label": `Reset ${knob.label}` }, "↺");
+    reset.addEventListener("click", () => actions.resetKnob(key));
+    resets.push({ key, node: reset });
+    const unit = knob.unit ? [` ${knob.unit}`] : [];
+    return [view.node, ...unit, reset];
+  };
+  const sentence = h("p", {}, ...fillSentence(rule, knobNodes));
+  const rest = rule.knobs
+    .filter(({ name }) => !knobs.has(name))
+    .map(knob => h("label", { class: "ci-setting" }, h("span", {}, knob.label), h("span", {}, ...knobNodes(knob))));
+  const node = h(
+    "li",
+    { class: "ci-rule", title: rule.title },
+    mark,
+    h("div", {}, sentence, ...rest, problem),
+    delta,
+  );
+  return {
+    node,
+    shape: shapeOf(rule),
+    show(now, settings) {
+      node.classList.toggle("ci-off", !now.enabled);
+      setText(mark, now.enabled ? "✓" : "–");
+      setAttributes(mark, { "aria-label": now.enabled ? "on" : "off" });
+      setText(delta, now.delta === null ? "" : signed(now.delta));
+      setAttributes(delta, { title: now.delta === null ? undefined : `${exact(now.delta)} tokens` });
+      for (const knob of now.knobs) knobs.get(knob.name)?.show(knob.value);
+      for (const { key, node: reset } of resets) setShown(reset, key in settings);
+    },
+  };
+};
+
+/** "outputs over {over} become pointers" with the control in place of {over}. */
+const fillSentence = (rule: Rule, knobNodes: (knob: Rule["knobs"][number]) => (Node | string)[]): (Node | string)[] =>
+  rule.sentence.split(/(\{\w+\})/).flatMap(part => {
+    const knob = /^\{\w+\}$/.test(part) ? rule.knobs.find(({ name }) => `{${name}}` === part) : undefined;
+    return knob === undefined ? [part] : knobNodes(knob);
+  });

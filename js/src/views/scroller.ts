@@ -1,0 +1,76 @@
+// A list of any length of which only the rows in sight exist. Rows may differ in height and are measured once drawn.
+import { type Heights, stackHeights, totalHeight, visibleItems } from "../core/heights";
+import { h } from "./dom";
+
+const MARGIN = 4;
+
+export interface Scroller {
+  readonly node: HTMLElement;
+  /** Shows `count` items; `keyOf` names an item across changes, so that its height and place are kept. */
+  show(count: number): void;
+  /** Scrolls an item into sight. */
+  reveal(index: number): void;
+  dispose(): void;
+}
+
+export interface Source {
+  height: number;
+  keyOf(index: number): string;
+  /** Draws an item; an item that may be taller than the rest is marked so that it is measured. */
+  draw(index: number): { node: HTMLElement; tall: boolean };
+}
+
+export const makeScroller = (source: Source): Scroller => {
+  const rows = h("div", { class: "ci-window", role: "presentation" });
+  const space = h("div", { class: "ci-space", role: "presentation" }, rows);
+  const node = h("div", { class: "ci-scroll" }, space);
+  const measured = new Map<string, number>();
+  let heights: Heights = stackHeights(0, () => 0);
+  let count = 0;
+  let frame = 0;
+
+  const stack = () => {
+    heights = stackHeights(count, index => measured.get(source.keyOf(index)) ?? source.height);
+    space.style.height = `${totalHeight(heights)}px`;
+  };
+
+  const render = () => {
+    const [first, end] = visibleItems(heights, node.scrollTop, node.scrollTop + (node.clientHeight || 600), MARGIN);
+    const drawn = Array.from({ length: end - first }, (_, i) => source.draw(first + i));
+    rows.replaceChildren(...drawn.map(item => item.node));
+    rows.style.transform = `translateY(${heights.tops[first] ?? 0}px)`;
+    let moved = false;
+    drawn.forEach((item, i) => {
+      if (!item.tall) return;
+      const key = source.keyOf(first + i);
+      const height = item.node.offsetHeight || source.height;
+      moved ||= measured.get(key) !== height;
+      measured.set(key, height);
+    });
+    if (moved) stack();
+  };
+
+  const onScroll = () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(render);
+  };
+  node.addEventListener("scroll", onScroll, { passive: true });
+
+  return {
+    node,
+    show(next) {
+      count = next;
+      stack();
+      render();
+    },
+    reveal(index) {
+      const top = heights.tops[index] ?? 0;
+      const bottom = heights.tops[index + 1] ?? top;
+      const view = node.clientHeight;
+      if (top >= node.scrollTop && bottom <= node.scrollTop + view) return;
+      node.scrollTop = Math.max(0, Math.min(top - view / 3, top));
+      render();
+    },
+    dispose: () => cancelAnimationFrame(frame),
+  };
+};

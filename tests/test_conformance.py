@@ -1,0 +1,48 @@
+"""The golden vectors of the published systems, run as a test where they are beside this checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.session import Session
+from tests.conformance import flue
+from tests.conformance.__main__ import main
+from tests.shared import SHARED, needs_shared
+
+pytestmark = needs_shared
+
+
+def test_flue_plans_as_the_real_functions_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["flue", str(SHARED / "vectors/flue")]) == 0, capsys.readouterr().out[-4000:]
+    passed = capsys.readouterr().out.splitlines()[-1]
+    assert passed.endswith(" passed, 0 failed")
+    assert int(passed.split()[0]) > 600
+
+
+def test_a_mismatch_is_named_by_its_path() -> None:
+    expected = {"cut": {"firstKeptIndex": 3}, "list": [1, 2], "few": {"count": 2, "first": "a", "last": "b"}}
+    actual = {"cut": {"firstKeptIndex": 4}, "list": [1], "few": ["a", "c"]}
+    assert list(flue.compare(actual, expected)) == [
+        ".cut.firstKeptIndex: 4, expected 3",
+        ".list: 1 items, expected 2",
+        ".few.last: 'c', expected 'b'",
+    ]
+
+
+def test_the_command_fails_for_a_folder_without_vectors(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.conformance", "flue", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
+        check=False,
+    )
+    assert (done.returncode, done.stdout.strip()) == (1, "0 passed, 0 failed")
+
+
+def test_an_empty_session_is_planned_too() -> None:
+    assert flue.parse({"version": 3, "entries": [], "leafId": None}) == Session(format="flue")

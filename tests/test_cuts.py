@@ -1,0 +1,98 @@
+"""Where a cut may stand, on sessions small enough to read."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.blocks import Reasoning, Text, ToolCall, ToolOutput
+from inspector.cuts import find_cuts
+from inspector.session import Boundary, Entry, Session
+
+
+def build(*entries: Entry) -> Session:
+    """A chain of entries, ids e0, e1, …"""
+    chained = [
+        entry.model_copy(update={"id": f"e{i}", "parent": f"e{i - 1}" if i else None}) for i, entry in enumerate(entries)
+    ]
+    return Session(format="test", entries=tuple(chained), leaf=chained[-1].id if chained else None)
+
+
+def user(text: str = "please") -> Entry:
+    return Entry(id="", role="user", blocks=(Text(text=text),))
+
+
+def say(text: str = "fine") -> Entry:
+    return Entry(id="", role="assistant", blocks=(Text(text=text),))
+
+
+def call(*ids: str, signed: bool = False) -> Entry:
+    thought = (Reasoning(text="hm", signature="s"),) if signed else ()
+    return Entry(id="", role="assistant", blocks=(*thought, *(ToolCall(id=i, name="Read", input={}) for i in ids)))
+
+
+def answer(*ids: str) -> Entry:
+    return Entry(id="", role="tool", blocks=tuple(ToolOutput(call_id=i, parts=(Text(text="ok"),)) for i in ids))
+
+
+def verdicts(session: Session) -> list[str]:
+    return [point.rule or "legal" for point in find_cuts(session)]
+
+
+def test_the_first_place_has_nothing_before_it_and_the_last_keeps_nothing() -> None:
+    assert verdicts(build(user(), say())) == ["nothing-before", "legal", "legal"]
+    assert find_cuts(build(user(), say()))[2].entry == "end"
+
+
+def test_a_cut_between_a_call_and_its_output_would_orphan_the_output() -> None:
+    session = build(user(), call("a"), answer("a"), say())
+    assert verdicts(session) == ["nothing-before", "legal", "orphan-output", "legal", "legal"]
+    assert "unexpected tool_use_id" in find_cuts(session)[2].sentence
+
+
+def test_outputs_of_one_message_stay_together() -> None:
+    session = build(user(), call("a", "b", "c"), answer("a"), answer("b"), answer("c"), say())
+    assert verdicts(session)[2:5] == ["orphan-output", "inside-batch", "inside-batch"]
+    assert verdicts(session)[5] == "legal"
+
+
+def test_words_between_a_call_and_its_output_hold_the_place_too() -> None:
+    assert verdicts(build(user(), call("a"), user("wait"), answer("a"), say()))[2:4] == ["orphan-output", "orphan-output"]
+
+
+def test_calls_nobody_answered_hold_nothing_back() -> None:
+    assert verdicts(build(user(), call("a"), user("stop"), say())) == ["nothing-before", "legal", "legal", "legal", "legal"]
+
+
+def test_an_output_whose_call_is_gone_opens_nothing() -> None:
+    assert verdicts(build(user(), answer("x"), say()))[1] == "lone-output"
+
+
+def test_a_reasoning_loop_that_waits_for_its_reply_stays_whole() -> None:
+    session = build(user(), call("a", signed=True), answer("a"), call("b"), answer("b"))
+    assert verdicts(session) == ["nothing-before", "legal", "orphan-output", "open-loop", "orphan-output", "legal"]
+    closed = build(user(), call("a", signed=True), answer("a"), call("b"), answer("b"), say())
+    assert verdicts(closed)[3] == "legal"
+
+
+def test_nothing_before_the_recorded_summary_can_be_compacted_again() -> None:
+    summary = Entry(id="", kind="compaction", blocks=(Text(text="so far"),), boundary=Boundary())
+    assert verdicts(build(user(), summary, user(), say())) == ["nothing-before", "prior-compaction", "legal", "legal"]
+
+
+def test_unknown_roles_open_no_context() -> None:
+    assert verdicts(build(user(), Entry(id="", role="robot", blocks=(Text(text="?"),)), say()))[1] == "unknown-role"
+
+
+def test_a_cut_inside_a_turn_says_that_it_splits_it() -> None:
+    cuts = find_cuts(build(user(), say(), say(), user(), say()))
+    assert [point.splits_turn for point in cuts] == [False, True, True, False, True, False]
+
+
+@pytest.mark.parametrize(("place", "nearest"), [(0, 1), (2, 1), (3, 3), (4, 4)])
+def test_the_nearest_legal_place(place: int, nearest: int) -> None:
+    assert find_cuts(build(user(), call("a"), answer("a"), say())).nearest(place) == nearest
+
+
+def test_an_empty_context_has_one_place_and_no_legal_cut() -> None:
+    cuts = find_cuts(Session(format="test"))
+    assert (len(cuts), cuts.nearest(0)) == (1, None)

@@ -1,0 +1,272 @@
+"""Plans on sessions small enough to read, with a counter that counts words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from inspector.assembly import append_checkpoint, build_context, live_context
+from inspector.blocks import Reasoning, Text, ToolCall, ToolOutput
+from inspector.counter import Counter
+from inspector.errors import EditError, PolicyError
+from inspector.ledger import Ledger, count_tokens
+from inspector.plan import Plan, make_plan
+from inspector.policies import POLICIES, find_policy
+from inspector.policy import Edits
+from inspector.rules import RULES, read_policy
+from inspector.session import Boundary, Entry, Session, Usage
+from inspector.summary import Checkpoint
+from inspector.table import FATES
+from tests.test_cuts import answer, build, call, say, user
+
+WORDS = Counter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))
+
+
+def count(session: Session) -> Ledger:
+    return count_tokens(session, WORDS)
+
+
+def plan_of(session: Session, policy: str = "keep-recent-turns", **edits: object) -> Plan:
+    return make_plan(session, count(session), policy, Edits.model_validate(edits), window=200_000)
+
+
+def fates(plan: Plan) -> list[str]:
+    return [FATES[code] for code in plan.fate]
+
+
+FIVE_TURNS = build(*(entry for n in range(5) for entry in (user(f"turn {n} asks this"), say(f"answer {n}"))))
+
+
+def test_S0_17_the_last_n_turns_stay_as_they_are() -> None:
+    for turns in (0, 1, 2, 4):
+        plan = plan_of(FIVE_TURNS, settings={"keep-recent-turns.turns": turns})
+        assert fates(plan) == ["summarised"] * (10 - 2 * turns) + ["verbatim"] * (2 * turns)
+
+
+def test_S0_18_older_turns_become_exactly_one_block_before_the_recent_ones() -> None:
+    plan = plan_of(FIVE_TURNS, settings={"keep-recent-turns.turns": 2})
+    context = build_context(FIVE_TURNS, plan)
+    assert [piece.fate for piece in context.pieces] == ["summarised"] + ["verbatim"] * 4
+    assert context.pieces[0].stand_in
+    assert [str(ref) for ref in context.pieces[0].origin] == [f"e{i}/0" for i in range(6)]
+    assert context.pieces[1].block == Text(text="turn 3 asks this")
+
+
+def test_S0_24_the_recent_window_is_four_turns_by_default() -> None:
+    assert plan_of(FIVE_TURNS).cut is not None
+    assert plan_of(FIVE_TURNS).place == 2
+
+
+def test_S0_12_the_ratio_fires_at_equality_and_the_reserve_only_above() -> None:
+    ratio, reserve = find_policy("keep-recent-turns").trigger, find_policy("flue").trigger
+    assert (ratio.fires(7_999, 10_000), ratio.fires(8_000, 10_000)) == (False, True)
+    assert (reserve.fires(183_616, 200_000), reserve.fires(183_617, 200_000)) == (False, True)
+
+
+def test_S0_13_the_ratio_can_be_set_within_0_and_1() -> None:
+    policy = find_policy("keep-recent-turns")
+    assert policy.configured({"trigger.ratio": 0.5}).trigger.fires(5_000, 10_000)
+    with pytest.raises(PolicyError, match=r"trigger\.ratio"):
+        policy.configured({"trigger.ratio": 1.5})
+
+
+def test_too_few_turns_leave_nothing_to_compact_and_the_plan_says_so() -> None:
+    plan = plan_of(build(user(), say()))
+    assert plan.cut is None
+    assert "nothing to compact" in plan.why
+    assert (plan.before, plan.after) == (2, 2)
+    assert build_context(plan.session, plan).pieces == live_context(plan.session, plan.ledger).pieces
+
+
+def test_a_cut_by_hand_overrides_the_policy() -> None:
+    plan = plan_of(FIVE_TURNS, cut="e3")
+    assert plan.place == 3
+    assert plan.cut is not None
+    assert plan.cut.splits_turn
+
+
+def test_the_last_place_summarises_everything() -> None:
+    assert set(fates(plan_of(FIVE_TURNS, cut="end"))) == {"summarised"}
+
+
+def test_an_illegal_cut_is_refused_with_the_rule_s_sentence() -> None:
+    session = build(user(), call("a"), answer("a"), say())
+    with pytest.raises(EditError, match="without the call"):
+        plan_of(session, cut="e2")
+    with pytest.raises(EditError, match="no such entry"):
+        plan_of(session, cut="nowhere")
+
+
+def test_a_pin_keeps_a_block_and_the_other_half_of_its_call() -> None:
+    session = build(user(), call("a", "b"), answer("a"), answer("b"), say(), user(), say())
+    plan = plan_of(session, cut="e5", pins=("e2",))
+    assert fates(plan)[1:4] == ["verbatim", "summarised", "verbatim"]
+    assert [plan.rule_of(row) for row in (1, 2, 3)] == ["pin", "summarise-older", "pin"]
+    kept = [piece.block for piece in build_context(session, plan).pieces[1:3]]
+    assert [block.kind for block in kept] == ["tool_call", "tool_output"]
+
+
+def test_a_pin_on_one_block_is_written_entry_slash_number() -> None:
+    session = build(user(), call("a", signed=True), answer("a"), user(), say())
+    assert fates(plan_of(session, cut="e3", pins=("e1/0",)))[:3] == ["summarised", "verbatim", "summarised"]
+    for pin in ("e9", "e1/7", "e1/x"):
+        with pytest.raises(EditError):
+            plan_of(session, pins=(pin,))
+
+
+def test_a_policy_that_cuts_inside_a_pair_takes_both_halves() -> None:
+    # Flue cuts at any assistant message; here one that stands between a call and its output.
+    session = build(user("x" * 400), call("a"), say("y" * 400), answer("a"), say("z" * 40), user("w" * 40))
+    plan = plan_of(session, "flue", settings={"keep-recent-tokens.tokens": 20})
+    standing = {piece.block.kind for piece in build_context(session, plan).pieces}
+    assert "tool_output" not in standing or "tool_call" in standing
+
+
+def test_calls_without_an_answer_are_left_out_and_counted_in_a_note() -> None:
+    session = build(user(), call("lost"), user(), say(), user(), say())
+    plan = plan_of(session, cut="e1")
+    assert fates(plan)[1] == "dropped"
+    assert any("without their other half" in note for note in plan.notes)
+
+
+def test_the_numbers_add_up() -> None:
+    plan = plan_of(FIVE_TURNS, cut="e6")
+    context = build_context(FIVE_TURNS, plan)
+    assert plan.before == 5 * (4 + 2)
+    assert plan.after == context.tokens == 2 * (4 + 2) + plan.summary_tokens
+    assert plan.summary_tokens == sum(len(line.split()) for line in context.pieces[0].block.text.splitlines())
+
+
+def test_the_cut_table_says_of_every_legal_place_what_a_plan_there_says() -> None:
+    session = build(user(), call("a", signed=True), answer("a"), say("done"), user(), say(), user("last words"), say())
+    for policy in POLICIES:
+        table = make_plan(session, count(session), policy, window=200_000).cut_table
+        for point in plan_of(session).cuts:
+            if not point.legal:
+                assert table.total[point.place] == -1
+                continue
+            plan = plan_of(session, policy.name, cut=point.entry)
+            assert table.total[point.place] == plan.after == build_context(session, plan).tokens
+            assert table.sections[point.place].sum() == plan.after
+            assert table.summary[point.place] == plan.summary_tokens
+
+
+def test_a_long_history_keeps_the_newest_lines_of_the_stand_in() -> None:
+    session = build(*(entry for n in range(50) for entry in (user(f"question {n}"), say(f"answer {n}"))))
+    plan = plan_of(session, cut="end", settings={"trigger.reserve_tokens": 50})
+    text = build_context(session, plan).pieces[0].block.text
+    assert "earlier lines left out" in text
+    assert "answer 49" in text
+    assert "question 0\n" not in text
+    assert plan.after == build_context(session, plan).tokens
+
+
+def test_a_split_turn_s_beginning_is_its_own_job_and_gets_no_previous_summary() -> None:
+    summary = Entry(id="", kind="compaction", blocks=(Text(text="seen"),), boundary=Boundary(summary="so far"))
+    session = build(summary, user("first"), say("ok"), user("long job"), say("step one"), say("step two"))
+    plan = plan_of(session, "flue", cut="e5")
+    assert [(job.kind, job.entries, job.previous) for job in plan.jobs] == [
+        ("update", ("e1", "e2"), "so far"),
+        ("turn_prefix", ("e3", "e4"), None),
+    ]
+    assert [job.max_tokens for job in plan.jobs] == [13_107, 8_192]
+
+
+def test_a_written_summary_takes_the_stand_in_s_place_and_the_session_goes_on_from_it() -> None:
+    plan = plan_of(FIVE_TURNS, cut="e6")
+    written = Checkpoint(text="three turns happened")
+    pieces = build_context(FIVE_TURNS, plan, written).pieces
+    assert (pieces[0].block, pieces[0].tokens, pieces[0].stand_in) == (Text(text="three turns happened"), 3, False)
+    after = append_checkpoint(plan, written, "c1")
+    assert [after.entries[i].id for i in after.live.entries] == ["c1", "e6", "e7", "e8", "e9"]
+    assert after.boundaries[-1][0] == "c1"
+    with pytest.raises(EditError, match="boom"):
+        append_checkpoint(plan, Checkpoint(error="boom"), "c2")
+
+
+def test_reasoning_is_summarised_as_text_and_never_made() -> None:
+    thought = Entry(id="", role="assistant", blocks=(Reasoning(text="because", signature="s"), Text(text="so")))
+    session = build(user(), thought, user(), say())
+    pieces = build_context(session, plan_of(session, cut="e2")).pieces
+    assert all(piece.block.kind != "reasoning" for piece in pieces)
+
+
+def test_S0_16_system_messages_stay_verbatim_on_both_sides_of_the_cut() -> None:
+    note = Entry(id="", role="system", blocks=(Text(text="be brief"),))
+    plan = plan_of(build(user(), note, say(), user(), say()), cut="e3")
+    assert fates(plan)[1] == "verbatim"
+    assert plan.rule_of(1) == "keep-system"
+    with pytest.raises(PolicyError, match="cannot be switched off"):
+        plan_of(FIVE_TURNS, settings={"keep-system.enabled": False})
+
+
+def test_a_rule_can_be_switched_off() -> None:
+    plan = plan_of(FIVE_TURNS, settings={"summarise-older.enabled": False}, cut="e6")
+    assert set(fates(plan)) == {"verbatim"}
+    assert plan.after == plan.before
+
+
+def test_the_trigger_measures_by_provider_usage_and_says_so() -> None:
+    told = say().model_copy(update={"usage": Usage(input=5, cache_read=183_600, output=100)})
+    verdict = plan_of(build(user(), told), "flue").verdict
+    assert verdict.fires
+    assert "by provider usage" in verdict.sentence
+    assert make_plan(FIVE_TURNS, count(FIVE_TURNS), "flue", window=0).verdict.fires is None
+
+
+def test_files_are_carried_forward_and_priced() -> None:
+    def edit(name: str, path: str) -> Entry:
+        block = ToolCall(id=path, name=name, input={"path": path})
+        return Entry(id="", role="assistant", blocks=(block,))
+
+    def done(path: str) -> Entry:
+        return Entry(id="", role="tool", blocks=(ToolOutput(call_id=path),))
+
+    steps = [step for name, path in (("read", "a.py"), ("edit", "b.py")) for step in (edit(name, path), done(path))]
+    session = build(user(), *steps, say(), user(), say())
+    plan = plan_of(session, "flue", cut="e6")
+    text = build_context(session, plan).pieces[0].block.text
+    assert text.endswith("<read-files>\na.py\n</read-files>\n<modified-files>\nb.py\n</modified-files>")
+
+
+def test_policies_are_data() -> None:
+    for policy in POLICIES:
+        assert read_policy(policy.model_dump(mode="json")) == policy
+    plan = plan_of(FIVE_TURNS, cut="e6", settings={"keep-recent-turns.turns": 2})
+    again = make_plan(FIVE_TURNS, plan.ledger, **plan.spec_json, window=200_000)
+    assert (again.fate == plan.fate).all()
+    assert plan.recipe == (
+        "make_plan(session, ledger, 'keep-recent-turns', "
+        "Edits(cut='e6', settings={'keep-recent-turns.turns': 2}))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"nothing.at": 1}, "no rule 'nothing'"),
+        ({"keep-recent-turns.pages": 1}, "no setting 'pages'"),
+        ({"keep-recent-turns.turns": -1}, "greater than or equal to 0"),
+        ({"keep-recent-turns.turns": "many"}, "valid integer"),
+    ],
+)
+def test_a_wrong_setting_is_named(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(PolicyError, match=message):
+        find_policy("keep-recent-turns").configured(settings)
+
+
+def test_an_unknown_policy_or_rule_is_named_with_those_there_are() -> None:
+    with pytest.raises(PolicyError, match="known: keep-recent-turns, flue"):
+        find_policy("flu")
+    with pytest.raises(PolicyError, match="keep-system"):
+        read_policy({"name": "mine", "rules": [{"kind": "keep-sistem"}]})
+    with pytest.raises(PolicyError, match="turns"):
+        read_policy({"name": "mine", "rules": [{"kind": "keep-recent-turns", "turns": "few"}]})
+
+
+def test_every_rule_names_its_source_and_describes_its_knobs() -> None:
+    for rule in RULES:
+        assert rule.model.source
+        for name, field in rule.model.model_fields.items():
+            assert name == "kind" or field.description
+        assert rule.model().sentence

@@ -1,0 +1,771 @@
+"""Requests as the provider would receive them: how a context renders, and what each rule refuses.
+
+Every rule has one request that it takes and one that it refuses, written so that they differ by little.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.blocks import BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from inspector.context import Context, Piece
+from inspector.session import Provided, Tool
+from inspector.wire import CHECKS, Size, check_context, check_request, render_request
+
+Json = dict[str, Any]
+
+
+# A request, shortly. A string is a text block.
+
+
+def message(role: str, *blocks: str | Json) -> Json:
+    content = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
+    return {"role": role, "content": content}
+
+
+def user(*blocks: str | Json) -> Json:
+    return message("user", *blocks)
+
+
+def assistant(*blocks: str | Json) -> Json:
+    return message("assistant", *blocks)
+
+
+def system(*blocks: str | Json) -> Json:
+    return message("system", *blocks)
+
+
+def body(*messages: Json, model: str = "claude-opus-4-6", **more: Any) -> Json:
+    return {"model": model, "max_tokens": 100, "messages": list(messages), **more}
+
+
+def call(name: str = "t1", **given: Any) -> Json:
+    return {"type": "tool_use", "id": name, "name": "Bash", "input": given}
+
+
+def result(name: str = "t1", *parts: Json, **more: Any) -> Json:
+    return {"type": "tool_result", "tool_use_id": name, "content": list(parts), **more}
+
+
+def think(words: str = "Hm.", signature: str = "sealed") -> Json:
+    return {"type": "thinking", "thinking": words, "signature": signature}
+
+
+def search(name: str = "s1") -> Json:
+    return {"type": "server_tool_use", "id": name, "name": "web_search", "input": {}}
+
+
+def found(name: str = "s1") -> Json:
+    return {"type": "web_search_tool_result", "tool_use_id": name, "content": []}
+
+
+def image(media_type: str = "image/png") -> Json:
+    return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": "iVBORw0KGgo="}}
+
+
+def document(media_type: str = "application/pdf") -> Json:
+    return {"type": "document", "source": {"type": "base64", "media_type": media_type, "data": "JVBERi0="}}
+
+
+COMPACTION: Json = {"type": "compaction", "content": "What happened.", "encrypted_content": "x"}
+LOOP = (user("Go."), assistant(think(), call()), user(result()))
+
+
+class Case(NamedTuple):
+    """A request a rule takes, one it refuses, and where. `options` go to `check_request` with the second."""
+
+    rule: str
+    taken: Json
+    refused: Json
+    path: str
+    options: Json = {}
+
+
+CASES = (
+    Case("malformed", body(user("Hi.")), body(user("Hi."), {"role": "user"}), "messages.1"),
+    Case("no_message", body(user("Hi.")), body(), "messages"),
+    Case(
+        "unknown_role",
+        body(user("Hi.")),
+        body(user("Hi."), message("developer", "Be brief."), user("Hm?")),
+        "messages.1.role",
+    ),
+    Case("first_not_user", body(user("Hi.")), body(assistant("Hello."), user("Hi.")), "messages.0"),
+    Case(
+        "first_not_user",
+        body(assistant(COMPACTION, "Done so far."), user("Go on.")),
+        body(assistant("Done so far.", COMPACTION), user("Go on.")),
+        "messages.0",
+    ),
+    Case(
+        "empty_message",
+        body(user("Hi."), assistant("Hello."), user("Go.")),
+        body(user("Hi."), assistant(), user("Go.")),
+        "messages.1",
+    ),
+    Case("empty_text", body(user("Hi.")), body(user("Hi.", "")), "messages.0.content.1"),
+    Case("empty_text", body(user(" ", "Hi.")), body(user(" ", "\n")), "messages.0.content.0"),
+    Case(
+        "empty_text",
+        body(user("Go."), assistant(call()), user(result("t1"))),
+        body(user("Go."), assistant(call()), user(result("t1", {"type": "text", "text": ""}))),
+        "messages.2.content.0.content.0",
+    ),
+    Case(
+        "misplaced_tool_block",
+        body(user("Go."), assistant(search(), found()), user("Thanks.")),
+        body(user("Go.", search(), found()), assistant("Found."), user("Thanks.")),
+        "messages.0.content.1 messages.0.content.2",
+    ),
+    Case(
+        "misshapen_id",
+        body(user("Go."), assistant(call("call_1-a")), user(result("call_1-a"))),
+        body(user("Go."), assistant(call("call_1|fc")), user(result("call_1|fc"))),
+        "messages.1.content.0 messages.2.content.0",
+    ),
+    Case(
+        "repeated_id",
+        body(user("Go."), assistant(call("a")), user(result("a")), assistant(call("b")), user(result("b"))),
+        body(user("Go."), assistant(call("a")), user(result("a")), assistant(call("a")), user(result("a"))),
+        "messages.3.content.0",
+    ),
+    Case(
+        "input_not_object",
+        body(user("Go."), assistant(call(command="ls")), user(result())),
+        body(user("Go."), assistant({**call(), "input": "ls"}), user(result())),
+        "messages.1.content.0",
+    ),
+    Case(
+        "unanswered_call",
+        body(user("Go."), assistant(call("a"), call("b")), user(result("a"), result("b"))),
+        body(user("Go."), assistant(call("a"), call("b")), user(result("a"), "Go on.")),
+        "messages.1.content.1",
+    ),
+    Case(
+        "unanswered_call",
+        body(user("Go."), assistant(call("a")), assistant(call("b")), user(result("a")), user(result("b"))),
+        body(user("Go."), assistant(call("a")), user("And?"), assistant("Hm."), user("Go.")),
+        "messages.1.content.0",
+    ),
+    Case(
+        "orphan_result",
+        body(user("Go."), assistant(call()), user(result())),
+        body(user("Go."), assistant("No."), user(result(), "Go on.")),
+        "messages.2.content.0",
+    ),
+    Case("orphan_result", body(user("Go.")), body(user(result(), "Go.")), "messages.0.content.0"),
+    Case(
+        "repeated_result",
+        body(user("Go."), assistant(call()), user(result())),
+        body(user("Go."), assistant(call()), user(result(), result())),
+        "messages.2.content.1",
+    ),
+    Case(
+        "late_result",
+        body(user("Go."), assistant(call()), user(result(), "And quickly.")),
+        body(user("Go."), assistant(call()), user("And quickly.", result())),
+        "messages.2.content.1",
+    ),
+    Case(
+        "unexplained_error",
+        body(user("Go."), assistant(call()), user(result("t1", {"type": "text", "text": "no"}, is_error=True))),
+        body(user("Go."), assistant(call()), user(result(is_error=True))),
+        "messages.2.content.0",
+    ),
+    Case(
+        "unpaired_server_tool",
+        body(user("Go."), assistant(search("a"), found("a"), "Done."), user("Thanks.")),
+        body(user("Go."), assistant(search("a"), found("b"), "Done."), user("Thanks.")),
+        "messages.1.content.0 messages.1.content.1",
+    ),
+    Case(
+        "misplaced_system",
+        body(user("Hi."), system("Be brief."), model="claude-opus-4-8"),
+        body(user("Hi."), system("Be brief."), model="claude-opus-4-7"),
+        "messages.1",
+    ),
+    Case(
+        "misplaced_system",
+        body(user("Hi."), system("Be brief."), assistant("Hi."), user("Go."), model="claude-opus-5"),
+        body(user("Hi."), system("Be brief."), user("Go."), model="claude-opus-5"),
+        "messages.1",
+    ),
+    Case(
+        "empty_compaction",
+        body(assistant({**COMPACTION, "content": None}), user("Go on.")),
+        body(assistant({**COMPACTION, "content": ""}), user("Go on.")),
+        "messages.0.content.0",
+    ),
+    Case(
+        "misplaced_thinking",
+        body(user("Go."), assistant(think(), "Yes."), user("Good.")),
+        body(user("Go.", think())),
+        "messages.0.content.1",
+    ),
+    Case(
+        "unsealed_thinking",
+        body(user("Go."), assistant(think("", "sealed"), "Yes."), user("Good.")),
+        body(user("Go."), assistant(think("Hm.", ""), "Yes."), user("Good.")),
+        "messages.1.content.0",
+    ),
+    Case(
+        "unsealed_thinking",
+        body(user("Go."), assistant({"type": "redacted_thinking", "data": "x"}, "Yes."), user("Good.")),
+        body(user("Go."), assistant({"type": "redacted_thinking"}, "Yes."), user("Good.")),
+        "messages.1.content.0",
+    ),
+    Case(
+        "loop_without_thinking",
+        body(*LOOP, assistant(call("t2")), user(result("t2")), model="claude-sonnet-4-5"),
+        body(
+            user("Go."),
+            assistant(call()),
+            user(result()),
+            assistant(think(), call("t2")),
+            user(result("t2")),
+            model="claude-sonnet-4-5",
+        ),
+        "messages.1.content.0",
+    ),
+    Case(
+        "loop_without_thinking",
+        body(*LOOP, thinking={"type": "enabled", "budget_tokens": 1024}),
+        body(LOOP[0], assistant(call()), LOOP[2], thinking={"type": "enabled", "budget_tokens": 1024}),
+        "messages.1.content.0",
+    ),
+    Case(
+        "altered_thinking",
+        body(*LOOP, assistant(think("New."), call("t2")), user(result("t2"))),
+        body(LOOP[0], assistant(call()), LOOP[2]),
+        "messages.1",
+        {"previous": body(*LOOP)},
+    ),
+    Case(
+        "unbound_thinking",
+        body(*LOOP, assistant(think("New."), "Done."), user("Thanks.")),
+        body(user("Go!"), *LOOP[1:], assistant(think("New."), "Done."), user("Thanks.")),
+        "messages.1.content.0 messages.3.content.0",
+        {"previous": body(*LOOP), "model_class": "bound"},
+    ),
+    Case(
+        "prefill",
+        body(user("Hi."), assistant("Well,"), model="claude-sonnet-4-5"),
+        body(user("Hi."), assistant("Well,"), model="claude-sonnet-4-6"),
+        "messages.1",
+    ),
+    Case("lone_surrogate", body(user("Hi \U0001f600")), body(user("Hi \ud83d")), "messages.0.content.0"),
+    Case("lone_surrogate", body(user("Hi."), system=[{"type": "text", "text": "é"}]),
+         body(user("Hi."), system=[{"type": "text", "text": "\udc00"}]), "system"),
+    Case("unknown_media", body(user(image("image/webp"))), body(user(image("image/bmp"))), "messages.0.content.0"),
+    Case("unknown_media", body(user(document())), body(user(document("text/csv"))), "messages.0.content.0"),
+    Case(
+        "too_many_images",
+        body(user(*[image()] * 100), model="claude-opus-4-5"),
+        body(user(*[image()] * 101), model="claude-opus-4-5"),
+        "messages.0.content.100",
+    ),
+    Case(
+        "too_many_images",
+        body(user(*[image()] * 600)),
+        body(user(*[image()] * 601)),
+        "messages.0.content.600",
+    ),
+    Case(
+        "oversized_image",
+        body(user(*[image()] * 20)),
+        body(user(*[image()] * 20)),
+        "messages.0.content.3",
+        {"sizes": [Size("messages.0.content.2", 8000, 8000), Size("messages.0.content.3", 10, 8001)]},
+    ),
+    Case(
+        "oversized_image",
+        body(user(*[image()] * 21)),
+        body(user(*[image()] * 21)),
+        "messages.0.content.3",
+        {"sizes": [Size("messages.0.content.2", 2000, 2000), Size("messages.0.content.3", 2001, 10)]},
+    ),
+    Case("body_too_large", body(user("x" * 31_000_000)), body(user("é" * 16_000_000)), ""),
+    Case("too_many_messages", body(*[user("x")] * 100_000), body(*[user("x")] * 100_001), "messages.100000"),
+)  # fmt: skip
+
+
+def rules(request: Json, **options: Any) -> list[tuple[str, str]]:
+    return [(violation.rule, violation.path) for violation in check_request(request, **options)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_a_rule_takes_one_request_and_refuses_the_other(case: Case) -> None:
+    previous = {"previous": case.options["previous"]} if "previous" in case.options else {}
+    if case.rule not in ("unbound_thinking", "altered_thinking"):
+        previous = {}
+    assert rules(case.taken, **previous) == []
+    assert rules(case.refused, **case.options) == [(case.rule, path) for path in case.path.split(" ")]
+
+
+def test_every_rule_has_a_case() -> None:
+    assert {check.__name__ for check in CHECKS} == {f"find_{case.rule}" for case in CASES}
+
+
+def test_every_rule_cites_its_source() -> None:
+    assert [
+        check.__name__ for check in CHECKS if "§" not in (check.__doc__ or "") and "#" not in check.__doc__
+    ] == []
+
+
+def test_a_violation_tells_what_the_provider_would_answer() -> None:
+    (violation,) = check_request(body(user("Go."), assistant(call()), user("And?")))
+    assert violation.sentence == "the call 't1' of 'Bash' is not answered in the next message"
+    assert violation.provider_error == (
+        "400 invalid_request_error: messages.1: `tool_use` ids were found without `tool_result` blocks "
+        "immediately after: t1"
+    )
+
+
+def test_too_large_a_body_is_not_the_error_of_too_many_tokens() -> None:
+    (violation,) = check_request(body(user("x" * 33_000_000)))
+    assert violation.provider_error.startswith("413 request_too_large")
+
+
+def test_nothing_shaped_wrongly_is_raised() -> None:
+    nonsense: list[Any] = [
+        {},
+        {"messages": None},
+        {"messages": [None, 3, [], {}, {"role": [], "content": "x"}, {"role": "user", "content": 5}]},
+        {"messages": [{"role": "user", "content": [None, {}, {"type": []}, {"type": "text", "text": []}]}]},
+        {
+            "messages": [
+                {"role": "assistant", "content": [{"type": "tool_use", "id": [], "name": {}, "input": 1}]}
+            ]
+        },
+        {
+            "messages": [
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": 1, "content": 1}]}
+            ]
+        },
+        {"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": {}}}]}], "system": 3},
+        {
+            "messages": [{"role": "assistant", "content": [{"type": "thinking", "signature": 0}]}],
+            "thinking": 1,
+        },
+        {"messages": "x", "model": 3, "tools": {}},
+    ]
+    for request in nonsense:
+        assert check_request(request, previous=request, model_class="bound")
+
+
+def test_a_string_is_short_for_one_text_block() -> None:
+    assert rules(body({"role": "user", "content": "Hi."})) == []
+    assert rules(body({"role": "user", "content": ""})) == [("empty_text", "messages.0.content.0")]
+
+
+# Thinking.
+
+
+def test_a_strip_model_does_not_look_at_earlier_seals() -> None:
+    earlier = body(user("Go."), assistant(think("Hm.", ""), "Yes."), user("Good."))
+    latest = body(user("Go."), assistant(think("Hm.", ""), call()), user(result()))
+    assert rules(earlier, model_class="strip") == []
+    assert rules(latest, model_class="strip") == [("unsealed_thinking", "messages.1.content.0")]
+    assert rules(earlier, model_class="keep") == [("unsealed_thinking", "messages.1.content.0")]
+
+
+def test_adaptive_thinking_may_begin_a_loop_with_a_call() -> None:
+    late = [
+        user("Go."),
+        assistant(call()),
+        user(result()),
+        assistant(think(), call("t2")),
+        user(result("t2")),
+    ]
+    assert rules(body(*late, model="claude-opus-4-6")) == []
+    assert rules(body(*late, model="claude-sonnet-4-5", thinking={"type": "adaptive"})) == []
+
+
+def test_a_closed_loop_needs_no_thinking() -> None:
+    closed = [user("Go."), assistant(call()), user(result()), assistant(think(), "Done."), user("Thanks.")]
+    assert rules(body(*closed, model="claude-sonnet-4-5")) == []
+
+
+def bound(*messages: Json, **head: Any) -> list[str]:
+    violations = check_request(body(*messages, **head), model_class="bound", previous=PREVIOUS)
+    assert {violation.rule for violation in violations} <= {"unbound_thinking"}
+    return [violation.path for violation in violations]
+
+
+TURNS = (
+    user("Go."),
+    assistant(think("A"), "Yes."),
+    user("More."),
+    assistant(think("B"), "Yes."),
+    user("End."),
+)
+PREVIOUS = body(*TURNS, system="Be good.", tools=[{"name": "a"}, {"name": "b"}])
+HEAD: Json = {"system": "Be good.", "tools": [{"name": "a"}, {"name": "b"}]}
+
+
+def test_bound_thinking_goes_where_its_prefix_is_whole() -> None:
+    assert bound(*TURNS, **HEAD) == []
+    assert bound(*TURNS, assistant(think("C"), "Yes."), user("Bye."), **HEAD) == []
+    assert bound(*TURNS[:3], **HEAD) == []
+
+
+def test_bound_thinking_is_lost_behind_an_edit_and_kept_before_it() -> None:
+    assert bound(*TURNS[:2], user("Less."), *TURNS[3:], **HEAD) == ["messages.3.content.0"]
+    assert bound(user("A summary."), *TURNS[3:], **HEAD) == ["messages.1.content.0"]
+    assert bound(TURNS[0], assistant("Yes."), *TURNS[2:], **HEAD) == ["messages.3.content.0"]
+
+
+def test_bound_thinking_is_lost_when_the_head_changes() -> None:
+    both = ["messages.1.content.0", "messages.3.content.0"]
+    assert bound(*TURNS, system="Be bad.", tools=HEAD["tools"]) == both
+    assert bound(*TURNS, system="Be good.", tools=[{"name": "a"}]) == both
+
+
+def test_the_binding_takes_tools_as_a_set_and_no_notice_of_cache_marks() -> None:
+    marked = copy.deepcopy(TURNS)
+    marked[0]["content"][0]["cache_control"] = {"type": "ephemeral"}
+    head = {"system": [{"type": "text", "text": "Be good.", "cache_control": {"type": "ephemeral"}}]}
+    assert bound(*marked, **head, tools=HEAD["tools"][::-1]) == []
+
+
+def test_the_servers_own_compaction_keeps_the_binding() -> None:
+    kept = (assistant(COMPACTION), user("More."), *TURNS[3:])
+    assert bound(*kept, **HEAD) == []
+    edited = (assistant(COMPACTION), user("More."), assistant("No."), *TURNS[3:])
+    assert bound(*edited, **HEAD) == ["messages.3.content.0"]
+
+
+def test_all_rewritten_or_all_thinking_removed_is_safe() -> None:
+    assert bound(user("A summary of all.")) == []
+    assert bound(user("Go!"), assistant("Yes."), user("More."), assistant("Yes."), user("End.")) == []
+
+
+# Rendering.
+
+
+def piece(role: str, block: Any, at: int = 0) -> Piece:
+    block = Text(text=block) if isinstance(block, str) else block
+    return Piece(block, role, at, (BlockRef(f"e{at}", 0),), "verbatim", 1)
+
+
+def context(*pieces: tuple[str, Any], **head: Any) -> Context:
+    made = tuple(piece(role, block, at) for at, (role, block) in enumerate(pieces))
+    return Context(
+        head.get("system", ()), head.get("tools", ()), head.get("provided", ()), made, 0, "claude-opus-4-6"
+    )
+
+
+def output(name: str, *parts: Any, **more: Any) -> ToolOutput:
+    texts = tuple(Text(text=part) if isinstance(part, str) else part for part in parts)
+    return ToolOutput(call_id=name, parts=texts, **more)
+
+
+def bash(name: str) -> ToolCall:
+    return ToolCall(id=name, name="Bash", input={})
+
+
+def test_a_context_renders_to_a_request() -> None:
+    whole = context(
+        ("user", "Look."),
+        ("assistant", Reasoning(text="Hm.", signature="sealed")),
+        ("assistant", Reasoning(encrypted="secret")),
+        ("assistant", "I look."),
+        ("assistant", ToolCall(id="t1", name="Read", input={"path": "a.png"})),
+        ("tool", output("t1", "A picture.", Image(media_type="image/png", width=3, height=4, data="iVBO"))),
+        ("user", Document(media_type="text/plain", title="Notes", text="note")),
+        ("user", Image(url="https://example.org/a.png")),
+        system=(Text(text="Be good."),),
+        tools=(Tool(name="Read", description="Reads.", input_schema={"type": "object"}), Tool(name="Now")),
+        provided=(Provided(name="clock", text="Noon."),),
+    )
+    rendered = render_request(whole, max_tokens=100)
+    assert rendered.request == {
+        "model": "claude-opus-4-6",
+        "max_tokens": 100,
+        "system": [{"type": "text", "text": "Be good."}, {"type": "text", "text": "[clock]\nNoon."}],
+        "tools": [
+            {"name": "Read", "description": "Reads.", "input_schema": {"type": "object"}},
+            {"name": "Now", "input_schema": {"type": "object"}},
+        ],
+        "messages": [
+            user("Look."),
+            assistant(
+                think(),
+                {"type": "redacted_thinking", "data": "secret"},
+                "I look.",
+                {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a.png"}},
+            ),
+            user(
+                result(
+                    "t1",
+                    {"type": "text", "text": "A picture."},
+                    {
+                        "type": "image",
+                        "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"},
+                    },
+                ),
+                {
+                    "type": "document",
+                    "source": {"type": "text", "media_type": "text/plain", "data": "note"},
+                    "title": "Notes",
+                },
+                {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
+            ),
+        ],
+    }
+    assert (rendered.left_out, rendered.replaced) == ((), ())
+    assert rendered.sizes == (Size("messages.2.content.0.content.1", 3, 4),)
+    assert check_context(whole) == ()
+
+
+def test_all_results_of_parallel_calls_come_first_in_the_next_message() -> None:
+    parallel = context(
+        ("user", "Go."),
+        ("assistant", bash("a")),
+        ("assistant", bash("b")),
+        ("tool", output("a", "1")),
+        ("user", "A reminder."),
+        ("tool", output("b", "2")),
+    )
+    one, two = {"type": "text", "text": "1"}, {"type": "text", "text": "2"}
+    assert render_request(parallel).request["messages"][2] == user(
+        result("a", one), result("b", two), "A reminder."
+    )
+    assert check_context(parallel) == ()
+
+
+def test_an_output_inside_the_assistants_message_still_is_the_users() -> None:
+    inside = context(
+        ("user", "Go."), ("assistant", bash("a")), ("assistant", output("a", "1")), ("assistant", "Done.")
+    )
+    roles = [message["role"] for message in render_request(inside).request["messages"]]
+    assert roles == ["user", "assistant", "user", "assistant"]
+    assert check_context(inside, awaits_user=True) == ()
+    assert [violation.rule for violation in check_context(inside)] == ["prefill"]
+
+
+def test_what_cannot_be_sent_is_left_out_and_named() -> None:
+    rendered = render_request(
+        context(
+            ("user", "Go."),
+            ("assistant", Reasoning(text="Unsigned.")),
+            ("developer", "Be brief."),
+            ("user", Unknown(type="hologram", raw={"type": "hologram"})),
+            ("user", Image(media_type="image/png")),
+            ("user", " \n"),
+            ("user", output("a", "1", Unknown(type="ui", raw={"type": "ui"}))),
+            system=(Image(url="https://example.org/a.png"),),
+            tools=(Tool(name="Odd", input_schema="none"),),
+            provided=(Provided(name="clock", text=" "),),
+        )
+    )
+    assert [(left.where, left.reason) for left in rendered.left_out] == [
+        ("system.0", "the system prompt can hold only text"),
+        ("provided.0", "a text of white space alone is refused"),
+        ("tools.0.input_schema", "a tool's schema must be an object"),
+        ("pieces.1", "reasoning without its signature cannot be sent as thinking"),
+        ("pieces.2", "there is no role 'developer' on the wire"),
+        ("pieces.3", "the wire has no block of type 'hologram' here"),
+        ("pieces.4", "this image has neither data with its media type nor an address"),
+        ("pieces.5", "a text of white space alone is refused"),
+        ("pieces.6.parts.1", "the wire has no block of type 'ui' here"),
+    ]
+    assert rendered.left_out[3].origin == (BlockRef("e1", 0),)
+
+
+def test_an_empty_text_is_dropped() -> None:
+    rendered = render_request(context(("user", ""), ("user", "Go.")))
+    assert rendered.request["messages"] == [user("Go.")]
+    assert rendered.left_out == ()
+
+
+def test_unknown_blocks_of_the_wire_pass_untouched() -> None:
+    raw = {
+        "type": "compaction",
+        "content": "So far.",
+        "encrypted_content": "x",
+        "new_field": [1, {"a": None}],
+    }
+    passed = context(
+        ("assistant", Unknown(type="compaction", raw=raw)),
+        ("assistant", Unknown(type="server_tool_use", raw=search())),
+        ("assistant", Unknown(type="web_search_tool_result", raw=found())),
+        ("user", "Go on."),
+    )
+    assert render_request(passed).request["messages"][0] == assistant(raw, search(), found())
+    assert check_context(passed) == ()
+
+
+def test_an_address_that_holds_the_data_is_sent_as_data() -> None:
+    (sent,) = render_request(context(("user", Image(url="data:image/png;base64,iVBO")))).request["messages"]
+    assert sent["content"][0]["source"] == {"type": "base64", "media_type": "image/png", "data": "iVBO"}
+
+
+def test_lone_surrogates_become_visible_and_are_named() -> None:
+    broken = context(
+        ("user", "Hi \ud83d."),
+        ("assistant", Reasoning(text="\ud83d", signature="sealed")),
+        ("assistant", ToolCall(id="t1", name="Bash", input={"a": ["x", {"\udc00": "\udc01"}]})),
+        ("tool", output("t1", "fine")),
+        provided=(Provided(name="clock", text="\udfff"),),
+    )
+    rendered = render_request(broken)
+    assert rendered.replaced == (
+        "system.0.text",
+        "messages.0.content.0.text",
+        "messages.1.content.0.input.a.1.\ufffd",
+        "messages.1.content.0.input.a.1.\ufffd",
+    )
+    assert rendered.request["messages"][0] == user("Hi \ufffd.")
+    assert [left.where for left in rendered.left_out] == ["pieces.1"]
+    assert broken.pieces[2].block.input == {"a": ["x", {"\udc00": "\udc01"}]}
+    assert check_request(rendered.request) == ()
+
+
+def test_a_path_leads_back_to_its_piece() -> None:
+    late = context(("user", "Go."), ("assistant", bash("a")), ("user", "And?"), ("user", output("b", "1")))
+    rendered = render_request(late)
+    assert {violation.rule: rendered.piece_at(violation.path) for violation in check_context(late)} == {
+        "unanswered_call": 1,
+        "orphan_result": 3,
+    }
+    assert rendered.piece_at("messages.2.content.1.content.0") == 2
+    assert [rendered.piece_at(path) for path in ("system.0", "messages.9.content.0", "messages.1", "")] == [
+        None
+    ] * 4
+
+
+def test_the_model_is_the_callers_or_the_contexts_or_nobodys() -> None:
+    assert render_request(context(), model="claude-opus-5").request["model"] == "claude-opus-5"
+    assert "model" not in render_request(Context((), (), (), ())).request
+
+
+def test_bound_thinking_is_found_from_contexts() -> None:
+    before = context(
+        ("user", "Go."), ("assistant", Reasoning(signature="s")), ("assistant", "Yes."), ("user", "More.")
+    )
+    after = context(
+        ("user", "Went."), ("assistant", Reasoning(signature="s")), ("assistant", "Yes."), ("user", "More.")
+    )
+    assert check_context(before, model="claude-opus-5-5", previous=before) == ()
+    (violation,) = check_context(after, model="claude-opus-5-5", previous=before)
+    assert (violation.rule, violation.path) == ("unbound_thinking", "messages.1.content.0")
+    assert check_context(after, model="claude-opus-5", previous=before) == ()
+
+
+def test_inputs_of_any_depth_are_rendered_and_checked() -> None:
+    deep: Any = "\ud800"
+    for _ in range(5_000):
+        deep = [deep]
+    nested = context(
+        ("user", "Go."),
+        ("assistant", ToolCall(id="a", name="Bash", input={"x": deep})),
+        ("user", output("a", "1")),
+    )
+    assert len(render_request(nested).replaced) == 1
+    assert check_context(nested) == ()
+
+
+# Laws.
+
+texts = st.text(st.characters() | st.characters(categories=["Cs"]), max_size=8)
+names = st.sampled_from(["t1", "t2", "t3"])
+parts = st.builds(Text, text=texts) | st.builds(
+    Image,
+    media_type=st.none() | st.just("image/png"),
+    data=st.none() | st.just("iVBO"),
+    url=st.none() | texts,
+)
+blocks = (
+    parts
+    | st.builds(Reasoning, text=texts, signature=st.none() | texts, encrypted=st.none() | texts)
+    | st.builds(
+        ToolCall, id=names, name=st.just("Bash"), input=st.none() | st.dictionaries(texts, texts, max_size=2)
+    )
+    | st.builds(
+        ToolOutput, call_id=names, parts=st.lists(parts, max_size=2).map(tuple), is_error=st.booleans()
+    )
+    | st.builds(Document, media_type=st.just("text/plain"), text=texts, title=st.none() | texts)
+    | st.builds(
+        Unknown, type=texts, raw=st.none() | st.fixed_dictionaries({"type": texts | st.just("fallback")})
+    )
+)
+roles = st.sampled_from(["user", "assistant", "tool", "system", "other"])
+contexts = st.builds(
+    lambda pieces, sent, contributed: Context(
+        tuple(Text(text=text) for text in sent),
+        (),
+        tuple(Provided(name=text, text=text) for text in contributed),
+        tuple(piece(role, block, at) for at, (role, block) in enumerate(pieces)),
+    ),
+    st.lists(st.tuples(roles, blocks), max_size=12),
+    st.lists(texts, max_size=2),
+    st.lists(texts, max_size=2),
+)
+ALWAYS_KEPT = {
+    "malformed",
+    "unknown_role",
+    "empty_message",
+    "empty_text",
+    "late_result",
+    "lone_surrogate",
+    "unsealed_thinking",
+    "input_not_object",
+}
+
+
+@given(contexts)
+def test_a_rendered_request_never_breaks_the_rules_that_rendering_keeps(drawn: Context) -> None:
+    rendered = render_request(drawn)
+    assert {violation.rule for violation in check_request(rendered.request)}.isdisjoint(ALWAYS_KEPT)
+    json.dumps(rendered.request, ensure_ascii=False).encode()
+
+
+@given(contexts)
+def test_every_piece_is_sent_or_left_out_or_empty(drawn: Context) -> None:
+    rendered = render_request(drawn)
+    sent = set(rendered.pieces.values())
+    named = {int(left.where.split(".")[1]) for left in rendered.left_out if left.where.startswith("pieces.")}
+    silent = {at for at, piece in enumerate(drawn.pieces) if piece.block == Text(text="")}
+    assert sent | named | silent == set(range(len(drawn.pieces)))
+    spread = {
+        (i, j)
+        for i, message in enumerate(rendered.request["messages"])
+        for j in range(len(message["content"]))
+    }
+    assert spread == set(rendered.pieces)
+
+
+@given(contexts)
+def test_rendering_leaves_the_context_alone(drawn: Context) -> None:
+    before = copy.deepcopy(drawn)
+    rendered = render_request(drawn)
+    check_request(rendered.request, previous=rendered.request, model_class="bound")
+    assert drawn == before
+
+
+@given(contexts)
+def test_an_unedited_request_keeps_all_its_thinking(drawn: Context) -> None:
+    request = render_request(drawn).request
+    violations = check_request(request, previous=request, model_class="bound")
+    assert {violation.rule for violation in violations}.isdisjoint({"unbound_thinking", "altered_thinking"})
+
+
+@given(contexts)
+def test_a_rendered_block_is_one_the_providers_own_types_take(drawn: Context) -> None:
+    pydantic = pytest.importorskip("pydantic")
+    beta = pytest.importorskip("anthropic.types.beta")
+    takes = pydantic.TypeAdapter(beta.BetaContentBlockParam).validate_python
+    for message in render_request(drawn).request["messages"]:
+        for block in message["content"]:
+            if block["type"] == "fallback" or block["type"].endswith("_tool_result"):
+                continue
+            takes(block)
+            inner = block.get("content", [])
+            assert [takes(part)["type"] for part in inner] == [part["type"] for part in inner]
