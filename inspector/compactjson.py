@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
+from json.encoder import encode_basestring
 from typing import Any
 
-_ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
-_SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_LONE = re.compile("[\ud800-\udfff]")
 _EXACT = 2**53
 
 
@@ -33,7 +34,18 @@ def stringify(value: Any) -> str:
         return _quote(value)
     if isinstance(value, int | float):
         return js_number(value)
-    # An explicit stack: a transcript may nest deeper than Python recurses.
+    if isinstance(value, dict) and (flat := _flat(value)) is not None:
+        return flat
+    return _write(value, stringify, _quote, _ordered)
+
+
+def _write(
+    value: Any,
+    scalar: Callable[[Any], str],
+    quote: Callable[[str], str],
+    pairs_of: Callable[[dict[Any, Any]], list[tuple[Any, Any]]],
+) -> str:
+    """Compact JSON by an explicit stack: a transcript may nest deeper than Python recurses."""
     out: list[str] = []
     stack: list[Any] = [("value", value)]
     while stack:
@@ -42,11 +54,11 @@ def stringify(value: Any) -> str:
             out.append(item)
         elif isinstance(item, dict):
             stack.append(("text", "}"))
-            pairs = _ordered(item)
+            pairs = pairs_of(item)
             for index in range(len(pairs) - 1, -1, -1):
                 key, child = pairs[index]
                 stack.append(("value", child))
-                stack.append(("text", ("," if index else "") + _quote(str(key)) + ":"))
+                stack.append(("text", ("," if index else "") + quote(str(key)) + ":"))
             stack.append(("text", "{"))
         elif isinstance(item, list | tuple):
             stack.append(("text", "]"))
@@ -56,19 +68,23 @@ def stringify(value: Any) -> str:
                     stack.append(("text", ","))
             stack.append(("text", "["))
         else:
-            out.append(stringify(item))
+            out.append(scalar(item))
     return "".join(out)
 
 
+def _flat(item: dict[Any, Any]) -> str | None:
+    """An object without nested ones, the usual tool input, in one pass; None for any other."""
+    for child in item.values():
+        if isinstance(child, dict | list | tuple):
+            return None
+    pairs = (f"{_quote(str(key))}:{stringify(child)}" for key, child in _ordered(item))
+    return "{" + ",".join(pairs) + "}"
+
+
 def _quote(text: str) -> str:
-    if not _ESCAPED.search(text):
-        return f'"{text}"'
-    return '"' + _ESCAPED.sub(_escape, text) + '"'
-
-
-def _escape(match: re.Match[str]) -> str:
-    char = match.group()
-    return _SHORT.get(char) or f"\\u{ord(char):04x}"
+    # Python escapes what JavaScript escapes, but for lone surrogates.
+    quoted = encode_basestring(text)
+    return quoted if text.isascii() else _LONE.sub(lambda lone: f"\\u{ord(lone.group()):04x}", quoted)
 
 
 def _ordered(item: dict[Any, Any]) -> list[tuple[Any, Any]]:
@@ -131,4 +147,7 @@ def _shortest(value: float) -> tuple[str, int]:
 
 def dump_lossless(value: Any, *, indent: int | None = None) -> str:
     """JSON for our own files: ASCII only, so lone surrogates survive a round trip."""
-    return json.dumps(value, ensure_ascii=True, indent=indent, allow_nan=True)
+    try:
+        return json.dumps(value, ensure_ascii=True, indent=indent, allow_nan=True)
+    except RecursionError:
+        return _write(value, json.dumps, json.dumps, lambda item: list(item.items()))

@@ -25,7 +25,7 @@ class Calibration(NamedTuple):
 
     One counted token stands for `factor` reported ones; over the replies it lies between `low` (p10) and
     `high` (p90), each reply weighing as much as it counts. `replies` is how many were used, `counted` the
-    base counter's tokens in them. With `fitted` False the factor is 1 and `why` says what was missing.
+    base counter's tokens in them. With `fitted` False the factor is 1. `why` says what was missing.
     """
 
     model: str | None
@@ -46,7 +46,8 @@ class Counter:
     about   a sentence: what stands behind the numbers
     image   picture, model, inside a tool output? -> tokens, or None when nothing published tells
     weigh   entry -> tokens of the whole message, for measures that round or charge once per message
-    fit     session, text tokens and picture tokens of each entry (int64) -> this counter, fitted
+    fit     session, and of each entry (int64) text tokens, picture tokens and blocks whose cost is not known
+            -> this counter, fitted
 
     >>> words = Counter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))
     >>> words.count(["to be or not", ""]).tolist()
@@ -59,7 +60,7 @@ class Counter:
     about: Callable[[], str] | None = None
     image: Callable[[Image, str | None, bool], int | None] = lambda image, model, in_tool: None
     weigh: Callable[[Entry], int] | None = None
-    fit: Callable[[Session, Longs, Longs], tuple[Counter, Calibration]] | None = None
+    fit: Callable[[Session, Longs, Longs, Longs], tuple[Counter, Calibration]] | None = None
 
     @property
     def source(self) -> str:

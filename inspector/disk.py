@@ -1,6 +1,85 @@
+"""DOOR: session files. A path in, a `Session` out, and back as a session manifest.
+
+A transcript is only ever read. A manifest is written beside its place and then moved there, so that the
+file is either the old one or the new one, whole.
+"""
+
 from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+from .errors import ReadError
 from .readers import read_session
-def open_session(path, format=None): return read_session(Path(path).read_bytes(), str(path), format)
-def save_session(session, path): raise OSError
-def session_schema(): return {}
+from .readers.manifest import READER, dump_manifest
+from .session import Session
+
+StrPath = str | os.PathLike[str]
+
+
+def open_session(path: StrPath, format: str | None = None) -> Session:
+    """The session in a file, in the named format or in whichever is recognised.
+
+    Raises `ReadError` with every reader's reason when it is none, `EmptySession` when nobody says
+    anything in it, and `OSError` when the file is not there or may not be read.
+    """
+    place = Path(path)
+    if place.is_dir():
+        raise ReadError(str(place), detail="it is a folder")
+    # Not mapped into memory: a mapped file that someone cuts short ends the whole process.
+    data = place.read_bytes()
+    if not data:
+        raise ReadError(str(place), detail="it is empty")
+    return read_session(data, str(place), format)
+
+
+def save_session(session: Session, path: StrPath) -> None:
+    """Write the session manifest, without loss, in one step.
+
+    Raises `FileExistsError` rather than write over a file that is no session manifest, and `OSError`
+    when the place cannot be written; whatever stood there then still does.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder")
+    if target.exists() and not _is_replaceable(target):
+        raise FileExistsError(f"{target} is not a session manifest, so it is not written over")
+    content = dump_manifest(session).encode("ascii")
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def session_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of the session manifest."""
+    schema = Session.model_json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _is_replaceable(target: Path) -> bool:
+    content = target.read_bytes()
+    return not content or READER.sniff(content) is None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the move itself last. Not every system lets a folder be opened; then it must do without."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -23,12 +23,11 @@ from .errors import CounterError
 from .live import Ints
 from .models import model_of
 from .reported import Reported, Unexplained, explain, find_reported
-from .rows import HEAD, SECTIONS, gather_rows
+from .rows import HEAD, SECTIONS, Bytes, gather_rows
 from .session import Session
 
 __all__ = ["CLEARED_TEXT", "SECTIONS", "Ledger", "clear_output", "count_tokens"]
 
-Bytes = NDArray[np.uint8]
 T = TypeVar("T")
 
 CLEARED_TEXT = "[output cleared by an earlier compaction]"
@@ -210,27 +209,30 @@ def count_tokens(session: Session, counter: str | Counter = "o200k_base") -> Led
     """
     counter = find_counter(counter) if isinstance(counter, str) else counter
     rows = gather_rows(session, model_of(session), counter.image)
-    words = np.array(counter.count([*rows.texts, *(text for _, text in rows.more)]), np.int32)
-    pictures = np.zeros(len(rows.texts), np.int32)
-    np.add.at(words, [row for row, _ in rows.more], words[len(rows.texts) :])
+    counted = counter.count([*rows.texts, *(text for _, text in rows.more)])
+    words = np.array(counted[: len(rows.texts)], np.int32)
+    np.add.at(words, [row for row, _ in rows.more], counted[len(rows.texts) :])
+    pictures = np.zeros(len(words), np.int32)
     np.add.at(pictures, [row for row, _ in rows.pictures], [tokens for _, tokens in rows.pictures])
-    words, start = words[: len(rows.texts)], np.array(rows.start, np.int32)
+    uncounted = np.unique(np.array([row for row, _ in rows.uncounted], np.int32))
     calibration = None
     if counter.fit is not None:
-        counter, calibration = counter.fit(session, _sum_entries(words, start), _sum_entries(pictures, start))
+        gaps = np.bincount(uncounted, minlength=len(words))
+        sums = (_sum_entries(column, rows.start) for column in (words, pictures, gaps))
+        counter, calibration = counter.fit(session, *sums)
         words = np.rint(words * calibration.factor).astype(np.int32)
     return Ledger(
         session=session,
         counter=counter,
         calibration=calibration,
-        entry=np.array(rows.entry, np.int32),
-        block=np.array(rows.block, np.int32),
-        kind=np.array(rows.kind, np.uint8),
-        section=np.array(rows.section, np.uint8),
+        entry=rows.entry,
+        block=rows.block,
+        kind=rows.kind,
+        section=rows.section,
         tokens=words + pictures,
-        start=start,
-        head=rows.start[0],
-        uncounted_rows=np.unique(np.array([row for row, _ in rows.uncounted], np.int32)),
+        start=rows.start,
+        head=rows.head,
+        uncounted_rows=uncounted,
         missing=dict(Tally(why for _, why in rows.uncounted)),
     )
 
@@ -242,7 +244,7 @@ def clear_output(block: Block) -> Block:
     return block.model_copy(update={"parts": (Text(text=CLEARED_TEXT),)})
 
 
-def _sum_entries(tokens: Ints, start: Ints) -> Longs:
+def _sum_entries(tokens: NDArray[Any], start: Ints) -> Longs:
     return np.diff(np.concatenate(([0], np.cumsum(tokens, dtype=np.int64)))[start])
 
 
@@ -262,11 +264,12 @@ def _draw(ledger: Ledger) -> str:
     sections, unexplained = ledger.by_section(), ledger.unexplained
     context = sum(sections.values())
     figures = [(name, tokens) for name, tokens in sections.items() if tokens]
+    asked = f"{unexplained.reported:,} reported for the last request, {unexplained.counted:,} counted"
     wide = max(len(f"{tokens:,}") for tokens in (context, unexplained.tokens))
     lines = [
         f"Ledger: {context:,} tokens in the context, {ledger.total:,} in the file ({len(ledger):,} blocks)",
         *(f"  {name:<12}{tokens:>{wide},}  {100 * tokens / context:>5.1f} %" for name, tokens in figures),
-        f"  unexplained {unexplained.tokens:>{wide},}  {unexplained.note}",
+        f"  unexplained {unexplained.tokens:>{wide},}  {asked}",
     ]
     if ledger.missing:
         lines.append("  not counted: " + ", ".join(f"{n} {why}" for why, n in sorted(ledger.missing.items())))

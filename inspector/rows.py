@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .blocks import KINDS, Block, Document, Image, ToolOutput
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import KINDS, Block, Document, Image, Reasoning, Text, ToolOutput
 from .compactjson import stringify
+from .live import Ints
 from .session import Entry, Session, Tool
+
+Bytes = NDArray[np.uint8]
+ImageCost = Callable[[Image, str | None, bool], int | None]
 
 SECTIONS = (
     "system",
@@ -34,61 +41,60 @@ HEAD = ("@system", "@tools", "@provided")
 SEALED, PICTURE, FILE = "sealed reasoning", "pictures of unknown cost", "documents that are no plain text"
 """Why a block costs more than is counted."""
 
-ImageCost = Callable[[Image, str | None, bool], int | None]
-
 _KIND = {kind: code for code, kind in enumerate(KINDS)}
 _SECTION = {section: code for code, section in enumerate(SECTIONS)}
-_OF_KIND = {kind: _SECTION[kind] for kind in ("reasoning", "tool_call", "tool_output", "unknown")}
+_WORDS = len(SECTIONS)  # the entry decides
+_OF_KIND = np.array([_SECTION.get(kind, _WORDS) for kind in KINDS], np.uint8)
 _OF_ROLE = {"user": "user", "assistant": "assistant", "tool": "tool_output", "system": "system"}
+_PLAIN = np.isin(KINDS, ("text", "tool_call"))
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Lists over the rows, and what some rows hold besides their text.
+    """Columns over the r rows of a session with n entries, and what some rows hold besides their text.
 
-    `start` has one number per entry and one more: the entry's first row. `more` are further texts of a row,
-    `pictures` tokens to add to a row, `uncounted` rows that cost more than is counted, and why.
+    entry, block int32[r], kind, section uint8[r], start int32[n+1] as in `Ledger`; `head` rows come first.
+    `texts` has one text per row, `more` has further texts of a row, `pictures` tokens to add to a row,
+    `uncounted` rows that cost more than is counted, and why.
     """
 
-    entry: list[int] = field(default_factory=list)
-    block: list[int] = field(default_factory=list)
-    kind: list[int] = field(default_factory=list)
-    section: list[int] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    start: list[int] = field(default_factory=list)
+    entry: Ints
+    block: Ints
+    kind: Bytes
+    section: Bytes
+    start: Ints
+    head: int
+    texts: list[str]
     more: list[tuple[int, str]] = field(default_factory=list)
     pictures: list[tuple[int, int]] = field(default_factory=list)
     uncounted: list[tuple[int, str]] = field(default_factory=list)
 
-    def add(self, entry: int, block: int, kind: str, section: int, text: str) -> int:
-        """Append a row and return its number."""
-        self.entry.append(entry)
-        self.block.append(block)
-        self.kind.append(_KIND[kind])
-        self.section.append(section)
-        self.texts.append(text)
-        return len(self.texts) - 1
-
 
 def gather_rows(session: Session, model: str | None, cost: ImageCost) -> Rows:
     """All rows of a session. `model` reads the context, `cost` tells what a picture costs it."""
-    rows = Rows()
-    for at, said in enumerate(session.system):
-        row = rows.add(-1, at, said.kind, _SECTION["system"], said.text)
-        _look_closer(rows, row, said, model, cost, False)
-    for at, tool in enumerate(session.tools):
-        rows.add(-1, at, "text", _SECTION["tools"], tool_text(tool))
-    for at, provided in enumerate(session.provided):
-        rows.add(-1, at, "text", _SECTION["provided"], provided.text)
-    for index, entry in enumerate(session.entries):
-        rows.start.append(len(rows.texts))
-        words = _section_of_words(entry)
-        for at, block in enumerate(entry.blocks):
-            kind = block.kind
-            row = rows.add(index, at, kind, _OF_KIND.get(kind, words), block.text)
-            if kind != "text" and kind != "tool_call":
-                _look_closer(rows, row, block, model, cost, False)
-    rows.start.append(len(rows.texts))
+    parts: tuple[tuple[Block, ...], ...] = (
+        session.system,
+        tuple(Text(text=tool_text(tool)) for tool in session.tools),
+        tuple(Text(text=provided.text) for provided in session.provided),
+        *(entry.blocks for entry in session.entries),
+    )
+    blocks = [block for part in parts for block in part]
+    sizes = np.fromiter(map(len, parts), np.int32, len(parts))
+    start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
+    kind = np.fromiter((_KIND[block.kind] for block in blocks), np.uint8, len(blocks))
+    words = np.array([0, 1, 2, *map(_section_of_words, session.entries)], np.uint8)
+    section = np.where(_OF_KIND[kind] == _WORDS, np.repeat(words, sizes), _OF_KIND[kind])
+    rows = Rows(
+        entry=np.repeat(np.maximum(np.arange(-3, len(session.entries)), -1), sizes).astype(np.int32),
+        block=(np.arange(len(blocks)) - np.repeat(start[:-1], sizes)).astype(np.int32),
+        kind=kind,
+        section=section,
+        start=start[len(HEAD) :],
+        head=int(start[len(HEAD)]),
+        texts=[block.text for block in blocks],
+    )
+    for row in np.flatnonzero(~_PLAIN[kind]).tolist():
+        _look_closer(rows, row, blocks[row], model, cost, False)
     return rows
 
 
@@ -123,5 +129,6 @@ def _look_closer(
     elif isinstance(block, Document):
         if not block.text:
             rows.uncounted.append((row, FILE))
-    elif block.kind == "reasoning" and (block.encrypted or (block.signature and not block.text)):
-        rows.uncounted.append((row, SEALED))
+    elif isinstance(block, Reasoning):
+        if block.encrypted or (block.signature and not block.text):
+            rows.uncounted.append((row, SEALED))

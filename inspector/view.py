@@ -132,6 +132,8 @@ def describe_rows(plan: Plan, first: int, last: int) -> list[dict[str, str]]:
 def describe_body(plan: Plan, row: int) -> dict[str, Any]:
     """One live block in full (up to 20,000 characters), what becomes of it, and where its numbers are from."""
     table = plan.table
+    if not 0 <= row < len(table.tokens):
+        raise IndexError(f"no block {row} in this context")
     entry = table.session.entries[table.live.entries[table.live.position[row]]]
     block = entry.blocks[table.live.block[row]]
     fate = FATES[plan.fate[row]]

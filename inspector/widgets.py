@@ -27,6 +27,8 @@ from .session import Session
 from .view import describe_body, describe_rows, describe_summary, draw_plan, draw_scene
 
 _STATIC = Path(__file__).parent / "static"
+if not (_STATIC / "widget.js").exists():
+    raise ImportError("the workbench's bundle is not built; `make build` in the checkout builds it")
 _NAMES = ("cut", "policy", "settings", "pins", "at")
 _MOST_ROWS = 500
 
@@ -137,6 +139,7 @@ class Workbench(anywidget.AnyWidget):
             # The hand in the browser reads a sentence; whoever set the trait in Python gets the error.
             with self.hold_sync():
                 self._error = printable(str(error))
+                self._plan, self._plan_data = draw_plan(self.plan, self._seq)
                 for name in _NAMES:
                     setattr(self, name, previous[name])
             if self._property_lock:
@@ -154,8 +157,9 @@ class Workbench(anywidget.AnyWidget):
         answer = {"type": content.get("type"), "id": content.get("id")}
         try:
             answer.update(self._look_up(content))
-        except (InspectorError, IndexError, TypeError, ValueError) as error:
-            answer = {"type": "error", "id": content.get("id"), "sentence": printable(str(error))}
+        except (InspectorError, LookupError, TypeError, ValueError) as error:
+            sentence = printable(f"This question has no answer: {error}")
+            answer = {"type": "error", "id": content.get("id"), "sentence": sentence}
         self.send(answer)
 
     def _look_up(self, asked: dict[str, Any]) -> dict[str, Any]:

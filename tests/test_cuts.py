@@ -12,7 +12,8 @@ from inspector.session import Boundary, Entry, Session
 def build(*entries: Entry) -> Session:
     """A chain of entries, ids e0, e1, …"""
     chained = [
-        entry.model_copy(update={"id": f"e{i}", "parent": f"e{i - 1}" if i else None}) for i, entry in enumerate(entries)
+        entry.model_copy(update={"id": f"e{i}", "parent": f"e{i - 1}" if i else None})
+        for i, entry in enumerate(entries)
     ]
     return Session(format="test", entries=tuple(chained), leaf=chained[-1].id if chained else None)
 
@@ -27,11 +28,15 @@ def say(text: str = "fine") -> Entry:
 
 def call(*ids: str, signed: bool = False) -> Entry:
     thought = (Reasoning(text="hm", signature="s"),) if signed else ()
-    return Entry(id="", role="assistant", blocks=(*thought, *(ToolCall(id=i, name="Read", input={}) for i in ids)))
+    return Entry(
+        id="", role="assistant", blocks=(*thought, *(ToolCall(id=i, name="Read", input={}) for i in ids))
+    )
 
 
 def answer(*ids: str) -> Entry:
-    return Entry(id="", role="tool", blocks=tuple(ToolOutput(call_id=i, parts=(Text(text="ok"),)) for i in ids))
+    return Entry(
+        id="", role="tool", blocks=tuple(ToolOutput(call_id=i, parts=(Text(text="ok"),)) for i in ids)
+    )
 
 
 def verdicts(session: Session) -> list[str]:
@@ -56,11 +61,20 @@ def test_outputs_of_one_message_stay_together() -> None:
 
 
 def test_words_between_a_call_and_its_output_hold_the_place_too() -> None:
-    assert verdicts(build(user(), call("a"), user("wait"), answer("a"), say()))[2:4] == ["orphan-output", "orphan-output"]
+    assert verdicts(build(user(), call("a"), user("wait"), answer("a"), say()))[2:4] == [
+        "orphan-output",
+        "orphan-output",
+    ]
 
 
 def test_calls_nobody_answered_hold_nothing_back() -> None:
-    assert verdicts(build(user(), call("a"), user("stop"), say())) == ["nothing-before", "legal", "legal", "legal", "legal"]
+    assert verdicts(build(user(), call("a"), user("stop"), say())) == [
+        "nothing-before",
+        "legal",
+        "legal",
+        "legal",
+        "legal",
+    ]
 
 
 def test_an_output_whose_call_is_gone_opens_nothing() -> None:
@@ -69,18 +83,33 @@ def test_an_output_whose_call_is_gone_opens_nothing() -> None:
 
 def test_a_reasoning_loop_that_waits_for_its_reply_stays_whole() -> None:
     session = build(user(), call("a", signed=True), answer("a"), call("b"), answer("b"))
-    assert verdicts(session) == ["nothing-before", "legal", "orphan-output", "open-loop", "orphan-output", "legal"]
+    assert verdicts(session) == [
+        "nothing-before",
+        "legal",
+        "orphan-output",
+        "open-loop",
+        "orphan-output",
+        "legal",
+    ]
     closed = build(user(), call("a", signed=True), answer("a"), call("b"), answer("b"), say())
     assert verdicts(closed)[3] == "legal"
 
 
 def test_nothing_before_the_recorded_summary_can_be_compacted_again() -> None:
     summary = Entry(id="", kind="compaction", blocks=(Text(text="so far"),), boundary=Boundary())
-    assert verdicts(build(user(), summary, user(), say())) == ["nothing-before", "prior-compaction", "legal", "legal"]
+    assert verdicts(build(user(), summary, user(), say())) == [
+        "nothing-before",
+        "prior-compaction",
+        "legal",
+        "legal",
+    ]
 
 
 def test_unknown_roles_open_no_context() -> None:
-    assert verdicts(build(user(), Entry(id="", role="robot", blocks=(Text(text="?"),)), say()))[1] == "unknown-role"
+    assert (
+        verdicts(build(user(), Entry(id="", role="robot", blocks=(Text(text="?"),)), say()))[1]
+        == "unknown-role"
+    )
 
 
 def test_a_cut_inside_a_turn_says_that_it_splits_it() -> None:

@@ -7,15 +7,16 @@ import os
 import subprocess
 import sys
 import tarfile
-import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import inspector
+
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+VERSION = inspector.__version__
 WIDGET = ("inspector/static/widget.js", "inspector/static/widget.css")
 
 
@@ -60,13 +61,13 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert package | {"inspector/py.typed", *WIDGET} <= held
     assert {name.split("/")[0] for name in held} == {
         "inspector",
-        f"compaction_inspector-{PROJECT['version']}.dist-info",
+        f"compaction_inspector-{VERSION}.dist-info",
     }
-    assert f"compaction_inspector-{PROJECT['version']}.dist-info/licenses/LICENSE" in held
+    assert f"compaction_inspector-{VERSION}.dist-info/licenses/LICENSE" in held
 
 
 def test_the_wheel_is_for_every_platform(wheel: Path) -> None:
-    assert wheel.name == f"compaction_inspector-{PROJECT['version']}-py3-none-any.whl"
+    assert wheel.name == f"compaction_inspector-{VERSION}-py3-none-any.whl"
 
 
 def test_the_wheel_installs_and_imports_without_node(wheel: Path, tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ def test_the_wheel_installs_and_imports_without_node(wheel: Path, tmp_path: Path
     assert done.returncode == 0, done.stderr
     place, version = done.stdout.rsplit(maxsplit=1)
     assert Path(place).is_relative_to(home)
-    assert version == PROJECT["version"]
+    assert version == VERSION
 
 
 def test_a_wheel_can_be_built_from_the_source_archive_without_node(wheel: Path, tmp_path: Path) -> None:
@@ -116,8 +117,8 @@ def test_a_wheel_can_be_built_from_the_source_archive_without_node(wheel: Path, 
 
 def test_the_version_is_told_the_same_everywhere() -> None:
     package = json.loads((ROOT / "js" / "package.json").read_text("utf-8"))
-    assert package.get("version", PROJECT["version"]) == PROJECT["version"]
-    assert f"\n## {PROJECT['version']}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert package.get("version", VERSION) == VERSION
+    assert f"\n## {VERSION}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
 def test_importing_the_package_loads_no_heavy_library() -> None:

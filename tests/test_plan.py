@@ -138,7 +138,9 @@ def test_the_numbers_add_up() -> None:
 
 
 def test_the_cut_table_says_of_every_legal_place_what_a_plan_there_says() -> None:
-    session = build(user(), call("a", signed=True), answer("a"), say("done"), user(), say(), user("last words"), say())
+    session = build(
+        user(), call("a", signed=True), answer("a"), say("done"), user(), say(), user("last words"), say()
+    )
     for policy in POLICIES:
         table = make_plan(session, count(session), policy, window=200_000).cut_table
         for point in plan_of(session).cuts:
@@ -162,7 +164,9 @@ def test_a_long_history_keeps_the_newest_lines_of_the_stand_in() -> None:
 
 
 def test_a_split_turn_s_beginning_is_its_own_job_and_gets_no_previous_summary() -> None:
-    summary = Entry(id="", kind="compaction", blocks=(Text(text="seen"),), boundary=Boundary(summary="so far"))
+    summary = Entry(
+        id="", kind="compaction", blocks=(Text(text="seen"),), boundary=Boundary(summary="so far")
+    )
     session = build(summary, user("first"), say("ok"), user("long job"), say("step one"), say("step two"))
     plan = plan_of(session, "flue", cut="e5")
     assert [(job.kind, job.entries, job.previous) for job in plan.jobs] == [
@@ -176,7 +180,11 @@ def test_a_written_summary_takes_the_stand_in_s_place_and_the_session_goes_on_fr
     plan = plan_of(FIVE_TURNS, cut="e6")
     written = Checkpoint(text="three turns happened")
     pieces = build_context(FIVE_TURNS, plan, written).pieces
-    assert (pieces[0].block, pieces[0].tokens, pieces[0].stand_in) == (Text(text="three turns happened"), 3, False)
+    assert (pieces[0].block, pieces[0].tokens, pieces[0].stand_in) == (
+        Text(text="three turns happened"),
+        3,
+        False,
+    )
     after = append_checkpoint(plan, written, "c1")
     assert [after.entries[i].id for i in after.live.entries] == ["c1", "e6", "e7", "e8", "e9"]
     assert after.boundaries[-1][0] == "c1"
@@ -185,7 +193,9 @@ def test_a_written_summary_takes_the_stand_in_s_place_and_the_session_goes_on_fr
 
 
 def test_reasoning_is_summarised_as_text_and_never_made() -> None:
-    thought = Entry(id="", role="assistant", blocks=(Reasoning(text="because", signature="s"), Text(text="so")))
+    thought = Entry(
+        id="", role="assistant", blocks=(Reasoning(text="because", signature="s"), Text(text="so"))
+    )
     session = build(user(), thought, user(), say())
     pieces = build_context(session, plan_of(session, cut="e2")).pieces
     assert all(piece.block.kind != "reasoning" for piece in pieces)
@@ -222,7 +232,9 @@ def test_files_are_carried_forward_and_priced() -> None:
     def done(path: str) -> Entry:
         return Entry(id="", role="tool", blocks=(ToolOutput(call_id=path),))
 
-    steps = [step for name, path in (("read", "a.py"), ("edit", "b.py")) for step in (edit(name, path), done(path))]
+    steps = [
+        step for name, path in (("read", "a.py"), ("edit", "b.py")) for step in (edit(name, path), done(path))
+    ]
     session = build(user(), *steps, say(), user(), say())
     plan = plan_of(session, "flue", cut="e6")
     text = build_context(session, plan).pieces[0].block.text

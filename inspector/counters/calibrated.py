@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from ..counter import Calibration, Counter, Longs
-from ..live import Ints
+from ..live import Bools, Ints
 from ..models import model_of
 from ..session import Session
 
@@ -36,13 +36,16 @@ def over(base: Counter) -> Counter:
     )
 
 
-def fit(base: Counter, session: Session, words: Longs, pictures: Longs) -> tuple[Counter, Calibration]:
-    """The fitted counter and how. `words` and `pictures` are int64, tokens of each entry by `base`.
+def fit(
+    base: Counter, session: Session, words: Longs, pictures: Longs, gaps: Longs
+) -> tuple[Counter, Calibration]:
+    """The fitted counter and how. int64 per entry: tokens of its text and its pictures by `base`, and blocks
+    whose cost is not known.
 
     Falls back to `base`, and says so, when there is too little to fit. Pictures are not scaled: their cost
     is published.
     """
-    calibration = calibrate(session, words, pictures)
+    calibration = calibrate(session, words, pictures, gaps)
 
     def count(texts: Sequence[str]) -> Ints:
         scaled: Ints = np.rint(base.count(texts) * calibration.factor).astype(np.int32)
@@ -52,44 +55,62 @@ def fit(base: Counter, session: Session, words: Longs, pictures: Longs) -> tuple
     return replace(over(base), count=count, about=about, fit=None), calibration
 
 
-def calibrate(session: Session, words: Longs, pictures: Longs) -> Calibration:
-    """Fit the factor for the model that reads the context next."""
+def calibrate(session: Session, words: Longs, pictures: Longs, gaps: Longs) -> Calibration:
+    """Fit the factor for the model that reads the context next.
+
+    Replies with sealed reasoning or other unknown costs before them are used only if there are too few
+    others, and `why` then says that the factor holds those costs too.
+    """
     model = model_of(session)
     if model is None:
         return Calibration(None, why="no reply names its model")
-    growth, counted = _growths(session, words, pictures, model)
+    growth, counted, gap = _growths(session, words, pictures, gaps, model)
     usable = (growth > 0) & (counted > 0)
-    growth, counted = growth[usable], counted[usable]
-    if len(counted):
-        ratio = growth / counted
-        middle = _quantile(ratio, counted, 0.5)
-        near = (ratio < middle * APART) & (ratio > middle / APART)
-        growth, counted = growth[near], counted[near]
-    replies, total = len(counted), int(counted.sum())
-    if replies < REPLIES or total < TOKENS:
-        why = f"{replies} usable replies of {model} with {total:,} tokens between them"
-        return Calibration(
-            model, replies=replies, counted=total, why=f"{why}; it takes {REPLIES} and {TOKENS:,}"
+    whole = _without_outliers(growth, counted, usable & (gap == 0))
+    why = ""
+    if not _enough(counted[whole]) and _enough(counted[usable]):
+        whole, why = (
+            _without_outliers(growth, counted, usable),
+            "costs of sealed blocks are part of the factor",
         )
+    growth, counted = growth[whole], counted[whole]
+    replies, total = len(counted), int(counted.sum())
+    if not _enough(counted):
+        why = f"{replies} usable replies of {model} with {total:,} tokens between them, "
+        why += f"where {REPLIES} and {TOKENS:,} are needed"
+        return Calibration(model, replies=replies, counted=total, why=why)
     ratio = growth / counted
     low, high = (_quantile(ratio, counted, share) for share in (0.1, 0.9))
-    return Calibration(model, float(growth.sum() / total), low, high, replies, total, True)
+    return Calibration(model, float(growth.sum() / total), low, high, replies, total, True, why)
 
 
-def _growths(session: Session, words: Longs, pictures: Longs, model: str) -> tuple[Longs, Longs]:
-    """int64 pairs, one per reply that has an earlier reply of the same model on its chain and nothing
-    between them that rewrote the context: reported growth less pictures, and counted tokens."""
+def _enough(counted: Longs) -> bool:
+    return len(counted) >= REPLIES and int(counted.sum()) >= TOKENS
+
+
+def _without_outliers(growth: Longs, counted: Longs, usable: Bools) -> Bools:
+    if not usable.any():
+        return usable
+    ratio = np.divide(growth, counted, out=np.zeros(len(counted)), where=usable)
+    middle = _quantile(ratio[usable], counted[usable], 0.5)
+    return usable & (ratio < middle * APART) & (ratio > middle / APART)
+
+
+def _growths(
+    session: Session, words: Longs, pictures: Longs, gaps: Longs, model: str
+) -> tuple[Longs, Longs, Longs]:
+    """int64, one per reply that has an earlier reply of the same model on its chain and nothing between
+    them that rewrote the context: reported growth less pictures, counted tokens, unknown costs."""
     entries, index = session.entries, session.index
-    said, shown = words.tolist(), pictures.tolist()  # running sums from each chain's root
+    sums = np.stack((words, pictures, gaps), axis=1).tolist()  # running, from each chain's root
     last = [-1] * len(entries)  # the latest reply up to an entry
     prompt: dict[int, int] = {}
-    pairs = []
+    found = []
     for at, entry in enumerate(entries):
         parent = index.get(entry.parent, -1) if entry.parent is not None else -1
         earlier = -1
         if 0 <= parent < at:
-            said[at] += said[parent]
-            shown[at] += shown[parent]
+            sums[at] = [a + b for a, b in zip(sums[at], sums[parent], strict=True)]
             earlier = last[parent]
         if entry.boundary is not None or entry.kind in ("compaction", "micro"):
             earlier = -1
@@ -97,16 +118,16 @@ def _growths(session: Session, words: Longs, pictures: Longs, model: str) -> tup
         if entry.role == "assistant" and reported > 0 and entry.stop_reason not in ("error", "aborted"):
             prompt[at] = reported
             if earlier >= 0 and entries[earlier].model == entry.model == model:
-                before = entries[earlier]
-                # The reply itself is what its own request did not hold yet.
-                first = index.get(before.parent, -1) if before.parent is not None else -1
-                counted = said[parent] - (said[first] if 0 <= first < earlier else 0)
-                drawn = shown[parent] - (shown[first] if 0 <= first < earlier else 0)
-                pairs.append((reported - prompt[earlier] - drawn, counted))
+                # The earlier reply itself is what its own request did not hold yet.
+                name = entries[earlier].parent
+                first = index.get(name, -1) if name is not None else -1
+                before = sums[first] if 0 <= first < earlier else (0, 0, 0)
+                text, drawn, gap = (a - b for a, b in zip(sums[parent], before, strict=True))
+                found.append((reported - prompt[earlier] - drawn, text, gap))
             earlier = at
         last[at] = earlier
-    found = np.array(pairs, np.int64).reshape(-1, 2)
-    return found[:, 0], found[:, 1]
+    table = np.array(found, np.int64).reshape(-1, 3)
+    return table[:, 0], table[:, 1], table[:, 2]
 
 
 def _quantile(values: np.ndarray[tuple[int], np.dtype[np.float64]], weights: Longs, share: float) -> float:
@@ -123,4 +144,5 @@ def _about(base: Counter, calibration: Calibration) -> str:
     return (
         f"calibrated: {base.name} x {calibration.factor:.3f} ({spread}), "
         f"fitted to {calibration.replies} replies of {calibration.model} by their reported usage"
+        + (f"; {calibration.why}" if calibration.why else "")
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from importlib import import_module
 from itertools import pairwise
@@ -26,11 +26,14 @@ _REMEMBERED = 2**18
 _PARALLEL = 2**20
 _RUN = re.compile(r"\s{100000}")
 # SHA-256 over the counts that tiktoken 0.14.0 gives for `probes()`.
-_ANSWERS = {
+ANSWERS = {
     "o200k_base": "39fb590034debf25f99690a75e550164180b412c3e3e93f51d931639a573e67c",
     "cl100k_base": "4b139ddd032adf5cea73a8aec977f1ab3995554f183c954b4518a3320eab5620",
 }
-_ANSWERS["o200k_harmony"] = _ANSWERS["o200k_base"]
+ANSWERS["o200k_harmony"] = ANSWERS["o200k_base"]
+
+Run = Callable[[list[str]], list[int]]
+Loader = Callable[[str], tuple[str, Run]]
 
 
 class Engine(NamedTuple):
@@ -38,7 +41,7 @@ class Engine(NamedTuple):
 
     name: str
     rejected: str
-    run: Callable[[list[str]], list[int]]
+    run: Run
 
 
 def encoding(name: str) -> Counter:
@@ -69,11 +72,12 @@ def count_exact(name: str, texts: Sequence[str]) -> Ints:
     found = list(map(seen.get, keys))
     missing = {key: text for key, text, count in zip(keys, texts, found, strict=True) if count is None}
     if missing:
-        fresh = dict(zip(missing, _count(name, list(missing.values())), strict=True))
+        fresh = dict(zip(missing, count_with(find_engine(name), name, list(missing.values())), strict=True))
         found = [fresh[key] if count is None else count for key, count in zip(keys, found, strict=True)]
         seen.update(fresh)
-        for key in list(seen)[: max(len(seen) - _REMEMBERED, 0)]:
-            seen.pop(key, None)
+        if len(seen) > _REMEMBERED:
+            for key in list(seen)[: len(seen) - _REMEMBERED // 2]:
+                seen.pop(key, None)
     return np.array(found, np.int32)
 
 
@@ -82,15 +86,18 @@ def _seen(name: str) -> dict[int, int]:
     return {}
 
 
-def _count(name: str, texts: list[str]) -> list[int]:
-    engine = find_engine(name)
+def count_with(engine: Engine, name: str, texts: list[str]) -> list[int]:
+    """Count by one engine what it counts as tiktoken does, and the rest by tiktoken itself.
+
+    An engine that breaks down on a text, even by a panic, costs time and nothing else.
+    """
     try:
         counts = _try(engine, texts)
     except UnicodeEncodeError:
         texts = [_mend(text) for text in texts]
         counts = _try(engine, texts)
     if counts is None:
-        return [count_reference(name, text) for text in texts]
+        return _run_reference(name, texts)
     # toktok reads the contraction 's with a long s (U+017F) differently from tiktoken.
     for index in [i for i, text in enumerate(texts) if "\u017f" in text]:
         counts[index] = count_reference(name, texts[index])
@@ -131,38 +138,41 @@ def count_reference(name: str, text: str) -> int:
         return len(load_encoding(name).encode_ordinary(text))
     except BaseException as error:
         _let_pass(error)
-    cuts = [match.end() for match in _RUN.finditer(text)] or [len(text) // 2]
-    if len(text) < 2 or cuts == [len(text)]:
+    if len(text) < 2:
         raise CounterError(name, "tiktoken cannot count one of the texts")
-    edges = [0, *(cut for cut in cuts if cut < len(text)), len(text)]
-    return sum(count_reference(name, text[a:b]) for a, b in pairwise(edges))
+    cuts = [cut for match in _RUN.finditer(text) if (cut := match.end()) < len(text)] or [len(text) // 2]
+    return sum(count_reference(name, text[a:b]) for a, b in pairwise([0, *cuts, len(text)]))
 
 
 @cache
 def find_engine(name: str) -> Engine:
-    """The fastest engine for an encoding that counts `probes()` as tiktoken does."""
+    """The fastest installed engine for an encoding that counts `probes()` as tiktoken does."""
+    return choose_engine(name, (_toktok, _bpe_openai))
+
+
+def choose_engine(name: str, loaders: Iterable[Loader]) -> Engine:
+    """The first engine that starts and passes the self-test, else tiktoken."""
     rejected: list[str] = []
-    for load in (_toktok, _bpe_openai):
-        label = load.__name__.strip("_")
+    for load in loaders:
         try:
-            label, count = load(name)
-            if answer(count(probes())) == _ANSWERS[name]:
-                return Engine(label, "; ".join(rejected), count)
+            label, run = load(name)
+            if fingerprint(run(probes())) == ANSWERS[name]:
+                return Engine(label, "; ".join(rejected), run)
             rejected.append(f"{label} failed its self-test")
         except ImportError:
             continue
         except BaseException as error:
             _let_pass(error)
-            rejected.append(f"{label} does not start")
+            rejected.append(f"{load.__name__.strip('_')} broke down in its self-test")
     version = import_module("tiktoken").__version__
-    return Engine(
-        f"tiktoken {version}",
-        "; ".join(rejected),
-        lambda texts: [count_reference(name, text) for text in texts],
-    )
+    return Engine(f"tiktoken {version}", "; ".join(rejected), partial(_run_reference, name))
 
 
-def _toktok(name: str) -> tuple[str, Callable[[list[str]], list[int]]]:
+def _run_reference(name: str, texts: list[str]) -> list[int]:
+    return [count_reference(name, text) for text in texts]
+
+
+def _toktok(name: str) -> tuple[str, Run]:
     toktok: Any = import_module("toktok")
 
     def count(texts: list[str]) -> list[int]:
@@ -173,9 +183,10 @@ def _toktok(name: str) -> tuple[str, Callable[[list[str]], list[int]]]:
     return f"toktok {toktok.__version__}", count
 
 
-def _bpe_openai(name: str) -> tuple[str, Callable[[list[str]], list[int]]]:
+def _bpe_openai(name: str) -> tuple[str, Run]:
     library: Any = import_module("bpe_openai")
-    count = library.get_encoding("o200k_base" if name == "o200k_harmony" else name).count
+    encoding = "o200k_base" if name == "o200k_harmony" else name
+    count = import_module("bpe_openai._bindings").tokenizer_for_encoding(encoding).count
     return f"bpe-openai {library.__version__}", lambda texts: list(map(count, texts))
 
 
@@ -197,7 +208,7 @@ def probes() -> list[str]:
     return texts
 
 
-def answer(counts: Sequence[int]) -> str:
+def fingerprint(counts: Sequence[int]) -> str:
     """The fingerprint of a self-test's counts."""
     return hashlib.sha256(",".join(map(str, counts)).encode()).hexdigest()
 

@@ -1,6 +1,78 @@
-from . import flue, pi, claude_code
-READERS=(claude_code.READER,flue.READER,pi.READER)
-def read_session(data,name="data",format=None):
-    for r in READERS:
-        if (format is None and r.sniff(data) is None) or format==r.name: return r.read(data)
-    raise ValueError
+"""Bytes -> `Session`, whatever the format.
+
+In goes the content of a file, out comes a `Session`, read by the first reader that recognises it: first
+the ones in `READERS`, then those other packages bring under the entry point group `inspector.readers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from typing import Any
+
+from ..errors import ReadError
+from ..session import Session
+from . import anthropic_messages, claude_code, flue, manifest, mini, pi, stud
+from .records import Data, Reader
+
+GROUP = "inspector.readers"
+READERS: tuple[Reader, ...] = (
+    manifest.READER,
+    claude_code.READER,
+    pi.READER,
+    flue.READER,
+    stud.READER,
+    anthropic_messages.READER,
+    mini.READER,
+)
+"""The readers of this package, in the order they are asked: the most specific first."""
+
+
+def read_session(data: Data, name: str = "data", format: str | None = None) -> Session:
+    """The session in `data`, by the reader called `format` or by the first that recognises it.
+
+    `name` is what errors call the data. Raises `ReadError` with every reader's reason when none
+    recognises it, and `EmptySession` when it is a transcript in which nobody says anything.
+
+    >>> row = b'{"type": "user", "uuid": "u1", "parentUuid": null, "message": {"content": "Hello"}}'
+    >>> read_session(row).entries[0].text
+    'Hello'
+    """
+    tried: list[tuple[str, str]] = []
+    for reader in _find_readers(tried):
+        if format is None:
+            reason = reader.sniff(data)
+        else:
+            reason = None if reader.name == format else "not asked"
+        if reason is None:
+            return _read(reader, data, name)
+        tried.append((reader.name, reason))
+    if format is not None:
+        known = ", ".join(dict.fromkeys(reader for reader, _ in tried))
+        raise ReadError(name, detail=f"no reader is called {format!r}; known: {known}")
+    raise ReadError(name, tried)
+
+
+def _read(reader: Reader, data: Data, name: str) -> Session:
+    try:
+        return reader.read(data)
+    except ReadError as error:
+        # Readers know no names of files.
+        error.name, error.tried = name, error.tried or ((reader.name, "recognised"),)
+        raise
+
+
+def _find_readers(tried: list[tuple[str, str]]) -> Iterator[Reader]:
+    """All readers; those of other packages are only looked up once ours are through."""
+    yield from READERS
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            reader: Any = point.load()
+        except Exception as error:
+            # One broken package must not keep the others from being asked.
+            tried.append((point.name, f"cannot be loaded: {error}"))
+            continue
+        if isinstance(reader, Reader):
+            yield reader
+        else:
+            tried.append((point.name, "is not a Reader"))

@@ -72,7 +72,7 @@ def read_usage(raw: Any) -> Usage | None:
 
 
 def _tokens(value: Any) -> Number:
-    return cast(Number, value) if type(value) is int or type(value) is float else 0
+    return value if type(value) is int or type(value) is float else 0
 
 
 def _unknown(raw: Any) -> Unknown:

@@ -15,7 +15,7 @@ from ..errors import EmptySession, ReadError
 from ..session import Boundary, Corrupt, Entry, Session, Tool
 from .anthropic_blocks import Names, read_block, read_usage
 from .records import Data, Reader
-from .shapes import FILE, Fields, find_blocks, gather, load, place, sniff_document
+from .shapes import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
 
 NAME = "anthropic-messages"
 ROLES = ("user", "assistant", "system")
@@ -85,12 +85,7 @@ def _fault(message: Any) -> str | None:
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, dict) or not isinstance(block.get("type", ""), str):
             return "holds a block without a type"
-        if (
-            "toolUse" in block
-            or "result" in block
-            or "toolCallId" in block
-            or block.get("type") == "toolCall"
-        ):
+        if block.get("type") == "toolCall" or {"toolUse", "result", "toolCallId"} & set(block):
             return "holds a tool block of another system's"
     return None
 
@@ -108,7 +103,7 @@ def _find_request(value: Any, levels: int = 3) -> tuple[dict[str, Any], dict[str
         if isinstance(inner, dict):
             body, around = _find_request(inner, levels - 1)
             if body:
-                return body, {key: item for key, item in value.items() if key != name} | around
+                return body, Fields(value, name).rest | around
     return {}, {}
 
 
@@ -124,7 +119,7 @@ def read(data: Data) -> Session:
     messages = body.get("messages")
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="no list of messages in it, in its `request` or in its `body`")
-    fields = Fields({key: item for key, item in body.items() if key != "messages"})
+    fields = Fields(body, "messages")
     reply, warnings = _take_reply(fields, around)
     entries: list[Entry] = []
     corrupt: list[Corrupt] = []
@@ -184,7 +179,7 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
         "usage": usage,
     }
     runs = _split(content)
-    for at, run in enumerate(runs, 1):
+    for at, (run, summary) in enumerate(runs, 1):
         name = f"m{line}" if at == 1 else f"m{line}.{at}"
         shared: dict[str, Any] = {
             "id": name,
@@ -193,36 +188,37 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
         }
         if at == len(runs):
             shared |= told | {"extra": fields.rest}
-        yield (
-            _read_compaction(run, role, shared)
-            if isinstance(run, dict)
-            else _read_run(run, role, shared, names)
-        )
+        if summary is None:
+            yield _read_run(run, role, shared, names)
+        else:
+            yield _read_compaction(run, summary, role, shared)
         parent = name
 
 
-def _split(content: Any) -> list[Any]:
-    """The content cut around its compaction blocks: lists of blocks, and the compaction blocks themselves."""
+def _split(content: Any) -> list[tuple[Any, str | None]]:
+    """The content cut around its compaction blocks: (blocks, None) and (compaction block, its summary).
+
+    A compaction block without a summary is one that failed: the server ignores it (CLAUDE §5.1).
+    """
     if not isinstance(content, list):
-        return [content]
-    runs: list[Any] = []
+        return [(content, None)]
+    runs: list[tuple[Any, str | None]] = []
     for raw in content:
-        if isinstance(raw, dict) and raw.get("type") == "compaction" and isinstance(raw.get("content"), str):
-            runs.append(raw)
-        elif runs and isinstance(runs[-1], list):
-            runs[-1].append(raw)
+        fields = Fields(raw)
+        summary = fields.text("content") if fields.text("type") == "compaction" else None
+        if summary is not None:
+            runs.append((raw, summary))
+        elif runs and runs[-1][1] is None:
+            runs[-1][0].append(raw)
         else:
-            runs.append([raw])
-    return runs or [[]]
+            runs.append(([raw], None))
+    return runs or [([], None)]
 
 
-def _read_compaction(raw: dict[str, Any], role: str, shared: dict[str, Any]) -> Entry:
+def _read_compaction(raw: dict[str, Any], summary: str, role: str, shared: dict[str, Any]) -> Entry:
     """A summary the server wrote: what stands before it is ignored from here on (CLAUDE §5.1)."""
-    rest = {key: item for key, item in raw.items() if key not in ("type", "content")}
-    boundary = Boundary(summary=raw["content"], extra=rest)
-    return Entry(
-        kind="compaction", role=role, blocks=(Text(text=raw["content"]),), boundary=boundary, **shared
-    )
+    boundary = Boundary(summary=summary, extra=Fields(raw, "type", "content").rest)
+    return Entry(kind="compaction", role=role, blocks=(Text(text=summary),), boundary=boundary, **shared)
 
 
 def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> Entry:
@@ -230,7 +226,8 @@ def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> 
         block = read_block(raw, names)
         return block, {} if block.kind == "unknown" or not isinstance(raw, dict) else _find_rest(raw)
 
-    blocks, more = gather(find_blocks(content, read_one))
+    found = find_blocks(content, read_one)
+    blocks, more = gather(only_outputs(found) if role == "tool" else found)
     if role == "user" and blocks and all(block.kind == "tool_output" for block in blocks):
         role = "tool"
     return Entry(role=role, blocks=blocks, **(shared | {"extra": shared.get("extra", {}) | more}))

@@ -138,12 +138,14 @@ class Chain:
                 if found is not None and found.order < draft.order:
                     return self._continue(found, draft)
             self.bridged += previous is not None and any(wanted)
+            draft.parent = draft.logical or draft.parent
             return previous
         found, broken = self.find(draft.parent)
         if found is draft:
             return None
         if found is None:
             self.bridged += broken and previous is not None
+            draft.parent = draft.parent if broken else None
             return previous if broken else None
         return self._continue(found, draft)
 

@@ -12,8 +12,8 @@ from ..errors import EmptySession, ReadError
 from ..session import Corrupt, Entry, Note, Session
 from .chain import Chain
 from .pi_ai import read_boundary, read_message, read_usage
-from .records import Data, Reader
-from .shapes import FILE, Fields, last_model, load, place, sniff_document
+from .records import Data, Reader, paused_gc
+from .shapes import FILE, Fields, load, place, sniff_document
 
 NAME = "flue"
 VERSION = 3
@@ -42,6 +42,7 @@ def _judge(value: Any) -> str | None:
     return None
 
 
+@paused_gc()
 def read(data: Data) -> Session:
     """The whole session. Raises `ReadError`, or `EmptySession` when nobody says anything."""
     document = load(data)
@@ -70,7 +71,7 @@ def read(data: Data) -> Session:
         warnings += (f"it says version {version}, and {VERSION} is the one this reader knows",)
     return Session(
         format=NAME,
-        model=last_model(entries),
+        model=next((e.model for e in reversed(entries) if e.role == "assistant" and e.model), None),
         created=created,
         updated=updated,
         entries=tuple(entries),

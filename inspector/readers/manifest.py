@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ..blocks import KINDS
 from ..compactjson import dump_lossless
 from ..errors import ManifestVersion, ReadError
 from ..session import MANIFEST, Session
@@ -52,6 +53,11 @@ def dump_manifest(session: Session) -> str:
     return dump_lossless(session.model_dump())
 
 
+def manifest_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of what `dump_manifest` writes."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Session.model_json_schema()
+
+
 def sniff(data: Data) -> str | None:
     """None for an object whose field `manifest` names this form, of whatever version."""
     return sniff_document(data, lambda value: _judge(value, data))
@@ -88,27 +94,31 @@ def read(data: Data) -> Session:
 
 def _explain(error: ValidationError) -> str:
     """The first fault as a sentence, and how many there are."""
-    faults = error.errors(include_url=False, include_context=True)
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    first: Any = faults[0]
-    saying = _SAYINGS.get(first["type"])
-    if first["type"] in ("union_tag_invalid", "literal_error"):
-        context = first["ctx"]
-        saying = f"must be one of {context.get('expected_tags') or context.get('expected')}"
-    return f"{_path(first['loc'])} {saying or first['msg'].lower()}{more}"
+    faults = {_path(fault["loc"]): fault for fault in reversed(error.errors(include_url=False))}
+    path, first = list(faults.items())[-1]
+    kind, more = first["type"], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    if first["loc"] and first["loc"][-1] in _NUMBERS:
+        saying = "must be a number"
+    elif kind in ("union_tag_invalid", "literal_error"):
+        saying = f"must be one of {first['ctx'].get('expected_tags') or first['ctx'].get('expected')}"
+    else:
+        saying = _SAYINGS.get(kind) or first["msg"].lower()
+    return f"{path} {saying}{more}"
 
 
 def _path(location: tuple[int | str, ...]) -> str:
-    """`entries[3].blocks[0].text`, without the names pydantic adds for members of unions."""
+    """`entries[3].blocks[0].text`, without the names that pydantic gives to members of unions."""
     words: list[str] = []
+    before: int | str = ""
     for step in location:
         if isinstance(step, int):
             words.append(f"[{step}]")
-        elif not (words and words[-1].endswith("]") and step in _TAGS):
+        elif not (isinstance(before, int) and step in KINDS) and step not in _NUMBERS:
             words.append(f".{step}")
+        before = step
     return "".join(words).lstrip(".") or "it"
 
 
-_TAGS = {"text", "reasoning", "tool_call", "tool_output", "image", "document", "unknown", "int", "float"}
+_NUMBERS = ("int", "float")
 
 READER = Reader(NAME, "session manifest", sniff, read)

@@ -15,8 +15,8 @@ from ..errors import EmptySession
 from ..session import Corrupt, Entry, Note, Session, Source
 from .chain import Chain
 from .pi_ai import read_block, read_boundary, read_message, read_usage
-from .records import Data, Reader, decode, iter_lines
-from .shapes import FILE, Fields, find_blocks, gather, merge
+from .records import Data, Reader, decode, iter_lines, paused_gc
+from .shapes import FILE, HEAD, Fields, find_blocks, gather, merge
 
 NAME = "pi"
 NOTES = ("session", "model_change", "thinking_level_change", "label", "session_info", "custom", "usage")
@@ -29,11 +29,11 @@ Record = tuple[Source, dict[str, Any]]
 def sniff(data: Data) -> str | None:
     """None when one of the first lines is pi's header or one of its messages."""
     at = -1
-    for at, (_, line) in enumerate(iter_lines(data)):
+    for at, (source, line) in enumerate(iter_lines(data)):
         if at == LOOK:
             break
         try:
-            if _is_pi(decode(line)):
+            if source.size < HEAD and _is_pi(decode(line)):
                 return None
         except ValueError:
             continue
@@ -49,6 +49,7 @@ def _is_pi(record: Any) -> bool:
     return isinstance(message, dict) and isinstance(message.get("role"), str)
 
 
+@paused_gc()
 def read(data: Data) -> Session:
     """The whole session; its leaf is its last entry. Raises `EmptySession` when nobody says anything."""
     records, corrupt = _find_records(data)

@@ -10,7 +10,7 @@ from typing import Any
 from ..blocks import Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from ..session import Boundary, Entry, Source, Usage
 from .images import measure
-from .shapes import Fields, Found, find_blocks, gather, make_parts, make_usage, merge, unknown
+from .shapes import Fields, Found, find_blocks, gather, make_parts, make_usage, merge, only_outputs, unknown
 
 USAGE = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
 ROLES = {"user": "user", "assistant": "assistant", "toolResult": "tool"}
@@ -62,7 +62,7 @@ def read_message(
         moment = fields.rest.pop("timestamp", None)
         found = [(Unknown(type=told, raw=fields.rest), {})]
         fields = Fields({"timestamp": moment})
-    blocks, more = gather(found)
+    blocks, more = gather(only_outputs(found) if role == "tool" else found)
     usage = make_usage(fields, "usage", USAGE)
     return Entry(
         **{

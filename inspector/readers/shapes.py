@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from ..blocks import Block, Document, Image, Number, Part, Text, ToolOutput, Unknown
 from ..errors import ReadError
-from ..session import Cost, Entry, Source, Usage
+from ..session import Cost, Source, Usage
 from .records import BOM, Data, decode, decode_document
 
 FILE = "the file"
@@ -244,11 +244,6 @@ def _take_cost(usage: Fields, keys: tuple[str, str, str, str, str]) -> Cost | No
     if inner.rest:
         usage.rest["cost"] = inner.rest
     return cost
-
-
-def last_model(entries: Iterable[Entry]) -> str | None:
-    """The model that spoke last."""
-    return next((e.model for e in reversed(list(entries)) if e.role == "assistant" and e.model), None)
 
 
 def iso_time(milliseconds: Number | None) -> str | None:

@@ -84,7 +84,13 @@ def read(data: Data) -> Session:
         elif raw.get("role") not in ROLES:
             # stud drops these when it reads the file, so the model never sees them.
             role = Fields(raw).text("role")
-            notes.append(Note(type=f"message of role {role}" if role else "message without a role", known=False, source=place(line)))
+            notes.append(
+                Note(
+                    type=f"message of role {role}" if role else "message without a role",
+                    known=False,
+                    source=place(line),
+                )
+            )
         else:
             entries.append(_read_message(raw, line, entries[-1].id if entries else None))
     if not entries:

@@ -55,7 +55,7 @@ def find_first_not_user(sent: Sent) -> Iterator[Found]:
 
 
 def find_empty_message(sent: Sent) -> Iterator[Found]:
-    """Only the last message may be empty, and only the assistant's; a system message may hold settings."""
+    """Only the assistant's last message may be empty (claude-code#4416), and the system's (§13)."""
     for message in sent.messages:
         last = message is sent.messages[-1] and message.role == "assistant"
         settings = message.role == "system" and "output_config" in message.body
@@ -66,7 +66,7 @@ def find_empty_message(sent: Sent) -> Iterator[Found]:
 
 
 def find_empty_text(sent: Sent) -> Iterator[Found]:
-    """A text holds something (§7.5), and a message with texts holds a word (issue claude-code#23440)."""
+    """A text holds something (§7.5), and a message with texts holds a word (claude-code#23440)."""
     system = sent.body.get("system")
     for at, part in enumerate(system if isinstance(system, list) else ()):
         if isinstance(part, dict) and part.get("text") in ("", None):

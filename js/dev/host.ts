@@ -55,7 +55,8 @@ export class MemoryHost implements Host {
   send(message: unknown): void {
     this.sent.push(message);
     const kernel = this.kernel;
-    if (kernel !== null) this.later(() => this.emit("msg:custom", kernel.answer(message as Parameters<Kernel["answer"]>[0])));
+    if (kernel !== null)
+      this.later(() => this.emit("msg:custom", kernel.answer(message as Parameters<Kernel["answer"]>[0])));
   }
 
   private later(act: () => void): void {

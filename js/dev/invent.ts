@@ -23,8 +23,18 @@ export interface Invented {
   first: number;
 }
 
-const FILES = ["src/auth.rs", "strategy/session_state.go", "hooks_git_cmd.go", "docs/guide.md", "cmd/root.go", "api/routes.py"];
-const WORDS = "the state file is read before the hook runs so the second commit sees an older shadow branch and the test fails".split(" ");
+const FILES = [
+  "src/auth.rs",
+  "strategy/session_state.go",
+  "hooks_git_cmd.go",
+  "docs/guide.md",
+  "cmd/root.go",
+  "api/routes.py",
+];
+const WORDS =
+  "the state file is read before the hook runs so the second commit sees an older shadow branch and the test fails".split(
+    " ",
+  );
 
 export const makeRandom = (seed: number) => {
   let state = seed >>> 0;
@@ -40,14 +50,17 @@ export const makeRandom = (seed: number) => {
 export const inventSession = (size = 114, seed = 7): Invented => {
   const random = makeRandom(seed);
   const between = (low: number, high: number) => Math.round(low + (high - low) * random());
-  const long = (middle: number) => Math.round(middle * Math.exp((random() + random() + random() - 1.5) * 1.7));
+  const long = (middle: number) =>
+    Math.round(middle * Math.exp((random() + random() + random() - 1.5) * 1.7));
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
   const say = (count: number) => Array.from({ length: count }, () => pick(WORDS)).join(" ");
   const entries: InventedEntry[] = [];
   const add = (role: number, turn: number, step: number, opens: boolean, blocks: InventedBlock[]) =>
     entries.push({ id: `e${entries.length + 400}`, role, turn, step, blocks, opens });
 
-  add(0, 30, 0, true, [{ section: "compacted", tokens: 2140, label: "summary of turns 1–30", text: say(300) }]);
+  add(0, 30, 0, true, [
+    { section: "compacted", tokens: 2140, label: "summary of turns 1–30", text: say(300) },
+  ]);
   let turn = 30;
   for (let step = 0; step < size; ) {
     if (step > 0) turn++;
@@ -59,16 +72,29 @@ export const inventSession = (size = 114, seed = 7): Invented => {
       const calls = last ? 0 : random() < 0.16 ? between(2, 4) : 1;
       const blocks: InventedBlock[] = [];
       if (random() < 0.8) blocks.push({ section: "reasoning", tokens: long(150), label: "", text: say(60) });
-      if (last || random() < 0.22) blocks.push({ section: "assistant", tokens: long(last ? 330 : 60), label: "", text: say(50) });
+      if (last || random() < 0.22)
+        blocks.push({ section: "assistant", tokens: long(last ? 330 : 60), label: "", text: say(50) });
       const tools = Array.from({ length: calls }, () => pick(["Read", "Bash", "Edit", "Grep"]));
       for (const tool of tools) {
         const target = tool === "Bash" ? "go test ./cmd/…" : pick(FILES);
-        blocks.push({ section: "tool_call", tokens: long(tool === "Edit" ? 260 : 70), label: tool, text: `${tool} ${target}` });
+        blocks.push({
+          section: "tool_call",
+          tokens: long(tool === "Edit" ? 260 : 70),
+          label: tool,
+          text: `${tool} ${target}`,
+        });
       }
       add(1, turn, step, false, blocks);
       for (const tool of tools) {
         const tokens = long(tool === "Read" ? 1500 : tool === "Bash" ? 700 : 120);
-        add(2, turn, step, false, [{ section: "tool_output", tokens, label: tool, text: `<b>${tool}</b> ${say(Math.min(1500, tokens))}` }]);
+        add(2, turn, step, false, [
+          {
+            section: "tool_output",
+            tokens,
+            label: tool,
+            text: `<b>${tool}</b> ${say(Math.min(1500, tokens))}`,
+          },
+        ]);
       }
     }
   }

@@ -27,7 +27,14 @@ export interface Kernel {
   session: Invented;
   traits: Traits;
   plan(traits: Traits): { _plan: PlanWire; _plan_data: DataView };
-  answer(message: { type: string; id: string; from?: number; to?: number; row?: number; place?: number }): object;
+  answer(message: {
+    type: string;
+    id: string;
+    from?: number;
+    to?: number;
+    row?: number;
+    place?: number;
+  }): object;
 }
 
 export const startKernel = (size?: number, seed?: number): Kernel => {
@@ -41,7 +48,11 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
   const places = [...entries, undefined].map((entry, place) => {
     if (place === 0) return { legal: 0, reason: 1, splits: 0 };
     if (entry?.role === 2) return { legal: 0, reason: 0, splits: 0 };
-    return { legal: 1, reason: -1, splits: entry !== undefined && firstOfTurn.get(entry.turn) !== place ? 1 : 0 };
+    return {
+      legal: 1,
+      reason: -1,
+      splits: entry !== undefined && firstOfTurn.get(entry.turn) !== place ? 1 : 0,
+    };
   });
   const starts = [0];
   for (const entry of entries) starts.push((starts.at(-1) as number) + entry.blocks.length);
@@ -69,7 +80,8 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     const carry = traits.settings["carry.files"] ?? true;
     const older = blocks.map(({ section, tokens }) => {
       if (section === "compacted") return { fate: 3, tokens: 0, rule: 3 };
-      if (section === "reasoning") return reasoning === "dropped" ? { fate: 4, tokens: 0, rule: 5 } : { fate: 3, tokens: 0, rule: 3 };
+      if (section === "reasoning")
+        return reasoning === "dropped" ? { fate: 4, tokens: 0, rule: 5 } : { fate: 3, tokens: 0, rule: 3 };
       if (section === "tool_output" && tokens > over) return { fate: 2, tokens: 58, rule: 2 };
       return { fate: 3, tokens: 0, rule: 3 };
     });
@@ -79,9 +91,16 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     });
     const totals = places.map((_, place) => sumPlace(blocks, older, kept, place, carry === true));
     const auto = placeAuto(blocks, places, recent);
-    const wanted = traits.cut === "" ? auto : traits.cut === "end" ? entries.length : entries.findIndex(e => e.id === traits.cut);
+    const wanted =
+      traits.cut === ""
+        ? auto
+        : traits.cut === "end"
+          ? entries.length
+          : entries.findIndex(e => e.id === traits.cut);
     const place = wanted < 0 ? auto : wanted;
-    const before = SECTIONS.map(([id], i) => HEAD[i] ?? sum(blocks.filter(block => block.section === id).map(block => block.tokens)));
+    const before = SECTIONS.map(
+      ([id], i) => HEAD[i] ?? sum(blocks.filter(block => block.section === id).map(block => block.tokens)),
+    );
     const { bytes, columns } = pack({
       fate_older: ["u8", older.map(block => block.fate)],
       fate_kept: ["u8", kept.map(block => block.fate)],
@@ -90,13 +109,21 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       rule_older: ["i32", older.map(block => block.rule)],
       rule_kept: ["i32", kept.map(block => block.rule)],
       after_total: ["i32", totals.map((t, i) => (places[i]?.legal ? sum(t.sections) : -1))],
-      after_sections: ["i32", totals.flatMap((t, i) => (places[i]?.legal ? t.sections : t.sections.map(() => -1)))],
+      after_sections: [
+        "i32",
+        totals.flatMap((t, i) => (places[i]?.legal ? t.sections : t.sections.map(() => -1))),
+      ],
       summary_tokens: ["i32", totals.map(t => t.summary)],
     });
     const turn = entries[place]?.turn ?? -1;
     const you = traits.cut !== "";
-    const set = Object.entries(traits.settings).map(([key, value]) => `"${key}": ${value === true ? "True" : value === false ? "False" : JSON.stringify(value)}`);
-    const edits = [you ? `cut="${traits.cut}"` : "", set.length ? `set={${set.join(", ")}}` : ""].filter(Boolean);
+    const set = Object.entries(traits.settings).map(
+      ([key, value]) =>
+        `"${key}": ${value === true ? "True" : value === false ? "False" : JSON.stringify(value)}`,
+    );
+    const edits = [you ? `cut="${traits.cut}"` : "", set.length ? `set={${set.join(", ")}}` : ""].filter(
+      Boolean,
+    );
     return {
       _plan: {
         seq: traits._seq,
@@ -107,7 +134,9 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
           place,
           id: entries[place]?.id ?? "end",
           by: you ? "you" : "policy",
-          sentence: you ? `Your cut: everything before turn ${turn + 1} is older.` : `The policy keeps the last ${recent} tokens and cuts before turn ${turn + 1}.`,
+          sentence: you
+            ? `Your cut: everything before turn ${turn + 1} is older.`
+            : `The policy keeps the last ${recent} tokens and cuts before turn ${turn + 1}.`,
         },
         rules: makeRules({ over, recent, reasoning, carry: carry === true }),
         before: { total: sum(before), sections: before },
@@ -116,7 +145,10 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
           { label: "95", tokens: 190_000 },
         ],
         reserve: 16_384,
-        trigger: { fires: false, sentence: "Fires above 183.6k tokens: the window less the reserve. Not yet." },
+        trigger: {
+          fires: false,
+          sentence: "Fires above 183.6k tokens: the window less the reserve. Not yet.",
+        },
         notes: ["the split turn is summarised apart"],
         recipe: `make_plan(session, "${traits.policy}"${edits.length ? `, edits=Edits(${edits.join(", ")})` : ""})`,
         pins: [],
@@ -130,11 +162,19 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
   const answer: Kernel["answer"] = message => {
     const { type, id } = message;
     if (type === "rows") {
-      const rows = blocks.slice(message.from, message.to).map(block => ({ label: block.label, preview: block.text.slice(0, 90) }));
+      const rows = blocks
+        .slice(message.from, message.to)
+        .map(block => ({ label: block.label, preview: block.text.slice(0, 90) }));
       return { type, id, from: message.from, rows };
     }
     if (type === "summary") {
-      return { type, id, place: message.place, text: "## Goal\nMake the second commit see the new shadow branch.\n\n## Done\n- hooks_git_cmd.go reads the state file first", total: 2_310 };
+      return {
+        type,
+        id,
+        place: message.place,
+        text: "## Goal\nMake the second commit see the new shadow branch.\n\n## Done\n- hooks_git_cmd.go reads the state file first",
+        total: 2_310,
+      };
     }
     const row = message.row ?? 0;
     const after = `[${blocks[row]?.label}: ${text(row).length} chars left out; in the archive as 7f3a]`;
@@ -188,13 +228,18 @@ const sumPlace = (
     sections[section] = (sections[section] as number) + ((old ? older : kept)[row] as Fated).tokens;
     if (old && older[row]?.fate === 3) summarised += block.tokens;
   });
-  const summary = summarised === 0 ? 0 : Math.min(4200, 400 + Math.round(summarised * 0.06)) + (carry ? 180 : 0);
+  const summary =
+    summarised === 0 ? 0 : Math.min(4200, 400 + Math.round(summarised * 0.06)) + (carry ? 180 : 0);
   const compacted = code("compacted");
   sections[compacted] = (sections[compacted] as number) + summary;
   return { sections, summary };
 };
 
-const placeAuto = (blocks: { position: number; tokens: number }[], places: { legal: number }[], recent: number) => {
+const placeAuto = (
+  blocks: { position: number; tokens: number }[],
+  places: { legal: number }[],
+  recent: number,
+) => {
   let left = recent;
   let place = places.length - 1;
   for (let row = blocks.length - 1; row >= 0 && left > 0; row--) {
@@ -206,7 +251,13 @@ const placeAuto = (blocks: { position: number; tokens: number }[], places: { leg
 };
 
 const makeRules = (values: { over: number; recent: number; reasoning: string; carry: boolean }) => {
-  const number = (name: string, label: string, value: number, standard: number, unit: string | null): Knob => ({
+  const number = (
+    name: string,
+    label: string,
+    value: number,
+    standard: number,
+    unit: string | null,
+  ): Knob => ({
     name,
     label,
     type: "integer",
@@ -218,7 +269,13 @@ const makeRules = (values: { over: number; recent: number; reasoning: string; ca
     unit,
     description: `${label}, in tokens`,
   });
-  const rule = (kind: string, sentence: string, delta: number | null, knobs: Knob[] = [], enabled = true) => ({
+  const rule = (
+    kind: string,
+    sentence: string,
+    delta: number | null,
+    knobs: Knob[] = [],
+    enabled = true,
+  ) => ({
     kind,
     title: kind,
     sentence,
@@ -229,16 +286,40 @@ const makeRules = (values: { over: number; recent: number; reasoning: string; ca
   const plain = { minimum: null, maximum: null, unit: null, description: null };
   return [
     rule("system", "system prompt verbatim", 0),
-    rule("recent", "keep recent {tokens} tokens", 21_300, [number("tokens", "recent tokens", values.recent, 20_000, null)]),
+    rule("recent", "keep recent {tokens} tokens", 21_300, [
+      number("tokens", "recent tokens", values.recent, 20_000, null),
+    ]),
     rule("pointer", "outputs over {over} become pointers", -Math.round(50_000_000 / (values.over + 300)), [
       number("over", "size of an output", values.over, 2000, null),
     ]),
     rule("summarise", "older turns summarised, the split turn apart", -74_900),
-    rule("carry", "file operations carried forward", values.carry ? 180 : 0, [
-      { ...plain, name: "files", label: "paths read and edited", type: "boolean", value: values.carry, default: true, choices: null },
-    ], values.carry),
+    rule(
+      "carry",
+      "file operations carried forward",
+      values.carry ? 180 : 0,
+      [
+        {
+          ...plain,
+          name: "files",
+          label: "paths read and edited",
+          type: "boolean",
+          value: values.carry,
+          default: true,
+          choices: null,
+        },
+      ],
+      values.carry,
+    ),
     rule("reasoning", "older reasoning is {becomes}", -9600, [
-      { ...plain, name: "becomes", label: "older reasoning", type: "choice", value: values.reasoning, default: "dropped", choices: ["dropped", "summarised"] },
+      {
+        ...plain,
+        name: "becomes",
+        label: "older reasoning",
+        type: "choice",
+        value: values.reasoning,
+        default: "dropped",
+        choices: ["dropped", "summarised"],
+      },
     ]),
   ];
 };
@@ -249,8 +330,17 @@ const describe = (session: Invented, columns: ColumnWire[]): SceneWire => {
   return {
     version: 1,
     title: "cc-3auto-compactions.jsonl",
-    facts: ["Claude Code 2.1.20", "claude-opus-4-5", "893 records → 53 turns, 518 requests", "3 compactions", "0 unknown"],
-    unit: { short: "o200k × 1.24", long: "o200k_base counts, scaled by 1.24 to this session's recorded usage (median error 4 %)." },
+    facts: [
+      "Claude Code 2.1.20",
+      "claude-opus-4-5",
+      "893 records → 53 turns, 518 requests",
+      "3 compactions",
+      "0 unknown",
+    ],
+    unit: {
+      short: "o200k × 1.24",
+      long: "o200k_base counts, scaled by 1.24 to this session's recorded usage (median error 4 %).",
+    },
     window: WINDOW,
     windowSource: "The window is the model's published one.",
     sections: SECTIONS.map(([id, label]) => ({ id, label })),
@@ -262,7 +352,11 @@ const describe = (session: Invented, columns: ColumnWire[]): SceneWire => {
     })),
     entryIds: entries.map(entry => entry.id),
     reasons: [
-      { rule: "pair", sentence: "the model would see a tool output without its call, and the provider answers 400: unexpected tool_use_id." },
+      {
+        rule: "pair",
+        sentence:
+          "the model would see a tool output without its call, and the provider answers 400: unexpected tool_use_id.",
+      },
       { rule: "empty", sentence: "nothing stands before it that could be compacted." },
     ],
     segments: edges.slice(1).map((edge, i) => ({
@@ -294,7 +388,9 @@ const describe = (session: Invented, columns: ColumnWire[]): SceneWire => {
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-export const pack = (named: Record<string, ["i32" | "u8", readonly number[]]>): { columns: ColumnWire[]; bytes: DataView } => {
+export const pack = (
+  named: Record<string, ["i32" | "u8", readonly number[]]>,
+): { columns: ColumnWire[]; bytes: DataView } => {
   const columns: ColumnWire[] = [];
   let size = 0;
   for (const [name, [dtype, values]] of Object.entries(named)) {

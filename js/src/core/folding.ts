@@ -6,16 +6,17 @@ export interface Row {
   row: number;
 }
 
-/** Rows `from` up to but not including `to`, all with `fate`; `same` when nothing about them changes. */
+/** Rows `from` up to but not including `to`: all unchanged (`same`), or all gone, summarised and dropped together. */
 export interface Fold {
   kind: "fold";
   from: number;
   to: number;
-  fate: number;
   same: boolean;
   open: boolean;
   before: number;
   after: number;
+  /** Rows per fate code. */
+  fates: Map<number, number>;
 }
 
 export interface CutLine {
@@ -25,7 +26,7 @@ export interface CutLine {
 export type Item = Row | Fold | CutLine;
 
 const SHORTEST_FOLD = 3;
-const FOLDED = new Set(["verbatim", "summarised", "dropped"]);
+const GONE = new Set(["summarised", "dropped"]);
 
 export interface Folding {
   items: Item[];
@@ -34,53 +35,57 @@ export interface Folding {
 
 /** `opened` holds the first rows of the folds that are open. */
 export const foldRows = (scene: Scene, plan: Plan, place: number, opened: ReadonlySet<number>): Folding => {
-  const folds = scene.fates.map(fate => FOLDED.has(fate.id));
+  const gone = scene.fates.map(fate => GONE.has(fate.id));
   const cutRow = scene.entryStart[place] ?? scene.blocks;
   const items: Item[] = [];
   let differing = 0;
   for (let from = 0; from < scene.blocks; ) {
     if (from === cutRow) items.push({ kind: "cut" });
-    const fold = measureRun(scene, plan, place, from, from < cutRow ? cutRow : scene.blocks);
-    if (!fold.same) differing += fold.to - fold.from;
-    const long = fold.to - from >= SHORTEST_FOLD && folds[fold.fate] === true;
-    fold.open = opened.has(from);
-    if (long) items.push(fold);
-    if (!long || fold.open) for (let row = from; row < fold.to; row++) items.push({ kind: "row", row });
+    const fold = measureRun(scene, plan, place, from, from < cutRow ? cutRow : scene.blocks, gone);
+    if (!fold.same) differing += fold.to - from;
+    const folds = fold.to - from >= SHORTEST_FOLD;
+    fold.open = folds && opened.has(from);
+    if (folds) items.push(fold);
+    if (!folds || fold.open) for (let row = from; row < fold.to; row++) items.push({ kind: "row", row });
     from = fold.to;
   }
   if (cutRow >= scene.blocks) items.push({ kind: "cut" });
   return { items, differing };
 };
 
-const measureRun = (scene: Scene, plan: Plan, place: number, from: number, limit: number): Fold => {
-  const first = look(scene, plan, place, from);
+/** The run that starts at `from`; a block that is neither unchanged nor gone is a run of its own. */
+const measureRun = (
+  scene: Scene,
+  plan: Plan,
+  place: number,
+  from: number,
+  limit: number,
+  gone: readonly boolean[],
+): Fold => {
   const run: Fold = {
     kind: "fold",
     from,
     to: from,
-    fate: first.fate,
-    same: first.same,
+    same: false,
     open: false,
     before: 0,
     after: 0,
+    fates: new Map(),
   };
-  for (
-    let now = first;
-    now.fate === run.fate && now.same === run.same;
-    now = look(scene, plan, place, run.to)
-  ) {
-    run.before += now.before;
-    run.after += now.after;
-    run.to++;
-    if (run.to >= limit) break;
+  let kind = "";
+  for (let row = from; row < limit; row++) {
+    const { fate, tokens } = fateAt(scene, plan, row, place);
+    const before = scene.blockTokens[row] as number;
+    const same = scene.fates[fate]?.id === "verbatim" && tokens === before;
+    const now = same ? "same" : gone[fate] ? "gone" : "single";
+    if (row === from) [kind, run.same] = [now, same];
+    else if (now !== kind || now === "single") break;
+    run.before += before;
+    run.after += tokens;
+    run.fates.set(fate, (run.fates.get(fate) ?? 0) + 1);
+    run.to = row + 1;
   }
   return run;
-};
-
-const look = (scene: Scene, plan: Plan, place: number, row: number) => {
-  const { fate, tokens } = fateAt(scene, plan, row, place);
-  const before = scene.blockTokens[row] as number;
-  return { fate, before, after: tokens, same: scene.fates[fate]?.id === "verbatim" && tokens === before };
 };
 
 /** The item that shows `row`: its own, or the closed fold that hides it; -1 when there is neither. */

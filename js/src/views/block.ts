@@ -42,7 +42,7 @@ export const makeBlock = (actions: Actions): View => {
 
   const render = (picture: Picture) => {
     if (picture.row < 0) {
-      content.replaceChildren(h("p", { class: "ci-quiet" }, EMPTY));
+      content.replaceChildren(...explain());
       return;
     }
     const { scene } = picture;
@@ -71,9 +71,28 @@ export const makeBlock = (actions: Actions): View => {
   };
 };
 
-const EMPTY = "Choose a bar or a row. Arrow keys move, Enter opens its text.";
+const KEYS = [
+  ["on the cut", "← →", "next legal place"],
+  ["", "Page ↑ ↓", "next turn"],
+  ["", "Home End", "first, last"],
+  ["on the lanes", "← → ↑ ↓", "step, section"],
+  ["in the list", "↑ ↓ Enter", "row, its text"],
+  ["", "n", "next that differs"],
+] as const;
 
-const pair = (name: string, ...value: (Node | string)[]): HTMLElement[] => [h("dt", {}, name), h("dd", {}, ...value)];
+const explain = (): HTMLElement[] => [
+  h("p", { class: "ci-quiet" }, "Choose a bar or a row to see what becomes of it, and by which rule."),
+  h(
+    "table",
+    { class: "ci-keys" },
+    h("tbody", {}, ...KEYS.map(row => h("tr", {}, ...row.map(cell => h("td", {}, cell))))),
+  ),
+];
+
+const pair = (name: string, ...value: (Node | string)[]): HTMLElement[] => [
+  h("dt", {}, name),
+  h("dd", {}, ...value),
+];
 
 const tell = (picture: Picture, actions: Actions): HTMLElement[] => {
   const { scene, plan, row, place } = picture;
@@ -102,4 +121,6 @@ const sayCut = ({ scene, place }: Picture, entry: number, actions: Actions): (No
 };
 
 const tellFacts = (reply: BodyReply | Error | undefined): HTMLElement[] =>
-  reply === undefined || reply instanceof Error ? [] : reply.facts.flatMap(([name, value]) => pair(name, value));
+  reply === undefined || reply instanceof Error
+    ? []
+    : reply.facts.flatMap(([name, value]) => pair(name, value));

@@ -31,7 +31,11 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
   };
 
   const frame = (...children: HTMLElement[]) =>
-    h("div", { role: "row", class: "ci-body" }, h("div", { role: "gridcell", class: "ci-bodies" }, ...children));
+    h(
+      "div",
+      { role: "row", class: "ci-body" },
+      h("div", { role: "gridcell", class: "ci-bodies" }, ...children),
+    );
 
   return {
     draw(picture, item) {
@@ -50,7 +54,10 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
       if (answer === "asked") return frame(showWaiting("the text"));
       if (answer instanceof Error) return frame(showProblem(answer.message));
       if (answer.type !== "body") return frame();
-      const gone = fate?.id === "summarised" ? "Nothing of its own: the summary stands for it." : "Nothing is left of it.";
+      const gone =
+        fate?.id === "summarised"
+          ? "Nothing of its own: the summary stands for it."
+          : "Nothing is left of it.";
       if (fate?.id === "verbatim") return frame(showBody("before and after", answer.before, ""));
       return frame(showBody("before", answer.before, ""), showBody("after", answer.after, gone));
     },

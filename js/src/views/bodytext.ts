@@ -11,11 +11,15 @@ export const showBody = (name: string, body: Body | null, gone: string): HTMLEle
   text.textContent = body.text === "" ? "(empty)" : body.text;
   const figure = h("figure", { class: "ci-text" }, title, text);
   if (shown < body.total) {
-    figure.append(h("p", { class: "ci-quiet" }, `${exact(body.total - shown)} characters are left out here.`));
+    figure.append(
+      h("p", { class: "ci-quiet" }, `${exact(body.total - shown)} characters are left out here.`),
+    );
   }
   return figure;
 };
 
-export const showProblem = (sentence: string): HTMLElement => h("p", { class: "ci-bad", role: "alert" }, sentence);
+export const showProblem = (sentence: string): HTMLElement =>
+  h("p", { class: "ci-bad", role: "alert" }, sentence);
 
-export const showWaiting = (what: string): HTMLElement => h("p", { class: "ci-quiet" }, `Asking Python for ${what} …`);
+export const showWaiting = (what: string): HTMLElement =>
+  h("p", { class: "ci-quiet" }, `Asking Python for ${what} …`);

@@ -1,11 +1,11 @@
-// The places to cut, side by side: tall where a turn starts, low inside a turn, a red dash where no cut is legal.
+// The places to cut: a tall tick where a turn starts, a low one inside a turn, a red dash where no cut is legal.
 import { isLegal } from "../core/cuts";
 import { h } from "./dom";
 import type { Picture, View } from "./picture";
 import { paint, snap } from "./surface";
 
 export const STRIP = 12;
-const HEIGHTS = { turn: 10, split: 6, illegal: 2 };
+const HEIGHTS = { turn: 10, split: 5, illegal: 1.5 };
 
 export const makeCutStrip = (): View => {
   const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
@@ -21,12 +21,18 @@ export const makeCutStrip = (): View => {
 };
 
 const drawPlaces = (context: CanvasRenderingContext2D, { scene, axis, palette }: Picture) => {
-  for (let place = 0; place < scene.entries; place++) {
-    const left = snap(axis.placeX[place] as number, palette.ratio);
-    const width = snap(axis.placeX[place + 1] as number, palette.ratio) - left;
-    const legal = isLegal(scene, place);
-    const height = !legal ? HEIGHTS.illegal : scene.placeSplits[place] ? HEIGHTS.split : HEIGHTS.turn;
-    context.fillStyle = !legal ? palette.bad : scene.placeSplits[place] ? palette.faint : palette.dim;
-    context.fillRect(left, STRIP - height, Math.max(1 / palette.ratio, width - (width > 3 ? 1 : 0)), height);
+  const hair = 1 / palette.ratio;
+  const tick = Math.max(hair, Math.min(2, axis.step / 5));
+  for (let place = 0; place <= scene.entries; place++) {
+    const x = snap(Math.min(axis.placeX[place] as number, axis.width - tick), palette.ratio);
+    if (isLegal(scene, place)) {
+      const height = scene.placeSplits[place] ? HEIGHTS.split : HEIGHTS.turn;
+      context.fillStyle = scene.placeSplits[place] ? palette.faint : palette.ink;
+      context.fillRect(x, 0, tick, height);
+    } else {
+      const room = (axis.placeX[place + 1] as number) - (axis.placeX[place] as number);
+      context.fillStyle = palette.bad;
+      context.fillRect(x, 0, Math.max(hair, Math.min(4, room - 1)), HEIGHTS.illegal);
+    }
   }
 };

@@ -1,14 +1,20 @@
 // How one line of the before/after list looks: a block, a folded run of blocks, or the cut between them.
 import type { Fold } from "../core/folding";
 import { exact, nameTurns, plural, sayPlace, short } from "../core/format";
-import { fateAt, turnOfRow } from "../core/state";
+import { fateAt, type Scene, turnOfRow } from "../core/state";
 import type { RowsReply } from "../core/wire";
 import { chip, h } from "./dom";
 import type { Picture } from "./picture";
 
 export type Label = RowsReply["rows"][number];
 
-export const drawRow = (picture: Picture, row: number, label: Label | undefined, open: boolean, newTurn: boolean) => {
+export const drawRow = (
+  picture: Picture,
+  row: number,
+  label: Label | undefined,
+  open: boolean,
+  newTurn: boolean,
+) => {
   const { scene, plan, place } = picture;
   const { fate, tokens } = fateAt(scene, plan, row, place);
   const before = scene.blockTokens[row] as number;
@@ -25,7 +31,11 @@ export const drawRow = (picture: Picture, row: number, label: Label | undefined,
       "aria-expanded": String(open),
       "aria-selected": String(row === picture.row),
     },
-    h("span", { role: "gridcell", class: newTurn ? "ci-turn" : "ci-turn ci-ditto" }, String(turnOfRow(scene, row) + 1)),
+    h(
+      "span",
+      { role: "gridcell", class: newTurn ? "ci-turn" : "ci-turn ci-ditto" },
+      String(turnOfRow(scene, row) + 1),
+    ),
     h(
       "span",
       { role: "gridcell", class: "ci-what" },
@@ -39,6 +49,18 @@ export const drawRow = (picture: Picture, row: number, label: Label | undefined,
   );
 };
 
+/** The names of the columns; the numbers' unit stands here, once. */
+export const drawColumns = () =>
+  h(
+    "div",
+    { role: "row", class: "ci-row ci-columns" },
+    h("span", { role: "columnheader", class: "ci-turn" }, "turn"),
+    h("span", { role: "columnheader", class: "ci-what" }, "block"),
+    h("span", { role: "columnheader", class: "ci-fate" }, "fate"),
+    h("span", { role: "columnheader", class: "ci-number", title: "tokens before" }, "before"),
+    h("span", { role: "columnheader", class: "ci-number", title: "tokens after" }, "after"),
+  );
+
 const sayLabel = (label: Label | undefined, section: string): Node[] => {
   if (label === undefined) return [h("span", { class: "ci-quiet" }, "…")];
   const parts: Node[] = [];
@@ -49,10 +71,8 @@ const sayLabel = (label: Label | undefined, section: string): Node[] => {
 
 export const drawFold = (picture: Picture, fold: Fold) => {
   const { scene } = picture;
-  const count = plural(fold.to - fold.from, "row");
-  const word = fold.same ? "the same" : (scene.fates[fold.fate]?.label ?? "");
   const turns = nameTurns(turnOfRow(scene, fold.from), turnOfRow(scene, fold.to - 1));
-  const text = `${turns} · ${count} ${word}`;
+  const text = `${turns} · ${sayFates(scene, fold)}`;
   return h(
     "div",
     {
@@ -69,13 +89,35 @@ export const drawFold = (picture: Picture, fold: Fold) => {
   );
 };
 
+/** "12 rows the same", "9 rows summarised", "12 rows: 9 summarised, 3 dropped". */
+const sayFates = (scene: Scene, fold: Fold): string => {
+  const rows = plural(fold.to - fold.from, "row");
+  if (fold.same) return `${rows} the same`;
+  const parts = [...fold.fates]
+    .sort()
+    .map(([fate, count]) => [count, scene.fates[fate]?.label ?? ""] as const);
+  const only = parts.length === 1 ? parts[0] : undefined;
+  return only === undefined
+    ? `${rows}: ${parts.map(part => part.join(" ")).join(", ")}`
+    : `${rows} ${only[1]}`;
+};
+
 export const drawCut = (picture: Picture, open: boolean) => {
   const { scene, plan, place } = picture;
   const summary = plan.summaryTokens[place] ?? 0;
   return h(
     "div",
-    { role: "row", class: "ci-row ci-cutline", "data-cut": "", "aria-expanded": summary > 0 ? String(open) : undefined },
+    {
+      role: "row",
+      class: "ci-row ci-cutline",
+      "data-cut": "",
+      "aria-expanded": summary > 0 ? String(open) : undefined,
+    },
     h("span", { role: "gridcell", class: "ci-what" }, `cut · ${sayPlace(scene, plan, place)}`),
-    h("span", { role: "gridcell", class: "ci-fate" }, summary > 0 ? `summary ${short(summary)}` : "no summary"),
+    h(
+      "span",
+      { role: "gridcell", class: "ci-fate" },
+      summary > 0 ? `summary ${short(summary)}` : "no summary",
+    ),
   );
 };

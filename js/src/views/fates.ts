@@ -4,7 +4,7 @@ import { exact } from "../core/format";
 import { fateAt, turnOfRow } from "../core/state";
 import { makeBodies } from "./bodies";
 import { h, setAttributes, setText } from "./dom";
-import { drawCut, drawFold, drawRow } from "./faterow";
+import { drawColumns, drawCut, drawFold, drawRow } from "./faterow";
 import { makeLabels } from "./labels";
 import type { Actions, Picture, View } from "./picture";
 import { makeScroller } from "./scroller";
@@ -35,6 +35,7 @@ export const makeFates = (actions: Actions): Fates => {
 
   const scroller = makeScroller({
     height: ROW,
+    head: drawColumns(),
     keyOf: index => keyOf(items[index] as Item, expanded),
     draw(index) {
       const item = items[index] as Item;
@@ -118,11 +119,21 @@ export const makeFates = (actions: Actions): Fates => {
     if (index >= 0) activate(index);
   };
 
-  const grid = scroller.node;
-  setAttributes(grid, { role: "treegrid", tabindex: 0, "aria-label": "Before and after", "aria-colcount": 5 });
+  const grid = h(
+    "div",
+    {
+      class: "ci-treegrid",
+      role: "treegrid",
+      tabindex: 0,
+      "aria-label": "Before and after",
+      "aria-colcount": 5,
+    },
+    drawColumns(),
+    scroller.node,
+  );
   grid.addEventListener("click", event => {
     const line = (event.target as Element).closest<HTMLElement>(".ci-row");
-    if (line === null) return;
+    if (line === null || line.id === "") return;
     const index = Number(line.id.slice(base.length + 1));
     const item = items[index] as Item;
     const wasActive = index === active && (item.kind !== "row" || shown?.row === item.row);

@@ -82,7 +82,8 @@ export const makeGauge = (): View => {
   };
   before.addEventListener("pointermove", event => hint(event, sharesBefore));
   after.addEventListener("pointermove", event => hint(event, sharesAfter));
-  for (const canvas of [before, after]) canvas.addEventListener("pointerleave", event => showHint(event, null));
+  for (const canvas of [before, after])
+    canvas.addEventListener("pointerleave", event => showHint(event, null));
 
   return {
     node,
@@ -107,7 +108,9 @@ export const makeGauge = (): View => {
         const change = total - plan.before.total;
         setText(afterText, total < 0 ? "not at this place" : `${short(total)}  ${signed(change)}`);
         setAttributes(afterText, { title: total < 0 ? "" : `${exact(total)} tokens, ${exact(change)}` });
-        setAttributes(after, { "aria-label": total < 0 ? "After" : `After: ${sayShares(scene, sharesAfter(picture))}` });
+        setAttributes(after, {
+          "aria-label": total < 0 ? "After" : `After: ${sayShares(scene, sharesAfter(picture))}`,
+        });
       }
     },
   };

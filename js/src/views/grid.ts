@@ -11,7 +11,12 @@ let count = 0;
 
 export const makeGrid = (actions: Actions): View => {
   const cell = h("div", { role: "gridcell", class: "ci-cell", id: `ci-cell-${count++}` });
-  const node = h("div", { class: "ci-grid", role: "grid", tabindex: 0, "aria-label": "Tokens per section and step" });
+  const node = h("div", {
+    class: "ci-grid",
+    role: "grid",
+    tabindex: 0,
+    "aria-label": "Tokens per section and step",
+  });
   let rows: HTMLElement[] = [];
   let shown: Picture | undefined;
   let lane = 0;
@@ -21,8 +26,18 @@ export const makeGrid = (actions: Actions): View => {
     rows = scene.lanes.map(({ label }, i) =>
       h(
         "div",
-        { role: "row", "aria-rowindex": i + 1, class: "ci-lane", style: place(HEAD + (lanes.tops[i] ?? 0), lanes.floors[i] ?? 0, lanes.tops[i] ?? 0) },
-        h("div", { role: "rowheader", class: "ci-label" }, h("span", {}, label), h("small", {}, sayPeak(lanes.peaks[i] ?? 0))),
+        {
+          role: "row",
+          "aria-rowindex": i + 1,
+          class: "ci-lane",
+          style: place(HEAD + (lanes.tops[i] ?? 0), lanes.floors[i] ?? 0, lanes.tops[i] ?? 0),
+        },
+        h(
+          "div",
+          { role: "rowheader", class: "ci-label" },
+          h("span", {}, label),
+          h("small", {}, sayPeak(lanes.peaks[i] ?? 0)),
+        ),
       ),
     );
     node.replaceChildren(...rows);
@@ -117,7 +132,8 @@ const rowsOf = ({ scene, lanes }: Picture, lane: number, step: number): number[]
   return found;
 };
 
-const sayCell = (picture: Picture, lane: number, step: number): string => [...hintCell(picture, lane, step)].join(", ");
+const sayCell = (picture: Picture, lane: number, step: number): string =>
+  [...hintCell(picture, lane, step)].join(", ");
 
 const hintCell = (picture: Picture, lane: number, step: number): string[] => {
   const { scene, plan } = picture;

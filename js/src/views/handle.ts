@@ -30,7 +30,8 @@ export const makeHandle = (actions: Actions): Handle => {
   });
   const pill = h("div", { class: "ci-pill", "aria-hidden": "true" });
   const ghost = h("div", { class: "ci-ghost", "aria-hidden": "true", hidden: true });
-  const sides = h("div", { class: "ci-sides", "aria-hidden": "true" }, h("span", {}, "◂ older"), h("span", {}, "kept ▸"));
+  const older = h("span");
+  const sides = h("div", { class: "ci-sides", "aria-hidden": "true" }, older, h("span", {}, "▸ kept"));
   const mover = h("div", { class: "ci-mover" }, grip, pill, sides);
   const node = h("div", { class: "ci-handle" }, ghost, mover);
   let shown: Picture | undefined;
@@ -111,6 +112,7 @@ export const makeHandle = (actions: Actions): Handle => {
       const after = plan.afterTotal[place] ?? -1;
       setText(pill, [namePlace(scene, place), ...(after < 0 ? [] : [`${short(after)} after`])].join(" · "));
       keepInside(pill, x, axis.width);
+      setText(older, sayOlder(plan.summaryTokens[place] ?? 0, x));
       keepSides(sides, x, axis.width);
       setAttributes(grip, {
         "aria-valuemin": 0,
@@ -147,6 +149,10 @@ const keepInside = (pill: HTMLElement, x: number, width: number) => {
 };
 
 const SIDE = 52;
+const LONG_SIDE = 140;
+
+const sayOlder = (summary: number, room: number): string =>
+  summary > 0 && room > LONG_SIDE ? `older, summary ${short(summary)} ◂` : "older ◂";
 
 const keepSides = (sides: HTMLElement, x: number, width: number) => {
   sides.classList.toggle("ci-no-left", x < SIDE);

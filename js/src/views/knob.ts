@@ -42,7 +42,11 @@ const makeBox = (attributes: Common, actions: KnobActions): KnobView => {
 
 const makeChoice = (attributes: Common, knob: Knob, actions: KnobActions): KnobView => {
   const choices = knob.choices ?? [];
-  const node = h("select", attributes, ...choices.map((choice, i) => h("option", { value: i }, String(choice ?? "none"))));
+  const node = h(
+    "select",
+    attributes,
+    ...choices.map((choice, i) => h("option", { value: i }, String(choice ?? "none"))),
+  );
   node.addEventListener("change", () => actions.set(choices[node.selectedIndex] ?? null));
   return {
     node,
@@ -113,8 +117,10 @@ const judge = (knob: Knob, value: number): string => {
   const { label, minimum, maximum, type } = knob;
   if (Number.isNaN(value)) return `${label} needs a number.`;
   if (type === "integer" && !Number.isInteger(value)) return `${label} needs a whole number.`;
-  if (minimum !== null && minimum !== undefined && value < minimum) return `${label} must be at least ${exact(minimum)}.`;
-  if (maximum !== null && maximum !== undefined && value > maximum) return `${label} must be at most ${exact(maximum)}.`;
+  if (minimum !== null && minimum !== undefined && value < minimum)
+    return `${label} must be at least ${exact(minimum)}.`;
+  if (maximum !== null && maximum !== undefined && value > maximum)
+    return `${label} must be at most ${exact(maximum)}.`;
   return "";
 };
 

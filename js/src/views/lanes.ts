@@ -57,7 +57,8 @@ export const makeLanes = (actions: Actions): View => {
     node,
     draw(picture, parts) {
       grid.draw(picture, parts);
-      if (parts.has("scene") || parts.has("plan") || parts.has("size") || parts.has("theme")) drawAll(picture);
+      if (parts.has("scene") || parts.has("plan") || parts.has("size") || parts.has("theme"))
+        drawAll(picture);
       else if (parts.has("place") && drawnAt !== picture.place && picture.axis.bins > 0) {
         const [first, last] = changedBins(picture.scene, picture.axis, drawnAt, picture.place);
         const context = bars.getContext("2d");
@@ -79,7 +80,8 @@ const drawBase = (context: CanvasRenderingContext2D, { axis, lanes, palette }: P
     if (turn % 2 === 1) context.fillRect(snap(x, palette.ratio), 0, snap(end - x, palette.ratio), height);
   });
   context.fillStyle = palette.line;
-  for (const floor of lanes.floors) context.fillRect(0, HEAD + floor - 1 / palette.ratio, axis.width, 1 / palette.ratio);
+  for (const floor of lanes.floors)
+    context.fillRect(0, HEAD + floor - 1 / palette.ratio, axis.width, 1 / palette.ratio);
   context.font = `10.5px ${palette.font}`;
   context.fillStyle = palette.dim;
   context.textBaseline = "middle";
@@ -133,7 +135,7 @@ const drawPiece = (
   }
   const stays = id === "dropped" || tokens === 0 ? 0 : Math.min(1, left / tokens) * height;
   context.fillRect(x, y + height - stays, width, stays);
-  context.strokeStyle = id === "dropped" ? palette.faint : palette.fill(section, "verbatim");
+  context.strokeStyle = id === "dropped" ? palette.gone : palette.fill(section, "verbatim");
   context.lineWidth = 1;
   if (height - stays > 2 && width > 2) context.strokeRect(x + 0.5, y + 0.5, width - 1, height - stays - 1);
 };

@@ -10,7 +10,8 @@ export const makeLegend = (): View => {
   const build = ({ scene, plan }: Picture) => {
     readings = [];
     const items = scene.sections.flatMap(({ id, label }, section) => {
-      if (!appears(plan.before.sections[section], plan.afterSections, section, scene.sections.length)) return [];
+      if (!appears(plan.before.sections[section], plan.afterSections, section, scene.sections.length))
+        return [];
       const reading = h("dd");
       readings.push({ section, node: reading });
       return [h("div", {}, h("dt", {}, chip(id), label), reading)];

@@ -7,8 +7,10 @@ import { showHint } from "./hint";
 import type { Actions, Picture, View } from "./picture";
 import { paint } from "./surface";
 
-const HEIGHT = 74;
-const TOP = 14;
+const HEIGHT = 78;
+const TOP = 20;
+/** The line of the diamonds and their labels. */
+const ROW = 7;
 const FLOOR = HEIGHT - 1;
 const LABEL_ROOM = 92;
 
@@ -43,12 +45,14 @@ export const makeOverview = (actions: Actions): View => {
         frame.style.left = percentOf(first, scene);
         frame.style.width = percentOf(last + 1 - first, scene);
       }
-      if (parts.has("scene") || parts.has("size") || parts.has("theme")) drawCurve(canvas, picture, stage.clientWidth);
+      if (parts.has("scene") || parts.has("size") || parts.has("theme"))
+        drawCurve(canvas, picture, stage.clientWidth);
     },
   };
 };
 
-const percentOf = (step: number, scene: Scene): string => `${(100 * step) / Math.max(1, scene.overview.steps)}%`;
+const percentOf = (step: number, scene: Scene): string =>
+  `${(100 * step) / Math.max(1, scene.overview.steps)}%`;
 
 const makeMoment = (segment: Scene["segments"][number], scene: Scene, actions: Actions): HTMLElement => {
   const { label, at, firstStep, lastStep, tokens, current } = segment;
@@ -99,7 +103,7 @@ const drawCurve = (canvas: HTMLCanvasElement, { scene, palette }: Picture, width
   const x = (step: number) => ((step + 0.5) * width) / count;
   const y = (tokens: number) => FLOOR - (tokens / peak) * (FLOOR - TOP);
   paint(canvas, width, HEIGHT, palette.ratio, context => {
-    context.fillStyle = palette.line;
+    context.fillStyle = palette.area;
     context.beginPath();
     context.moveTo(0, FLOOR);
     context.lineTo(0, y(estimated[0] ?? 0));
@@ -141,10 +145,10 @@ const drawBoundaries = (
     context.fillStyle = palette.ink;
     context.strokeStyle = palette.faint;
     context.beginPath();
-    context.moveTo(at, TOP - 7 - size);
-    context.lineTo(at + size, TOP - 7);
-    context.lineTo(at, TOP - 7 + size);
-    context.lineTo(at - size, TOP - 7);
+    context.moveTo(at, ROW - size);
+    context.lineTo(at + size, ROW);
+    context.lineTo(at, ROW + size);
+    context.lineTo(at - size, ROW);
     context.closePath();
     if (kind === "compact") context.fill();
     else context.stroke();
@@ -154,7 +158,7 @@ const drawBoundaries = (
     const left = at + 8 + room > width ? at - 8 - room : at + 8;
     if (left < free) continue;
     context.fillStyle = palette.dim;
-    context.fillText(label, left, TOP - 6.5);
+    context.fillText(label, left, ROW + 0.5);
     free = Math.max(at + 8 + room, at) + LABEL_ROOM / 8;
   }
 };

@@ -5,8 +5,10 @@ export interface Palette {
   ink: string;
   dim: string;
   faint: string;
+  gone: string;
   line: string;
   band: string;
+  area: string;
   ground: string;
   bad: string;
   font: string;
@@ -25,7 +27,7 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
   const read = (name: string) => style.getPropertyValue(`--ci-${name}`).trim() || "#888";
   const hues = sections.map(({ id }) => style.getPropertyValue(`--ci-s-${id}`).trim() || read("s-unknown"));
   const ratio = Math.max(1, window.devicePixelRatio || 1);
-  const gone = read("faint");
+  const gone = read("gone");
   const tiles = new Map<string, string | CanvasPattern>();
   const tile = (key: string, draw: Draw, hue: string) => {
     const made = tiles.get(key) ?? makeTile(draw, hue, ratio);
@@ -35,9 +37,11 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
   return {
     ink: read("ink"),
     dim: read("dim"),
-    faint: gone,
+    faint: read("faint"),
+    gone,
     line: read("line"),
     band: read("band"),
+    area: read("area"),
     ground: read("ground"),
     bad: read("bad"),
     font: style.fontFamily || "sans-serif",
@@ -49,7 +53,7 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
       if (draw === undefined) return hue;
       return tile(`${hue} ${fate}`, draw, hue);
     },
-    reserve: () => tile("reserve", stripes, gone),
+    reserve: () => tile("reserve", stripes, read("faint")),
   };
 };
 

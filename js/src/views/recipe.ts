@@ -5,7 +5,12 @@ import type { View } from "./picture";
 export const makeRecipe = (): View => {
   const code = h("code", { tabindex: 0, "aria-label": "Recipe" });
   const copy = h("button", { type: "button", class: "ci-button" }, "Copy");
-  const node = h("section", { class: "ci-recipe", "data-testid": "recipe", "aria-label": "Recipe" }, code, copy);
+  const node = h(
+    "section",
+    { class: "ci-recipe", "data-testid": "recipe", "aria-label": "Recipe" },
+    code,
+    copy,
+  );
   let timer: ReturnType<typeof setTimeout> | undefined;
   const say = (word: string) => {
     setText(copy, word);

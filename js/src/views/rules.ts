@@ -63,7 +63,9 @@ export const makeRules = (actions: Actions): View => {
 
 const drawPolicies = (select: HTMLSelectElement, { scene, plan }: Picture) => {
   const known = scene.policies.some(({ name }) => name === plan.policy);
-  const policies = known ? scene.policies : [{ name: plan.policy, title: plan.policyTitle }, ...scene.policies];
+  const policies = known
+    ? scene.policies
+    : [{ name: plan.policy, title: plan.policyTitle }, ...scene.policies];
   const names = policies.map(({ name }) => name).join("\n");
   if (select.dataset.names !== names) {
     select.dataset.names = names;
@@ -98,7 +100,16 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
       },
     });
     knobs.set(knob.name, view);
-    const reset = h("button", { type: "button", class: "ci-reset", title: `Back to ${knob.default}`, "aria-label": `Reset ${knob.label}` }, "↺");
+    const reset = h(
+      "button",
+      {
+        type: "button",
+        class: "ci-reset",
+        title: `Back to ${knob.default}`,
+        "aria-label": `Reset ${knob.label}`,
+      },
+      "↺",
+    );
     reset.addEventListener("click", () => actions.resetKnob(key));
     resets.push({ key, node: reset });
     const unit = knob.unit ? [` ${knob.unit}`] : [];
@@ -107,7 +118,11 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
   const sentence = h("p", {}, ...fillSentence(rule, knobNodes));
   const rest = rule.knobs
     .filter(({ name }) => !knobs.has(name))
-    .map(knob => h("label", { class: "ci-setting" }, h("span", {}, knob.label), h("span", {}, ...knobNodes(knob))));
+    .map(knob => {
+      const control = h("span", {}, ...knobNodes(knob));
+      const parts = knob.type === "boolean" ? [control, knob.label] : [knob.label, " ", control];
+      return h("label", { class: "ci-setting" }, ...parts);
+    });
   const node = h(
     "li",
     { class: "ci-rule", title: rule.title },
@@ -131,7 +146,10 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
 };
 
 /** "outputs over {over} become pointers" with the control in place of {over}. */
-const fillSentence = (rule: Rule, knobNodes: (knob: Rule["knobs"][number]) => (Node | string)[]): (Node | string)[] =>
+const fillSentence = (
+  rule: Rule,
+  knobNodes: (knob: Rule["knobs"][number]) => (Node | string)[],
+): (Node | string)[] =>
   rule.sentence.split(/(\{\w+\})/).flatMap(part => {
     const knob = /^\{\w+\}$/.test(part) ? rule.knobs.find(({ name }) => `{${name}}` === part) : undefined;
     return knob === undefined ? [part] : knobNodes(knob);

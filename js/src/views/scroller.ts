@@ -6,7 +6,7 @@ const MARGIN = 4;
 
 export interface Scroller {
   readonly node: HTMLElement;
-  /** Shows `count` items; `keyOf` names an item across changes, so that its height and place are kept. */
+  /** Shows `count` items. */
   show(count: number): void;
   /** Scrolls an item into sight. */
   reveal(index: number): void;
@@ -15,15 +15,18 @@ export interface Scroller {
 
 export interface Source {
   height: number;
+  /** Stays above the items. */
+  head: HTMLElement;
+  /** Names an item across changes, so that its measured height is kept. */
   keyOf(index: number): string;
   /** Draws an item; an item that may be taller than the rest is marked so that it is measured. */
   draw(index: number): { node: HTMLElement; tall: boolean };
 }
 
 export const makeScroller = (source: Source): Scroller => {
-  const rows = h("div", { class: "ci-window", role: "presentation" });
+  const rows = h("div", { class: "ci-window", role: "rowgroup" });
   const space = h("div", { class: "ci-space", role: "presentation" }, rows);
-  const node = h("div", { class: "ci-scroll" }, space);
+  const node = h("div", { class: "ci-scroll" }, source.head, space);
   const measured = new Map<string, number>();
   let heights: Heights = stackHeights(0, () => 0);
   let count = 0;
@@ -35,7 +38,12 @@ export const makeScroller = (source: Source): Scroller => {
   };
 
   const render = () => {
-    const [first, end] = visibleItems(heights, node.scrollTop, node.scrollTop + (node.clientHeight || 600), MARGIN);
+    const [first, end] = visibleItems(
+      heights,
+      node.scrollTop,
+      node.scrollTop + (node.clientHeight || 600),
+      MARGIN,
+    );
     const drawn = Array.from({ length: end - first }, (_, i) => source.draw(first + i));
     rows.replaceChildren(...drawn.map(item => item.node));
     rows.style.transform = `translateY(${heights.tops[first] ?? 0}px)`;
@@ -66,7 +74,7 @@ export const makeScroller = (source: Source): Scroller => {
     reveal(index) {
       const top = heights.tops[index] ?? 0;
       const bottom = heights.tops[index + 1] ?? top;
-      const view = node.clientHeight;
+      const view = node.clientHeight - source.head.offsetHeight;
       if (top >= node.scrollTop && bottom <= node.scrollTop + view) return;
       node.scrollTop = Math.max(0, Math.min(top - view / 3, top));
       render();

@@ -99,7 +99,12 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     "section",
     { class: "ci-turns", "aria-label": "Turns" },
     add(lanes),
-    h("div", { class: "ci-lined ci-cuts" }, h("div", { class: "ci-label" }, h("span", {}, "cut")), add(strip)),
+    h(
+      "div",
+      { class: "ci-lined ci-cuts" },
+      h("div", { class: "ci-label" }, h("span", {}, "cut")),
+      add(strip),
+    ),
     stage,
   );
   const bench = h(
@@ -146,7 +151,10 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     if (picture !== undefined) picture.settled = false;
     setAttributes(root, { "aria-busy": "true" });
     clearTimeout(slow);
-    slow = setTimeout(() => setText(waiting, "Python has not answered yet. If the kernel is gone, run the cell again."), SLOW);
+    slow = setTimeout(
+      () => setText(waiting, "Python has not answered yet. If the kernel is gone, run the cell again."),
+      SLOW,
+    );
     redraw("settled", ...changed);
   };
 

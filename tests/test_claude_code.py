@@ -1,0 +1,987 @@
+"""Claude Code's files: every rule of the reader on a few rows anyone can read."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, build
+from inspector.errors import EmptySession, ReadError
+from inspector.readers import READERS, read_session
+from inspector.readers.claude_code import READER
+from inspector.readers.claude_rows import decode_row, decode_row_slowly
+from inspector.session import Entry, Note, Session, Source, Usage
+
+Row = dict[str, Any]
+
+
+def user(uuid: str, parent: str | None, content: Any, **more: Any) -> Row:
+    return {"type": "user", "uuid": uuid, "parentUuid": parent, "message": {"content": content}} | more
+
+
+def reply(uuid: str, parent: str | None, *blocks: Row, id: str | None = None, **more: Any) -> Row:
+    message = {"id": id or f"msg-{uuid}", "model": "claude-opus-4-6", "content": list(blocks)}
+    message |= {name: more.pop(name) for name in ("usage", "model", "stop_reason") if name in more}
+    return {"type": "assistant", "uuid": uuid, "parentUuid": parent, "message": message} | more
+
+
+def text(words: str) -> Row:
+    return {"type": "text", "text": words}
+
+
+def call(id: str, name: str = "Read") -> Row:
+    return {"type": "tool_use", "id": id, "name": name, "input": {"path": "a.py"}}
+
+
+def output(id: str, content: Any = "done") -> Row:
+    return {"type": "tool_result", "tool_use_id": id, "content": content}
+
+
+def system(uuid: str, parent: str | None, subtype: str, **more: Any) -> Row:
+    return {"type": "system", "subtype": subtype, "uuid": uuid, "parentUuid": parent} | more
+
+
+def boundary(uuid: str, logical: str | None, **metadata: Any) -> Row:
+    told = {"trigger": "auto", "preTokens": 1000} | metadata
+    return system(uuid, None, "compact_boundary", logicalParentUuid=logical, compactMetadata=told)
+
+
+def summary(uuid: str, parent: str | None, words: str = "What happened") -> Row:
+    return user(uuid, parent, words, isCompactSummary=True)
+
+
+def jsonl(*rows: Any) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def read(*rows: Any) -> Session:
+    session = READER.read(jsonl(*rows))
+    assert session.records == len(rows)
+    return session
+
+
+def path(session: Session) -> list[str]:
+    return [session.entries[i].id for i in session.path]
+
+
+def live(session: Session) -> list[str]:
+    return [session.entries[i].id for i in session.live.entries]
+
+
+# Telling the format
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        user("u", None, "hi"),
+        {"type": "summary", "summary": "A title", "leafUuid": "x"},
+        {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},
+        {"type": "permission-mode", "permissionMode": "default", "sessionId": "s"},
+        {"type": "assistant", "uuid": "a", "session_id": "s", "parentUuid": None, "message": {}},
+    ],
+)
+def test_a_row_of_any_kind_tells_the_format(row: Row) -> None:
+    assert READER.sniff(jsonl(row)) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\n\n",
+        b"{",
+        b"[]",
+        b"\x89PNG\r\n\x1a\n\x00\xff",
+        jsonl({"type": "session", "version": 3, "id": "x", "timestamp": "t", "cwd": "/"}),
+        jsonl({"timestamp": "t", "type": "session_meta", "payload": {"id": "x"}}),
+        jsonl({"type": "session.start", "data": {}, "id": "x", "parentId": None}),
+        jsonl({"role": "user", "content": "hi"}),
+        jsonl({"sessionId": "x", "messages": []}),
+        b'{"messages": [{"role": "user", "content": "hi"}]}',
+    ],
+)
+def test_other_content_is_refused_with_a_reason(content: bytes) -> None:
+    reason = READER.sniff(content)
+    assert reason
+    assert len(reason) < 120
+
+
+def test_damage_at_the_beginning_hides_nothing() -> None:
+    content = b"\xff\n{\n" + jsonl(user("u", None, "hi"))
+    assert READER.sniff(content) is None
+    assert READER.read(content).records == 3
+
+
+def test_a_transcript_in_which_nobody_speaks_is_an_error_that_says_so() -> None:
+    rows = jsonl(
+        {"type": "summary", "summary": "A title", "leafUuid": "x"}, system("s", None, "turn_duration")
+    )
+    with pytest.raises(
+        EmptySession, match=r"^data was recognised as claude-code.*2 records, none of them a mes"
+    ):
+        read_session(rows)
+
+
+# The chain
+
+
+def test_entries_follow_each_other_by_parent() -> None:
+    session = read(user("u1", None, "hi"), reply("a1", "u1", text("hello")), user("u2", "a1", "bye"))
+    assert path(session) == ["u1", "a1", "u2"]
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "user"]
+    assert session.leaf == "u2"
+    assert len(session.turns) == 2
+
+
+def test_the_chain_runs_through_rows_that_are_no_messages() -> None:
+    session = read(
+        {"type": "progress", "uuid": "p0", "parentUuid": None, "data": {}},
+        user("u1", "p0", "hi"),
+        {"type": "attachment", "uuid": "t1", "parentUuid": "u1", "attachment": {"type": "file"}},
+        reply("a1", "t1", text("hello")),
+        system("s1", "a1", "stop_hook_summary"),
+        system("s2", "s1", "turn_duration"),
+        user("u2", "s2", "bye"),
+    )
+    assert path(session) == ["u1", "a1", "u2"]
+    assert session.entries[0].parent is None
+    assert not session.warnings
+
+
+def test_an_edited_prompt_starts_a_branch() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", text("hello")),
+        user("old", "a1", "first try"),
+        reply("a2", "old", text("no")),
+        user("new", "a1", "second try"),
+    )
+    assert path(session) == ["u1", "a1", "new"]
+    assert path(session.at("a2")) == ["u1", "a1", "old", "a2"]
+
+
+def test_what_follows_a_missing_record_follows_the_entry_before_it_with_a_warning() -> None:
+    session = read(user("u1", None, "hi"), reply("a1", "lost", text("hello")), user("u2", "a1", "bye"))
+    assert path(session) == ["u1", "a1", "u2"]
+    assert session.warnings == (
+        "1 entry follows a record that is not in the file; it was placed after the entry before it",
+    )
+
+
+def test_the_first_entry_of_a_cut_file_keeps_the_parent_it_names() -> None:
+    session = read(user("u1", "elsewhere", "hi"))
+    assert session.entries[0].parent == "elsewhere"
+    assert path(session) == ["u1"]
+
+
+@pytest.mark.parametrize("parent", ["u1", "u2", "p1"])
+def test_circles_end(parent: str) -> None:
+    session = read(
+        user("u1", parent, "hi"),
+        {"type": "progress", "uuid": "p1", "parentUuid": "p2"},
+        {"type": "progress", "uuid": "p2", "parentUuid": "p1"},
+        user("u2", "u1", "bye"),
+    )
+    assert path(session)[-1] == "u2"
+
+
+def test_rows_without_parents_follow_each_other() -> None:
+    rows = [user("u1", None, "hi"), reply("a1", None, text("hello")), user("u2", None, "bye")]
+    for row in rows:
+        del row["parentUuid"]
+        row["sessionId"] = "s"
+    assert path(read(*rows)) == ["u1", "a1", "u2"]
+
+
+def test_a_uuid_written_twice_counts_once_and_the_last_one_wins() -> None:
+    session = read(user("u1", None, "draft"), user("u1", None, "final"), reply("a1", "u1", text("ok")))
+    assert [entry.text for entry in session.entries] == ["final", "ok"]
+    assert [source.line for source in session.entries[0].sources] == [1, 2]
+    assert path(session) == ["u1", "a1"]
+
+
+# Replies and the outputs of their calls
+
+
+def test_rows_of_one_reply_are_one_entry_with_the_last_usage() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", text("one"), id="m", usage={"output_tokens": 1, "input_tokens": 7}),
+        reply(
+            "a2",
+            "a1",
+            call("t1"),
+            id="m",
+            usage={"output_tokens": 9, "input_tokens": 7},
+            stop_reason="tool_use",
+        ),
+    )
+    entry = session.entries[1]
+    assert [block.kind for block in entry.blocks] == ["text", "tool_call"]
+    assert (entry.id, entry.aliases) == ("a1", ("a2",))
+    assert [source.line for source in entry.sources] == [2, 3]
+    assert entry.usage == Usage(input=7, output=9)
+    assert entry.stop_reason == "tool_use"
+    assert session["a2"] is entry
+    assert path(session) == ["u1", "a1"]
+
+
+def test_usage_is_read_in_full() -> None:
+    told = {
+        "input_tokens": 3,
+        "output_tokens": 9,
+        "cache_creation_input_tokens": 17018,
+        "cache_read_input_tokens": 16509,
+        "cache_creation": {"ephemeral_5m_input_tokens": 17018},
+    }
+    usage = read(user("u1", None, "hi"), reply("a1", "u1", text("x"), usage=told)).entries[1].usage
+    assert usage == Usage(input=3, output=9, cache_write=17018, cache_read=16509)
+    assert usage.prompt == 3 + 17018 + 16509
+
+
+def test_the_context_is_that_of_the_last_message_iteration() -> None:
+    """CLAUDE §5.1: never that of a compaction."""
+    told = [
+        {"type": "compaction", "input_tokens": 180_000, "output_tokens": 3_500},
+        {"type": "message", "input_tokens": 23_000, "output_tokens": 1_000},
+        {"type": "advisor_message", "input_tokens": 99, "output_tokens": 9},
+    ]
+    usage = {"input_tokens": 23_099, "output_tokens": 1_009, "iterations": told}
+    entry = read(user("u1", None, "hi"), reply("a1", "u1", text("x"), usage=usage)).entries[1]
+    assert entry.usage == Usage(input=23_000, output=1_000)
+    assert entry.extra == {"iterations": told}
+
+
+def test_outputs_of_parallel_calls_are_chained_in_file_order() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", call("t1"), id="m"),
+        reply("a2", "a1", call("t2"), id="m"),
+        reply("a3", "a2", call("t3"), id="m"),
+        user("r2", "a2", [output("t2")]),
+        user("r1", "a1", [output("t1")]),
+        user("r3", "a3", [output("t3")]),
+        reply("b1", "r2", text("all three")),
+    )
+    assert path(session) == ["u1", "a1", "r2", "r1", "r3", "b1"]
+    assert len(session.live.pairs) == 3
+    assert not len(session.live.orphans) + len(session.live.pending)
+
+
+def test_a_reply_that_goes_on_behind_an_output_is_still_one() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", call("t1"), id="m"),
+        user("r1", "a1", [output("t1")]),
+        reply("a2", "r1", call("t2"), id="m"),
+        user("r2", "a2", [output("t2")]),
+        reply("b1", "r2", text("both")),
+    )
+    assert path(session) == ["u1", "a1", "r1", "r2", "b1"]
+    assert [block.kind for block in session.entries[1].blocks] == ["tool_call", "tool_call"]
+
+
+def test_what_hangs_off_a_hook_beside_the_outputs_follows_the_outputs() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", call("t1")),
+        {"type": "progress", "uuid": "p1", "parentUuid": "a1"},
+        user("r1", "a1", [output("t1")]),
+        user("u2", "p1", "go on"),
+    )
+    assert path(session) == ["u1", "a1", "r1", "u2"]
+
+
+def test_the_outputs_of_the_last_reply_are_on_the_path() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", call("t1"), id="m"),
+        user("r1", "a1", [output("t1")]),
+        reply("a2", "a1", call("t2"), id="m"),
+    )
+    assert path(session) == ["u1", "a1", "r1"]
+
+
+def test_the_same_calls_answered_again_are_another_branch() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", call("t1")),
+        user("r1", "a1", [output("t1", "stopped")]),
+        user("again", "a1", [output("t1", "done")]),
+        reply("b1", "again", text("good")),
+    )
+    assert path(session) == ["u1", "a1", "again", "b1"]
+
+
+def test_roles() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", call("t1"), call("t2")),
+        user("r1", "a1", [output("t1")]),
+        user("r2", "a1", [output("t2"), text("and stop")]),
+        user("u2", "r2", "<caveat>", isMeta=True),
+    )
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "user", "user"]
+    assert [entry.meta for entry in session.entries] == [False, False, False, False, True]
+    assert [entry.opens_turn for entry in session.entries] == [True, False, False, True, False]
+
+
+# Blocks
+
+
+def blocks(*content: Any) -> tuple[Any, ...]:
+    return read(user("u1", None, "hi"), reply("a1", "u1", *content)).entries[1].blocks
+
+
+def test_reasoning_is_kept_when_it_is_empty_or_encrypted() -> None:
+    assert blocks(
+        {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+        {"type": "thinking", "thinking": "", "signature": "c2ln"},
+        {"type": "redacted_thinking", "data": "ZGF0YQ=="},
+    ) == (
+        Reasoning(text="Hm.", signature="c2ln"),
+        Reasoning(text="", signature="c2ln"),
+        Reasoning(encrypted="ZGF0YQ=="),
+    )
+
+
+def test_calls_and_outputs_of_all_kinds() -> None:
+    assert blocks(
+        call("t1"),
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
+        {
+            "type": "web_search_tool_result",
+            "tool_use_id": "s1",
+            "content": [{"type": "web_search_result", "url": "u"}],
+        },
+        {"type": "mcp_tool_use", "id": "m1", "name": "query", "server_name": "db", "input": {}},
+        {"type": "mcp_tool_result", "tool_use_id": "m1", "is_error": True, "content": [text("no")]},
+        output("t1", None),
+    ) == (
+        ToolCall(id="t1", name="Read", input={"path": "a.py"}),
+        ToolCall(id="s1", name="web_search", input={"query": "x"}),
+        ToolOutput(
+            call_id="s1",
+            name="web_search",
+            parts=(Unknown(type="web_search_result", raw={"type": "web_search_result", "url": "u"}),),
+        ),
+        ToolCall(id="m1", name="query", input={}),
+        ToolOutput(call_id="m1", name="query", parts=(Text(text="no"),), is_error=True),
+        ToolOutput(call_id="t1", name="Read"),
+    )
+
+
+def test_documents() -> None:
+    plain = {"type": "text", "media_type": "text/plain", "data": "words"}
+    pdf = {"type": "base64", "media_type": "application/pdf", "data": "JVBERg=="}
+    assert blocks(
+        {"type": "document", "source": plain, "title": "Notes"},
+        {"type": "document", "source": pdf},
+        {"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}},
+    ) == (
+        Document(media_type="text/plain", title="Notes", text="words"),
+        Document(media_type="application/pdf", data="JVBERg=="),
+        Document(url="https://example.org/a.pdf"),
+    )
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"type": "tool_reference", "tool_name": "Grep"},
+        {"type": "text", "text": 7},
+        {"type": "tool_use", "name": "no id"},
+        {"type": "thinking", "thinking": None},
+        {"type": "image", "source": {"type": "file", "file_id": "f"}},
+        {"type": ["text"]},
+        {},
+        7,
+    ],
+)
+def test_a_block_nobody_knows_is_kept_whole_and_counted(raw: Any) -> None:
+    session = read(user("u1", None, "hi"), reply("a1", "u1", raw), user("r1", "a1", [output("t1", [raw])]))
+    kind = raw["type"] if isinstance(raw, dict) and isinstance(raw.get("type"), str) else ""
+    assert session.entries[1].blocks == (Unknown(type=kind, raw=raw),)
+    assert session.entries[2].blocks == (ToolOutput(call_id="t1", parts=(Unknown(type=kind, raw=raw),)),)
+    assert session.unknown == 1
+
+
+def png(width: int, height: int) -> bytes:
+    return (
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+        + width.to_bytes(4, "big")
+        + height.to_bytes(4, "big")
+        + b"\x08\2\0\0\0"
+    )
+
+
+def jpeg(width: int, height: int, exif: int = 0) -> bytes:
+    size = height.to_bytes(2, "big") + width.to_bytes(2, "big")
+    app1 = b"\xff\xe1" + (exif + 2).to_bytes(2, "big") + b"e" * exif
+    return b"\xff\xd8" + app1 + b"\xff\xff\xc4\0\4ab" + b"\xff\xc2\0\x0b\x08" + size + b"\1\1\x11\0"
+
+
+def gif(width: int, height: int) -> bytes:
+    return b"GIF89a" + width.to_bytes(2, "little") + height.to_bytes(2, "little") + b"\0\0\0"
+
+
+def webp(kind: bytes, width: int, height: int) -> bytes:
+    frames = {
+        b"VP8X": b"\0" * 4 + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little"),
+        b"VP8L": b"\x2f" + (width - 1 | (height - 1) << 14).to_bytes(4, "little") + b"\0" * 5,
+        b"VP8 ": b"\0\0\0\x9d\x01\x2a" + width.to_bytes(2, "little") + height.to_bytes(2, "little"),
+    }
+    return b"RIFF\0\0\0\0WEBP" + kind + b"\0\0\0\0" + frames[kind]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        png(1200, 34),
+        jpeg(1200, 34),
+        jpeg(1200, 34, exif=60_000),
+        gif(1200, 34),
+        webp(b"VP8X", 1200, 34),
+        webp(b"VP8L", 1200, 34),
+        webp(b"VP8 ", 1200, 34),
+    ],
+)
+def test_pixels_of_a_picture_are_read_from_its_first_bytes(content: bytes) -> None:
+    data = base64.b64encode(content).decode()
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/x", "data": data}}
+    assert blocks(picture, output("t1", [picture])) == (
+        Image(media_type="image/x", width=1200, height=34, data=data),
+        ToolOutput(call_id="t1", parts=(Image(media_type="image/x", width=1200, height=34, data=data),)),
+    )
+
+
+@given(
+    st.sampled_from([png(1, 1), jpeg(9, 9), gif(2, 2), webp(b"VP8L", 3, 3), b""]),
+    st.integers(0, 40),
+    st.binary(),
+)
+def test_damaged_pictures_have_no_pixels_or_some(start: bytes, size: int, rest: bytes) -> None:
+    data = base64.b64encode(start[:size] + rest).decode()
+    [block] = blocks({"type": "image", "source": {"type": "base64", "data": data}})
+    assert block.data == data
+    assert (block.width is None) == (block.height is None)
+
+
+# Compactions
+
+
+def test_a_boundary_and_its_summary_are_one_entry() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", text("hello")),
+        boundary("c", "a1", trigger="manual", preTokens=82572, postTokens=5000, durationMs=7),
+        summary("s", "c", "What happened"),
+        user("u2", "s", "go on"),
+    )
+    entry = session.entries[2]
+    assert (entry.kind, entry.role, entry.blocks) == ("compaction", "user", (Text(text="What happened"),))
+    assert (entry.id, entry.aliases, entry.parent) == ("c", ("s",), "a1")
+    assert entry.boundary is not None
+    assert entry.boundary.model_dump(exclude_defaults=True) == {
+        "trigger": "manual",
+        "tokens_before": 82572,
+        "tokens_after": 5000,
+        "extra": {"durationMs": 7},
+    }
+    assert path(session) == ["u1", "a1", "c", "u2"]
+    assert live(session) == ["c", "u2"]
+    assert len(session.turns) == 2
+
+
+def test_the_summary_may_hang_off_an_attachment() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        boundary("c", "u1"),
+        {"type": "attachment", "uuid": "t", "parentUuid": "c"},
+        summary("s", "t"),
+        reply("a1", "s", text("on")),
+    )
+    assert live(session) == ["c", "a1"]
+    assert session["c"].text == "What happened"
+
+
+def test_a_compaction_whose_parent_is_missing_follows_the_entry_before_it() -> None:
+    session = read(user("u1", None, "hi"), boundary("c", "lost"), summary("s", "c"), user("u2", "s", "on"))
+    assert path(session) == ["u1", "c", "u2"]
+    assert session.warnings
+
+
+def test_a_compaction_whose_parent_is_missing_follows_the_tail_of_what_it_kept() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", text("kept")),
+        user("side", "u1", "another branch"),
+        boundary("c", "lost", preservedSegment={"headUuid": "a1", "tailUuid": "a1"}),
+        summary("s", "c"),
+        user("u2", "s", "on"),
+    )
+    assert path(session) == ["u1", "a1", "c", "u2"]
+    assert live(session) == ["c", "a1", "u2"]
+
+
+def test_a_boundary_without_a_summary_still_compacts() -> None:
+    session = read(user("u1", None, "hi"), boundary("c", "u1"), reply("a1", "c", text("on")))
+    assert session["c"].kind == "compaction"
+    assert session["c"].blocks == ()
+    assert live(session) == ["c", "a1"]
+
+
+def test_a_summary_without_a_boundary_still_compacts() -> None:
+    session = read(user("u1", None, "hi"), summary("s", "u1"), reply("a1", "s", text("on")))
+    assert session["s"].kind == "compaction"
+    assert path(session) == ["u1", "s", "a1"]
+    assert live(session) == ["s", "a1"]
+
+
+def test_a_boundary_at_the_end_changes_nothing_yet() -> None:
+    session = read(user("u1", None, "hi"), boundary("c", "u1"))
+    assert session.leaf == "u1"
+    assert len(session.boundaries) == 1
+
+
+def test_a_second_compaction_replaces_the_first() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        boundary("c1", "u1"),
+        summary("s1", "c1"),
+        user("u2", "s1", "on"),
+        boundary("c2", "u2"),
+        summary("s2", "c2"),
+        user("u3", "s2", "on"),
+    )
+    assert path(session) == ["u1", "c1", "u2", "c2", "u3"]
+    assert live(session) == ["c2", "u3"]
+
+
+KEPT = [
+    {"preservedMessages": {"anchorUuid": "s", "uuids": ["u2", "a2"]}},
+    {"preservedSegment": {"headUuid": "u2", "anchorUuid": "s", "tailUuid": "a2"}},
+    {
+        "preservedSegment": {"headUuid": "u2", "anchorUuid": "s", "tailUuid": "a2"},
+        "preservedMessages": {"anchorUuid": "s", "uuids": ["u2", "a2"], "allUuids": ["u2", "p", "a2"]},
+    },
+]
+BEFORE = [
+    user("u1", None, "old"),
+    reply("a1", "u1", text("old")),
+    user("u2", "a1", "recent"),
+    reply("a2", "u2", text("recent")),
+]
+
+
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("parent", ["s", "c", "a2"])
+def test_kept_messages_stay_and_what_follows_their_tail_follows_the_compaction(
+    kept: Row, parent: str
+) -> None:
+    session = read(*BEFORE, boundary("c", "a2", **kept), summary("s", "c"), user("u3", parent, "on"))
+    assert session.boundaries[0][1].kept == ("u2", "a2")
+    assert session.boundaries[0][1].extra == {}
+    assert path(session) == ["u1", "a1", "u2", "a2", "c", "u3"]
+    assert live(session) == ["c", "u2", "a2", "u3"]
+
+
+def test_a_kept_row_written_again_under_the_summary_stays_where_it_was() -> None:
+    again = reply("a2", "s", text("recent"))
+    session = read(*BEFORE, boundary("c", "a2", **KEPT[0]), summary("s", "c"), again, user("u3", "a2", "on"))
+    assert path(session) == ["u1", "a1", "u2", "a2", "c", "u3"]
+    assert live(session) == ["c", "u2", "a2", "u3"]
+
+
+def test_going_back_behind_a_compaction_undoes_it() -> None:
+    session = read(*BEFORE, boundary("c", "a2", **KEPT[0]), summary("s", "c"), user("u3", "a1", "anew"))
+    assert live(session) == ["u1", "a1", "u3"]
+
+
+def test_kept_messages_that_are_missing_are_told_as_they_are() -> None:
+    told = {"preservedSegment": {"headUuid": "x", "tailUuid": "y"}}
+    session = read(user("u1", None, "hi"), boundary("c", "u1", **told), summary("s", "c"))
+    assert session.boundaries[0][1].kept == ()
+    assert session.boundaries[0][1].extra == told
+
+
+def test_a_micro_compaction_empties_outputs_in_place() -> None:
+    told = {
+        "trigger": "auto",
+        "preTokens": 65398,
+        "tokensSaved": 45149,
+        "compactedToolIds": ["t1"],
+        "clearedAttachmentUUIDs": [],
+    }
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", call("t1"), call("t2")),
+        user("r1", "a1", [output("t1")]),
+        user("r2", "a1", [output("t2")]),
+        system("m", "r2", "microcompact_boundary", microcompactMetadata=told),
+        reply("a2", "m", text("on")),
+    )
+    entry = session["m"]
+    assert (entry.kind, entry.role, entry.blocks) == ("micro", "system", ())
+    assert entry.boundary is not None
+    assert entry.boundary.model_dump(exclude_defaults=True) == {
+        "kind": "micro",
+        "trigger": "auto",
+        "tokens_before": 65398,
+        "tokens_saved": 45149,
+        "cleared": ("t1",),
+        "extra": {"clearedAttachmentUUIDs": []},
+    }
+    assert path(session) == ["u1", "a1", "r1", "r2", "m", "a2"]
+    assert live(session) == ["u1", "a1", "r1", "r2", "a2"]
+    assert [int(row) for row in session.live.cleared.nonzero()[0]] == [3]
+
+
+# Sub-agents
+
+
+def test_sidechains_are_kept_apart() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", call("t1", "Task")),
+        user("x1", None, "do it", isSidechain=True),
+        reply("x2", "x1", text("done"), isSidechain=True),
+        user("y1", "a1", "do that", isSidechain=True, agentId="b7"),
+        reply("y2", "y1", text("done"), isSidechain=True, agentId="b7"),
+        user("r1", "a1", [output("t1")]),
+    )
+    sides = {entry.id: entry.sidechain for entry in session.entries}
+    assert sides == {"u1": None, "a1": None, "x1": "x1", "x2": "x1", "y1": "b7", "y2": "b7", "r1": None}
+    assert path(session) == ["u1", "a1", "r1"]
+    assert path(session.at("x2")) == ["x1", "x2"]
+
+
+def test_a_replay_in_a_sidechain_is_another_reply() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", text("one"), id="m"),
+        reply("x1", None, text("one"), id="m", isSidechain=True),
+    )
+    assert [entry.id for entry in session.entries] == ["u1", "a1", "x1"]
+
+
+def test_a_sub_agents_own_file_is_a_session() -> None:
+    rows = [
+        user("x1", None, "do it", isSidechain=True, agentId="b7"),
+        reply("x2", "x1", text("done"), isSidechain=True, agentId="b7"),
+    ]
+    session = read(*rows)
+    assert path(session) == ["x1", "x2"]
+    assert [entry.sidechain for entry in session.entries] == [None, None]
+    assert session.model == "claude-opus-4-6"
+    assert session.extra["agent_id"] == "b7"
+
+
+# What is no message
+
+
+def test_bookkeeping_is_noted_and_what_nobody_knows_is_counted() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        {"type": "queue-operation", "operation": "enqueue", "sessionId": "s"},
+        system("s1", "u1", "local_command", content="/skills"),
+        system("s2", "s1", "new_thing"),
+        {"type": "something-new"},
+        {"no": "type"},
+        user("u2", "s2", "bye"),
+    )
+    assert [(note.type, note.known, note.source.line) for note in session.notes] == [
+        ("queue-operation", True, 2),
+        ("system/local_command", True, 3),
+        ("system/new_thing", False, 4),
+        ("something-new", False, 5),
+        ("", False, 6),
+    ]
+    assert session.unknown == 3
+    assert path(session) == ["u1", "u2"]
+
+
+def test_an_api_error_is_kept_and_names_no_model() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        reply("a1", "u1", text("hello")),
+        user("u2", "a1", "on"),
+        reply(
+            "e1",
+            "u2",
+            text("Please log in"),
+            model="<synthetic>",
+            isApiErrorMessage=True,
+            error="authentication_failed",
+        ),
+    )
+    assert session["e1"].error == "authentication_failed"
+    assert session["e1"].role == "assistant"
+    assert session.model == "claude-opus-4-6"
+
+
+def test_facts_about_the_session() -> None:
+    told = {"sessionId": "s-1", "cwd": "/home/me", "version": "2.1.49", "gitBranch": "main"}
+    session = read(
+        user("u1", None, "hi", timestamp="2026-01-01T10:00:00Z", **told),
+        reply(
+            "a1",
+            "u1",
+            text("x"),
+            timestamp="2026-01-01T10:00:05Z",
+            **told | {"cwd": "/tmp", "gitBranch": "fix"},
+        ),
+    )
+    assert (session.id, session.cwd, session.model) == ("s-1", "/home/me", "claude-opus-4-6")
+    assert (session.created, session.updated) == ("2026-01-01T10:00:00Z", "2026-01-01T10:00:05Z")
+    assert session.extra == {"version": "2.1.49", "git_branch": "fix"}
+    assert session.title is None
+
+
+def test_the_title_is_the_users_then_the_models_then_that_of_this_chain() -> None:
+    rows: list[Row] = [user("u1", None, "hi"), {"type": "summary", "summary": "Elsewhere", "leafUuid": "x"}]
+    assert read(*rows).title == "Elsewhere"
+    rows.insert(1, {"type": "summary", "summary": "Here", "leafUuid": "u1"})
+    assert read(*rows).title == "Here"
+    rows.insert(0, {"type": "ai-title", "aiTitle": "By the model", "sessionId": "s"})
+    assert read(*rows).title == "By the model"
+    rows.insert(0, {"type": "custom-title", "customTitle": "Mine", "sessionId": "s"})
+    assert read(*rows).title == "Mine"
+
+
+# Damage, and unusual JSON
+
+
+def test_a_line_still_being_written_is_the_only_one_missing() -> None:
+    content = jsonl(user("u1", None, "hi"), reply("a1", "u1", text("hello")))
+    session = READER.read(content[:-20])
+    assert path(session) == ["u1"]
+    [corrupt] = session.corrupt
+    assert (corrupt.line, corrupt.reason) == (2, "the last line is not finished")
+    assert corrupt.offset == content.index(b"\n") + 1
+    assert session.records == 2
+
+
+def test_the_last_line_needs_no_line_end() -> None:
+    content = jsonl(user("u1", None, "hi"))
+    assert READER.read(content[:-1]) == READER.read(content)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"type": "user"', "not JSON at character 15: Expecting ',' delimiter"),
+        (b"\x00\x00\x00", "not JSON at character 0: Expecting value"),
+        (b'{"type": "\xff\xfe"}', "not UTF-8 at byte 10"),
+        (b"[1, 2]", "not a JSON object"),
+        (b"7", "not a JSON object"),
+        (b'{"type": "user", "uuid": "x"}', "a row of type user without a message"),
+        (b'{"type": "assistant", "message": "hello"}', "a row of type assistant without a message"),
+    ],
+)
+def test_one_bad_line_is_put_down_and_the_rest_opens(line: bytes, reason: str) -> None:
+    first, last = jsonl(user("u1", None, "hi")), jsonl(user("u2", "u1", "bye"))
+    session = READER.read(first + line + b"\n" + last)
+    assert path(session) == ["u1", "u2"]
+    [corrupt] = session.corrupt
+    assert (corrupt.line, corrupt.offset, corrupt.reason) == (2, len(first), reason)
+    assert session.records == 3
+
+
+def test_blank_lines_line_ends_and_a_byte_order_mark_are_no_records() -> None:
+    rows = [json.dumps(row).encode() for row in (user("u1", None, "hi"), user("u2", "u1", "bye"))]
+    session = READER.read(b"\xef\xbb\xbf" + rows[0] + b"\r\n\r\n  \t\n" + rows[1] + b"\r\n\n")
+    assert [entry.sources for entry in session.entries] == [
+        (Source(1, 3, len(rows[0]) + 1),),
+        (Source(4, 3 + len(rows[0]) + 2 + 2 + 4, len(rows[1]) + 1),),
+    ]
+    assert session.records == 2
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (b'"half \\ud83d a pair"', "half \ud83d a pair"),
+        (b'"\xed\xa0\xbd"', "\ud83d"),
+        (b'"a\ttab"', "a\ttab"),
+        (b"123456789012345678901234567890", 123456789012345678901234567890),
+        (b"1e999", float("inf")),
+        (b"-Infinity", float("-inf")),
+        (b"1" + b"0" * 5000, float("inf")),
+    ],
+)
+def test_json_that_is_not_strict_is_read(raw: bytes, value: Any) -> None:
+    line = b'{"type": "user", "uuid": "u1", "message": {"content": [{"type": "x", "raw": %s}]}}' % raw
+    session = READER.read(line)
+    assert session.entries[0].blocks == (Unknown(type="x", raw={"type": "x", "raw": value}),)
+
+
+def test_json_of_any_depth_is_read() -> None:
+    nest = b"[" * 50_000 + b'"]\\"' + b'"' + b"]" * 50_000
+    line = b'{"type": "user", "uuid": "u1", "message": {"content": [{"type": "x", "raw": %s}]}}' % nest
+    [block] = READER.read(line).entries[0].blocks
+    value = block.raw["raw"]
+    depth = 0
+    while isinstance(value, list):
+        [value] = value
+        depth += 1
+    assert 200 < depth < 300
+    assert value == (b"[" * (50_000 - depth) + b'"]\\""' + b"]" * (50_000 - depth)).decode()
+
+
+def test_a_field_of_the_wrong_type_counts_as_missing() -> None:
+    row = user("u1", None, "hi", timestamp=7, isMeta="no", cwd={}, agentId=[]) | {"parentUuid": 3}
+    entry = read(row).entries[0]
+    assert (entry.id, entry.parent, entry.timestamp, entry.meta) == ("u1", None, None, False)
+
+
+# Laws
+
+_words = st.sampled_from(["u1", "u2", "a1", "", "\ud83d", "x"])
+_any = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | _words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_words, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def _field(usual: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(usual, usual, usual, _any)
+
+
+_block = st.one_of(
+    st.builds(text, _words),
+    st.builds(call, _words, _words),
+    st.builds(output, _words, st.one_of(_words, st.lists(st.builds(text, _words), max_size=2), _any)),
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["thinking", "redacted_thinking", "image", "document", "x"])}
+    ),
+    _any,
+)
+_message = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": _field(st.sampled_from(["m1", "m2"])),
+        "model": _field(_words),
+        "content": _field(st.one_of(_words, st.lists(_block, max_size=3))),
+        "usage": _field(st.fixed_dictionaries({"input_tokens": st.integers(), "iterations": _any})),
+        "stop_reason": _field(_words),
+    },
+)
+_metadata = st.fixed_dictionaries(
+    {},
+    optional={
+        "preTokens": _any,
+        "compactedToolIds": _field(st.lists(_words)),
+        "preservedSegment": _field(st.fixed_dictionaries({"headUuid": _words, "tailUuid": _words})),
+        "preservedMessages": _field(st.fixed_dictionaries({"uuids": _field(st.lists(_words))})),
+    },
+)
+_types = st.sampled_from(["user", "assistant", "system", "progress", "summary", "x"])
+_subtypes = st.sampled_from(["compact_boundary", "microcompact_boundary", "turn_duration", "x"])
+_rows = st.fixed_dictionaries(
+    {"type": _field(_types)},
+    optional={
+        "uuid": _field(_words),
+        "parentUuid": _field(st.none() | _words),
+        "logicalParentUuid": _field(_words),
+        "message": _field(_message),
+        "subtype": _field(_subtypes),
+        "isSidechain": _field(st.booleans()),
+        "agentId": _field(_words),
+        "isCompactSummary": _field(st.booleans()),
+        "isMeta": _field(st.booleans()),
+        "timestamp": _field(_words),
+        "compactMetadata": _field(_metadata),
+        "microcompactMetadata": _field(_metadata),
+        "summary": _any,
+        "leafUuid": _any,
+    },
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.one_of(_rows.map(json.dumps).map(str.encode), st.binary(max_size=9)), max_size=8))
+def test_any_rows_open_or_are_empty_and_every_line_is_represented(lines: list[bytes]) -> None:
+    content = b"\n".join(line.replace(b"\n", b" ") for line in lines)
+    size = sum(bool(line.strip()) for line in content.split(b"\n"))
+    try:
+        session = READER.read(content)
+    except EmptySession:
+        return
+    assert session.records == size
+    assert set(live(session)) <= set(path(session))
+    assert Session.model_validate(session.model_dump()) == session
+
+
+@given(_rows)
+def test_the_fast_way_and_the_slow_way_give_the_same_row(row: Row) -> None:
+    line = memoryview(json.dumps(row).encode())
+    # NaN is no value to compare by; what it is printed as will do.
+    assert repr(decode_row(line)) == repr(decode_row_slowly(line))
+
+
+def test_values_built_unchecked_are_the_values_the_classes_make() -> None:
+    source = Source(1, 2, 3)
+    assert build(Text, text="a") == Text(text="a")
+    assert build(Note, type="a", known=True, source=source) == Note(type="a", known=True, source=source)
+    one, two = build(Entry, id="a", sources=(source,)), build(Entry, id="a", sources=(source,))
+    assert one == two == Entry(id="a", sources=(source,))
+    assert one.extra is not two.extra
+    assert one.model_copy(update={"id": "b"}).model_dump() == Entry(id="b", sources=(source,)).model_dump()
+    assert one.model_dump_json() == Entry(id="a", sources=(source,)).model_dump_json()
+
+
+# Any format
+
+
+def test_every_reader_is_asked_in_order_and_its_reason_is_told() -> None:
+    with pytest.raises(ReadError) as caught:
+        read_session(b"no transcript", "notes.txt")
+    assert [name for name, _ in caught.value.tried] == [reader.name for reader in READERS]
+    assert all(reason for _, reason in caught.value.tried)
+    assert str(caught.value).startswith("notes.txt is not a session this package can read")
+
+
+def test_other_packages_bring_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    about = tmp_path / "other-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[inspector.readers]\n"
+        "broken = other_reader:missing\n"
+        "lines = other_reader:READER\n"
+        "odd = other_reader:odd\n"
+    )
+    (tmp_path / "other_reader.py").write_text(
+        "from inspector.readers.records import Reader\n"
+        "from inspector.session import Entry, Session\n"
+        "def sniff(data):\n"
+        "    return None if bytes(data).startswith(b'LINES') else 'no LINES'\n"
+        "def read(data):\n"
+        "    return Session(format='lines', entries=(Entry(id='1'),), leaf='1')\n"
+        "READER = Reader('lines', 'Lines', sniff, read)\n"
+        "odd = 7\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert read_session(b"LINES").format == "lines"
+    assert read_session(b"anything", format="lines").format == "lines"
+    with pytest.raises(ReadError) as caught:
+        read_session(b"anything")
+    told = dict(caught.value.tried)
+    assert told["broken"].startswith("cannot be loaded: ")
+    assert (told["lines"], told["odd"]) == ("no LINES", "is not a Reader")
+
+
+def test_a_format_can_be_named() -> None:
+    content = jsonl(user("u1", None, "hi"))
+    assert read_session(content, format="claude-code") == read_session(content)
+    with pytest.raises(ReadError, match="no reader is called 'claude'; known: session-manifest, claude-code"):
+        read_session(content, format="claude")

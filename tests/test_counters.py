@@ -1,0 +1,433 @@
+"""Counters: exact where they say exact, the published figures where they cite them, and never a crash."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from inspector.blocks import Image, Reasoning, Text, ToolCall, ToolOutput
+from inspector.compactjson import stringify
+from inspector.counter import Counter, utf16_length
+from inspector.counters import COUNTERS, chars4_utf16, find_counter, openai, tiered
+from inspector.errors import CounterError
+from inspector.ledger import count_tokens
+from inspector.ranks import SHIPPED, load_encoding, load_ranks
+from inspector.readers import read_session
+from inspector.session import Boundary, Entry, Session, Usage
+
+from .shared import SHARED, needs_shared
+
+EXACT = ("o200k_base", "cl100k_base")
+VECTORS = SHARED / "vectors"
+
+_awkward = st.sampled_from(
+    (
+        "'\u017f",
+        "\u017f'S",
+        "'s",
+        "'LL",
+        "\ud83d",
+        "\ude00",
+        "😀",
+        " ",
+        "\n",
+        "\r\n",
+        "\t",
+        "\u3000",
+        "A",
+        "a",
+        "1",
+    )
+)
+texts = st.one_of(
+    st.text(st.characters()), st.lists(_awkward | st.text(max_size=4), max_size=40).map("".join)
+)
+"""Any `str`: lone surrogates and joined ones, the long s, whitespace, every script."""
+
+
+def truth(name: str, text: str) -> int:
+    """tiktoken's own answer, its ranks checked by tiktoken's own hash."""
+    return len(load_encoding(name).encode_ordinary(text))
+
+
+# -- exact counters -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EXACT)
+@given(batch=st.lists(texts, max_size=5))
+@example(batch=["\u0130'\u017f'Stv'-sd\u017f\nsB'_l\u00e9", "\udc00\ud800", "<|endoftext|>", "\ufeff\ud800"])
+def test_an_exact_counter_counts_any_text_as_tiktoken_does(name: str, batch: list[str]) -> None:
+    assert find_counter(name).count(batch).tolist() == [truth(name, text) for text in batch]
+
+
+@needs_shared
+def test_an_exact_counter_counts_a_real_session_as_tiktoken_does() -> None:
+    path = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-cjk159.jsonl"
+    session = read_session(path.read_bytes(), path.name)
+    words = [block.text for entry in session.entries for block in entry.blocks]
+    assert sum(map(len, words)) > 100_000
+    assert find_counter("o200k_base").count(words).tolist() == [truth("o200k_base", text) for text in words]
+
+
+def test_a_million_spaces_are_counted() -> None:
+    """tiktoken panics on them; the pieces it is then given may differ by a token at each seam."""
+    run = " " * 1_100_000 + "\t" * 200_000
+    fast = int(find_counter("o200k_base").count([run])[0])
+    assert abs(openai.count_reference("o200k_base", run) - fast) <= 13
+
+
+def test_an_engine_that_panics_is_replaced_by_tiktoken() -> None:
+    class Panic(BaseException):
+        pass
+
+    def run(texts: list[str]) -> list[int]:
+        raise Panic
+
+    engine = openai.Engine("broken", "", run)
+    assert openai.count_with(engine, "o200k_base", ["hello world", ""]) == [2, 0]
+
+
+def test_an_interrupted_count_is_interrupted() -> None:
+    def run(texts: list[str]) -> list[int]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        openai.count_with(openai.Engine("slow", "", run), "o200k_base", ["hello"])
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_self_test_expects_what_tiktoken_answers(name: str) -> None:
+    answers = [truth(name, text) for text in openai.probes()]
+    assert openai.fingerprint(answers) == openai.ANSWERS[name]
+
+
+def test_the_fast_engine_is_used_where_it_is_installed() -> None:
+    toktok = pytest.importorskip("toktok")
+    assert openai.find_engine("o200k_base").name == f"toktok {toktok.__version__}"
+    assert "self-tested against tiktoken" in find_counter("o200k_base").source
+
+
+def test_bpe_openai_passes_the_self_test_too() -> None:
+    pytest.importorskip("bpe_openai")
+    name, run = openai._bpe_openai("o200k_base")
+    assert name.startswith("bpe-openai ")
+    assert openai.fingerprint(run(openai.probes())) == openai.ANSWERS["o200k_base"]
+
+
+def test_an_engine_that_counts_wrong_is_set_aside_and_named() -> None:
+    def absent(name: str) -> Any:
+        raise ImportError(name)
+
+    def wrong(name: str) -> tuple[str, openai.Run]:
+        return "guesser 1.0", lambda texts: [len(text) // 4 for text in texts]
+
+    def broken(name: str) -> Any:
+        raise OSError("illegal instruction")
+
+    engine = openai.choose_engine("o200k_base", (absent, wrong, broken))
+    assert engine.name.startswith("tiktoken ")
+    assert engine.rejected == "guesser 1.0 failed its self-test; broken broke down in its self-test"
+    assert engine.run(["hello world"]) == [2]
+
+
+def test_counting_again_gives_the_same_and_the_memory_stays_bounded() -> None:
+    counter = find_counter("o200k_base")
+    many = [f"text number {i}" for i in range(openai._REMEMBERED + 10)]
+    first = counter.count(many)
+    assert len(openai._seen("o200k_base")) <= openai._REMEMBERED
+    assert np.array_equal(counter.count(many), first)
+    assert counter.count(["same", "same", "other"]).tolist() == [1, 1, 1]
+
+
+# -- ranks ----------------------------------------------------------------------------------------------
+
+
+def test_encodings_are_built_without_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    fresh = load_encoding.__wrapped__("cl100k_base")
+    assert fresh.encode_ordinary("hello world") == [15339, 1917]
+    assert not list(tmp_path.iterdir())
+
+
+def test_altered_ranks_are_refused() -> None:
+    with pytest.raises(CounterError, match="not those tiktoken publishes"):
+        load_ranks("https://example.org/o200k_base.tiktoken", "0" * 64)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "p50k_base", "r50k_base"])
+def test_ranks_that_are_not_installed_are_never_fetched(name: str) -> None:
+    with pytest.raises(CounterError, match=f"{name}.*not installed, and nothing is ever downloaded"):
+        find_counter(name)
+
+
+def test_an_unknown_counter_is_an_error_that_names_the_known_ones() -> None:
+    with pytest.raises(CounterError, match=r"'o201k'.*no such counter.*o200k_base, calibrated, chars4_utf16"):
+        find_counter("o201k")
+
+
+def test_counters_have_one_name_each() -> None:
+    assert [counter.name for counter in COUNTERS] == ["o200k_base", "calibrated", "chars4_utf16", "tiered"]
+
+
+# -- published estimates --------------------------------------------------------------------------------
+
+
+@given(texts)
+def test_utf16_length_is_what_javascript_calls_length(text: str) -> None:
+    assert utf16_length(text) == sum(2 if ord(char) > 0xFFFF else 1 for char in text)
+
+
+def flue_entry(message: dict[str, Any]) -> Entry:
+    """One message of the vectors as an entry, by hand."""
+    content = message.get("content", [])
+    content = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    blocks: list[Any] = []
+    for part in content:
+        match part["type"]:
+            case "text":
+                blocks.append(Text(text=part["text"]))
+            case "thinking":
+                blocks.append(Reasoning(text=part["thinking"]))
+            case "toolCall":
+                blocks.append(ToolCall(id=part["id"], name=part["name"], input=part["arguments"]))
+            case "image":
+                blocks.append(Image(media_type=part["mimeType"], data=part["data"]))
+            case _:
+                blocks.append(Reasoning(encrypted=part["data"]))
+    if message["role"] == "toolResult":
+        blocks = [ToolOutput(call_id="i", parts=tuple(blocks))]
+    role = {"toolResult": "tool"}.get(message["role"], message["role"])
+    return Entry(id="m", role=role, blocks=tuple(blocks))
+
+
+@needs_shared
+def test_chars4_equals_every_row_of_the_vectors() -> None:
+    table = json.loads((VECTORS / "flue" / "table-estimate-tokens.json").read_text("utf-8"))
+    assert len(table["rows"]) == 45
+    mine = [chars4_utf16.weigh(flue_entry(row["message"])) for row in table["rows"]]
+    assert mine == [row["tokens"]["flue-pin"] for row in table["rows"]]
+
+
+@needs_shared
+def test_chars4_equals_the_estimate_of_every_message_of_a_real_session() -> None:
+    table = json.loads((VECTORS / "flue" / "real" / "before-compaction.tokens.json").read_text("utf-8"))
+    path = SHARED / table["session"]
+    session = read_session(path.read_bytes(), path.name)
+    weights = chars4_utf16.entry_weights(session)
+    assert [int(weights[session.index[name]]) for name, *_ in table["rows"]] == [
+        row[2] for row in table["rows"]
+    ]
+
+
+def test_chars4_rounds_each_output_of_a_joint_message() -> None:
+    """Flue has one message per output; Claude Code puts parallel ones into one."""
+    outputs = tuple(ToolOutput(call_id=f"c{i}", parts=(Text(text="x"),)) for i in range(3))
+    assert chars4_utf16.weigh(Entry(id="m", role="tool", blocks=outputs)) == 3
+
+
+def tiered_entry(message: dict[str, Any]) -> Entry:
+    content = message["content"]
+    content = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    blocks: list[Any] = []
+    for part in content:
+        match part["type"]:
+            case "text":
+                blocks.append(Text(text=part["text"]))
+            case "tool_use":
+                use = part["toolUse"]
+                blocks.append(ToolCall(id=use["id"], name=use["name"], input=use["input"]))
+            case _:
+                result = part["result"]
+                blocks.append(
+                    ToolOutput(call_id=result["toolUseId"], parts=(Text(text=result.get("content", "")),))
+                )
+    return Entry(id="m", role=message["role"], blocks=tuple(blocks))
+
+
+@needs_shared
+def test_tiered_equals_every_estimate_of_the_vectors() -> None:
+    table = json.loads((VECTORS / "tiered" / "001-estimate-text.json").read_text("utf-8"))
+    assert tiered.count(table["input"]["texts"]).tolist() == table["output"]["tokens"]
+    compared = 0
+    for path in sorted((VECTORS / "tiered").glob("*.json")):
+        case = json.loads(path.read_text("utf-8"))
+        expected = case.get("output", {}).get("per_message_tokens_before") if isinstance(case, dict) else None
+        if expected is not None and isinstance(case["input"].get("messages"), list):
+            assert [tiered.weigh(tiered_entry(m)) for m in case["input"]["messages"]] == expected, path.name
+            compared += len(expected)
+    assert compared > 300
+
+
+# -- calibration ----------------------------------------------------------------------------------------
+
+
+def chat(
+    sizes: Sequence[int],
+    factor: float,
+    *,
+    frame: int = 0,
+    add: dict[int, int] | None = None,
+    models: Sequence[str] = ("claude-opus-4-6",),
+    extra: dict[int, tuple[Entry, ...]] | None = None,
+) -> Session:
+    """A chat whose provider counts `factor` tokens for each of ours, and `frame` for each message.
+
+    Every text is `size` times " a", one o200k token each. `add` puts tokens into the request of a turn that
+    are nowhere in the file, `extra` entries before it.
+    """
+    entries: list[Entry] = []
+    prompt, parent = 5000.0, None
+    for turn, size in enumerate(sizes):
+        prompt += (add or {}).get(turn, 0)
+        for one in (extra or {}).get(turn, ()):
+            entries.append(one.model_copy(update={"parent": parent}))
+            parent = one.id
+        prompt += size * factor + frame
+        entries.append(Entry(id=f"u{turn}", parent=parent, blocks=(Text(text=" a" * size),)))
+        entries.append(
+            Entry(
+                id=f"a{turn}",
+                parent=f"u{turn}",
+                role="assistant",
+                model=models[turn % len(models)],
+                blocks=(Text(text=" a" * size),),
+                usage=Usage(cache_read=round(prompt), output=size),
+            )
+        )
+        prompt += size * factor + frame
+        parent = f"a{turn}"
+    return Session(format="demo", entries=tuple(entries), leaf=parent)
+
+
+def test_calibration_finds_the_factor_the_provider_counts_by() -> None:
+    ledger = count_tokens(chat([200] * 12, 1.25), "calibrated")
+    assert ledger.calibration is not None and ledger.calibration.fitted
+    assert ledger.calibration.factor == pytest.approx(1.25)
+    assert (ledger.calibration.low, ledger.calibration.high) == (1.25, 1.25)
+    assert ledger.calibration.replies == 11
+    assert set(ledger.tokens.tolist()) == {250}
+    assert ledger.count_texts([" a" * 200]).tolist() == [250]
+    assert ledger.source == (
+        "calibrated: o200k_base x 1.250 (p10 1.25, p90 1.25), "
+        "fitted to 11 replies of claude-opus-4-6 by their reported usage"
+    )
+
+
+def test_calibration_leaves_out_what_the_file_does_not_explain() -> None:
+    """40,000 tokens appear in one request, and a compaction and a clearing in place shrink two others."""
+    cleared = Entry(id="m1", kind="micro", role="system", boundary=Boundary(kind="micro", cleared=("c1",)))
+    summary = Entry(id="s1", kind="compaction", blocks=(Text(text="so far"),), boundary=Boundary())
+    session = chat(
+        [200] * 12, 1.25, add={3: 40_000, 6: -20_000, 9: -9_000}, extra={6: (summary,), 9: (cleared,)}
+    )
+    calibration = count_tokens(session, "calibrated").calibration
+    assert calibration is not None
+    assert calibration.factor == pytest.approx(1.25)
+    assert calibration.replies == 8
+
+
+def test_calibration_uses_the_model_that_reads_next() -> None:
+    calibration = count_tokens(
+        chat([300] * 8, 1.5, models=["claude-a", "claude-b"]), "calibrated"
+    ).calibration
+    assert calibration is not None
+    assert (calibration.model, calibration.fitted, calibration.replies) == ("claude-b", False, 0)
+
+
+@pytest.mark.parametrize("sizes", [[], [500], [500] * 5, [10] * 50])
+def test_too_little_to_fit_falls_back_to_the_base_and_says_so(sizes: list[int]) -> None:
+    session = chat(sizes, 1.25)
+    ledger = count_tokens(session, "calibrated")
+    assert ledger.calibration is not None and not ledger.calibration.fitted
+    assert np.array_equal(ledger.tokens, count_tokens(session).tokens)
+    assert ledger.source.startswith("calibrated: too little to fit (")
+    assert "counted as o200k_base" in ledger.source
+
+
+def test_replies_with_sealed_reasoning_are_used_only_when_there_are_no_others() -> None:
+    sealed = {
+        turn: (Entry(id=f"r{turn}", role="assistant", blocks=(Reasoning(signature="s"),)),)
+        for turn in range(12)
+    }
+    some = {turn: sealed[turn] for turn in (2, 4, 6)}
+    grown = dict.fromkeys(range(12), 300)
+    partly = count_tokens(
+        chat([200] * 12, 1.25, add=dict.fromkeys(some, 300), extra=some), "calibrated"
+    ).calibration
+    wholly = count_tokens(chat([200] * 12, 1.25, add=grown, extra=sealed), "calibrated").calibration
+    assert partly is not None and partly.factor == pytest.approx(1.25) and partly.replies == 8
+    assert wholly is not None and wholly.factor == pytest.approx(2.0)
+    assert wholly.why == "costs of sealed blocks are part of the factor"
+
+
+def test_pictures_are_not_scaled() -> None:
+    picture = Entry(id="p", blocks=(Image(width=1000, height=1000),))
+    session = chat([200] * 12, 1.25, add={5: 1296}, extra={5: (picture,)})
+    ledger = count_tokens(session, "calibrated")
+    assert ledger.calibration is not None and ledger.calibration.factor == pytest.approx(1.25)
+    assert ledger.entry_tokens[session.index["p"]] == 1296
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    "name",
+    [
+        "claude-code--entireio-cli/cc-auto+manual-1161l.jsonl",
+        "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl",
+        "pi--pi-mono/pi-before-compaction.jsonl",
+    ],
+)
+def test_real_claude_sessions_calibrate_to_what_was_measured_elsewhere(name: str) -> None:
+    """PEERS §5.5: Claude counts 1.13–1.30 tokens for one of o200k; frames and reminders come on top."""
+    path = SHARED / "sessions" / name
+    calibration = count_tokens(read_session(path.read_bytes(), path.name), "calibrated").calibration
+    assert calibration is not None and calibration.fitted and calibration.replies > 200
+    assert 1.13 <= calibration.factor <= 1.45
+    assert calibration.low < calibration.factor < calibration.high
+
+
+# -- counters of one's own ------------------------------------------------------------------------------
+
+
+def test_a_counter_of_texts_has_no_measure_for_whole_messages() -> None:
+    with pytest.raises(CounterError, match="no measure of its own for a whole message"):
+        find_counter("o200k_base").entry_weights(Session(format="demo"))
+
+
+def test_a_counter_of_ones_own_is_enough_to_count_a_session() -> None:
+    words = Counter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))
+    session = Session(format="demo", entries=(Entry(id="a", blocks=(Text(text="to be or not"),)),), leaf="a")
+    ledger = count_tokens(session, words)
+    assert (ledger.total, ledger.source) == (4, "Words")
+
+
+# -- compact JSON, which the estimates are made of ------------------------------------------------------
+
+_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(categories=["L", "P", "Zs"]), max_size=5), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=50)
+@given(_json)
+def test_compact_json_is_pythons_where_the_two_languages_agree(value: Any) -> None:
+    assert stringify(value) == json.dumps(value, separators=(",", ":"), ensure_ascii=False)

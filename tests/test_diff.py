@@ -1,0 +1,360 @@
+"""Diffs of contexts and of texts: what aligns with what, and that a diff replays to the second context."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.blocks import BlockRef, Text, ToolCall, ToolOutput
+from inspector.context import Context, Piece
+from inspector.diff import KINDS, Change, Insert, Keep, Line, Remove, Run, diff_contexts, diff_text, patch
+from inspector.errors import PatchError
+from inspector.session import Provided, Tool
+
+# A context in a line: "a:Hi b:Yes S(a,b):Sum" is a piece of entry a, one of entry b, a summary of both.
+
+
+def context(line: str = "", **head: Any) -> Context:
+    pieces = []
+    for at, word in enumerate(line.split()):
+        name, _, text = word.partition(":")
+        many = name.endswith(")")
+        names = name[2:-1].split(",") if many else [name]
+        origin = tuple(BlockRef(name, 0) for name in names if name != "-")
+        fate = "summarised" if many else "verbatim"
+        pieces.append(Piece(Text(text=text or name), "user", at, origin, fate, len(text or name)))
+    empty: dict[str, Any] = {"system": (), "tools": (), "provided": ()}
+    return Context(**{**empty, **head}, pieces=tuple(pieces))
+
+
+def shape(before: str, after: str) -> str:
+    """A diff in a line: =kept ~changed +inserted -removed, each by its words."""
+    signs = {"keep": "=", "change": "~", "insert": "+", "remove": "-"}
+    rows = diff_contexts(context(before), context(after)).rows
+    pieces = [row.before if isinstance(row, Remove) else row.after for row in rows]
+    return " ".join(signs[row.kind] + piece.block.text for row, piece in zip(rows, pieces, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("", "", ""),
+        ("a b c", "a b c", "=a =b =c"),
+        ("a b c", "a c", "=a -b =c"),
+        ("a c", "a b c", "=a +b =c"),
+        ("a b:long c", "a b:cut c", "=a ~cut =c"),
+        ("a b c d", "S(a,b,c):sum d", "-a -b -c +sum =d"),
+        ("S(a,b):sum c", "S(a,b):sum c", "=sum =c"),
+        ("S(a,b):sum c", "S(a,b):again c", "~again =c"),
+        ("S(a,b):sum c d", "S(a,b,c):more d", "-sum -c +more =d"),
+        ("a b c", "b c a", "-a =b =c +a"),
+        ("a b c d", "d a b c", "+d =a =b =c -d"),
+        ("a b", "c d", "-a -b +c +d"),
+        ("a:1 a:2", "a:1 a:2", "=1 =2"),
+        ("a:1 a:2 b", "a:1 b", "=1 -2 =b"),
+        ("a b", "a:head a:tail b", "~head +tail =b"),
+        ("-:note a", "-:note a", "=note =a"),
+        ("-:note a", "-:other a", "-note +other =a"),
+    ],
+)
+def test_pieces_align_by_their_origin(before: str, after: str, expected: str) -> None:
+    assert shape(before, after) == expected
+
+
+def test_another_message_number_alone_is_no_change() -> None:
+    before, after = context("a b"), context("b")
+    (removed, kept) = diff_contexts(before, after).rows
+    assert removed == Remove(before.pieces[0])
+    assert kept == Keep(before.pieces[1], after.pieces[0])
+    assert (before.pieces[1].message, after.pieces[0].message) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"role": "tool"}, {"fate": "cut"}, {"tokens": 99}, {"stand_in": True}, {"block": Text(text="x")}],
+)
+def test_anything_else_is(change: dict[str, Any]) -> None:
+    before = context("a")
+    after = replace(before, pieces=(replace(before.pieces[0], **change),))
+    assert diff_contexts(before, after).rows == (Change(before.pieces[0], after.pieces[0]),)
+
+
+def test_heads_are_compared_and_replayed() -> None:
+    before = context("a", system=(Text(text="Be good."),), head_tokens=3, model="m")
+    after = context("a", tools=(Tool(name="Read"),), provided=(Provided(name="clock", text="Noon"),))
+    diff = diff_contexts(before, after)
+    assert [change.field for change in diff.head] == ["system", "tools", "provided", "head_tokens", "model"]
+    assert (diff.tokens_before, diff.tokens_after, diff.tokens) == (4, 1, -3)
+    assert patch(before, diff) == after
+
+
+def test_counts_name_every_kind() -> None:
+    diff = diff_contexts(context("a b c"), context("a b:x"))
+    assert diff.counts == {"keep": 1, "change": 1, "insert": 0, "remove": 1}
+    assert tuple(diff.counts) == KINDS
+
+
+@pytest.mark.parametrize(
+    ("other", "row", "reason"),
+    [
+        ("a x c", 1, "its piece 1 is another one"),
+        ("a", 1, "it has only 1 pieces"),
+        ("a b c d", 4, "it has 1 more pieces"),
+        ("", 0, "it has only 0 pieces"),
+    ],
+)
+def test_a_diff_of_another_context_is_refused_with_its_row(other: str, row: int, reason: str) -> None:
+    diff = diff_contexts(context("a b c"), context("a n c"))
+    with pytest.raises(PatchError, match=reason) as raised:
+        patch(context(other), diff)
+    assert raised.value.row == row
+
+
+def test_a_diff_of_another_head_is_refused() -> None:
+    diff = diff_contexts(context("a", model="one"), context("a", model="two"))
+    with pytest.raises(PatchError, match="its model is another one"):
+        patch(context("a", model="three"), diff)
+
+
+def test_unchanged_rows_fold() -> None:
+    diff = diff_contexts(context("a b c d e f"), context("a b c:x d e f"))
+    first, changed, last = diff.summary_rows()
+    assert (isinstance(first, Run), isinstance(changed, Change), isinstance(last, Run)) == (True, True, True)
+    assert [(run.kind, run.first, len(run)) for run in diff.runs()] == [
+        ("keep", 0, 2),
+        ("change", 2, 1),
+        ("keep", 3, 3),
+    ]
+    assert [row.kind for row in diff.summary_rows(around=1)] == ["keep", "keep", "change", "keep", "keep"]
+    assert [isinstance(row, Run) for row in diff.summary_rows(around=1)] == [False, False, False, False, True]
+
+
+def test_a_diff_prints_as_a_table() -> None:
+    kept = " ".join(f"k{i}" for i in range(27))
+    before = context(f"a b:\x1b[31mred {kept} z:long", model="old", head_tokens=1000)
+    after = context(f"S(a,b):sum {kept} z:s", model="new")
+    after = replace(after, pieces=(replace(after.pieces[0], stand_in=True), *after.pieces[1:]))
+    assert repr(diff_contexts(before, after)).split("\n") == [
+        "Diff: 30 → 29 pieces, 1,084 → 75 tokens (-1,009)",
+        "  27 keep, 1 change, 1 insert, 2 remove",
+        "~ head_tokens: 1000 → 0",
+        "~ model: old → new",
+        "- a/0                user text                            1  verbatim    a",
+        "- b/0                user text                            8  verbatim    ␛[31mred",
+        "+ a/0 and 1 more     user text                            3  summarised  [stand-in] sum",
+        "  … 27 rows the same",
+        "~ z/0                user text                        4 → 1  verbatim    s",
+    ]
+
+
+def test_long_runs_of_one_kind_do_not_hide_what_follows() -> None:
+    many = ",".join(f"k{i}" for i in range(1000))
+    printed = repr(diff_contexts(context(many.replace(",", " ")), context(f"S({many}):sum"))).splitlines()
+    assert len(printed) == 11
+    assert printed[-2] == "- … 993 rows more"
+    assert printed[-1].startswith("+ k0/0 and 999 more")
+
+
+# Laws.
+
+refs = st.builds(BlockRef, st.sampled_from("abcd"), st.integers(0, 1))
+texts = st.text(max_size=3)
+blocks = (
+    st.builds(Text, text=texts)
+    | st.builds(
+        ToolCall, id=texts, name=texts, input=st.none() | st.dictionaries(texts, st.integers() | st.floats())
+    )
+    | st.builds(ToolOutput, call_id=texts, parts=st.lists(st.builds(Text, text=texts), max_size=2).map(tuple))
+)
+pieces = st.builds(
+    Piece,
+    blocks,
+    st.sampled_from(["user", "assistant", "tool"]),
+    st.integers(0, 9),
+    st.just(()) | st.tuples(refs) | st.lists(refs, max_size=3).map(tuple),
+    st.sampled_from(["verbatim", "cut", "summarised"]),
+    st.integers(0, 9),
+    st.booleans(),
+)
+contexts = st.builds(
+    Context,
+    st.lists(st.builds(Text, text=texts), max_size=1).map(tuple),
+    st.lists(st.builds(Tool, name=texts), max_size=1).map(tuple),
+    st.lists(st.builds(Provided, name=texts, text=texts), max_size=1).map(tuple),
+    st.lists(pieces, max_size=12).map(tuple),
+    st.integers(0, 9),
+    st.none() | st.just("m"),
+)
+
+
+@st.composite
+def edited(draw: st.DrawFn) -> tuple[Context, Context]:
+    """A context and what a few edits made of it: dropped, altered, moved, and new pieces."""
+    before = draw(contexts)
+    after = [piece for piece in before.pieces if draw(st.booleans())]
+    after = [replace(piece, tokens=0) if draw(st.booleans()) else piece for piece in after]
+    if draw(st.booleans()):
+        after = list(draw(st.permutations(after)))
+    at = draw(st.integers(0, len(after)))
+    after[at:at] = draw(st.lists(pieces, max_size=2))
+    return before, replace(before, pieces=tuple(after))
+
+
+pairs = st.tuples(contexts, contexts) | edited()
+
+
+@given(pairs)
+def test_patch_replays_any_diff(pair: tuple[Context, Context]) -> None:
+    before, after = pair
+    assert patch(before, diff_contexts(before, after)) == after
+
+
+@given(contexts)
+def test_a_context_differs_from_itself_in_nothing(one: Context) -> None:
+    diff = diff_contexts(one, one)
+    assert [type(row) for row in diff.rows] == [Keep] * len(one)
+    assert (diff.head, diff.tokens) == ((), 0)
+
+
+@given(pairs)
+def test_rows_hold_both_contexts_in_order(pair: tuple[Context, Context]) -> None:
+    before, after = pair
+    rows = diff_contexts(before, after).rows
+    assert tuple(row.before for row in rows if not isinstance(row, Insert)) == before.pieces
+    assert tuple(row.after for row in rows if not isinstance(row, Remove)) == after.pieces
+    for row in rows:
+        if isinstance(row, Keep):
+            assert replace(row.before, message=row.after.message) == row.after
+        if isinstance(row, Change):
+            assert row.before.origin == row.after.origin
+
+
+@given(pairs)
+def test_tokens_add_up(pair: tuple[Context, Context]) -> None:
+    diff = diff_contexts(*pair)
+    gained = sum(row.after.tokens for row in diff.rows if not isinstance(row, Remove))
+    lost = sum(row.before.tokens for row in diff.rows if not isinstance(row, Insert))
+    assert diff.tokens == gained - lost + pair[1].head_tokens - pair[0].head_tokens
+
+
+@given(pairs, st.integers(0, 3))
+def test_folding_loses_no_row_and_hides_no_change(pair: tuple[Context, Context], around: int) -> None:
+    diff = diff_contexts(*pair)
+    folded = diff.summary_rows(around)
+    spread = [row for part in folded for row in (part.rows if isinstance(part, Run) else [part])]
+    assert tuple(spread) == diff.rows
+    assert {part.kind for part in folded if isinstance(part, Run)} <= {"keep"}
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", repr(diff))
+
+
+@given(pairs, contexts)
+def test_a_diff_fits_its_own_context_alone(pair: tuple[Context, Context], other: Context) -> None:
+    before, after = pair
+    diff = diff_contexts(before, after)
+    if other.pieces == before.pieces:
+        return
+    with pytest.raises(PatchError) as raised:
+        patch(other, diff)
+    assert 0 <= raised.value.row <= len(diff)
+
+
+def test_a_diff_is_quick_on_a_long_session() -> None:
+    line = " ".join(f"e{i}" for i in range(20_000))
+    before, after = context(line), context(" ".join(reversed(line.split())))
+    diff = diff_contexts(before, after)
+    assert diff.counts == {"keep": 1, "change": 0, "insert": 19_999, "remove": 19_999}
+    assert patch(before, diff) == after
+
+
+def test_inputs_nested_deeper_than_python_recurses_are_a_change() -> None:
+    def deep() -> Any:
+        value: Any = 0
+        for _ in range(100_000):
+            value = [value]
+        return value
+
+    def made() -> Context:
+        block = ToolCall.model_construct(id="t", name="n", input=deep())
+        return replace(
+            context("a"), pieces=(Piece(block, "assistant", 0, (BlockRef("a", 0),), "verbatim", 1),)
+        )
+
+    one, other = made(), made()
+    diff = diff_contexts(one, other)
+    assert diff.counts["change"] == 1
+    assert patch(one, diff).pieces[0].block is other.pieces[0].block
+
+
+# Texts.
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("", "", "="),
+        ("a", "a", "=a"),
+        ("a\nb\nc", "a\nc", "=a -b =c"),
+        ("a\nc", "a\nb\nc", "=a +b =c"),
+        ("a\nb\nc", "a\nB\nc", "=a -b +B =c"),
+        ("a\n", "a", "=a -"),
+        ("a\r\nb", "a\nb", "-a\r +a =b"),
+        ("a\u2028b", "a\u2028c", "-a\u2028b +a\u2028c"),
+        ("x\na\nx\nb\nx", "x\nb\nx", "=x -a -x =b =x"),
+        ("1\n2\n3\n4\n5\n6", "1\n[3 lines cut]\n5\n6", "=1 -2 -3 -4 +[3 lines cut] =5 =6"),
+    ],
+)
+def test_lines_align(before: str, after: str, expected: str) -> None:
+    signs = {"keep": "=", "insert": "+", "remove": "-"}
+    diff = diff_text(before, after)
+    assert " ".join(signs[row.kind] + row.text for row in diff.rows) == expected
+    assert diff.exact
+
+
+lines = st.lists(st.sampled_from(["", "a", "b", "c", "a\r", "\u2028"]), max_size=12).map("\n".join)
+
+
+@given(lines | st.text(), lines | st.text())
+def test_the_lines_give_both_texts_back(before: str, after: str) -> None:
+    rows = diff_text(before, after).rows
+    assert "\n".join(row.text for row in rows if row.kind != "insert") == before
+    assert "\n".join(row.text for row in rows if row.kind != "remove") == after
+
+
+def test_too_many_equal_lines_are_given_whole_and_that_is_said() -> None:
+    before = "\n\n".join(f"u{i}" for i in range(3000))
+    after = "\n\n".join(f"v{i}" for i in range(3000))
+    diff = diff_text(before, after)
+    assert not diff.exact
+    assert "too many equal lines" in repr(diff).splitlines()[0]
+    assert [row.text for row in diff.rows if row.kind == "remove"] == before.split("\n")
+    assert [row.text for row in diff.rows if row.kind == "insert"] == after.split("\n")
+
+
+def test_a_huge_output_with_its_middle_cut_is_exact() -> None:
+    whole = [f"line {i}" for i in range(50_000)]
+    cut = [*whole[:10], "[cut]", *whole[-10:]]
+    diff = diff_text("\n".join(whole), "\n".join(cut))
+    assert diff.exact
+    assert diff.rows[10:12] == (Line("remove", "line 10"), Line("remove", "line 11"))
+    assert diff.rows[-11] == Line("insert", "[cut]")
+    assert len(diff.rows) == 50_001
+
+
+def test_a_diff_of_texts_prints_its_changes() -> None:
+    before = "1\n2\n3\n4\n5\n6\nbad\x1b]0;x\n8\n9\n10\n11"
+    after = before.replace("bad\x1b]0;x", "good")
+    assert repr(diff_text(before, after)).split("\n") == [
+        "  … 4 lines the same",
+        "  5",
+        "  6",
+        "- bad␛]0;x",
+        "+ good",
+        "  8",
+        "  9",
+        "  … 2 lines the same",
+    ]

@@ -1,0 +1,226 @@
+"""The door to files: what is opened stays as it was, what is saved is whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from inspector.blocks import Text, ToolCall
+from inspector.disk import open_session, save_session, session_schema
+from inspector.errors import EmptySession, ReadError
+from inspector.session import Entry, Session
+from tests.strategies import sessions
+
+ROWS = (
+    b'{"type": "user", "uuid": "u1", "parentUuid": null, "message": {"content": "half \\ud83d a pair"}}\n'
+    b'{"type": "assistant", "uuid": "a1", "parentUuid": "u1", "message": {"id": "m", "content": []}}\n'
+)
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(ROWS)
+    return path
+
+
+def test_a_file_is_opened_by_its_content_whatever_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "notes.png"
+    path.write_bytes(ROWS)
+    assert open_session(path).format == "claude-code"
+    assert open_session(str(path), format="claude-code").records == 2
+
+
+def test_opening_changes_nothing(transcript: Path) -> None:
+    transcript.chmod(0o444)
+    before = transcript.stat()
+    open_session(transcript)
+    after = transcript.stat()
+    assert transcript.read_bytes() == ROWS
+    assert (after.st_mtime_ns, after.st_mode, after.st_ino) == (
+        before.st_mtime_ns,
+        before.st_mode,
+        before.st_ino,
+    )
+    assert list(transcript.parent.iterdir()) == [transcript]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "it is empty"),
+        (b"words", "claude-code: none of the first 1 lines is a row"),
+        (b"\xff\xd8\xff\xe0", "session-manifest: "),
+        (b"null", "mini-claude-code: "),
+    ],
+)
+def test_what_is_no_session_is_an_error_that_names_the_file_and_every_reason(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "some.txt"
+    path.write_bytes(content)
+    with pytest.raises(ReadError) as caught:
+        open_session(path)
+    assert str(caught.value).startswith(str(path))
+    assert message in str(caught.value)
+
+
+def test_a_session_without_a_word_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "empty.jsonl"
+    path.write_bytes(b'{"type": "summary", "summary": "A title", "leafUuid": "x"}\n')
+    with pytest.raises(EmptySession, match=r"empty\.jsonl was recognised as claude-code"):
+        open_session(path)
+
+
+def test_a_folder_is_no_session(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="it is a folder"):
+        open_session(tmp_path)
+
+
+def test_a_file_that_is_not_there_is_the_usual_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        open_session(tmp_path / "nowhere.jsonl")
+
+
+def test_a_file_cut_short_while_it_is_written_opens_but_for_its_last_line(transcript: Path) -> None:
+    transcript.write_bytes(ROWS[:-9])
+    session = open_session(transcript)
+    assert [entry.id for entry in session.entries] == ["u1"]
+    assert session.corrupt[0].offset == ROWS.index(b"\n") + 1
+    transcript.write_bytes(ROWS)
+    assert not open_session(transcript).corrupt
+
+
+def test_corrupt_lines_are_found_at_their_offsets(transcript: Path) -> None:
+    content = b"{broken\n" + ROWS + b"\xff\xff\n\n[1\n"
+    transcript.write_bytes(content)
+    session = open_session(transcript)
+    assert [content[bad.offset :].splitlines()[0] for bad in session.corrupt] == [
+        b"{broken",
+        b"\xff\xff",
+        b"[1",
+    ]
+    assert [bad.line for bad in session.corrupt] == [1, 4, 6]
+    assert session.records == 5
+
+
+def test_sources_point_at_the_bytes_of_the_record(transcript: Path) -> None:
+    for entry in open_session(transcript).entries:
+        [source] = entry.sources
+        assert json.loads(ROWS[source.offset :][: source.size])["uuid"] == entry.id
+
+
+# Saving
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(session=sessions())
+def test_any_session_is_the_same_after_it_was_saved_and_opened(tmp_path: Path, session: Session) -> None:
+    path = tmp_path / "any.session.json"
+    save_session(session, path)
+    assert open_session(path) == session
+    jsonschema.validate(json.loads(path.read_text("ascii")), session_schema())
+
+
+def test_a_transcript_is_the_same_after_it_was_saved_and_opened(transcript: Path, tmp_path: Path) -> None:
+    session = open_session(transcript)
+    save_session(session, tmp_path / "saved.json")
+    again = open_session(tmp_path / "saved.json")
+    assert again == session
+    assert again.entries[0].text == "half \ud83d a pair"
+    assert [again.entries[i] for i in again.path] == [session.entries[i] for i in session.path]
+
+
+def test_deep_input_is_saved(tmp_path: Path) -> None:
+    value: object = 1
+    for _ in range(400):
+        value = [value]
+    entry = Entry(id="e", role="assistant", blocks=(ToolCall(id="t", name="x", input=value),))
+    session = Session(format="demo", entries=(entry,), leaf="e")
+    save_session(session, tmp_path / "deep.json")
+    assert open_session(tmp_path / "deep.json") == session
+
+
+def demo(words: str = "hi") -> Session:
+    return Session(format="demo", entries=(Entry(id="1", blocks=(Text(text=words),)),), leaf="1")
+
+
+def test_saving_replaces_a_manifest_and_keeps_its_rights(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    save_session(demo(), path)
+    path.chmod(0o640)
+    save_session(demo("again"), path)
+    assert open_session(path) == demo("again")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_new_file_has_the_usual_rights(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    save_session(demo(), tmp_path / "s.json")
+    assert (tmp_path / "s.json").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_saving_through_a_link_keeps_the_link(tmp_path: Path) -> None:
+    save_session(demo(), tmp_path / "s.json")
+    (tmp_path / "link").symlink_to("s.json")
+    save_session(demo("again"), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert open_session(tmp_path / "s.json") == demo("again")
+
+
+def test_a_transcript_is_never_written_over(transcript: Path) -> None:
+    with pytest.raises(FileExistsError, match="not a session manifest"):
+        save_session(demo(), transcript)
+    assert transcript.read_bytes() == ROWS
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="this user may write anywhere")
+def test_a_place_that_cannot_be_written_is_the_usual_error(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    with pytest.raises(PermissionError):
+        save_session(demo(), tmp_path / "s.json")
+    tmp_path.chmod(0o755)
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_litter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.json"
+    save_session(demo(), path)
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save_session(demo("x" * 10_000), path)
+    assert open_session(path) == demo()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_reader_never_sees_half_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.json"
+    save_session(demo(), path)
+    seen: list[Session] = []
+    sync = os.fsync
+
+    def look(handle: int) -> None:
+        seen.append(open_session(path))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", look)
+    save_session(demo("new"), path)
+    assert seen == [demo(), demo("new")]
+
+
+def test_the_schema_is_a_schema() -> None:
+    schema = session_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["properties"]["manifest"]["const"] == "session-manifest/1"

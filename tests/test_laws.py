@@ -1,0 +1,199 @@
+"""Laws: for any session, any policy that the rules can make, any edit. (ARCHITECTURE, tests by value.)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from inspector.assembly import append_checkpoint, build_context, live_context
+from inspector.context import Context
+from inspector.counter import Counter
+from inspector.cuts import find_cuts
+from inspector.diff import diff_contexts, patch
+from inspector.errors import EditError
+from inspector.ledger import SECTIONS, count_tokens
+from inspector.plan import Plan, make_plan
+from inspector.policy import Edits, Policy, Trigger
+from inspector.rules import RULES, find_rule
+from inspector.rules.summarise_older import SummariseOlder
+from inspector.session import Session
+from inspector.summary import Checkpoint
+from inspector.table import FATES
+from inspector.view import describe_rows, draw_plan
+from inspector.wire import check_context
+from tests.strategies import sessions
+
+LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
+
+KNOBS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "keep-recent-turns": {"turns": st.integers(0, 6)},
+    "keep-recent-tokens": {"tokens": st.one_of(st.integers(-5, 3000), st.floats(-1, 500))},
+    "summarise-older": {
+        "split_turns": st.booleans(),
+        "share": st.floats(0, 2),
+        "prefix_share": st.floats(0, 2),
+        "cap": st.integers(0, 20_000),
+    },
+}
+
+
+@st.composite
+def policies(draw: st.DrawFn, *, summarising: bool = False) -> Policy:
+    """Any trigger, and any of the rules in any order, with any knobs."""
+    kinds = draw(st.lists(st.sampled_from(RULES), unique=True))
+    if summarising:
+        kinds = [*(kind for kind in kinds if kind.model is not SummariseOlder), find_rule("summarise-older")]
+    rules = []
+    for kind in kinds:
+        knobs = {name: draw(values) for name, values in KNOBS.get(kind.name, {}).items()}
+        if not kind.model.locked:
+            knobs["enabled"] = (summarising and kind.model is SummariseOlder) or draw(st.booleans())
+        rules.append(kind.model.model_validate(knobs))
+    trigger = Trigger(
+        reserve_tokens=draw(st.integers(0, 50_000)),
+        ratio=draw(st.none() | st.floats(0.01, 1, exclude_min=False)),
+    )
+    return Policy(name="drawn", trigger=trigger, rules=tuple(rules))
+
+
+@st.composite
+def plans(draw: st.DrawFn, *, orderly: bool = False, summarising: bool = False) -> Plan:
+    """A plan of any policy for any session, perhaps with a cut by hand and pins.
+
+    A `summarising` plan has a legal cut and summarises what is older; it is never pinned.
+    """
+    session = draw(sessions(orderly=orderly, least=3 if summarising else 0))
+    policy = draw(policies(summarising=summarising))
+    live = session.live
+    names = [session.entries[i].id for i in live.entries]
+    pins = tuple(draw(st.lists(st.sampled_from(names), max_size=2))) if names and not summarising else ()
+    legal = [point.entry for point in find_cuts(session) if point.legal]
+    assume(legal or not summarising)
+    cut = draw(st.sampled_from(legal if summarising else [None, *legal]))
+    return make_plan(session, count_tokens(session, LENGTH), policy, Edits(cut=cut, pins=pins), window=10_000)
+
+
+def calls_and_outputs(context: Context) -> tuple[list[str], list[str]]:
+    calls = [piece.block.id for piece in context.pieces if piece.block.kind == "tool_call"]
+    outputs = [piece.block.call_id for piece in context.pieces if piece.block.kind == "tool_output"]
+    return sorted(calls), sorted(outputs)
+
+
+@given(plans())
+def test_patching_the_diff_gives_the_context_after(plan: Plan) -> None:
+    before, after = live_context(plan.session, plan.ledger), build_context(plan.session, plan)
+    assert patch(before, diff_contexts(before, after)) == after
+
+
+@given(plans())
+def test_S4_12_an_output_never_stands_without_its_call_nor_a_call_without_its_output(plan: Plan) -> None:
+    assume(plan.place is not None)
+    calls, outputs = calls_and_outputs(build_context(plan.session, plan))
+    assert calls == outputs
+
+
+@given(plans())
+def test_S0_39_reasoning_is_never_invented(plan: Plan) -> None:
+    given_blocks = [block for entry in plan.session.entries for block in entry.blocks]
+    for piece in build_context(plan.session, plan).pieces:
+        if piece.block.kind == "reasoning":
+            assert any(piece.block is block for block in given_blocks)
+
+
+@given(plans())
+def test_S0_16_the_system_prompt_is_untouched(plan: Plan) -> None:
+    context = build_context(plan.session, plan)
+    assert context.system is plan.session.system
+    assert context.tools is plan.session.tools
+    assert context.provided is plan.session.provided
+
+
+@given(plans())
+def test_ledger_fates_and_sections_add_up(plan: Plan) -> None:
+    before, after = live_context(plan.session, plan.ledger), build_context(plan.session, plan)
+    assert plan.before == before.tokens == sum(plan.ledger.by_section(plan.session).values())
+    assert plan.after == after.tokens
+    assert len(plan.fate) == len(plan.table.tokens) == len(before.pieces)
+    standing = sum(piece.origin != () and not piece.stand_in for piece in after.pieces)
+    gone = sum(FATES[code] in ("summarised", "dropped") for code in plan.fate)
+    assert standing + gone == len(plan.fate)
+
+
+@given(plans())
+def test_the_cut_table_agrees_with_the_plan_at_every_legal_cut(plan: Plan) -> None:
+    table = plan.cut_table
+    for point in plan.cuts:
+        if not point.legal:
+            assert table.total[point.place] == -1
+            continue
+        edits = plan.edits.model_copy(update={"cut": point.entry})
+        there = make_plan(plan.session, plan.ledger, plan.policy, edits, window=10_000)
+        assert (table.total[point.place], table.summary[point.place]) == (there.after, there.summary_tokens)
+        assert table.sections[point.place].tolist() == sections_of(there)
+
+
+def sections_of(plan: Plan) -> list[int]:
+    """By hand: the head, what stands, and the summary as compacted history."""
+    sums = plan.ledger.head_sections.astype(int).tolist()
+    for section, tokens in zip(plan.table.section, plan.outcome.tokens, strict=True):
+        sums[section] += int(tokens)
+    sums[SECTIONS.index("compacted")] += plan.summary_tokens
+    return sums
+
+
+@given(plans(orderly=True, summarising=True))
+def test_every_legal_cut_leaves_a_runnable_context(plan: Plan) -> None:
+    assume(plan.summarises)
+    before, after = live_context(plan.session, plan.ledger), build_context(plan.session, plan)
+    had, has = (
+        {v.rule for v in check_context(c, awaits_user=True, model="claude-opus-4-5")} for c in (before, after)
+    )
+    assert has <= had & {"unexplained_error"}, "a cut may not add a fault; this one is the session's own"
+
+
+@given(plans())
+def test_a_plan_never_changes_the_session_and_is_the_same_again(plan: Plan) -> None:
+    again = make_plan(plan.session, plan.ledger, plan.policy, plan.edits, window=10_000)
+    fresh = Session.model_validate(plan.session.model_dump())
+    assert fresh == plan.session
+    other = make_plan(fresh, count_tokens(fresh, LENGTH), plan.policy, plan.edits, window=10_000)
+    for mine in (again, other):
+        assert build_context(mine.session, mine) == build_context(plan.session, plan)
+        assert draw_plan(mine) == draw_plan(plan)
+
+
+@given(plans(summarising=True))
+def test_what_is_older_than_the_cut_is_written_up_once(plan: Plan) -> None:
+    assume(plan.summarises)
+    assert plan.place is not None
+    named = [name for job in plan.jobs for name in job.entries]
+    live = plan.session.live
+    older = [plan.session.entries[i].id for i in live.entries[plan.table.start : plan.place]]
+    assert named == older
+
+
+@given(plans())
+def test_the_session_goes_on_from_what_was_kept(plan: Plan) -> None:
+    try:
+        after = append_checkpoint(plan, Checkpoint(text="so far"), "written")
+    except EditError:
+        assert plan.place is None
+        return
+    names = [after.entries[i].id for i in after.live.entries]
+    live = plan.session.live
+    kept = [plan.session.entries[i].id for i in live.entries[plan.place :]]
+    assert names[0] == "written"
+    assert [name for name in names[1:] if name in set(kept)] == names[1:]
+
+
+@given(plans())
+def test_what_is_drawn_is_valid_utf8_and_acts_on_nothing(plan: Plan) -> None:
+    rows = describe_rows(plan, 0, 1000)
+    assert len(rows) == len(plan.table.tokens)
+    for row in rows:
+        for text in row.values():
+            assert text == text.encode("utf-8").decode("utf-8")
+            assert not set(text) & set("\x1b\x00\u202e")

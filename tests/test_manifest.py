@@ -1,0 +1,166 @@
+"""The session manifest: our own JSON form loses nothing, and says what it refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+
+from inspector.blocks import Text, ToolCall, Unknown
+from inspector.errors import ManifestVersion, ReadError
+from inspector.readers import manifest
+from inspector.session import MANIFEST, Entry, Session, Source
+from tests.strategies import sessions
+
+SMALL = Session(
+    format="demo", entries=(Entry(id="e0", blocks=(Text(text="hi"),), sources=(Source(1, 0, 2),)),), leaf="e0"
+)
+
+
+TEXT = {"kind": "text", "text": "x"}
+
+
+def dumped(**changes: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(manifest.dump_manifest(SMALL))
+    return value | changes
+
+
+def refusal(value: Any) -> str:
+    with pytest.raises(ReadError) as caught:
+        manifest.read(json.dumps(value).encode())
+    return caught.value.detail
+
+
+@given(sessions())
+def test_any_session_comes_back_as_it_was(session: Session) -> None:
+    text = manifest.dump_manifest(session)
+    assert text.isascii()
+    assert manifest.sniff(text.encode()) is None
+    again = manifest.read(text.encode())
+    assert again == session
+    assert again.path == session.path
+    assert again.live.entries.tolist() == session.live.entries.tolist()
+
+
+_SCHEMA = jsonschema.Draft202012Validator(manifest.manifest_schema())
+
+
+@settings(max_examples=30)
+@given(sessions())
+def test_the_published_schema_describes_what_is_written(session: Session) -> None:
+    _SCHEMA.validate(json.loads(manifest.dump_manifest(session)))
+
+
+def test_the_published_schema_is_a_schema_and_refuses_a_stranger() -> None:
+    jsonschema.Draft202012Validator.check_schema(manifest.manifest_schema())
+    assert not _SCHEMA.is_valid(dumped(surprise=1))
+
+
+def test_halves_of_surrogate_pairs_survive_in_texts_names_and_keys() -> None:
+    blocks = (
+        Text(text="a\ud83d"),
+        ToolCall(id="\udc00", name="x", input={"\ud800": "\udfff"}),
+        Unknown(raw=["\ud83d"]),
+    )
+    session = Session(
+        format="demo", entries=(Entry(id="\ud800", blocks=blocks, extra={"\ud800": 1}),), leaf="\ud800"
+    )
+    assert manifest.read(manifest.dump_manifest(session).encode()) == session
+
+
+def test_numbers_keep_their_type_and_size() -> None:
+    extra = {"int": 2**70, "float": 1.0, "small": 5e-324, "minus": -0.0, "true": True, "none": None}
+    session = Session(format="demo", extra=extra)
+    again = manifest.read(manifest.dump_manifest(session).encode())
+    assert [(name, type(value), str(value)) for name, value in again.extra.items()] == [
+        (name, type(value), str(value)) for name, value in extra.items()
+    ]
+
+
+@pytest.mark.parametrize("levels", [200, 990, 5000])
+def test_values_nested_deeper_than_python_recurses_are_written(levels: int) -> None:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    text = manifest.dump_manifest(Session(format="demo", extra={"deep": value}))
+    assert manifest.read(text.encode()).format == "demo"
+
+
+def test_a_newer_version_is_named() -> None:
+    with pytest.raises(
+        ManifestVersion, match=r"session-manifest/2, and this package knows session-manifest/1"
+    ):
+        manifest.read(json.dumps(dumped(manifest="session-manifest/2")).encode())
+    assert manifest.sniff(json.dumps(dumped(manifest="session-manifest/2")).encode()) is None
+
+
+def test_what_may_be_left_out_gets_its_default() -> None:
+    short = {"manifest": MANIFEST, "format": "demo", "entries": [{"id": "a", "blocks": [TEXT]}]}
+    assert manifest.read(json.dumps(short).encode()) == Session(
+        format="demo", entries=(Entry(id="a", blocks=(Text(text="x"),)),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"surprise": 1}, "surprise is not a field of this form"),
+        ({"format": 7}, "format must be a string"),
+        ({"format": None}, "format must be a string"),
+        ({"entries": {}}, "entries must be a list"),
+        ({"entries": [{}]}, "entries[0].id is missing"),
+        ({"entries": [{"id": "a", "blocks": [{"kind": "text"}]}]}, "entries[0].blocks[0].text is missing"),
+        ({"entries": [{"id": "a", "blocks": [{"text": "x"}]}]}, "entries[0].blocks[0] has no `kind`"),
+        (
+            {"entries": [{"id": "a", "blocks": [{"kind": "song"}]}]},
+            "entries[0].blocks[0] must be one of 'text', ",
+        ),
+        ({"entries": [{"id": "a", "kind": "song"}]}, "entries[0].kind must be one of 'message', "),
+        ({"entries": [{"id": "a", "usage": {"input": "many"}}]}, "entries[0].usage.input must be a number"),
+        ({"entries": [{"id": "a", "meta": "perhaps"}]}, "entries[0].meta must be true or false"),
+        ({"window": 1.5}, "window must be a whole number"),
+        ({"entries": [{"id": "a", "sources": [[1, 2]]}]}, "entries[0].sources[0]"),
+        ({"format": 7, "surprise": 1}, "(and 1 more)"),
+    ],
+)
+def test_a_broken_manifest_is_refused_with_its_place_and_a_sentence(
+    changes: dict[str, Any], sentence: str
+) -> None:
+    detail = refusal(dumped(**changes))
+    assert sentence in detail
+    assert "pydantic" not in detail
+    assert "\n" not in detail
+
+
+def test_an_answer_is_found_wherever_the_faulty_value_stands() -> None:
+    answer = {"kind": "tool_output", "call_id": "1", "parts": [{"kind": "text", "text": 3}]}
+    assert refusal(dumped(entries=[{"id": "a", "blocks": [answer]}])) == (
+        "entries[0].blocks[0].parts[0].text must be a string"
+    )
+
+
+@pytest.mark.parametrize(
+    "value", [[], 7, None, {}, {"manifest": 1}, {"manifest": "other/1"}, {"format": "demo"}]
+)
+def test_what_is_no_manifest_is_refused(value: Any) -> None:
+    assert manifest.sniff(json.dumps(value).encode()) is not None
+    assert "manifest" in refusal(value)
+
+
+def test_a_large_manifest_with_sorted_fields_is_recognised() -> None:
+    value = dumped(
+        entries=[{"id": f"e{n}", "blocks": [{"kind": "text", "text": "x" * 1000}]} for n in range(1200)]
+    )
+    data = json.dumps(value, sort_keys=True).encode()
+    assert data.index(b'"manifest"') > 1 << 20
+    assert manifest.sniff(data) is None
+    assert len(manifest.read(data).entries) == 1200
+
+
+def test_a_transcript_that_quotes_a_manifest_is_none() -> None:
+    quoted = json.dumps({"entries": [{"text": manifest.dump_manifest(SMALL)}] * 4000}).encode()
+    assert len(quoted) > 1 << 20
+    assert manifest.sniff(quoted) is not None

@@ -1,0 +1,194 @@
+"""Real public transcripts: each file holds what its index says, and no record of it is lost.
+
+The files lie beside the checkout and are never part of it (`tests/shared.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from inspector.blocks import Block
+from inspector.disk import open_session, save_session
+from inspector.session import Session
+from tests.shared import SHARED, needs_shared
+
+SESSIONS = SHARED / "sessions"
+
+pytestmark = needs_shared
+
+
+class Sample(NamedTuple):
+    """A file, and what the index or a look into it says about it. None where it says nothing.
+
+    `aside` counts rows of sub-agents, `largest` is the largest prompt by the provider's own word,
+    `entries` the entries of the main conversation of which `branches` are on no path to the leaf.
+    """
+
+    file: str
+    format: str
+    records: int
+    compactions: int = 0
+    micro: int = 0
+    thinking: int | None = None
+    images: int = 0
+    aside: int = 0
+    largest: int | None = None
+    entries: int | None = None
+    branches: int = 0
+
+    def __str__(self) -> str:
+        return self.file.rpartition("/")[2]
+
+
+CODE = "claude-code"
+ENTIRE, EVALUATOR = "claude-code--entireio-cli/", "claude-code--context-evaluator/"
+VIEWER, GROWTH = "claude-code-sidechains--claude-code-viewer/", "growth-series--entireio-cli/"
+SCOUT = "inspect--inspect_scout/"
+
+CLAUDE_CODE = (
+    Sample(EVALUATOR + "cc-1compact-2img.jsonl", CODE, 489, 1, thinking=9, images=2, largest=177400),
+    Sample(EVALUATOR + "cc-1compact-417l.jsonl", CODE, 417, 1, thinking=11, largest=166488),
+    Sample(ENTIRE + "cc-1auto-1micro.jsonl", CODE, 953, 1, 1, thinking=142, largest=153945),
+    Sample(ENTIRE + "cc-2auto-1519l.jsonl", CODE, 1519, 2, thinking=52, largest=166919, branches=2),
+    Sample(ENTIRE + "cc-3auto-compactions-893l.jsonl", CODE, 893, 3, thinking=225, largest=155023),
+    Sample(ENTIRE + "cc-auto+manual-1161l.jsonl", CODE, 1161, 2, thinking=223, largest=155538),
+    Sample(ENTIRE + "cc-cjk159.jsonl", CODE, 142, thinking=35, largest=79500),
+    Sample(ENTIRE + "cc-image+compaction.jsonl", CODE, 747, 1, thinking=28, images=1, largest=166548),
+    Sample(ENTIRE + "cc-micro-only.jsonl", CODE, 636, 0, 1, thinking=80, largest=155808),
+    Sample(ENTIRE + "cc-small-no-compaction.jsonl", CODE, 153, thinking=43, largest=76273),
+    Sample("claude-code--git-sync/cc-426k-ctx-1142l.jsonl", CODE, 1142, thinking=134, largest=425822),
+    Sample(VIEWER + "agent-test-hash-123.jsonl", CODE, 2, thinking=0, largest=100),
+    Sample(VIEWER + "cc-1af7fc5e.jsonl", CODE, 29, thinking=0, largest=17437),
+    Sample(VIEWER + "cc-sidechain-438l.jsonl", CODE, 438, thinking=0, aside=405, largest=42726),
+    Sample(GROWTH + "step00-158l.jsonl", CODE, 158, thinking=16, largest=52300),
+    Sample(GROWTH + "step04-689l.jsonl", CODE, 689, thinking=116, largest=128835),
+    Sample(GROWTH + "step08-1350l.jsonl", CODE, 1350, 1, thinking=255, largest=148687),
+    Sample(SCOUT + "cc-clear_split_session.jsonl", CODE, 5, thinking=0, largest=60),
+    Sample(SCOUT + "cc-compaction_session.jsonl", CODE, 6, 1, thinking=0, largest=100),
+)
+
+every_sample = pytest.mark.parametrize("sample", CLAUDE_CODE, ids=str)
+every_claude_code = pytest.mark.parametrize("sample", CLAUDE_CODE, ids=str)
+
+
+def blocks_of(session: Session) -> Iterator[Block]:
+    for entry in session.entries:
+        for block in entry.blocks:
+            yield block
+            if block.kind == "tool_output":
+                yield from block.parts
+
+
+@every_sample
+def test_a_file_holds_what_its_index_says(sample: Sample) -> None:
+    session = open_session(SESSIONS / sample.file)
+    kinds = [block.kind for block in blocks_of(session)]
+    recorded = [boundary.kind for _, boundary in session.boundaries]
+    largest = max((entry.usage.prompt for entry in session.entries if entry.usage), default=None)
+    assert session.format == sample.format
+    assert session.records == sample.records
+    assert (recorded.count("compact"), recorded.count("micro")) == (sample.compactions, sample.micro)
+    assert kinds.count("image") == sample.images
+    if sample.thinking is not None:
+        assert kinds.count("reasoning") == sample.thinking
+    if sample.largest is not None:
+        assert largest == sample.largest
+    aside = sum(len(entry.sources) for entry in session.entries if entry.sidechain is not None)
+    assert aside == sample.aside
+    main = sum(entry.sidechain is None for entry in session.entries)
+    assert main - len(session.path) == sample.branches
+
+
+@every_sample
+def test_nothing_is_unknown_and_nothing_is_corrupt(sample: Sample) -> None:
+    session = open_session(SESSIONS / sample.file)
+    assert session.unknown == 0
+    assert not session.corrupt
+
+
+@every_sample
+def test_a_file_is_the_same_after_it_was_saved_and_opened(sample: Sample, tmp_path: Path) -> None:
+    session = open_session(SESSIONS / sample.file)
+    save_session(session, tmp_path / "saved.json")
+    assert open_session(tmp_path / "saved.json") == session
+
+
+@every_claude_code
+def test_every_line_is_in_one_place(sample: Sample) -> None:
+    """Each line that is not blank is a source of one entry, or a note, or corrupt: zero silent loss."""
+    content = (SESSIONS / sample.file).read_bytes()
+    session = open_session(SESSIONS / sample.file)
+    sources = [source for entry in session.entries for source in entry.sources]
+    sources += [note.source for note in session.notes]
+    lines = content.split(b"\n")
+    assert sorted(source.line for source in sources) == [n for n, line in enumerate(lines, 1) if line.strip()]
+    for source in sources:
+        assert content[source.offset :][: source.size] == lines[source.line - 1]
+
+
+@every_claude_code
+def test_every_block_of_the_conversation_is_there(sample: Sample) -> None:
+    """Counted without the reader: blocks and their words, over all rows of users and assistants."""
+    expected: list[tuple[str, str]] = []
+    for line in (SESSIONS / sample.file).read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if row["type"] in ("user", "assistant"):
+            content = row["message"]["content"]
+            for raw in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+                words = raw.get("text") or raw.get("thinking") or raw.get("name") or ""
+                if raw["type"] == "tool_result":
+                    inner = raw.get("content") or ""
+                    words = (
+                        inner if isinstance(inner, str) else "".join(part.get("text", "") for part in inner)
+                    )
+                expected.append((raw["type"], words))
+    names = {"text": "text", "reasoning": "thinking", "tool_call": "tool_use", "tool_output": "tool_result"}
+    found = []
+    for entry in open_session(SESSIONS / sample.file).entries:
+        for block in entry.blocks:
+            words = block.name if block.kind == "tool_call" else block.text
+            found.append((names.get(block.kind, block.kind), words))
+    assert sorted(found) == sorted(expected)
+
+
+@every_claude_code
+def test_the_conversation_hangs_together(sample: Sample) -> None:
+    """Every output on the path follows its call, and pictures have pixels."""
+    session = open_session(SESSIONS / sample.file)
+    assert not len(session.live.orphans)
+    # The one file that ends while a tool is at work.
+    assert len(session.live.pending) == (1 if "step00" in sample.file else 0)
+    assert all(block.width and block.height for block in blocks_of(session) if block.kind == "image")
+    positions = {entry.id: at for at, entry in enumerate(session.entries)}
+    assert all(
+        positions[entry.parent] < at
+        for entry, at in zip(session.entries, positions.values(), strict=True)
+        if entry.parent in positions
+    )
+
+
+@every_claude_code
+def test_what_each_compaction_left_is_far_less_than_it_found(sample: Sample) -> None:
+    """After a compaction, the first reply's prompt is smaller than the last one's before it."""
+    session = open_session(SESSIONS / sample.file)
+    for name, boundary in session.boundaries:
+        if boundary.kind == "compact":
+            before = session.at(session[name].parent)
+            after = session.at(name)
+            assert session[name].text.startswith("This session is being continued")
+            assert len(after.live) == 1
+            assert len(before.live) > 2 or sample.records < 10
+
+
+def test_a_session_grows_by_appending() -> None:
+    """The growth series is one session at three moments: what was on the path stays on it."""
+    steps = [open_session(SESSIONS / s.file) for s in CLAUDE_CODE if s.file.startswith(GROWTH)]
+    for early, late in zip(steps, steps[1:], strict=False):
+        assert early.id == late.id
+        names = {late.entries[i].id for i in late.path}
+        assert [early.entries[i].id for i in early.path if early.entries[i].id not in names] == []

@@ -1,0 +1,181 @@
+"""The workbench without a browser: what crosses the wire when a hand or a line of Python changes something."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import comm
+import pytest
+from comm.base_comm import BaseComm
+
+from inspector.bundled import open_bundled
+from inspector.columns import unpack
+from inspector.errors import EditError, PolicyError
+from inspector.session import Session
+from inspector.widgets import Workbench
+
+
+class Recorder(BaseComm):  # type: ignore[misc]
+    """A comm that keeps what is sent instead of sending it."""
+
+    sent: list[dict[str, Any]]
+
+    def publish_msg(
+        self, msg_type: str, data: Any = None, metadata: Any = None, buffers: Any = None, **_: Any
+    ) -> None:
+        Recorder.sent.append({**(data or {}), "buffers": buffers or []})
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
+    Recorder.sent = []
+    monkeypatch.setattr(comm, "create_comm", lambda *a, **k: Recorder(*a, **k))
+    yield Recorder.sent
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    return open_bundled()
+
+
+def browser_sets(workbench: Workbench, **state: Any) -> None:
+    data = {"method": "update", "state": state, "buffer_paths": []}
+    workbench._handle_msg({"content": {"data": data}, "buffers": []})
+
+
+def browser_asks(workbench: Workbench, sent: list[dict[str, Any]], **question: Any) -> dict[str, Any]:
+    sent.clear()
+    workbench._handle_msg({"content": {"data": {"method": "custom", "content": question}}, "buffers": []})
+    (answer,) = [message["content"] for message in sent if message.get("method") == "custom"]
+    return answer
+
+
+def legal_ids(workbench: Workbench) -> list[str]:
+    return [point.entry for point in workbench.plan.cuts if point.legal]
+
+
+def test_a_drag_in_the_browser_is_answered_with_its_seq(sent: list[dict[str, Any]], session: Session) -> None:
+    workbench = Workbench(session)
+    name = legal_ids(workbench)[10]
+    browser_sets(workbench, cut=name, _seq=7)
+    assert workbench.plan.cut is not None
+    assert (workbench.plan.cut.entry, workbench._plan["seq"], workbench._plan["cut"]["by"]) == (
+        name,
+        7,
+        "you",
+    )
+    updated = {key for message in sent if message.get("method") == "update" for key in message["state"]}
+    assert "_plan" in updated
+    assert "_scene" not in updated, "the scene does not change with the cut"
+
+
+def test_python_drives_the_same_traits(sent: list[dict[str, Any]], session: Session) -> None:
+    workbench = Workbench(session)
+    workbench.cut = legal_ids(workbench)[3]
+    assert workbench.context.tokens == workbench.plan.after
+    workbench.policy = "keep-recent-turns"
+    workbench.settings = {"keep-recent-turns.turns": 2}
+    workbench.cut = ""
+    assert workbench._plan["cut"]["by"] == "policy"
+    assert "'keep-recent-turns.turns': 2" in workbench._plan["recipe"]
+
+
+def test_a_wrong_value_raises_in_python_and_the_old_one_stays(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    workbench = Workbench(session)
+    for name, value, error in (
+        ("cut", "nowhere", EditError),
+        ("policy", "flu", PolicyError),
+        ("settings", {"x.y": 1}, PolicyError),
+        ("at", "nowhere", EditError),
+    ):
+        before = getattr(workbench, name)
+        with pytest.raises(error):
+            setattr(workbench, name, value)
+        assert getattr(workbench, name) == before
+        assert workbench._error
+
+
+def test_a_wrong_value_from_the_browser_comes_back_as_a_sentence(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    workbench = Workbench(session)
+    illegal = next(point.entry for point in workbench.plan.cuts if point.rule == "orphan-output")
+    browser_sets(workbench, cut=illegal, _seq=1)
+    assert "without the call" in workbench._error
+    assert workbench.cut == ""
+    browser_sets(workbench, cut=legal_ids(workbench)[2], _seq=2)
+    assert workbench._error == ""
+
+
+def test_another_moment_draws_another_scene_and_forgets_the_cut(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    workbench = Workbench(session)
+    workbench.cut = legal_ids(workbench)[3]
+    segments = workbench._scene["segments"]
+    browser_sets(workbench, at=segments[-1]["at"], _seq=3)
+    assert workbench.cut == ""
+    assert [segment["current"] for segment in workbench._scene["segments"]][-1]
+    assert workbench.moment.leaf == segments[-1]["at"]
+
+
+def test_columns_have_the_lengths_the_contract_says(sent: list[dict[str, Any]], session: Session) -> None:
+    workbench = Workbench(session)
+    scene = unpack(workbench._scene["columns"], workbench._scene_data)
+    plan = unpack(workbench._plan["columns"], workbench._plan_data)
+    blocks, entries = len(scene["block_entry"]), len(scene["entry_step"])
+    sections = len(workbench._scene["sections"])
+    assert len(workbench._scene["entryIds"]) == entries
+    assert {len(plan[name]) for name in plan if name[:4] in ("fate", "toke", "rule")} == {blocks}
+    assert len(plan["after_total"]) == len(scene["place_legal"]) == entries + 1
+    assert len(plan["after_sections"]) == (entries + 1) * sections
+    assert len(scene["overview_reported"]) == workbench._scene["overview"]["steps"]
+    place = workbench._plan["cut"]["place"]
+    row = plan["after_sections"].reshape(-1, sections)[place]
+    assert row.sum() == plan["after_total"][place] == workbench.plan.after + workbench.plan.hidden
+
+
+def test_bodies_come_on_demand_and_rows_by_range(sent: list[dict[str, Any]], session: Session) -> None:
+    workbench = Workbench(session)
+    rows = browser_asks(workbench, sent, type="rows", id=1, **{"from": 0, "to": 5})
+    assert (rows["id"], len(rows["rows"]), set(rows["rows"][0])) == (1, 5, {"label", "preview"})
+    body = browser_asks(workbench, sent, type="body", id=2, row=0)
+    assert body["before"]["total"] >= len(body["before"]["text"]) > 0
+    assert ["counted by", workbench.ledger.source] in body["facts"]
+    place = workbench._plan["cut"]["place"]
+    summary = browser_asks(workbench, sent, type="summary", id=3, place=place)
+    assert summary["text"].startswith("[Stand-in summary")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [{"type": "body", "row": 10**9}, {"type": "rows"}, {"type": "dance"}, {"type": "body", "row": "x"}],
+)
+def test_a_question_that_makes_no_sense_gets_a_sentence(
+    sent: list[dict[str, Any]], session: Session, question: dict[str, Any]
+) -> None:
+    answer = browser_asks(Workbench(session), sent, id=9, **question)
+    assert (answer["type"], answer["id"]) == ("error", 9)
+    assert answer["sentence"]
+
+
+def test_nothing_of_the_transcript_is_in_the_synced_state(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    state = json.dumps(
+        {k: v for k, v in Workbench(session).get_state().items() if k[:4] not in ("_esm", "_css")},
+        default=str,
+    )
+    words = next(entry.text for entry in session.entries if entry.opens_turn)
+    assert words[:40] not in state
+
+
+def test_the_repr_tells_the_state_in_a_terminal(session: Session) -> None:
+    text = repr(Workbench(session))
+    assert text.startswith("Workbench(Session(claude-code, ")
+    assert "Plan(flue: cut at " in text
+    assert "0x" not in text
