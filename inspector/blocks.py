@@ -48,19 +48,23 @@ def build(cls: type[V], **fields: Any) -> V:
         defaults = {name: None if field.is_required() else field.default for name, field in known.items()}
         shape = _shapes[cls] = defaults, set(known), makers
     defaults, names, makers = shape
-    values = {**defaults, **fields}
+    values = defaults | fields
     for name, make in makers:
         if name not in fields:
             values[name] = make()
     value = object.__new__(cls)
-    _put(value, "__dict__", values)
-    _put(value, "__pydantic_fields_set__", names)
-    _put(value, "__pydantic_extra__", None)
-    _put(value, "__pydantic_private__", None)
+    _put_values(value, values)
+    _put_names(value, names)
+    _put_extra(value, None)
+    _put_private(value, None)
     return value
 
 
-_put = object.__setattr__
+# The four slots of every pydantic value, past the `__setattr__` that keeps it frozen.
+_put_values, _put_names, _put_extra, _put_private = (
+    BaseModel.__dict__[slot].__set__
+    for slot in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+)
 
 
 class Text(Value):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-_DTYPES = {"i32": np.dtype("<i4"), "u8": np.dtype("u1")}
+_DTYPES: dict[str, np.dtype[Any]] = {"i32": np.dtype("<i4"), "u8": np.dtype("u1")}
 
 
 class Packer:

@@ -77,7 +77,7 @@ def find_pinned(table: Table, pins: tuple[str, ...]) -> Bools:
                 name, block = BlockRef.parse(pin)
             except ValueError:
                 raise EditError("pin", pin, "a block is written entry/number") from None
-        at = np.flatnonzero(live.entries == session.index[name]) if name in session.index else []
+        at = np.flatnonzero(live.entries == session.index.get(name, -1))
         if not len(at):
             raise EditError("pin", pin, "no such entry in this context")
         first, last = int(live.start[at[0]]), int(live.start[at[0] + 1])

@@ -111,8 +111,14 @@ def trace_history(session: Session, ledger: Ledger) -> History:
             a, b = steps[first], steps[end - 1]
             full = max(reported[b], estimated[b])
             segments.append(Segment(a, b, turns[a], turns[b], entries[path[end - 1]].id, full))
-    columns = (np.array(column, np.int32) for column in (steps, turns, estimated, reported))
-    return History(*columns, tuple(segments), tuple(marks))
+    return History(
+        step=np.array(steps, np.int32),
+        turn=np.array(turns, np.int32),
+        estimated=np.array(estimated, np.int32),
+        reported=np.array(reported, np.int32),
+        segments=tuple(segments),
+        marks=tuple(marks),
+    )
 
 
 def _int(value: float | None) -> int | None:

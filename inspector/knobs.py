@@ -39,7 +39,7 @@ def _knob(rule: Rule, name: str) -> dict[str, Any]:
     schema = type(rule).model_json_schema()["properties"][name]
     options = schema.get("anyOf", [schema])
     nullable = any(option.get("type") == "null" for option in options)
-    first = next((option for option in options if option.get("type") != "null"), {})
+    first: dict[str, Any] = next((option for option in options if option.get("type") != "null"), {})
     kinds = {option.get("type") for option in options}
     kind = "number" if "number" in kinds else _TYPES.get(str(first.get("type")), "choice")
     lowest = next((o[k] for o in options for k in ("minimum", "exclusiveMinimum") if k in o), None)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from .session import Number, Usage
+from .blocks import Number
+from .session import Usage
 
 Version = Literal["pi-ai 0.73.0", "pi-ai 0.83.0", "pi 1.5.2"]
 VERSIONS: tuple[Version, ...] = ("pi-ai 0.73.0", "pi-ai 0.83.0", "pi 1.5.2")

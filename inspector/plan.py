@@ -123,7 +123,7 @@ class Plan:
 
     @property
     def hidden(self) -> int:
-        """Tokens the provider reports beyond what the file accounts for; in every request, before and after."""
+        """Tokens the provider reports beyond what the file accounts for, before and after alike."""
         return self.ledger.explain(self.session).tokens
 
     @property
@@ -249,8 +249,7 @@ def _edited_place(table: Table, name: str) -> int:
     if name == END:
         place = len(table.live)
     else:
-        index = table.session.index.get(name)
-        found = np.flatnonzero(table.live.entries == index) if index is not None else []
+        found = np.flatnonzero(table.live.entries == table.session.index.get(name, -1))
         if not len(found):
             raise EditError("cut", name, "no such entry in this context")
         place = int(found[0])

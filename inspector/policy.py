@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from pydantic import Field, SerializeAsAny, ValidationError
 
+from .blocks import Number, Value
 from .errors import PolicyError
-from .session import Number, Value
 
 
 class Rule(Value):

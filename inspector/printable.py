@@ -7,6 +7,7 @@ pictures, and marks that reorder the line they stand in are spelt out.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -20,6 +21,17 @@ def printable(text: str, limit: int | None = None) -> str:
     if limit is not None and len(text) > limit:
         text = text[:limit]
     return _ACTING.sub(_spell, text.replace("\r\n", "\n"))
+
+
+def printable_tree(value: Any) -> Any:
+    """The same for every text in a JSON-like value."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {key: printable_tree(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [printable_tree(item) for item in value]
+    return value
 
 
 def _spell(match: re.Match[str]) -> str:

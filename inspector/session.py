@@ -8,14 +8,14 @@ is a frozen value; turns, steps and the live view are derived and never stored.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
 from .blocks import Block, BlockRef, Chars, Image, Number, Text, Value
 from .live import Live, find_live, find_path
 
-MANIFEST = "session-manifest/1"
+MANIFEST: Literal["session-manifest/1"] = "session-manifest/1"
 """Name and version of the JSON form of a `Session`."""
 
 
@@ -49,7 +49,7 @@ class Usage(Value):
 
     @property
     def tokens(self) -> Number:
-        """The context after the reply: `total` when it is there and not zero, else the four added (FLUE §3)."""
+        """The context after the reply: `total` if there is one and not zero, else the four added (FLUE §3)."""
         return self.total or self.prompt + self.output
 
     def __add__(self, other: Usage) -> Usage:
@@ -174,7 +174,7 @@ class Corrupt(Value):
 class Turn(NamedTuple):
     """A user's words up to just before their next. `first` and `last` are positions on the path."""
 
-    index: int
+    number: int
     first: int
     last: int
 
@@ -201,12 +201,12 @@ class Session(Value):
     warnings: tuple[str, ...] = ()
     extra: dict[str, Any] = Field(default_factory=dict)
 
-    def at(self, entry_id: str | None) -> Self:
+    def at(self, entry_id: str | None) -> Session:
         """This session as it stood when `entry_id` was its last entry. Shares all entries with it."""
-        values = {name: getattr(self, name) for name in type(self).model_fields}
+        values = {name: getattr(self, name) for name in Session.model_fields}
         if entry_id is not None and entry_id in self.index:
             entry_id = self.entries[self.index[entry_id]].id
-        return type(self).model_construct(**{**values, "leaf": entry_id})
+        return Session.model_construct(**{**values, "leaf": entry_id})
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -228,7 +228,7 @@ class Session(Value):
         return find_path(self)
 
     def path_since(self, entry_id: str | None) -> tuple[Entry, ...]:
-        """Entries on the path strictly after one of them: all for None, none for one not on it (FLUE §1.1)."""
+        """Entries on the path after one of them: all for None, none for one that is not on it (FLUE §1.1)."""
         path = [self.entries[i] for i in self.path]
         if entry_id is None:
             return tuple(path)

@@ -53,7 +53,7 @@ def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appen
     lines, costs = ledger.remember(("stand-in", session.leaf), lambda: _lines(table))
     fixed = ledger.remember(("stand-in",), lambda: ledger.count_lines([MARKER, OMITTED, SPLIT]))
     n = len(live)
-    prefix = np.zeros(n + 1, np.int64)
+    prefix = np.zeros(n + 1, np.int32)
     np.cumsum(costs, out=prefix[1:])
     split = table.split_start if spec is not None and spec.split_turns else np.full(n + 1, -1, np.int32)
     cap = np.zeros(n + 1, np.int64)

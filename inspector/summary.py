@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from .blocks import ToolCall
+from .blocks import Chars, ToolCall, Value
 from .compactjson import stringify
-from .session import Chars, Entry, Session, Usage, Value
+from .session import Entry, Session, Usage
 
 MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"
 OMITTED = "[… earlier lines left out to stay within the summary's length]"

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .blocks import Number
 from .live import Ints
-from .session import Number, Session
+from .session import Session
 
 
 class Measured(NamedTuple):

@@ -2,7 +2,7 @@
 
 The scene is what a moment of the session looks like before any plan; the picture of a plan lies over
 it. Both are the whole contract with the browser, which looks numbers up and counts nothing. Every text
-passes `printable`. `js/src/core/state.ts` is the other side.
+passes `printable_tree`. `js/src/core/state.ts` is the other side.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .ledger import SECTIONS, Ledger
 from .models import window_of
 from .plan import Plan
 from .policies import POLICIES
-from .printable import printable
+from .printable import printable, printable_tree
 from .session import Session
 from .summary import describe_call
 from .table import FATES, Table
@@ -66,7 +66,7 @@ def draw_scene(session: Session, ledger: Ledger, history: History, window: int |
         "sections": [{"id": name, "label": LABELS.get(name, name)} for name in ALL_SECTIONS],
         "fates": [{"id": name, "label": name} for name in FATES],
         "lanes": _lanes(session, ledger),
-        "entryIds": [printable(session.entries[i].id) for i in live.entries],
+        "entryIds": [session.entries[i].id for i in live.entries],
         "reasons": [{"rule": rule.name, "sentence": rule.sentence} for rule in CUT_RULES],
         "segments": [_segment(segment, session, history) for segment in history.segments],
         "boundaries": [
@@ -85,7 +85,7 @@ def draw_scene(session: Session, ledger: Ledger, history: History, window: int |
         "notices": _notices(session, ledger),
         "columns": pack.columns,
     }
-    return scene, pack.data
+    return printable_tree(scene), pack.data
 
 
 def draw_plan(plan: Plan, seq: int = 0) -> Picture:
@@ -116,12 +116,12 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
         "thresholds": [{"label": "compacts above", "tokens": threshold}] if threshold > 0 else [],
         "reserve": max(window - threshold, 0) if window else 0,
         "trigger": {"fires": bool(plan.verdict.fires), "sentence": plan.verdict.sentence},
-        "notes": [printable(note) for note in plan.notes],
-        "recipe": printable(plan.recipe),
-        "pins": [printable(pin) for pin in plan.edits.pins],
+        "notes": list(plan.notes),
+        "recipe": plan.recipe,
+        "pins": list(plan.edits.pins),
         "columns": pack.columns,
     }
-    return picture, pack.data
+    return printable_tree(picture), pack.data
 
 
 def describe_rows(plan: Plan, first: int, last: int) -> list[dict[str, str]]:
@@ -130,7 +130,7 @@ def describe_rows(plan: Plan, first: int, last: int) -> list[dict[str, str]]:
 
 
 def describe_body(plan: Plan, row: int) -> dict[str, Any]:
-    """One live block in full (up to 20,000 characters), what becomes of it, and where its numbers are from."""
+    """One live block in full (to 20,000 characters), what becomes of it, and where its numbers are from."""
     table = plan.table
     if not 0 <= row < len(table.tokens):
         raise IndexError(f"no block {row} in this context")
@@ -140,7 +140,7 @@ def describe_body(plan: Plan, row: int) -> dict[str, Any]:
     decided = {BY_PIN: "a pin", BY_PAIR: "the other half of its call"}.get(int(plan.outcome.rule[row]))
     facts = [
         ["kind", block.kind.replace("_", " ")],
-        ["entry", printable(f"{entry.id}/{table.live.block[row]}")],
+        ["entry", f"{entry.id}/{table.live.block[row]}"],
         ["tokens before", f"{table.tokens[row]:,}"],
         ["tokens after", f"{plan.outcome.tokens[row]:,}"],
         ["counted by", plan.ledger.source],
@@ -163,7 +163,7 @@ def describe_body(plan: Plan, row: int) -> dict[str, Any]:
     return {
         "before": {"text": printable(text, BODY_CHARS), "total": len(text)},
         "after": None,
-        "facts": facts,
+        "facts": printable_tree(facts),
     }
 
 
@@ -187,7 +187,8 @@ def _facts(session: Session) -> list[str]:
     facts = [
         f"{name} {version}" if isinstance(version, str) else name,
         session.model or "model unknown",
-        f"{session.records:,} records → {_count(len(session.turns), 'turn')}, {_count(replies, 'reply', 'replies')}",
+        f"{session.records:,} records → {_count(len(session.turns), 'turn')}, "
+        + _count(replies, "reply", "replies"),
         _count(compactions, "compaction") + (f" + {micro} micro" if micro else ""),
         f"{session.unknown} unknown",
     ]
@@ -237,7 +238,7 @@ def _segment(segment: Segment, session: Session, history: History) -> dict[str, 
         turns = f"turns {segment.first_turn + 1}–{segment.last_turn + 1}"
     return {
         "label": f"{turns} · {_count(steps, 'step')}",
-        "at": printable(segment.at),
+        "at": segment.at,
         "firstStep": segment.first_step,
         "lastStep": segment.last_step,
         "tokens": segment.tokens,
@@ -274,8 +275,8 @@ def _before(plan: Plan, hidden: int) -> list[int]:
 def _cut(plan: Plan) -> dict[str, Any]:
     by = "you" if plan.edits.cut is not None else "policy"
     if plan.cut is None:
-        return {"place": 0, "id": "", "by": by, "sentence": printable(plan.why) or "The policy makes no cut."}
-    return {"place": plan.place, "id": printable(plan.cut.entry), "by": by, "sentence": plan.cut.sentence}
+        return {"place": 0, "id": "", "by": by, "sentence": plan.why or "The policy makes no cut."}
+    return {"place": plan.place, "id": plan.cut.entry, "by": by, "sentence": plan.cut.sentence}
 
 
 def _row(table: Table, row: int) -> dict[str, str]:

@@ -21,9 +21,9 @@ FLOORS: tuple[str, ...] = (
     "plan rules policies table fates standin",
     "context assembly wire knobs",
     "diff trace cost",
-    "review replay",
+    "review replay bundled story",
     "view",
-    "disk bundled claude corpus widgets server export cli",
+    "disk claude corpus widgets server export cli",
     "__init__",
 )
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}

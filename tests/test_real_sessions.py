@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ import pytest
 
 from inspector.blocks import Block
 from inspector.disk import open_session, save_session
+from inspector.errors import ReadError
+from inspector.readers import READERS
 from inspector.session import Session
 from tests.shared import SHARED, needs_shared
 
@@ -25,8 +28,8 @@ pytestmark = needs_shared
 class Sample(NamedTuple):
     """A file, and what the index or a look into it says about it. None where it says nothing.
 
-    `aside` counts rows of sub-agents, `largest` is the largest prompt by the provider's own word,
-    `entries` the entries of the main conversation of which `branches` are on no path to the leaf.
+    `aside` counts rows of sub-agents, `largest` is the largest prompt by the provider's own word, and
+    `branches` counts entries of the main conversation that are not on the path to the leaf.
     """
 
     file: str
@@ -38,7 +41,6 @@ class Sample(NamedTuple):
     images: int = 0
     aside: int = 0
     largest: int | None = None
-    entries: int | None = None
     branches: int = 0
 
     def __str__(self) -> str:
@@ -72,7 +74,18 @@ CLAUDE_CODE = (
     Sample(SCOUT + "cc-compaction_session.jsonl", CODE, 6, 1, thinking=0, largest=100),
 )
 
-every_sample = pytest.mark.parametrize("sample", CLAUDE_CODE, ids=str)
+OTHERS = (
+    Sample("pi--pi-mono/pi-before-compaction.jsonl", "pi", 1003, 2, thinking=49),
+    Sample("flue/before-compaction.session.json", "flue", 1002, 2, thinking=49),
+)
+SAMPLES = (*CLAUDE_CODE, *OTHERS)
+FOREIGN = sorted(
+    path.relative_to(SESSIONS).as_posix()
+    for path in SESSIONS.glob("*/*")
+    if path.name != "ORIGIN.md" and path.relative_to(SESSIONS).as_posix() not in {s.file for s in SAMPLES}
+)
+
+every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=str)
 every_claude_code = pytest.mark.parametrize("sample", CLAUDE_CODE, ids=str)
 
 
@@ -104,7 +117,7 @@ def test_a_file_holds_what_its_index_says(sample: Sample) -> None:
     assert main - len(session.path) == sample.branches
 
 
-@every_sample
+@every_claude_code
 def test_nothing_is_unknown_and_nothing_is_corrupt(sample: Sample) -> None:
     session = open_session(SESSIONS / sample.file)
     assert session.unknown == 0
@@ -173,22 +186,37 @@ def test_the_conversation_hangs_together(sample: Sample) -> None:
 
 
 @every_claude_code
-def test_what_each_compaction_left_is_far_less_than_it_found(sample: Sample) -> None:
-    """After a compaction, the first reply's prompt is smaller than the last one's before it."""
+def test_each_compaction_makes_the_next_prompt_smaller(sample: Sample) -> None:
+    """By the provider's own word: the first reply after it was asked with less than the last before it."""
     session = open_session(SESSIONS / sample.file)
-    for name, boundary in session.boundaries:
-        if boundary.kind == "compact":
-            before = session.at(session[name].parent)
-            after = session.at(name)
-            assert session[name].text.startswith("This session is being continued")
-            assert len(after.live) == 1
-            assert len(before.live) > 2 or sample.records < 10
+    path = [session.entries[i] for i in session.path]
+    for at, entry in enumerate(path):
+        if entry.kind == "compaction" and sample.records > 10:
+            before = [each.usage.prompt for each in path[:at] if each.usage]
+            after = [each.usage.prompt for each in path[at:] if each.usage]
+            assert after[0] < 0.6 * before[-1]
+            assert entry.text.startswith("This session is being continued")
+            assert [session.entries[i].id for i in session.at(entry.id).live.entries] == [entry.id]
+
+
+@pytest.mark.parametrize("file", FOREIGN)
+def test_any_other_file_opens_or_is_refused_with_every_readers_reason(file: str) -> None:
+    try:
+        session = open_session(SESSIONS / file)
+    except ReadError as error:
+        refused = error
+    else:
+        assert session.records
+        return
+    assert refused.name.endswith(file)
+    assert [name for name, _ in refused.tried] == [reader.name for reader in READERS] or refused.detail
+    assert all(0 < len(reason) < 200 for _, reason in refused.tried)
 
 
 def test_a_session_grows_by_appending() -> None:
     """The growth series is one session at three moments: what was on the path stays on it."""
     steps = [open_session(SESSIONS / s.file) for s in CLAUDE_CODE if s.file.startswith(GROWTH)]
-    for early, late in zip(steps, steps[1:], strict=False):
+    for early, late in pairwise(steps):
         assert early.id == late.id
         names = {late.entries[i].id for i in late.path}
         assert [early.entries[i].id for i in early.path if early.entries[i].id not in names] == []

@@ -1,9 +1,8 @@
-"""The workbench without a browser: what crosses the wire when a hand or a line of Python changes something."""
+"""The workbench without a browser: what crosses the wire when a hand or a line of Python changes a value."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import comm
@@ -29,10 +28,10 @@ class Recorder(BaseComm):  # type: ignore[misc]
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     Recorder.sent = []
     monkeypatch.setattr(comm, "create_comm", lambda *a, **k: Recorder(*a, **k))
-    yield Recorder.sent
+    return Recorder.sent
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 
+from ..blocks import Number
 from ..policy import Policy, Trigger
 from ..rules.carry_file_operations import CarryFileOperations
 from ..rules.keep_recent_tokens import KeepRecentTokens
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
-from ..session import Number
 
 FLUE = Policy(
     name="flue",

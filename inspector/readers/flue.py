@@ -64,7 +64,7 @@ def read(data: Data) -> Session:
         else:
             corrupt.append(record)
     if not entries:
-        raise EmptySession(FILE, [(NAME, "")], f"{len(raw)} entries, none of them a message")
+        raise EmptySession(FILE, [(NAME, "")], f"none of its {len(raw)} entries is a message")
     version, created, updated = fields.number("version"), fields.text("createdAt"), fields.text("updatedAt")
     warnings = chain.warnings()
     if version != VERSION:

@@ -76,7 +76,7 @@ def read(data: Data) -> Session:
         else:
             entries.append(_read_entry(fields, source, stand))
     if not entries:
-        raise EmptySession(FILE, [(NAME, "")], f"{len(records)} records, none of them a message")
+        raise EmptySession(FILE, [(NAME, "")], f"none of its {len(records)} records is a message")
     header = Fields(_last(records, "session"), "type")
     return Session(
         format=NAME,

@@ -7,9 +7,9 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from ..blocks import Number
 from ..live import Ints
 from ..policy import Rule
-from ..session import Number
 from ..table import Decision, Table
 
 MEASURE = "chars4_utf16"

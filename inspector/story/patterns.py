@@ -116,7 +116,7 @@ def merge_$things(old: Sequence[$Thing], new: Sequence[$Thing]) -> list[$Thing]:
         log.info("%d of %d $words rows replaced", replaced, len(new))
     return sorted(latest.values(), key=attrgetter("moment", "slug"))
 ---
-def $thing_to_json(row: $Thing) -> dict[str, object]:
+def ${thing}_to_json(row: $Thing) -> dict[str, object]:
     """A $words as the API shows it; numbers in $unit with two places."""
     shown: dict[str, object] = {"slug": row.slug, "at": row.moment.isoformat(timespec="minutes")}
     shown["$field"] = round(row.$field, 2)
@@ -259,8 +259,7 @@ def _split(text: str) -> tuple[Template, ...]:
 
 TYPES, FUNCTIONS, TESTS = _split(_TYPES), _split(_FUNCTIONS), _split(_TESTS)
 
-IMPORTS = '''from __future__ import annotations
-
+IMPORTS = '''
 import logging
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

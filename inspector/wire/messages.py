@@ -1,4 +1,7 @@
-"""Rules about messages as a whole: there are some, whose they are, and that they say something."""
+"""Rules about messages as a whole: there are some, whose they are, and that they say something.
+
+Paragraphs (§) are those of CLAUDE.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules about tools: every call answered once, at once, in its place, and no answer without its call."""
+"""Rules about tools: every call answered once, at once, in its place, and no answer without its call.
+
+Paragraphs (§) are those of CLAUDE.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ import { type Axis, binOfPlace } from "./geometry";
 import type { Plan, Scene } from "./state";
 
 const BUDGET = 196;
-const LOWEST_LANE = 20;
+const LOWEST_LANE = 24;
 const HEADROOM = 7;
 /** Room above the lanes for the turn numbers. */
 export const HEAD = 18;
@@ -20,7 +20,7 @@ export interface Lanes {
   scale: number;
 }
 
-export const makeLanes = (scene: Scene, axis: Axis): Lanes => {
+export const measureLanes = (scene: Scene, axis: Axis): Lanes => {
   const laneOf = new Int8Array(256).fill(-1);
   scene.lanes.forEach((lane, i) => {
     for (const code of lane.sections) laneOf[code] = i;

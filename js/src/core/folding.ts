@@ -33,7 +33,7 @@ export interface Folding {
   differing: number;
 }
 
-/** `opened` holds the first rows of the folds that are open. */
+/** A fold is open when it covers one of the `opened` rows, so that it stays open while its edges move with the cut. */
 export const foldRows = (scene: Scene, plan: Plan, place: number, opened: ReadonlySet<number>): Folding => {
   const gone = scene.fates.map(fate => GONE.has(fate.id));
   const cutRow = scene.entryStart[place] ?? scene.blocks;
@@ -44,13 +44,18 @@ export const foldRows = (scene: Scene, plan: Plan, place: number, opened: Readon
     const fold = measureRun(scene, plan, place, from, from < cutRow ? cutRow : scene.blocks, gone);
     if (!fold.same) differing += fold.to - from;
     const folds = fold.to - from >= SHORTEST_FOLD;
-    fold.open = folds && opened.has(from);
+    fold.open = folds && covers(fold, opened);
     if (folds) items.push(fold);
     if (!folds || fold.open) for (let row = from; row < fold.to; row++) items.push({ kind: "row", row });
     from = fold.to;
   }
   if (cutRow >= scene.blocks) items.push({ kind: "cut" });
   return { items, differing };
+};
+
+const covers = ({ from, to }: Fold, rows: ReadonlySet<number>): boolean => {
+  for (const row of rows) if (from <= row && row < to) return true;
+  return false;
 };
 
 /** The run that starts at `from`; a block that is neither unchanged nor gone is a run of its own. */
@@ -93,7 +98,7 @@ export const itemOfRow = (items: readonly Item[], row: number): number =>
   items.findIndex(item =>
     item.kind === "row"
       ? item.row === row
-      : item.kind === "fold" && !item.open && item.from <= row && row < item.to,
+      : item.kind === "fold" && !item.open && covers(item, new Set([row])),
   );
 
 /** The next item after `index` that stands for something that differs, wrapping around; -1 when nothing does. */

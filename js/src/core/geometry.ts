@@ -1,7 +1,7 @@
 // Where things stand on the turn axis. The unit is the step; entries share their step's width; a place is an edge.
 import type { Scene } from "./state";
 
-const WIDEST_STEP = 34;
+const WIDEST_STEP = 44;
 
 export interface Axis {
   /** CSS pixels in use: `steps` times `step`. */

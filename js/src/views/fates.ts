@@ -75,9 +75,11 @@ export const makeFates = (actions: Actions): Fates => {
   };
 
   const toggle = (item: Item) => {
-    const set: Set<number | "cut"> = item.kind === "fold" ? (opened as Set<number | "cut">) : expanded;
-    const key = item.kind === "fold" ? item.from : item.kind === "cut" ? "cut" : item.row;
-    if (!set.delete(key)) set.add(key);
+    const key = item.kind === "cut" ? "cut" : item.kind === "row" ? item.row : undefined;
+    if (key !== undefined) expanded.delete(key) || expanded.add(key);
+    else if (item.kind === "fold" && !item.open) opened.add(item.from);
+    else if (item.kind === "fold")
+      for (const row of [...opened]) item.from <= row && row < item.to && opened.delete(row);
     fold();
   };
 
@@ -119,18 +121,13 @@ export const makeFates = (actions: Actions): Fates => {
     if (index >= 0) activate(index);
   };
 
-  const grid = h(
-    "div",
-    {
-      class: "ci-treegrid",
-      role: "treegrid",
-      tabindex: 0,
-      "aria-label": "Before and after",
-      "aria-colcount": 5,
-    },
-    drawColumns(),
-    scroller.node,
-  );
+  const grid = scroller.node;
+  setAttributes(grid, {
+    role: "treegrid",
+    tabindex: 0,
+    "aria-label": "Before and after",
+    "aria-colcount": 5,
+  });
   grid.addEventListener("click", event => {
     const line = (event.target as Element).closest<HTMLElement>(".ci-row");
     if (line === null || line.id === "") return;

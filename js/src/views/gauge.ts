@@ -59,7 +59,7 @@ export const makeGauge = (): View => {
         context.fillStyle = palette.fill(section, fate);
         context.fillRect(left, 0, right - left, BAR);
       }
-      for (const { tokens } of plan.thresholds) {
+      for (const { tokens } of marksOf(scene, plan)) {
         context.fillStyle = tokens <= x ? palette.ground : palette.dim;
         context.fillRect(Math.min(snap(tokens * scale, palette.ratio), width - 1), 0, 1, BAR);
       }
@@ -94,7 +94,7 @@ export const makeGauge = (): View => {
       if (still) {
         width = ticks.clientWidth;
         drawBar(before, picture, sharesBefore(picture));
-        drawTicks(ticks, plan, width / capacity(scene, plan), width);
+        drawTicks(ticks, scene, plan, width);
         setText(beforeText, readBefore(scene, plan));
         setAttributes(beforeText, { title: `${exact(plan.before.total)} tokens. ${scene.windowSource}` });
         beforeText.classList.toggle("ci-fires", plan.trigger.fires);
@@ -148,12 +148,20 @@ const sayShares = (scene: Scene, shares: Share[]): string =>
     .map(({ section, tokens }) => `${scene.sections[section]?.label} ${short(tokens)}`)
     .join(", ");
 
-const drawTicks = (node: HTMLElement, plan: Plan, scale: number, width: number) => {
-  const labels = plan.thresholds.map(({ label, tokens }) =>
+/** The thresholds; and the window, where what stands in it is larger and its edge would not be seen. */
+const marksOf = (scene: Scene, plan: Plan): Plan["thresholds"] =>
+  scene.window === null || plan.before.total <= scene.window
+    ? plan.thresholds
+    : [...plan.thresholds, { label: "window", tokens: scene.window }];
+
+const drawTicks = (node: HTMLElement, scene: Scene, plan: Plan, width: number) => {
+  const marks = marksOf(scene, plan);
+  const scale = width / capacity(scene, plan);
+  const labels = marks.map(({ label, tokens }) =>
     h("span", { class: "ci-tick", title: `${label}: ${exact(tokens)} tokens` }, label),
   );
   node.replaceChildren(...labels);
-  const wishes = plan.thresholds.map(({ tokens }) => tokens * scale);
+  const wishes = marks.map(({ tokens }) => tokens * scale);
   const widths = labels.map(label => label.offsetWidth);
   spreadLabels(wishes, widths, width, 8).forEach((left, i) => {
     (labels[i] as HTMLElement).style.left = `${left}px`;

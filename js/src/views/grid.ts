@@ -7,6 +7,7 @@ import { h, setAttributes, setText } from "./dom";
 import { showHint } from "./hint";
 import type { Actions, Picture, View } from "./picture";
 
+const TWO_LINES = 29;
 let count = 0;
 
 export const makeGrid = (actions: Actions): View => {
@@ -36,7 +37,7 @@ export const makeGrid = (actions: Actions): View => {
           "div",
           { role: "rowheader", class: "ci-label" },
           h("span", {}, label),
-          h("small", {}, sayPeak(lanes.peaks[i] ?? 0)),
+          h("small", {}, sayPeak(lanes, i)),
         ),
       ),
     );
@@ -119,7 +120,12 @@ export const makeGrid = (actions: Actions): View => {
   };
 };
 
-const sayPeak = (tokens: number): string => (tokens > 0 ? `to ${short(tokens)}` : "");
+/** The largest bar of a lane, where the lane is high enough for a second line. */
+const sayPeak = ({ peaks, tops, floors }: Picture["lanes"], lane: number): string => {
+  const peak = peaks[lane] ?? 0;
+  const room = (floors[lane] ?? 0) - (tops[lane] ?? 0);
+  return peak > 0 && room >= TWO_LINES ? `to ${short(peak)}` : "";
+};
 
 const place = (top: number, floor: number, laneTop: number) => `top: ${top}px; height: ${floor - laneTop}px`;
 

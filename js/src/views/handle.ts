@@ -14,12 +14,8 @@ import { placeAt } from "../core/geometry";
 import { h, setAttributes, setShown, setText } from "./dom";
 import type { Actions, Picture, View } from "./picture";
 
-export interface Handle extends View {
-  /** Lets a press on `surface`, which spans the axis, move the cut too. */
-  listen(surface: HTMLElement): void;
-}
-
-export const makeHandle = (actions: Actions): Handle => {
+/** `strip` spans the axis; a press on it moves the cut too. */
+export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
   const grip = h("div", {
     class: "ci-grip",
     role: "slider",
@@ -74,7 +70,7 @@ export const makeHandle = (actions: Actions): Handle => {
     const target = KEYS[event.key]?.(shown);
     if (target === undefined) return;
     event.preventDefault();
-    actions.sayWhy(skipped(shown, event.key, target));
+    actions.sayWhy(-1);
     if (target !== place && isLegal(scene, target) && target <= cuts.end) actions.slideCut(target, false);
   };
 
@@ -82,22 +78,19 @@ export const makeHandle = (actions: Actions): Handle => {
   grip.addEventListener("keydown", onKey);
   grip.addEventListener("blur", () => actions.sayWhy(-1));
 
+  strip.addEventListener("pointerdown", event => {
+    begin(event);
+    follow(event);
+  });
+  strip.addEventListener("pointermove", event => {
+    if (shown === undefined || shown.dragging) return;
+    const place = placeAt(shown.axis, event.clientX - strip.getBoundingClientRect().left);
+    actions.sayWhy(isLegal(shown.scene, place) ? -1 : place);
+  });
+  strip.addEventListener("pointerleave", () => shown?.dragging || actions.sayWhy(-1));
+
   return {
     node,
-    listen(surface) {
-      const placeUnder = (event: PointerEvent, picture: Picture) =>
-        placeAt(picture.axis, event.clientX - surface.getBoundingClientRect().left);
-      surface.addEventListener("pointerdown", event => {
-        begin(event);
-        follow(event);
-      });
-      surface.addEventListener("pointermove", event => {
-        if (shown === undefined || shown.dragging) return;
-        const place = placeUnder(event, shown);
-        actions.sayWhy(isLegal(shown.scene, place) ? -1 : place);
-      });
-      surface.addEventListener("pointerleave", () => shown?.dragging || actions.sayWhy(-1));
-    },
     draw(picture, parts) {
       shown = picture;
       const { scene, plan, axis, cuts, place, why, dragging } = picture;
@@ -133,13 +126,6 @@ const KEYS: Record<string, (picture: Picture) => number> = {
   End: ({ cuts, place }) => lastLegal(cuts, place),
   PageDown: ({ scene, cuts, place }) => nextTurn(scene, cuts, place),
   PageUp: ({ scene, cuts, place }) => previousTurn(scene, cuts, place),
-};
-
-/** The illegal place that an arrow key jumped over, so that the keyboard hears the reason too; -1 for none. */
-const skipped = ({ scene, place }: Picture, key: string, target: number): number => {
-  if (!key.startsWith("Arrow")) return -1;
-  const passed = target > place ? target - 1 : target + 1;
-  return passed === place || isLegal(scene, passed) ? -1 : passed;
 };
 
 const keepInside = (pill: HTMLElement, x: number, width: number) => {

@@ -1,6 +1,7 @@
 // One line under the lanes: what the cut does, or why there can be none where the hand is.
 import { nearestLegal, whyNot } from "../core/cuts";
-import { namePlace } from "../core/format";
+import { namePlace, plural } from "../core/format";
+import type { Scene } from "../core/state";
 import { h, setShown, setText } from "./dom";
 import type { Actions, Picture, View } from "./picture";
 
@@ -25,8 +26,15 @@ export const makeReason = (actions: Actions): View => {
 
 const sayWhy = ({ scene, cuts, axis, why }: Picture): string => {
   const nearest = nearestLegal(cuts, why, axis.placeX);
-  const advice = nearest < 0 ? "No place here is legal." : `Nearest: ${namePlace(scene, nearest)}.`;
-  return `No cut at ${namePlace(scene, why)}: ${whyNot(scene, why)} ${advice}`;
+  const advice = nearest < 0 ? "No place here is legal." : sayNearest(scene, why, nearest);
+  return `No cut in ${namePlace(scene, why)}, here: ${whyNot(scene, why)} ${advice}`;
+};
+
+const sayNearest = (scene: Scene, why: number, nearest: number): string => {
+  const distance = plural(Math.abs(nearest - why), "entry", "entries");
+  const turn = namePlace(scene, nearest);
+  const where = turn === namePlace(scene, why) ? "" : `, at ${turn}`;
+  return `Nearest: ${distance} ${nearest < why ? "earlier" : "later"}${where}.`;
 };
 
 const sayCut = ({ scene, plan, place, settled }: Picture): string => {

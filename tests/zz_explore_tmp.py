@@ -1,0 +1,1124 @@
+"""Readers: each knows its own files and no other's, and every record ends up somewhere that can be seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from inspector.errors import EmptySession, ReadError
+from inspector.readers import READERS, anthropic_messages, flue, manifest, mini, pi, read_session, stud
+from inspector.readers.records import Data
+from inspector.readers.shapes import HEAD, peek
+from inspector.session import Boundary, Cost, Entry, Session, Usage
+from tests.shared import SHARED, needs_shared
+from tests.strategies import json_values, sessions
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+TIME = "2026-01-01T00:00:00.000Z"
+
+
+def dump(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def lines(*rows: Any) -> bytes:
+    return b"".join((row if isinstance(row, bytes) else dump(row)) + b"\n" for row in rows)
+
+
+def flue_entry(name: str, parent: str | None, **more: Any) -> dict[str, Any]:
+    return {"type": "message", "id": name, "parentId": parent, "timestamp": TIME} | more
+
+
+def user(content: Any) -> dict[str, Any]:
+    return {"role": "user", "content": content, "timestamp": 1}
+
+
+def assistant(*content: Any, **more: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": list(content), "stopReason": "stop", "timestamp": 2} | more
+
+
+def tool_result(call: str, *content: Any, **more: Any) -> dict[str, Any]:
+    return {"role": "toolResult", "toolCallId": call, "toolName": "read", "content": list(content)} | more
+
+
+TEXT = {"type": "text", "text": "hi"}
+CALL = {"type": "toolCall", "id": "c1", "name": "read", "arguments": {"path": "a.py"}}
+USAGE = {
+    "input": 10,
+    "output": 2,
+    "cacheRead": 3,
+    "cacheWrite": 4,
+    "totalTokens": 19,
+    "cost": {"input": 0.5, "total": 1},
+}
+
+
+def flue_session(*entries: Any, leaf: str | None = "", **more: Any) -> dict[str, Any]:
+    leaf = entries[-1]["id"] if leaf == "" else leaf
+    return {"version": 3, "entries": list(entries), "leafId": leaf, "metadata": {}, "createdAt": TIME} | more
+
+
+FLUE = flue_session(
+    flue_entry("e1", None, message=user("read it")),
+    flue_entry("e2", "e1", message=assistant(TEXT, CALL, usage=USAGE), source="prompt"),
+    flue_entry("e3", "e2", message=tool_result("c1", TEXT, isError=False)),
+)
+HEADER = {"type": "session", "version": 3, "id": "s1", "timestamp": TIME, "cwd": "/w"}
+PI = [HEADER, *FLUE["entries"]]
+STUD = {
+    "sessionId": "s1",
+    "projectRoot": "/w/.stud",
+    "mode": "ask",
+    "storeId": "filesystem-session-store",
+    "createdAt": 1750000000000,
+    "updatedAt": 1750000001000,
+    "messages": [
+        {"id": "m1", "role": "user", "content": "read it", "monotonicTs": "1"},
+        {
+            "id": "m2",
+            "role": "assistant",
+            "content": [
+                TEXT,
+                {"type": "tool-call", "toolCallId": "c1", "toolName": "read", "args": {"path": "a.py"}},
+            ],
+            "monotonicTs": "2",
+        },
+        {
+            "id": "m3",
+            "role": "tool",
+            "content": [
+                {"type": "tool-result", "toolCallId": "c1", "toolName": "read", "content": "print()"}
+            ],
+            "monotonicTs": "3",
+        },
+    ],
+}
+ANTHROPIC = {
+    "model": "claude-demo",
+    "max_tokens": 100,
+    "system": "Be kind.",
+    "tools": [{"name": "read", "description": "Reads.", "input_schema": {"type": "object"}}],
+    "messages": [
+        {"role": "user", "content": "read it"},
+        {
+            "role": "assistant",
+            "content": [TEXT, {"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "a.py"}}],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "print()"}]},
+    ],
+}
+MINI = {
+    "messages": [
+        {"role": "user", "content": "read it"},
+        {
+            "role": "assistant",
+            "content": [
+                TEXT,
+                {"type": "tool_use", "toolUse": {"id": "c1", "name": "Read", "input": {"path": "a.py"}}},
+            ],
+        },
+        {
+            "role": "tool",
+            "content": [
+                {"type": "tool_result", "result": {"toolUseId": "c1", "status": "success", "content": "x"}}
+            ],
+        },
+    ]
+}
+CLAUDE = [
+    {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "s", "message": user("read it")},
+    {"type": "assistant", "uuid": "u2", "parentUuid": "u1", "sessionId": "s", "message": {"content": [TEXT]}},
+]
+MANIFEST = manifest.dump_manifest(
+    Session(format="demo", entries=(Entry(id="a", blocks=(Text(text="hi"),)),), leaf="a")
+)
+SAMPLES: dict[str, bytes] = {
+    "session-manifest": MANIFEST.encode(),
+    "claude-code": lines(*CLAUDE),
+    "pi": lines(*PI),
+    "flue": dump(FLUE),
+    "stud": dump(STUD),
+    "anthropic-messages": dump(ANTHROPIC),
+    "mini-claude-code": dump(MINI),
+}
+FOREIGN: dict[str, bytes] = {
+    "nothing": b"",
+    "blanks": b"\n \n\t\n",
+    "a picture": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
+    "prose": b"Dear diary,\nnothing happened.\n",
+    "half a document": dump(FLUE)[:-9],
+    "a number": b"7",
+    "an empty object": b"{}",
+    "an empty list": b"[]",
+    "a list of numbers": b"[1, 2, 3]",
+    "a package": dump({"name": "x", "version": "1", "entries": []}),
+    "OpenAI's chat": dump(
+        {
+            "model": "gpt",
+            "messages": [
+                {"role": "user", "content": "hi"},
+                {"role": "assistant", "content": None, "tool_calls": [{"id": "c1"}]},
+                {"role": "tool", "tool_call_id": "c1", "content": "x"},
+            ],
+        }
+    ),
+    "OpenAI's chat with a system prompt": dump(
+        [{"role": "system", "content": "be kind"}, {"role": "user", "content": "a"}]
+    ),
+    "another's log": lines({"type": "session_meta", "timestamp": TIME, "payload": {}}, {"type": "event_msg"}),
+    "another's messages": dump({"sessionId": "s", "messages": [{"type": "user", "content": "x", "id": "1"}]}),
+}
+
+
+# Sniffing
+
+
+def test_every_reader_has_a_sample() -> None:
+    assert [reader.name for reader in READERS] == list(SAMPLES)
+
+
+@pytest.mark.parametrize("wrap", [bytes, memoryview], ids=["bytes", "memoryview"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_is_known_to_its_own_reader_only(name: str, wrap: Callable[[bytes], Data]) -> None:
+    data = wrap(SAMPLES[name])
+    assert [reader.name for reader in READERS if reader.sniff(data) is None] == [name]
+    assert read_session(data).format in (name, "demo")
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_is_no_transcript_is_refused_by_all_with_short_reasons(name: str) -> None:
+    for reader in READERS:
+        reason = reader.sniff(FOREIGN[name])
+        assert reason, reader.name
+        assert len(reason) < 120
+        assert "\n" not in reason
+    with pytest.raises(ReadError) as caught:
+        read_session(FOREIGN[name], name)
+    assert [reader for reader, _ in caught.value.tried] == list(SAMPLES)
+    assert str(caught.value).startswith(name)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in SAMPLES if name not in ("claude-code", "session-manifest")]
+)
+@pytest.mark.parametrize(
+    "junk", ["a number", "a list of numbers", "half a document", "nothing", "an empty object"]
+)
+def test_reading_what_was_never_sniffed_is_an_error_with_a_sentence(name: str, junk: str) -> None:
+    with pytest.raises(ReadError) as caught:
+        read_session(FOREIGN[junk], "x.json", format=name)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("name", "empty"),
+    [
+        ("flue", flue_session(leaf=None)),
+        ("flue", flue_session({"type": "song", "id": "a", "parentId": None}, leaf=None)),
+        ("stud", STUD | {"messages": []}),
+        ("anthropic-messages", ANTHROPIC | {"messages": []}),
+        ("mini-claude-code", {"messages": []}),
+    ],
+)
+def test_a_transcript_in_which_nobody_speaks_is_recognised_and_named_empty(name: str, empty: Any) -> None:
+    with pytest.raises(EmptySession, match=f"x was recognised as {name}, but it holds no turn"):
+        read_session(dump(empty), "x", format=name)
+
+
+def test_a_pi_file_with_nothing_but_a_header_is_empty() -> None:
+    with pytest.raises(EmptySession, match="none of its 1 records is a message"):
+        read_session(lines(HEADER))
+
+
+@pytest.mark.parametrize("name", ["flue", "stud", "anthropic-messages", "mini-claude-code"])
+def test_a_document_larger_than_what_sniffing_looks_at_is_known_too(name: str) -> None:
+    value = json.loads(SAMPLES[name])
+    items = value["entries"] if name == "flue" else value["messages"]
+    items[0] = json.loads(json.dumps(items[0]).replace("read it", 'long \\" é [{,:}] ' * (HEAD // 40)))
+    items.append(items[0])
+    data = dump(value)
+    assert len(data) > HEAD
+    assert [reader.name for reader in READERS if reader.sniff(data) is None] == [name]
+
+
+@given(json_values, st.integers(0, 200))
+def test_a_document_cut_anywhere_still_shows_its_beginning(value: Any, size: int) -> None:
+    document = [{"first": 1}, value, {"k": [value, {"deep": value}]}, "x\ud83d\\"]
+    data = json.dumps(document).encode()
+    seen = peek(data[: 13 + size], whole=False)
+    assert seen[0] == {"first": 1} or len(seen) == 1
+    assert isinstance(seen, list)
+
+
+# Nothing is lost, nothing breaks
+
+
+def count_records(name: str, data: bytes) -> int:
+    """How many records a reader is given: lines, or elements of the document's list."""
+    if name == "pi":
+        return sum(bool(line.strip()) for line in data.splitlines())
+    value = json.loads(data)
+    return len(value if isinstance(value, list) else value["entries" if name == "flue" else "messages"])
+
+
+@pytest.mark.parametrize("name", ["pi", "flue", "stud", "anthropic-messages", "mini-claude-code"])
+def test_every_record_of_a_sample_is_counted_once(name: str) -> None:
+    session = read_session(SAMPLES[name])
+    assert session.records == count_records(name, SAMPLES[name])
+    assert session.unknown == 0
+    assert session.corrupt == ()
+
+
+def paths_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The way to every value in a JSON value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(way for key, inner in items for way in paths_of(inner, (*path, key)))]
+
+
+def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy: Any = list(value) if isinstance(value, list) else dict(value)
+    if new is REMOVED and len(path) == 1:
+        del copy[path[0]]
+    else:
+        copy[path[0]] = replaced(copy[path[0]], path[1:], new)
+    return copy
+
+
+REMOVED = object()
+COMPACTION = {"type": "compaction", "id": "e4", "parentId": "e3", "timestamp": TIME, "summary": "so far"} | {
+    "firstKeptEntryId": "e3",
+    "tokensBefore": 9,
+    "details": {"readFiles": ["a.py"], "modifiedFiles": []},
+    "usage": USAGE,
+}
+RICH: dict[str, Any] = {
+    "flue": FLUE
+    | {"entries": [*FLUE["entries"], COMPACTION, {"type": "song", "id": "e5", "parentId": "e4"}]},
+    "pi": [
+        *PI,
+        COMPACTION,
+        {"type": "custom_message", "id": "e5", "parentId": "e4", "timestamp": TIME, "content": [TEXT]},
+        flue_entry(
+            "e6", "e5", message={"role": "bashExecution", "command": "ls", "output": "x", "exitCode": 1}
+        ),
+        flue_entry(
+            "e7",
+            "e6",
+            message=assistant({"type": "thinking", "thinking": "hm"}, {"type": "image", "data": PNG}),
+        ),
+    ],
+    "stud": STUD,
+    "anthropic-messages": {
+        "request": ANTHROPIC,
+        "response": {"content": [TEXT], "usage": {"input_tokens": 1}},
+    },
+    "mini-claude-code": MINI,
+}
+
+
+@pytest.mark.parametrize("name", RICH)
+@settings(max_examples=1500)
+@given(data=st.data())
+def test_no_junk_in_any_place_breaks_a_reader_or_gets_lost(name: str, data: st.DataObject) -> None:
+    value = RICH[name]
+    for _ in range(data.draw(st.integers(1, 2))):
+        junk = data.draw(
+            json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "text"}, "compaction"])
+        )
+        ways = [way for way in paths_of(value) if way]
+        value = replaced(value, data.draw(st.sampled_from(ways)), junk) if ways else value
+    raw = lines(*value) if name == "pi" else dump(value)
+    for reader in READERS:
+        reader.sniff(raw)
+    try:
+        session = read_session(raw, format=name)
+    except ReadError:
+        return
+    if name in ("pi", "flue", "stud", "mini-claude-code"):
+        assert session.records == count_records(name, raw)
+    for entry in session.entries:
+        assert entry.role != "tool" or all(block.kind == "tool_output" for block in entry.blocks)
+    assert len(session.live) <= len(session.path) <= len(session.entries)
+    assert manifest.read(manifest.dump_manifest(session).encode()) == session
+
+
+@settings(max_examples=40)
+@given(sessions(), st.data())
+def test_no_junk_in_a_manifest_breaks_its_reader(session: Session, data: st.DataObject) -> None:
+    value = json.loads(manifest.dump_manifest(session))
+    way = data.draw(st.sampled_from([way for way in paths_of(value) if way]))
+    raw = dump(replaced(value, way, data.draw(json_values | st.just(REMOVED))))
+    with suppress(ReadError):
+        manifest.read(raw)
+
+
+# Flue
+
+
+def read_flue(*entries: Any, **more: Any) -> Session:
+    return flue.read(dump(flue_session(*entries, **more)))
+
+
+def test_flue_messages_become_entries() -> None:
+    session = flue.read(dump(FLUE))
+    first, second, third = session.entries
+    assert (first.id, first.parent, first.role, first.blocks) == ("e1", None, "user", (Text(text="read it"),))
+    assert second.blocks == (Text(text="hi"), ToolCall(id="c1", name="read", input={"path": "a.py"}))
+    assert second.usage == Usage(
+        input=10, output=2, cache_read=3, cache_write=4, total=19, cost=Cost(input=0.5, total=1)
+    )
+    assert (second.stop_reason, second.extra["source"], second.timestamp) == ("stop", "prompt", TIME)
+    assert (third.role, third.parent) == ("tool", "e2")
+    assert third.blocks == (ToolOutput(call_id="c1", name="read", parts=(Text(text="hi"),)),)
+    assert [source.line for entry in session.entries for source in entry.sources] == [1, 2, 3]
+    assert (session.leaf, session.created, session.records) == ("e3", TIME, 3)
+
+
+def test_flue_keeps_what_an_estimate_needs() -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "hm", "thinkingSignature": "sig"},
+        {"type": "thinking", "thinking": "", "thinkingSignature": "enc", "redacted": True},
+        {"type": "text", "text": "a", "textSignature": "t"},
+        {"type": "text", "text": "b"},
+        {"type": "image", "data": PNG, "mimeType": "image/png"},
+        {"type": "song", "notes": [1]},
+    ]
+    entry = read_flue(
+        flue_entry("a", None, message=assistant(*blocks, model="m", provider="p", api="x"))
+    ).entries[0]
+    assert entry.blocks == (
+        Reasoning(text="hm", signature="sig"),
+        Reasoning(encrypted="enc"),
+        Text(text="a"),
+        Text(text="b"),
+        Image(media_type="image/png", width=1, height=1, data=PNG),
+        Unknown(type="song", raw={"type": "song", "notes": [1]}),
+    )
+    assert (entry.model, entry.provider, entry.usage) == ("m", "p", None)
+    assert entry.extra == {"api": "x", "timestamp": 2, "blocks": {"2": {"textSignature": "t"}}}
+
+
+@pytest.mark.parametrize(
+    ("given_usage", "total", "tokens"),
+    [
+        ({"input": 1, "totalTokens": 0}, 0, 1),
+        ({"input": 1, "totalTokens": None}, None, 1),
+        ({"output": 5}, None, 5),
+        ({}, None, 0),
+    ],
+)
+def test_flue_usage_keeps_a_missing_total_apart_from_zero(given_usage: Any, total: Any, tokens: int) -> None:
+    usage = read_flue(flue_entry("a", None, message=assistant(usage=given_usage))).entries[0].usage
+    assert usage is not None
+    assert (usage.total, usage.tokens) == (total, tokens)
+
+
+def test_flue_usage_of_another_type_is_kept_aside() -> None:
+    entry = read_flue(flue_entry("a", None, message=assistant(usage=7))).entries[0]
+    assert (entry.usage, entry.extra["usage"]) == (None, 7)
+    odd = read_flue(flue_entry("a", None, message=assistant(usage={"input": "7", "x": 1}))).entries[0]
+    assert (odd.usage, odd.extra["usage"]) == (Usage(), {"input": "7", "x": 1})
+
+
+def test_flue_a_role_nobody_knows_stays_in_the_context() -> None:
+    told = {"role": "bashExecution", "command": "ls", "output": "x", "timestamp": 1}
+    session = read_flue(flue_entry("a", None, message=user("hi")), flue_entry("b", "a", message=told))
+    assert [session.entries[i].role for i in session.live.entries] == ["user", "bashExecution"]
+    assert session.entries[1].blocks == (Unknown(type="bashExecution", raw={"command": "ls", "output": "x"}),)
+
+
+def test_flue_an_entry_nobody_knows_is_a_note_that_still_links_the_chain() -> None:
+    session = read_flue(
+        flue_entry("a", None, message=user("hi")),
+        {"type": "song", "id": "x", "parentId": "a", "timestamp": TIME},
+        {"type": "song", "id": "y", "parentId": "x", "timestamp": TIME},
+        flue_entry("b", "y", message=assistant(TEXT)),
+        {"type": "song", "id": "z", "parentId": "b", "timestamp": TIME},
+    )
+    assert [(note.type, note.known, note.source.line) for note in session.notes] == [
+        ("song", False, 2),
+        ("song", False, 3),
+        ("song", False, 5),
+    ]
+    assert [session.entries[i].id for i in session.path] == ["a", "b"]
+    assert session.entries[0].aliases == ("x", "y")
+    assert (session.leaf, session.at("x").path, session.unknown) == ("b", (0,), 3)
+
+
+def test_flue_a_compaction_that_keeps_from_an_unknown_entry_keeps_from_the_next_known_one() -> None:
+    compaction = {"type": "compaction", "id": "c", "parentId": "b", "timestamp": TIME, "summary": "s"}
+    entries = [
+        flue_entry("a", None, message=user("one")),
+        {"type": "song", "id": "x", "parentId": "a"},
+        flue_entry("b", "x", message=user("two")),
+    ]
+    kept = read_flue(*entries, compaction | {"firstKeptEntryId": "x"})
+    assert [kept.entries[i].id for i in kept.live.entries] == ["c", "b"]
+    assert kept.boundaries == (("c", Boundary(first_kept="b", summary="s", extra={"firstKeptEntryId": "x"})),)
+    # Not on the path: Flue keeps nothing, although the unknown entry hangs on one that is on the path.
+    aside = {"type": "song", "id": "side", "parentId": "a"}
+    lost = read_flue(*entries, aside, compaction | {"firstKeptEntryId": "side"})
+    assert [lost.entries[i].id for i in lost.live.entries] == ["c"]
+
+
+def test_flue_a_compaction_says_its_summary_behind_a_marker_once() -> None:
+    base = {"type": "compaction", "parentId": "a", "timestamp": TIME, "tokensBefore": 7, "usage": USAGE}
+    session = read_flue(
+        flue_entry("a", None, message=user("one")),
+        base | {"id": "c", "summary": "s", "details": {"readFiles": ["r.py"], "modifiedFiles": ["m.py"]}},
+        base | {"id": "d", "summary": "[Context Summary] own", "details": {"readFiles": ["r.py"]}},
+        {
+            "type": "branch_summary",
+            "id": "e",
+            "parentId": "d",
+            "timestamp": TIME,
+            "summary": "went",
+            "fromId": "c",
+        },
+    )
+    _, plain, marked, branch = session.entries
+    assert (plain.kind, plain.role, plain.text) == ("compaction", "user", "[Context Summary]\n\ns")
+    assert plain.boundary == Boundary(
+        tokens_before=7, summary="s", files_read=("r.py",), files_modified=("m.py",)
+    )
+    assert plain.usage is not None
+    assert plain.usage.total == 19
+    assert marked.text == "[Context Summary] own"
+    assert (branch.kind, branch.text) == ("branch_summary", "[Branch Summary]\n\nwent")
+    assert branch.extra == {"fromId": "c"}
+
+
+def test_flue_what_is_no_entry_is_counted_with_its_reason() -> None:
+    session = read_flue(
+        flue_entry("a", None, message=user("hi")),
+        7,
+        {"id": "b", "parentId": "a"},
+        {"type": "message", "parentId": "a", "message": user("x")},
+        flue_entry("c", "a", message="text"),
+        flue_entry("a", None, message=user("again")),
+        leaf="a",
+        version=4,
+    )
+    assert [(one.line, one.reason) for one in session.corrupt] == [
+        (2, "an entry that is not an object"),
+        (3, "an entry without a type"),
+        (4, "an entry without an id"),
+        (5, "a message entry without a message"),
+    ]
+    assert session.records == 6
+    assert session.path == (1,)
+    assert session.warnings == (
+        "1 entry has an id that was used before; the last one counts",
+        "it says version 4, and 3 is the one this reader knows",
+    )
+
+
+@pytest.mark.parametrize("leaf", [None, "nowhere"])
+def test_flue_without_a_known_leaf_the_path_is_empty(leaf: str | None) -> None:
+    session = read_flue(flue_entry("a", None, message=user("hi")), leaf=leaf)
+    assert (session.path, len(session.live), session.leaf) == ((), 0, leaf)
+
+
+def test_flue_parents_that_go_in_a_circle_end() -> None:
+    session = read_flue(
+        {"type": "song", "id": "x", "parentId": "y"},
+        {"type": "song", "id": "y", "parentId": "x"},
+        flue_entry("a", "y", message=user("hi")),
+        flue_entry("b", "c", message=user("hi")),
+        flue_entry("c", "b", message=user("hi")),
+    )
+    assert session.at("a").path == (0,)
+    assert session.path == (1, 2)
+
+
+def vectors() -> list[Any]:
+    if not SHARED.exists():
+        return []
+    folder = SHARED / "vectors" / "flue"
+    fuzz = (folder / "fuzz.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(path.read_bytes()) for path in sorted((folder / "handcrafted").glob("*.json"))] + [
+        json.loads(line) for line in fuzz
+    ]
+
+
+@needs_shared
+def test_flue_paths_and_contexts_are_those_of_the_published_vectors() -> None:
+    cases = vectors()
+    assert len(cases) > 200
+    for case in cases:
+        expected = case["expected"]
+        try:
+            session = flue.read(dump(case["input"]["session"]))
+        except EmptySession:
+            assert expected["activePathIds"] == expected["context"] == [], case["id"]
+            continue
+        assert [session.entries[i].id for i in session.path] == expected["activePathIds"], case["id"]
+        context = [session.entries[i] for i in session.live.entries]
+        assert [entry.id for entry in context] == [item["entryId"] for item in expected["context"]], case[
+            "id"
+        ]
+        for entry, item in zip(context, expected["context"], strict=True):
+            assert entry.text == item.get("injectedText", entry.text), case["id"]
+            assert flue.TYPES.index(item["entryType"]) == ("message", "compaction", "branch_summary").index(
+                entry.kind
+            )
+            assert entry.role == {"toolResult": "tool"}.get(item["role"], item["role"])
+
+
+@needs_shared
+def test_flue_the_real_session_loses_nothing() -> None:
+    session = read_session((SHARED / "sessions" / "flue" / "before-compaction.session.json").read_bytes())
+    assert (session.format, session.records, len(session.entries), len(session.notes)) == (
+        "flue",
+        1002,
+        992,
+        10,
+    )
+    assert session.corrupt == session.warnings == ()
+    assert len(session.path) == 992
+    assert [entry.kind for entry in session.entries].count("compaction") == 2
+    blocks = [block for entry in session.entries for block in entry.blocks]
+    assert sum(block.kind == "reasoning" for block in blocks) == 49
+    assert sum(block.kind == "unknown" for block in blocks) == 3
+
+
+# pi
+
+
+def read_pi(*rows: Any) -> Session:
+    return pi.read(lines(*rows))
+
+
+def pi_row(kind: str, name: str = "", parent: str | None = None, /, **more: Any) -> dict[str, Any]:
+    named = {"id": name, "parentId": parent} if name else {}
+    return {"type": kind, "timestamp": TIME} | named | more
+
+
+def test_pi_version_1_links_its_lines_and_counts_kept_entries_from_the_header() -> None:
+    session = read_pi(
+        HEADER | {"modelId": "m0"},
+        pi_row("message", message=user("one")),
+        pi_row("model_change", modelId="m1", provider="p"),
+        pi_row("message", message=user("two")),
+        pi_row("compaction", summary="so far", firstKeptEntryIndex=3, tokensBefore=7),
+        pi_row("message", message=user("three")),
+    )
+    assert [entry.id for entry in session.entries] == ["L00002", "L00004", "L00005", "L00006"]
+    assert [session.entries[i].id for i in session.live.entries] == ["L00005", "L00004", "L00006"]
+    assert session.entries[2].boundary == Boundary(
+        tokens_before=7, first_kept="L00004", summary="so far", extra={"firstKept": 3}
+    )
+    assert [(note.type, note.known, note.source.line) for note in session.notes] == [
+        ("session", True, 1),
+        ("model_change", True, 3),
+    ]
+    assert (session.model, session.id, session.cwd, session.created) == ("m1", "s1", "/w", TIME)
+    assert session.records == 6
+
+
+def test_pi_an_entry_that_is_kept_from_may_be_bookkeeping() -> None:
+    session = read_pi(
+        HEADER,
+        pi_row("message", message=user("one")),
+        pi_row("model_change", modelId="m1"),
+        pi_row("message", message=user("two")),
+        pi_row("compaction", summary="s", firstKeptEntryIndex=2),
+    )
+    assert [session.entries[i].id for i in session.live.entries] == ["L00005", "L00004"]
+
+
+def test_pi_parents_lead_through_bookkeeping_and_the_leaf_is_the_last_line() -> None:
+    session = read_pi(
+        HEADER,
+        pi_row("message", "a", None, message=user("one")),
+        pi_row("thinking_level_change", "t", "a", thinkingLevel="high"),
+        pi_row("message", "b", "t", message=assistant(TEXT)),
+        pi_row("message", "z", "a", message=user("another branch")),
+        pi_row("session_info", "n", "b", name="My session"),
+        pi_row("label", "l", "n", targetId="a", label="start"),
+    )
+    assert [session.entries[i].id for i in session.path] == ["a", "b"]
+    assert (session.leaf, session.title) == ("b", "My session")
+    assert session["l"].id == "b"
+    assert session.unknown == 0
+
+
+def test_pi_shell_commands_are_the_users_words_and_excluded_ones_are_noted() -> None:
+    session = read_pi(
+        HEADER,
+        pi_row(
+            "message",
+            "a",
+            None,
+            message={"role": "bashExecution", "command": "ls", "output": "x\n", "exitCode": 2},
+        ),
+        pi_row(
+            "message",
+            "b",
+            "a",
+            message={"role": "bashExecution", "command": "pwd", "output": "/w", "excludeFromContext": True},
+        ),
+        pi_row(
+            "message",
+            "c",
+            "b",
+            message={"role": "bashExecution", "command": "ls", "output": "", "cancelled": True},
+        ),
+    )
+    assert [entry.text for entry in session.entries] == ["$ ls\nx\n(exit code 2)", "$ ls\n(cancelled)"]
+    assert [entry.role for entry in session.entries] == ["user", "user"]
+    assert session.entries[0].opens_turn
+    assert session.entries[0].extra["role"] == "bashExecution"
+    assert [(note.type, note.known) for note in session.notes][1:] == [
+        ("message kept out of the context", True)
+    ]
+    assert session.path == (0, 1)
+
+
+def test_pi_words_of_extensions_and_branches_are_the_users_to_the_model() -> None:
+    session = read_pi(
+        HEADER,
+        pi_row("message", "a", None, message=user("one")),
+        pi_row("custom_message", "b", "a", customType="ext", content=[TEXT], display=True),
+        pi_row("message", "c", "b", message={"role": "hookMessage", "customType": "old", "content": "older"}),
+        pi_row("branch_summary", "d", "c", fromId="x", summary="went there"),
+        pi_row("custom", "e", "d", customType="state", data={"n": 1}),
+        pi_row("context_edit", "f", "e", targetId="a"),
+    )
+    _, custom, hook, branch = session.entries
+    assert (custom.role, custom.meta, custom.text, custom.extra["customType"]) == ("user", True, "hi", "ext")
+    assert (hook.role, hook.meta, hook.text) == ("user", True, "older")
+    assert branch.kind == "branch_summary"
+    assert "<summary>\nwent there\n</summary>" in branch.text
+    assert [(note.type, note.known) for note in session.notes][1:] == [
+        ("custom", True),
+        ("context_edit", False),
+    ]
+    assert len(session.turns) == 1
+
+
+def test_pi_a_compaction_wraps_its_summary_and_an_extensions_file_lists_are_not_carried() -> None:
+    details = {"readFiles": ["a.py"], "modifiedFiles": ["b.py"]}
+    session = read_pi(
+        HEADER,
+        pi_row("message", "a", None, message=user("one")),
+        pi_row("compaction", "b", "a", summary="s", firstKeptEntryId="a", tokensBefore=5, details=details),
+        pi_row("compaction", "c", "b", summary="t", firstKeptEntryId="a", details=details, fromHook=True),
+    )
+    own, hook = session.entries[1], session.entries[2]
+    assert own.text.endswith("\n\n<summary>\ns\n</summary>")
+    assert own.text.count("\n\n") == 1
+    assert own.boundary is not None
+    assert hook.boundary is not None
+    assert (own.boundary.files_read, own.boundary.files_modified) == (("a.py",), ("b.py",))
+    assert (hook.boundary.files_read, hook.boundary.files_modified) == ((), ())
+    assert hook.boundary.extra == {"details": details}
+    assert hook.extra == {"fromHook": True}
+    assert [session.entries[i].id for i in session.live.entries] == ["c", "a"]
+
+
+def test_pi_corrupt_lines_are_counted_with_place_and_reason() -> None:
+    good = pi_row("message", message=user("hi"))
+    data = lines(
+        HEADER, good, dump(good) + dump(good), b"{oops", b"", b"[1]", {"no": "type"}, pi_row("message"), good
+    )
+    session = pi.read(data)
+    assert [one.line for one in session.corrupt] == [3, 4, 6, 7, 8]
+    assert session.corrupt[0].reason == "several JSON values on one line"
+    assert data[session.corrupt[1].offset :].startswith(b"{oops")
+    assert [one.reason for one in session.corrupt][2:] == [
+        "not a JSON object",
+        "a record without a type",
+        "a message entry without a message",
+    ]
+    assert session.records == 8
+    assert [session.entries[i].id for i in session.path] == ["L00002", "L00009"]
+
+
+@needs_shared
+def test_pi_the_real_session_loses_nothing() -> None:
+    data = (SHARED / "sessions" / "pi--pi-mono" / "pi-before-compaction.jsonl").read_bytes()
+    session = read_session(data)
+    assert (session.format, session.records, len(session.entries)) == ("pi", 1003, 992)
+    kinds = [note.type for note in session.notes]
+    assert {kind: kinds.count(kind) for kind in kinds} == {
+        "session": 1,
+        "model_change": 5,
+        "thinking_level_change": 5,
+    }
+    assert [entry.kind for entry in session.entries].count("compaction") == 2
+    assert session.unknown == 0
+    assert session.corrupt == session.warnings == ()
+    roles = [entry.role for entry in session.entries if entry.kind == "message"]
+    assert (roles.count("user"), roles.count("assistant"), roles.count("tool")) == (55 + 3, 484, 448)
+    for entry in session.entries:
+        (source,) = entry.sources
+        assert json.loads(data[source.offset : source.offset + source.size])["timestamp"] == entry.timestamp
+
+
+@needs_shared
+def test_pi_and_its_flue_form_lead_to_the_same_context() -> None:
+    ours = read_session((SHARED / "sessions" / "pi--pi-mono" / "pi-before-compaction.jsonl").read_bytes())
+    theirs = read_session((SHARED / "sessions" / "flue" / "before-compaction.session.json").read_bytes())
+    assert [ours.entries[i].id for i in ours.path] == [theirs.entries[i].id for i in theirs.path]
+    assert [ours.entries[i].id for i in ours.live.entries] == [
+        theirs.entries[i].id for i in theirs.live.entries
+    ]
+    assert [e.usage for e in ours.entries] == [e.usage for e in theirs.entries]
+
+
+# stud
+
+
+def read_stud(*messages: Any, **more: Any) -> Session:
+    return stud.read(dump(STUD | {"messages": list(messages)} | more))
+
+
+def test_stud_a_valid_manifest_is_read_without_a_warning() -> None:
+    session = stud.read(dump(STUD | {"smState": {"smExtId": "x", "stateSlotRef": "y"}}))
+    assert session.warnings == ()
+    assert (session.id, session.cwd, session.created) == ("s1", "/w", "2025-06-15T15:06:40.000Z")
+    assert session.extra["mode"] == "ask"
+    ask, answer, result = session.entries
+    assert ask.blocks == (Text(text="read it"),)
+    assert answer.blocks == (Text(text="hi"), ToolCall(id="c1", name="read", input={"path": "a.py"}))
+    assert (result.role, result.blocks) == (
+        "tool",
+        (ToolOutput(call_id="c1", name="read", parts=(Text(text="print()"),)),),
+    )
+    assert [entry.extra for entry in session.entries] == [{"monotonicTs": n} for n in "123"]
+    assert session.path == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "deviation"),
+    [
+        ({"sessionId": ""}, "`sessionId` is not a string of at least one character"),
+        ({"projectRoot": 7}, "`projectRoot` is not a string of at least one character"),
+        ({"mode": "careful"}, "`mode` is not one of ask, yolo, allowlist"),
+        ({"createdAt": "2026"}, "`createdAt` is not a number"),
+        ({"smState": {"smExtId": "x"}}, "`smState` is not an object of `smExtId` and `stateSlotRef`"),
+        ({"surprise": 1}, "`surprise` is not a field of it"),
+    ],
+)
+def test_stud_what_its_schema_forbids_is_read_with_a_warning(change: dict[str, Any], deviation: str) -> None:
+    session = stud.read(dump(STUD | change))
+    assert session.warnings == (f"not as stud's schema has it: {deviation}",)
+    assert len(session.entries) == 3
+
+
+@pytest.mark.parametrize("name", [name for name in STUD if name != "messages"])
+def test_stud_a_missing_field_is_named(name: str) -> None:
+    session = stud.read(dump({key: value for key, value in STUD.items() if key != name}))
+    assert session.warnings == (f"not as stud's schema has it: `{name}` is missing",)
+
+
+def test_S0_26_thinking_blocks_stand_beside_text_and_calls_in_their_order() -> None:
+    parts = [
+        {"type": "reasoning", "text": "first", "signature": "s", "providerMetadata": {"x": 1}},
+        TEXT,
+        {"type": "thinking", "thinking": "then"},
+        {"type": "tool-call", "toolCallId": "c1", "toolName": "read", "args": {}},
+    ]
+    entry = read_stud({"id": "m1", "role": "assistant", "content": parts}).entries[0]
+    assert [block.kind for block in entry.blocks] == ["reasoning", "text", "reasoning", "tool_call"]
+    assert entry.blocks[0] == Reasoning(text="first", signature="s")
+    assert entry.blocks[2] == Reasoning(text="then")
+    assert entry.extra == {"blocks": {"0": {"providerMetadata": {"x": 1}}}}
+
+
+def test_S0_27_reasoning_and_its_signature_survive_import_and_export() -> None:
+    part = {"type": "reasoning", "text": "å\ud83d\n", "signature": "c2ln+/=="}
+    session = read_stud({"id": "m1", "role": "assistant", "content": [part]})
+    assert manifest.read(manifest.dump_manifest(session).encode()).entries[0].blocks == (
+        Reasoning(text="å\ud83d\n", signature="c2ln+/=="),
+    )
+
+
+def test_stud_messages_of_other_roles_are_noted_and_not_shown_to_the_model() -> None:
+    session = read_stud(
+        {"id": "m1", "role": "user", "content": "a"},
+        {"id": "m2", "role": "system", "content": "b"},
+        7,
+        {"id": "m4", "role": {"x": 1}, "content": "b"},
+        {
+            "role": "user",
+            "content": [{"type": "image", "url": "https://x.org/a.png", "mediaType": "image/png"}],
+        },
+    )
+    assert [entry.id for entry in session.entries] == ["m1", "m5"]
+    assert session.entries[1].parent == "m1"
+    assert session.entries[1].blocks == (Image(url="https://x.org/a.png", media_type="image/png"),)
+    assert [(note.type, note.known) for note in session.notes] == [
+        ("message of role system", False),
+        ("message without a role", False),
+    ]
+    assert [one.reason for one in session.corrupt] == ["a message that is not an object"]
+    assert session.warnings == ("not as stud's schema has it: message 3 is not an object",)
+
+
+def test_stud_many_broken_messages_are_counted_in_one_warning() -> None:
+    session = read_stud({"role": "user", "content": "a"}, *[7] * 50)
+    assert len(session.warnings) == stud.SHOWN + 1
+    assert session.warnings[-1].endswith("47 more messages are not objects")
+
+
+def test_stud_a_tool_that_says_plain_text_is_an_output_of_no_known_call() -> None:
+    entry = read_stud({"id": "m1", "role": "tool", "content": "done"}).entries[0]
+    assert entry.blocks == (ToolOutput(call_id="", parts=(Text(text="done"),)),)
+
+
+# Anthropic's Messages API
+
+
+def read_anthropic(*messages: Any, **more: Any) -> Session:
+    return anthropic_messages.read(dump({"model": "claude-demo", "messages": list(messages)} | more))
+
+
+def test_anthropic_a_request_becomes_a_session() -> None:
+    session = anthropic_messages.read(dump(ANTHROPIC))
+    assert (session.model, session.system) == ("claude-demo", (Text(text="Be kind."),))
+    assert [(tool.name, tool.description, tool.input_schema) for tool in session.tools] == [
+        ("read", "Reads.", {"type": "object"})
+    ]
+    assert [(entry.id, entry.parent, entry.role) for entry in session.entries] == [
+        ("m1", None, "user"),
+        ("m2", "m1", "assistant"),
+        ("m3", "m2", "tool"),
+    ]
+    assert session.entries[2].blocks == (
+        ToolOutput(call_id="c1", name="read", parts=(Text(text="print()"),)),
+    )
+    assert session.extra == {"max_tokens": 100}
+    assert len(session.live.pairs) == 1
+
+
+REPLY = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-demo-2",
+    "content": [TEXT],
+    "stop_reason": "end_turn",
+    "usage": {
+        "input_tokens": 5,
+        "output_tokens": 2,
+        "cache_read_input_tokens": 3,
+        "cache_creation_input_tokens": 4,
+    },
+    "context_management": {"applied_edits": [{"type": "clear_tool_uses_20250919", "cleared_tool_uses": 2}]},
+}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"request": ANTHROPIC, "response": REPLY},
+        {"body": ANTHROPIC, "response": REPLY, "status": 200},
+        {"request": {"body": ANTHROPIC, "url": "x"}, "response": {"body": REPLY, "status": 200}},
+        ANTHROPIC | {"response": REPLY},
+    ],
+    ids=["request", "body", "http", "inside"],
+)
+def test_anthropic_the_reply_is_the_last_entry_and_brings_the_usage(document: Any) -> None:
+    assert anthropic_messages.sniff(dump(document)) is None
+    session = anthropic_messages.read(dump(document))
+    last = session.entries[-1]
+    assert (last.id, last.role, last.model, last.stop_reason) == (
+        "m4",
+        "assistant",
+        "claude-demo-2",
+        "end_turn",
+    )
+    assert last.usage == Usage(input=5, output=2, cache_read=3, cache_write=4)
+    assert last.extra["context_management"] == REPLY["context_management"]
+    assert (session.leaf, session.model, session.records) == ("m4", "claude-demo", 4)
+
+
+def test_anthropic_a_reply_merged_with_its_request_is_found() -> None:
+    session = anthropic_messages.read(dump(ANTHROPIC | REPLY))
+    assert [entry.id for entry in session.entries] == ["m1", "m2", "m3", "m4"]
+    assert session.entries[3].usage == Usage(input=5, output=2, cache_read=3, cache_write=4)
+
+
+def test_anthropic_a_refused_request_keeps_the_servers_words() -> None:
+    error = {
+        "type": "error",
+        "error": {"type": "invalid_request_error", "message": "prompt is too long: 1 > 0"},
+    }
+    session = anthropic_messages.read(dump({"request": ANTHROPIC, "response": error}))
+    assert (session.entries[-1].error, session.entries[-1].blocks) == ("prompt is too long: 1 > 0", ())
+
+
+def test_anthropic_a_reply_that_is_no_message_is_told() -> None:
+    session = anthropic_messages.read(dump({"request": ANTHROPIC, "response": "data: {}"}))
+    assert session.warnings == ("its `response` is not a message, so the reply is not shown",)
+    assert session.extra["around"] == {"response": "data: {}"}
+
+
+def test_anthropic_a_bare_list_of_messages_is_read() -> None:
+    data = dump(ANTHROPIC["messages"])
+    assert [reader.name for reader in READERS if reader.sniff(data) is None] == ["anthropic-messages"]
+    assert len(anthropic_messages.read(data).entries) == 3
+
+
+def test_anthropic_blocks_of_every_kind() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+    document = {
+        "type": "document",
+        "title": "T",
+        "source": {"type": "text", "media_type": "text/plain", "data": "D"},
+    }
+    session = read_anthropic(
+        {"role": "user", "content": [TEXT | {"cache_control": {"type": "ephemeral"}}, image, document]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "", "signature": "sig"},
+                {"type": "redacted_thinking", "data": "enc"},
+                {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
+                {
+                    "type": "web_search_tool_result",
+                    "tool_use_id": "s1",
+                    "content": [{"type": "web_search_result"}],
+                },
+                {"type": "song"},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "is_error": True}, TEXT]},
+        {"role": "system", "content": "mind the time", "clear_at": "never"},
+    )
+    first, second, third, fourth = session.entries
+    assert first.blocks == (
+        Text(text="hi"),
+        Image(media_type="image/png", width=1, height=1, data=PNG),
+        Document(media_type="text/plain", title="T", text="D"),
+    )
+    assert first.extra == {"blocks": {"0": {"cache_control": {"type": "ephemeral"}}}}
+    assert second.blocks == (
+        Reasoning(signature="sig"),
+        Reasoning(encrypted="enc"),
+        ToolCall(id="s1", name="web_search", input={"query": "x"}),
+        ToolOutput(
+            call_id="s1",
+            name="web_search",
+            parts=(Unknown(type="web_search_result", raw={"type": "web_search_result"}),),
+        ),
+        Unknown(type="song", raw={"type": "song"}),
+    )
+    assert second.extra == {
+        "blocks": {"2": {"type": "server_tool_use"}, "3": {"type": "web_search_tool_result"}}
+    }
+    assert (third.role, third.blocks) == ("user", (ToolOutput(call_id="c", is_error=True), Text(text="hi")))
+    assert (fourth.role, fourth.text, fourth.extra) == ("system", "mind the time", {"clear_at": "never"})
+    assert session.entries[1].role == "assistant"
+
+
+def test_anthropic_a_compaction_block_replaces_what_stands_before_it() -> None:
+    compaction = {"type": "compaction", "content": "so far", "encrypted_content": "enc"}
+    session = read_anthropic(
+        {"role": "user", "content": "old"},
+        {"role": "assistant", "content": [compaction, TEXT], "usage": {"input_tokens": 1}},
+        {"role": "user", "content": "new"},
+    )
+    assert [(entry.id, entry.kind) for entry in session.entries] == [
+        ("m1", "message"),
+        ("m2", "compaction"),
+        ("m2.2", "message"),
+        ("m3", "message"),
+    ]
+    assert [session.entries[i].text for i in session.live.entries] == ["so far", "hi", "new"]
+    assert session.entries[1].boundary == Boundary(summary="so far", extra={"encrypted_content": "enc"})
+    assert session.entries[2].usage == Usage(input=1)
+    assert session.records == 3
+
+
+def test_anthropic_a_compaction_that_failed_replaces_nothing() -> None:
+    session = read_anthropic(
+        {"role": "user", "content": "old"},
+        {"role": "assistant", "content": [{"type": "compaction", "content": None}, TEXT]},
+    )
+    assert session.boundaries == ()
+    assert [block.kind for block in session.entries[1].blocks] == ["unknown", "text"]
+
+
+def test_anthropic_system_blocks_and_server_tools_keep_what_has_no_place() -> None:
+    session = read_anthropic(
+        {"role": "user", "content": "hi"},
+        system=[TEXT | {"cache_control": {"type": "ephemeral"}}, {"type": "song"}],
+        tools=[{"type": "web_search_20250305", "name": "web_search", "max_uses": 3}, {"no": "name"}],
+        context_management={"edits": []},
+    )
+    assert session.system == (Text(text="hi"),)
+    assert [tool.name for tool in session.tools] == ["web_search"]
+    assert session.extra == {
+        "system": {"0": {"cache_control": {"type": "ephemeral"}}, "1": {"raw": {"type": "song"}}},
+        "tools": {"0": {"type": "web_search_20250305", "max_uses": 3}, "1": {"no": "name"}},
+        "context_management": {"edits": []},
+    }
+
+
+# mini-claude-code
+
+
+def test_mini_messages_become_entries() -> None:
+    failed = {
+        "toolUseId": "c1",
+        "status": "error",
+        "content": "no",
+        "error": "exit 1",
+        "artifactPath": "/a.txt",
+    }
+    session = mini.read(
+        dump(
+            [
+                {"role": "user", "content": "go"},
+                {
+                    "role": "assistant",
+                    "content": [{"type": "tool_use", "toolUse": {"id": "c1", "name": "Bash"}}],
+                },
+                {"role": "tool", "content": [{"type": "tool_result", "result": failed}]},
+            ]
+        )
+    )
+    assert session.entries[1].blocks == (ToolCall(id="c1", name="Bash"),)
+    result = session.entries[2]
+    assert result.blocks == (
+        ToolOutput(call_id="c1", parts=(Text(text="no"),), is_error=True, status="error", artifact="/a.txt"),
+    )
+    assert result.extra == {"blocks": {"0": {"error": "exit 1"}}}
+    assert (result.role, result.parent, session.leaf) == ("tool", "m2", "m3")
+
+
+def test_mini_a_tool_that_says_plain_text_is_known_and_is_an_output_of_no_known_call() -> None:
+    data = dump([{"role": "user", "content": "go"}, {"role": "tool", "content": "done"}])
+    assert [reader.name for reader in READERS if reader.sniff(data) is None] == ["mini-claude-code"]
+    assert mini.read(data).entries[1].blocks == (ToolOutput(call_id="", parts=(Text(text="done"),)),)
+
+
+@needs_shared
+def test_mini_every_message_of_the_published_vectors_is_read() -> None:
+    count = 0
+    for path in sorted((SHARED / "vectors" / "tiered").glob("0*.json")):
+        case = json.loads(path.read_bytes())
+        for side in ("input", "output"):
+            held = case[side] if isinstance(case[side], dict) else {}
+            messages = held.get("messages")
+            if not isinstance(messages, list) or not messages:
+                continue
+            session = mini.read(dump(messages))
+            assert session.records == len(session.entries) == len(messages)
+            assert session.unknown == 0
+            for entry, message in zip(session.entries, messages, strict=True):
+                assert entry.role == message["role"]
+                count += 1
+    assert count > 500
