@@ -2,8 +2,8 @@
 
 `sessions()` draws a list of moves (a user speaks, a tool loop runs, a compaction happens, …) and plays it,
 so that a failing session shrinks to the few moves that matter. `orderly=True` leaves out what no provider
-accepts: unanswered calls, outputs without a call, outputs that come late; at the leaf every call in the
-context is answered right after it.
+accepts: unanswered calls, outputs without a call, outputs that come late, inputs that are no objects; at the
+leaf every call in the context is answered right after it.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ json_values = st.one_of(
 )
 """Any JSON value, not deep."""
 
-inputs = st.one_of(
+objects = st.one_of(
     st.fixed_dictionaries({"path": st.sampled_from(("src/auth.py", "tests/test_auth.py", "README.md"))}),
     st.fixed_dictionaries({"command": chars, "timeout": st.integers(0, 9)}),
     st.dictionaries(st.sampled_from(("path", "pattern", "query", "1")), json_values, max_size=3),
-    json_values,
 )
-"""Inputs of tool calls."""
+inputs = st.one_of(objects, json_values)
+"""Inputs of tool calls: providers ask for objects, transcripts hold anything."""
 
 texts = st.builds(Text, text=chars)
 reasonings = st.one_of(
@@ -316,7 +316,7 @@ def make_moves(*, orderly: bool) -> st.SearchStrategy[Move]:
     loops = st.builds(
         Loop,
         before=tuples(st.one_of(texts, reasonings), 0, 2),
-        calls=tuples(st.tuples(st.sampled_from(TOOLS), inputs, answers)),
+        calls=tuples(st.tuples(st.sampled_from(TOOLS), objects if orderly else inputs, answers)),
         after=st.just(()) if orderly else tuples(texts, 0, 1),
         usage=st.none() | usages,
         stop=st.none() if orderly else st.sampled_from((None, None, None, "aborted", "error", "length")),

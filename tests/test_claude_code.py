@@ -663,6 +663,16 @@ def test_sidechains_are_kept_apart() -> None:
     assert path(session.at("x2")) == ["x1", "x2"]
 
 
+def test_the_main_conversation_never_runs_through_a_sidechain() -> None:
+    session = read(
+        user("u1", None, "hi"),
+        user("x1", "u1", "do it", isSidechain=True),
+        reply("x2", "x1", text("done"), isSidechain=True),
+        reply("a1", "x2", text("it is done")),
+    )
+    assert path(session) == ["u1", "a1"]
+
+
 def test_a_replay_in_a_sidechain_is_another_reply() -> None:
     session = read(
         user("u1", None, "hi"),
@@ -720,10 +730,12 @@ def test_an_api_error_is_kept_and_names_no_model() -> None:
             model="<synthetic>",
             isApiErrorMessage=True,
             error="authentication_failed",
+            usage={"input_tokens": 0, "output_tokens": 0},
         ),
     )
     assert session["e1"].error == "authentication_failed"
     assert session["e1"].role == "assistant"
+    assert session["e1"].usage is None
     assert session.model == "claude-opus-4-6"
 
 

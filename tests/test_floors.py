@@ -31,8 +31,8 @@ DOORS = frozenset(FLOORS[7].split())
 FAMILIES = frozenset({"readers", "counters", "rules", "policies"})
 # Not members but what members share. Nobody imports a member, helpers neither.
 HELPERS = frozenset(
-    "readers.anthropic_blocks readers.chain readers.claude_chain readers.claude_rows readers.images "
-    "readers.pi_ai readers.records readers.shapes".split()
+    "readers.anthropic_blocks readers.chain readers.claude_chain readers.claude_entries readers.claude_rows "
+    "readers.images readers.pi_ai readers.records readers.shapes".split()
 )
 
 # Modules that touch the world, with the names in them that do not.

@@ -62,8 +62,8 @@ def test_every_block_is_one_row_and_rows_and_references_answer_each_other(sessio
 
 @settings(max_examples=60)
 @given(sessions())
-def test_sums_are_the_same_from_every_side(session: Session) -> None:
-    """S0-3, S1-7: a tally per section, per entry and per turn, all of the same tokens."""
+def test_S1_7_sums_are_the_same_from_every_side(session: Session) -> None:
+    """A tally per section, per entry and per turn, all of the same tokens."""
     ledger = count_tokens(session, LENGTH)
     assert ledger.prefix[0] == 0 and np.array_equal(np.diff(ledger.prefix), ledger.tokens)
     assert ledger.total == ledger.tokens.sum() == ledger.head_tokens + ledger.entry_tokens.sum()
@@ -119,7 +119,7 @@ def test_any_session_can_be_counted_calibrated_and_shown(session: Session) -> No
 # -- sections and kinds ---------------------------------------------------------------------------------
 
 
-def test_every_block_falls_into_its_section() -> None:
+def test_S0_74_every_block_falls_into_its_section() -> None:
     session = Session(
         format="demo",
         system=(Text(text="be brief"),),
@@ -207,7 +207,7 @@ def test_pictures_cost_what_is_published_for_the_model() -> None:
         assert bool(ledger.uncounted) == (tokens == 0)
 
 
-def test_S0_20_what_cannot_be_counted_is_listed_and_said() -> None:
+def test_what_cannot_be_counted_is_listed_and_said() -> None:
     blocks = (
         Image(url="https://example.org/a.png"),
         Document(media_type="application/pdf", data="JVBERi0="),

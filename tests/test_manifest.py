@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from inspector.blocks import Text, ToolCall, Unknown
+from inspector.disk import session_schema
 from inspector.errors import ManifestVersion, ReadError
 from inspector.readers import manifest
 from inspector.session import MANIFEST, Entry, Session, Source
@@ -45,7 +46,7 @@ def test_any_session_comes_back_as_it_was(session: Session) -> None:
     assert again.live.entries.tolist() == session.live.entries.tolist()
 
 
-_SCHEMA = jsonschema.Draft202012Validator(manifest.manifest_schema())
+_SCHEMA = jsonschema.Draft202012Validator(session_schema())
 
 
 @settings(max_examples=30)
@@ -55,7 +56,7 @@ def test_the_published_schema_describes_what_is_written(session: Session) -> Non
 
 
 def test_the_published_schema_is_a_schema_and_refuses_a_stranger() -> None:
-    jsonschema.Draft202012Validator.check_schema(manifest.manifest_schema())
+    jsonschema.Draft202012Validator.check_schema(session_schema())
     assert not _SCHEMA.is_valid(dumped(surprise=1))
 
 

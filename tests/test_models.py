@@ -68,7 +68,7 @@ def test_other_names_are_no_claude_models_and_nothing_is_guessed(name: str | Non
         ("claude-haiku-5", None),
     ],
 )
-def test_K16_models_are_classed_by_what_they_do_with_old_thinking(model: str, expected: str | None) -> None:
+def test_models_are_classed_by_what_they_do_with_old_thinking(model: str, expected: str | None) -> None:
     assert find_class(model) == expected
 
 
@@ -185,7 +185,7 @@ def test_an_answered_request_above_the_published_window_tells_a_larger_one() -> 
 
 
 @pytest.mark.parametrize("model", [None, "gpt-5.5"])
-def test_S4_31_an_unknown_window_is_none_and_says_so(model: str | None) -> None:
+def test_an_unknown_window_is_none_and_says_so(model: str | None) -> None:
     found = window_of(session(model, 100))
     assert found.tokens is None and "none is published here" in found.source
 

@@ -60,7 +60,7 @@ class Draft:
 
     def replace(self, row: str | None, blocks: list[Block], source: Source) -> None:
         """A row of it came again: the later one counts."""
-        self.parts[self.rows.index(row)] = blocks
+        self.parts[self.rows.index(row) if row in self.rows else 0] = blocks
         self.sources.append(source)
 
 
@@ -100,9 +100,12 @@ class Chain:
                     self.tails.setdefault(tail, []).append(draft)
         before: dict[str | None, Draft] = {}
         for draft in drafts:
-            lane = draft.agent if draft.aside else None
-            draft.up = self._follow(draft, before.get(lane) if lane or not draft.aside else None)
-            before[lane] = draft
+            if draft.aside and draft.agent is None:
+                draft.up = self._follow(draft, None)
+            else:
+                lane = draft.agent if draft.aside else None
+                draft.up = self._follow(draft, before.get(lane))
+                before[lane] = draft
         for draft in drafts:
             if draft.answers:
                 self._queue(draft)
@@ -143,6 +146,9 @@ class Chain:
         found, broken = self.find(draft.parent)
         if found is draft:
             return None
+        if found is not None and found.aside and not draft.aside:
+            # The main conversation never runs through a sub-agent's.
+            return previous
         if found is None:
             self.bridged += broken and previous is not None
             draft.parent = draft.parent if broken else None

@@ -11,17 +11,16 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ..blocks import Number, ToolOutput, build
+from ..blocks import ToolOutput, build
 from ..errors import EmptySession
-from ..session import Boundary, Corrupt, Entry, Note, Session, Source
-from .anthropic_blocks import Names, read_content, read_usage
+from ..session import Corrupt, Note, Session, Source
+from .anthropic_blocks import Names, read_content
 from .claude_chain import Chain, Draft
+from .claude_entries import SYNTHETIC, make_entry
 from .claude_rows import BOOKKEEPING, SUBTYPES, TALK, Message, Row, decode_row, decode_sign
 from .records import Data, Reader, iter_lines, paused_gc
 
 NAME = "claude-code"
-SYNTHETIC = "<synthetic>"
-"""The model named in messages that Claude Code writes itself."""
 LOOK = 64
 HUGE = 1 << 26
 
@@ -52,9 +51,11 @@ def read(data: Data) -> Session:
         source: Source | None = None
         for source, line in iter_lines(data):
             try:
-                rows.take(decode_row(line), source)
+                row = decode_row(line)
             except ValueError as error:
                 rows.spoil(source, str(error))
+            else:
+                rows.take(row, source)
         if source is not None and source.offset + source.size == len(data):
             rows.check_last(source)
         return rows.make_session()
@@ -78,7 +79,8 @@ class Rows:
         self.spoken: dict[bool, Draft] = {}
         self.models: dict[bool, str] = {}
         self.titles: dict[str, str] = {}
-        self.facts: dict[str, str | None] = {}
+        self.summaries: list[tuple[str, str | None]] = []
+        self.facts: dict[str, str] = {}
 
     def take(self, row: Row, source: Source) -> None:
         """Put a row where it belongs."""
@@ -121,8 +123,7 @@ class Rows:
         elif row.ai_title is not None:
             self.titles["ai"] = row.ai_title
         elif row.summary is not None and kind == "summary":
-            here = row.leaf_uuid is not None and row.leaf_uuid in self.chain.home
-            self.titles["here" if here else "elsewhere"] = row.summary
+            self.summaries.append((row.summary, row.leaf_uuid))
 
     def _start(self, row: Row, source: Source, lane: Lane, role: str = "user") -> Draft:
         """A new draft for this row, in its place in the chain."""
@@ -141,7 +142,8 @@ class Rows:
 
     def _tell(self, row: Row) -> None:
         facts = self.facts
-        facts.setdefault("cwd", row.cwd)
+        if row.cwd is not None:
+            facts.setdefault("cwd", row.cwd)
         if row.session_id is not None:
             facts["id"] = row.session_id
         if row.version is not None:
@@ -175,8 +177,7 @@ class Rows:
             self.unwritten.pop(lane, None)
         else:
             outputs = [block.call_id for block in blocks if type(block) is ToolOutput]
-            if outputs and len(outputs) == len(blocks):
-                draft.role = "tool"
+            draft.role = "tool" if outputs and len(outputs) == len(blocks) else "user"
             draft.answers = frozenset(outputs)
             draft.meta = row.is_meta is True
         self.spoken[lane[0]] = draft
@@ -248,17 +249,18 @@ class Rows:
             main = leaf.side
             for draft in self.drafts:
                 draft.side = None if draft.side == main else draft.side
-        entries = tuple(self._make_entry(draft) for draft in self.drafts)
+        entries = tuple(make_entry(draft, self.chain, self.drafts) for draft in self.drafts)
         times = [entry.timestamp for entry in entries if entry.timestamp is not None]
-        titles = (self.titles.get(kind) for kind in ("custom", "ai", "here", "elsewhere"))
-        extra = {name: self.facts[name] for name in ("version", "git_branch") if self.facts.get(name)}
+        extra: dict[str, Any] = {
+            name: self.facts[name] for name in ("version", "git_branch") if name in self.facts
+        }
         if aside and leaf.agent is not None:
             extra["agent_id"] = leaf.agent
         bridged = self.chain.bridged
         return Session(
             format=NAME,
-            id=self.facts.get("id") or "",
-            title=next((title for title in titles if title is not None), None),
+            id=self.facts.get("id", ""),
+            title=self._find_title(),
             model=self.models.get(aside),
             cwd=self.facts.get("cwd"),
             created=min(times, default=None),
@@ -271,52 +273,12 @@ class Rows:
             extra=extra,
         )
 
-    def _make_entry(self, draft: Draft) -> Entry:
-        rows, parts = draft.rows, draft.parts
-        iterations = draft.usage.get("iterations") if isinstance(draft.usage, dict) else None
-        several = isinstance(iterations, list) and len(iterations) > 1
-        return build(
-            Entry,
-            id=draft.id,
-            parent=draft.parent if draft.up is None else draft.up.id,
-            role=draft.role,
-            kind=draft.kind,
-            blocks=tuple(parts[0] if len(parts) == 1 else [block for part in parts for block in part]),
-            usage=None if draft.usage is None else read_usage(draft.usage),
-            model=draft.model,
-            stop_reason=draft.stop_reason,
-            error=draft.error,
-            timestamp=draft.timestamp,
-            meta=draft.meta,
-            sidechain=draft.side,
-            boundary=None if draft.kind == "message" else self._make_boundary(draft),
-            aliases=() if len(rows) == 1 else tuple(row for row in rows[1:] if row is not None),
-            sources=tuple(draft.sources),
-            extra={"iterations": iterations} if several else {},
-        )
-
-    def _make_boundary(self, draft: Draft) -> Boundary:
-        told = dict(_object(draft.metadata))
-        kept = self.chain.find_kept(draft, self.drafts)
-        if kept:
-            for name in ("preservedMessages", "preservedSegment"):
-                told.pop(name, None)
-        cleared = told.get("compactedToolIds")
-        if isinstance(cleared, list) and all(isinstance(call, str) for call in cleared):
-            del told["compactedToolIds"]
-        else:
-            cleared = []
-        trigger = told.pop("trigger") if isinstance(told.get("trigger"), str) else None
-        return Boundary(
-            kind="micro" if draft.kind == "micro" else "compact",
-            trigger=trigger,
-            tokens_before=_pop_number(told, "preTokens"),
-            tokens_after=_pop_number(told, "postTokens"),
-            tokens_saved=_pop_number(told, "tokensSaved"),
-            kept=tuple(each.id for each in kept),
-            cleared=tuple(cleared),
-            extra=told,
-        )
+    def _find_title(self) -> str | None:
+        """The user's, else the model's, else the latest summary of this chain, else of any."""
+        here = [words for words, leaf in self.summaries if leaf in self.chain.home]
+        ranked = [words for words, _ in self.summaries] + here
+        titles = [self.titles[kind] for kind in ("ai", "custom") if kind in self.titles]
+        return (ranked + titles)[-1] if ranked or titles else None
 
 
 def _announces(draft: Draft, row: Row) -> bool:
@@ -334,11 +296,3 @@ def _bridges(count: int) -> str:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _pop_number(told: dict[str, Any], name: str) -> Number | None:
-    value = told.get(name)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        del told[name]
-        return value
-    return None

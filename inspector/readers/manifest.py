@@ -53,11 +53,6 @@ def dump_manifest(session: Session) -> str:
     return dump_lossless(session.model_dump())
 
 
-def manifest_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of what `dump_manifest` writes."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Session.model_json_schema()
-
-
 def sniff(data: Data) -> str | None:
     """None for an object whose field `manifest` names this form, of whatever version."""
     return sniff_document(data, lambda value: _judge(value, data))

@@ -99,7 +99,7 @@ class Checkout:
 
     def report(self, paths: Sequence[str], failed: dict[str, str], seconds: float, *, names: bool) -> str:
         """What pytest prints: a line for each test, or a dot."""
-        tests = [test for path in self.files if path.startswith(tuple(paths)) for test in self._tests(path)]
+        tests = self.names(*paths)
         total = len(tests)
         lines = []
         if names:
@@ -116,6 +116,10 @@ class Checkout:
             lines += [f"FAILED {test}" for test in failed]
         told = f"{len(failed)} failed, " if failed else ""
         return "\n".join([*lines, f"{told}{total - len(failed)} passed in {seconds:.2f}s"])
+
+    def names(self, *paths: str) -> list[str]:
+        """Every test in some files, parameters spelt out."""
+        return [test for path in sorted(self.files) if path.startswith(paths) for test in self._tests(path)]
 
     def _tests(self, path: str) -> Iterator[str]:
         if not path.startswith("tests/"):

@@ -271,4 +271,9 @@ from math import cos, fsum, pi
 from operator import attrgetter
 from sqlite3 import Connection
 from time import sleep
+
+from tidepool.almanac.model import Almanac, Row
+from tidepool.calendar.offsets import is_summer, offset_minutes, utc_today
+from tidepool.predict.station import Extreme, Station
+from tidepool.stations.harbour import Harbour, Registry
 '''

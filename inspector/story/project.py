@@ -88,9 +88,9 @@ def _imports_for(body: str) -> str:
         used = [name for name in names.split(", ") if re.search(rf"\b{name}\b", body)]
         if used and imported:
             lines.append(f"{source} import {', '.join(used)}")
-        elif not imported:
+        elif line.startswith("import ") or not line:
             lines.append(line)
-    return "\n".join(["from __future__ import annotations", *lines, ""])
+    return "\n".join(["from __future__ import annotations", *lines]).rstrip("\n") + "\n"
 
 
 def make_tests(path: str) -> str:

@@ -7,6 +7,7 @@ between them; and the usage that a provider would have reported. Row shapes: CLA
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -59,7 +60,6 @@ class Recorder:
         self._turn_began = START
         self._edits = 0
         self._outputs: dict[str, float] = {}
-        self.last_prompt = 0
 
     def user(self, text: str, wait: float = 240) -> None:
         """The user speaks, `wait` seconds after the last thing that happened."""
@@ -76,17 +76,34 @@ class Recorder:
                 "isSnapshotUpdate": False,
             }
         )
-        self._say("user", {"role": "user", "content": text}, uuid=uuid, permissionMode="default")
+        self._link("user", uuid, message={"role": "user", "content": text}, permissionMode="default")
         self._grow(text)
 
-    def reply(
-        self, text: str = "", *calls: Call, think: str | None = None, sealed: bool = False, aside: bool = True
-    ) -> None:
+    def reply(self, text: str = "", *calls: Call, think: str | None = None, sealed: bool = False) -> None:
         """The agent thinks, speaks and calls tools side by side; then their outputs come in.
 
-        `sealed` thinking has no words, only the provider's signature. `aside` lets the harness note its own
-        progress.
+        `sealed` thinking has no words, only the provider's signature.
         """
+        asked = self._speak(text, calls, think, sealed)
+        for (caller, name), call in zip(asked, calls, strict=True):
+            self._answer(caller, name, call)
+
+    def delegate(self, text: str, task: str, prompt: str, work: Callable[[], str]) -> None:
+        """The agent hands a task to a sub-agent. `work` tells what that one does and returns its last words."""
+        asked = {"description": task, "prompt": prompt, "subagent_type": "Explore"}
+        [(caller, name)] = self._speak(text, (Call("Task", asked, ""),))
+        self._lane = Lane(9_240, self._chance.hexes(7))
+        self._link("user", message={"role": "user", "content": prompt})
+        self._grow(prompt)
+        answer = work()
+        self.reply(answer)
+        self._lane = self._main
+        self._answer(caller, name, Call("Task", asked, answer))
+
+    def _speak(
+        self, text: str, calls: Sequence[Call], think: str | None = None, sealed: bool = False
+    ) -> list[tuple[str, str]]:
+        """The rows of a reply. Returns the row and the id of every call."""
         prompt = round(self._lane.full)
         blocks: list[Row] = []
         if think is not None or sealed:
@@ -94,64 +111,44 @@ class Recorder:
             blocks.append({"type": "thinking", "thinking": think or "", "signature": seal})
         if text:
             blocks.append({"type": "text", "text": text})
-        ids = [f"toolu_01{self._chance.letters(22)}" for _ in calls]
-        blocks += [
-            {"type": "tool_use", "id": name, "name": call.name, "input": call.input}
-            for name, call in zip(ids, calls, strict=True)
-        ]
+        for call in calls:
+            name = f"toolu_01{self._chance.letters(22)}"
+            blocks.append({"type": "tool_use", "id": name, "name": call.name, "input": call.input})
         said = sum(self._grow(_words(block)) for block in blocks) + (90 if sealed else 0)
         self._pass(1.5 + said / 60)
-        usage = self._usage(prompt, round(said))
-        message, request = f"msg_01{self._chance.letters(22)}", f"req_011C{self._chance.letters(20)}"
-        callers = []
-        for at, block in enumerate(blocks):
-            last = at == len(blocks) - 1
-            stop = ("tool_use" if calls else "end_turn") if last else None
-            body = {
-                "model": MODEL,
-                "id": message,
-                "type": "message",
-                "role": "assistant",
-                "content": [block],
-                "stop_reason": stop,
-                "stop_sequence": None,
-                "usage": usage,
-            }
-            uuid = self._say("assistant", body, requestId=request)
+        frame = {
+            "model": MODEL,
+            "id": f"msg_01{self._chance.letters(22)}",
+            "type": "message",
+            "role": "assistant",
+            "usage": self._usage(prompt, round(said)),
+            "stop_sequence": None,
+        }
+        request = f"req_011C{self._chance.letters(20)}"
+        asked = []
+        for block in blocks:
+            stop = None if block is not blocks[-1] else "tool_use" if calls else "end_turn"
+            message = {**frame, "content": [block], "stop_reason": stop}
+            row = self._link("assistant", message=message, requestId=request)
             if block["type"] == "tool_use":
-                callers.append(uuid)
-        for caller, name, call in zip(callers, ids, calls, strict=True):
-            self._answer(caller, name, call, aside)
+                asked.append((row, block["id"]))
+        return asked
 
-    def _answer(self, caller: str, name: str, call: Call, aside: bool) -> None:
+    def _answer(self, caller: str, name: str, call: Call) -> None:
         self._pass(0.2 + self._chance.between(0, 3.0 if call.name == "Bash" else 0.4))
         result: Row = {"type": "tool_result", "tool_use_id": name, "content": call.output}
         if call.is_error:
             result["is_error"] = True
         self._lane.parent = caller
-        self._say("user", {"role": "user", "content": [result]}, sourceToolAssistantUUID=caller)
+        self._link(
+            "user", message={"role": "user", "content": [result]}, sourceToolAssistantUUID=caller
+        )
         self._outputs[name] = self._grow(call.output)
-        if call.name in ("Edit", "Write") and aside:
+        if call.name in ("Edit", "Write"):
             self._edits += 1
             hook = {"type": "hook_progress", "hookEvent": "PostToolUse", "hookName": f"PostToolUse:{call.name}"}
             if self._edits % 3 == 0:
                 self._link("progress", data=hook, parentToolUseID=name, toolUseID=name)
-
-    def spawn(self, description: str, prompt: str) -> str:
-        """Hand a task to a sub-agent. What is replied from here on is its own, until `join`."""
-        self._task = (description, prompt)
-        self._lane = Lane(9_240, self._chance.hexes(7))
-        self._say("user", {"role": "user", "content": prompt})
-        self._grow(prompt)
-        return prompt
-
-    def join(self, answer: str) -> Call:
-        """The sub-agent's last words, as the answer to the call that sent it off."""
-        self.reply(answer)
-        self._lane = self._main
-        description, prompt = self._task
-        asked = {"description": description, "prompt": prompt, "subagent_type": "Explore"}
-        return Call("Task", asked, answer)
 
     def compact(self, summary: str) -> None:
         """The harness has the conversation summarised, because the window is nearly full."""
@@ -168,9 +165,9 @@ class Recorder:
             level="info",
             compactMetadata=metadata,
         )
-        self._say(
+        self._link(
             "user",
-            {"role": "user", "content": summary},
+            message={"role": "user", "content": summary},
             isCompactSummary=True,
             isVisibleInTranscriptOnly=True,
         )
@@ -224,7 +221,6 @@ class Recorder:
         fresh = 2 + self._chance.below(8)
         written = max(prompt - warm - fresh, 0)
         lane.warm, lane.warm_until = warm + written, self._clock + CACHE_LIFE
-        self.last_prompt = prompt
         return {
             "input_tokens": prompt - warm - written,
             "cache_creation_input_tokens": written,
@@ -238,9 +234,6 @@ class Recorder:
         if self._lane.parent is not None:
             taken = round((self._clock - self._turn_began).total_seconds() * 1000)
             self._link("system", subtype="turn_duration", durationMs=taken, isMeta=False)
-
-    def _say(self, kind: str, message: Row, **more: Any) -> str:
-        return self._link(kind, message=message, **more)
 
     def _link(self, kind: str, uuid: str | None = None, **more: Any) -> str:
         """A row in the chain of rows."""

@@ -183,7 +183,10 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       id,
       row,
       before: { text: text(row).slice(0, 2000), total: text(row).length },
-      after: blocks[row]?.section === "tool_output" ? { text: after, total: after.length } : null,
+      after:
+        blocks[row]?.section === "tool_output" && (blocks[row]?.tokens ?? 0) > 2000
+          ? { text: after, total: after.length }
+          : null,
       facts: [
         ["record", `line ${row + 611}`],
         ["call id", "toolu_01FjK2"],

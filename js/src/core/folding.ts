@@ -81,7 +81,7 @@ const measureRun = (
   for (let row = from; row < limit; row++) {
     const { fate, tokens } = fateAt(scene, plan, row, place);
     const before = scene.blockTokens[row] as number;
-    const same = scene.fates[fate]?.id === "verbatim" && tokens === before;
+    const same = isSame(scene, plan, place, row);
     const now = same ? "same" : gone[fate] ? "gone" : "single";
     if (row === from) [kind, run.same] = [now, same];
     else if (now !== kind || now === "single") break;
@@ -98,19 +98,32 @@ export const itemOfRow = (items: readonly Item[], row: number): number =>
   items.findIndex(item =>
     item.kind === "row"
       ? item.row === row
-      : item.kind === "fold" && !item.open && covers(item, new Set([row])),
+      : item.kind === "fold" && !item.open && item.from <= row && row < item.to,
   );
+
+/** The first row that an item stands for, by which it is found again in another folding; -1 for the cut. */
+export const rowOfItem = (item: Item | undefined): number =>
+  item?.kind === "row" ? item.row : item?.kind === "fold" ? item.from : -1;
 
 /** The next item after `index` that stands for something that differs, wrapping around; -1 when nothing does. */
 export const nextDiffering = (
+  scene: Scene,
+  plan: Plan,
+  place: number,
   items: readonly Item[],
   index: number,
-  differs: (row: number) => boolean,
-): number => {
+) => {
   for (let i = 1; i <= items.length; i++) {
     const at = (index + i) % items.length;
     const item = items[at] as Item;
-    if (item.kind === "row" ? differs(item.row) : item.kind === "fold" && !item.open && !item.same) return at;
+    if (item.kind === "row" && !isSame(scene, plan, place, item.row)) return at;
+    if (item.kind === "fold" && !item.open && !item.same) return at;
   }
   return -1;
+};
+
+/** True for a block that stands after the cut as it stood before. */
+export const isSame = (scene: Scene, plan: Plan, place: number, row: number): boolean => {
+  const { fate, tokens } = fateAt(scene, plan, row, place);
+  return scene.fates[fate]?.id === "verbatim" && tokens === scene.blockTokens[row];
 };

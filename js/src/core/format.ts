@@ -39,7 +39,7 @@ export const namePlace = (scene: Scene, place: number): string =>
 export const nameTurns = (first: number, last: number): string =>
   first === last ? `turn ${first + 1}` : `turns ${first + 1}–${last + 1}`;
 
-export const plural = (count: number, noun: string): string =>
-  `${exact(count)} ${noun}${count === 1 ? "" : "s"}`;
+export const plural = (count: number, noun: string, many = `${noun}s`): string =>
+  `${exact(count)} ${count === 1 ? noun : many}`;
 
 const trim = (digits: string) => digits.replace(/\.0+$/, "");

@@ -1,5 +1,5 @@
 // How one line of the before/after list looks: a block, a folded run of blocks, or the cut between them.
-import type { Fold } from "../core/folding";
+import { type Fold, isSame } from "../core/folding";
 import { exact, nameTurns, plural, sayPlace, short } from "../core/format";
 import { fateAt, type Scene, turnOfRow } from "../core/state";
 import type { RowsReply } from "../core/wire";
@@ -20,7 +20,7 @@ export const drawRow = (
   const before = scene.blockTokens[row] as number;
   const section = scene.sections[scene.blockSection[row] as number];
   const fateNamed = scene.fates[fate];
-  const same = fateNamed?.id === "verbatim" && tokens === before;
+  const same = isSame(scene, plan, place, row);
   return h(
     "div",
     {

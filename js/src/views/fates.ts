@@ -1,7 +1,7 @@
 // Before and after, row by row: what happens to every block under the cut, with texts on demand.
-import { foldRows, type Item, itemOfRow, nextDiffering } from "../core/folding";
+import { foldRows, type Item, itemOfRow, nextDiffering, rowOfItem } from "../core/folding";
 import { exact } from "../core/format";
-import { fateAt, turnOfRow } from "../core/state";
+import { turnOfRow } from "../core/state";
 import { makeBodies } from "./bodies";
 import { h, setAttributes, setText } from "./dom";
 import { drawColumns, drawCut, drawFold, drawRow } from "./faterow";
@@ -11,18 +11,19 @@ import { makeScroller } from "./scroller";
 
 const ROW = 24;
 const PAUSE = 100;
-let count = 0;
+let lists = 0;
 
 export interface Fates extends View {
   openBody(row: number): void;
 }
 
 export const makeFates = (actions: Actions): Fates => {
-  const differing = h("span", { class: "ci-count" });
+  const differing = h("span");
   const next = h("button", { type: "button", class: "ci-link" }, "next");
-  const opened = new Set<number>();
+  const base = `ci-item-${lists++}`;
+  /** Rows whose folds are open, and rows (or the cut) whose texts are. */
+  const unfolded = new Set<number>();
   const expanded = new Set<number | "cut">();
-  const base = `ci-item-${count++}`;
   let shown: Picture | undefined;
   let items: Item[] = [];
   let active = 0;
@@ -32,95 +33,20 @@ export const makeFates = (actions: Actions): Fates => {
   const refresh = () => scroller.show(items.length);
   const labels = makeLabels(actions.requests, refresh);
   const bodies = makeBodies(actions.requests, refresh);
-
   const scroller = makeScroller({
     height: ROW,
     head: drawColumns(),
     keyOf: index => keyOf(items[index] as Item, expanded),
     draw(index) {
       const item = items[index] as Item;
-      const line = drawItem(shown as Picture, item, index);
+      const line = drawLine(shown as Picture, item, index);
       line.id = `${base}-${index}`;
       line.classList.toggle("ci-active", index === active);
-      const body = isOpen(item) && item.kind !== "fold" ? bodies.draw(shown as Picture, item) : null;
-      if (body === null) return { node: line, tall: false };
-      const node = h("div", { role: "presentation" }, line, body);
-      return { node, tall: true };
+      if (item.kind === "fold" || !isOpen(item, expanded)) return { node: line, tall: false };
+      const body = bodies.draw(shown as Picture, item);
+      return { node: h("div", { role: "presentation" }, line, body), tall: true };
     },
   });
-
-  const isOpen = (item: Item): boolean =>
-    item.kind === "fold" ? item.open : expanded.has(item.kind === "cut" ? "cut" : item.row);
-
-  const drawItem = (picture: Picture, item: Item, index: number): HTMLElement => {
-    if (item.kind === "fold") return drawFold(picture, item);
-    if (item.kind === "cut") return drawCut(picture, isOpen(item));
-    const above = items[index - 1];
-    const { scene } = picture;
-    const newTurn = above?.kind !== "row" || turnOfRow(scene, above.row) !== turnOfRow(scene, item.row);
-    return drawRow(picture, item.row, labels.get(item.row), isOpen(item), newTurn);
-  };
-
-  const fold = () => {
-    if (shown === undefined) return;
-    const { scene, plan, place } = shown;
-    const folding = foldRows(scene, plan, place, opened);
-    items = folding.items;
-    active = Math.min(active, items.length - 1);
-    setText(differing, `${exact(folding.differing)} of ${exact(scene.blocks)} differ`);
-    next.disabled = folding.differing === 0;
-    setAttributes(grid, { "aria-rowcount": items.length, "aria-activedescendant": `${base}-${active}` });
-    drawnAt = performance.now();
-    refresh();
-  };
-
-  const toggle = (item: Item) => {
-    const key = item.kind === "cut" ? "cut" : item.kind === "row" ? item.row : undefined;
-    if (key !== undefined) expanded.delete(key) || expanded.add(key);
-    else if (item.kind === "fold" && !item.open) opened.add(item.from);
-    else if (item.kind === "fold")
-      for (const row of [...opened]) item.from <= row && row < item.to && opened.delete(row);
-    fold();
-  };
-
-  const activate = (index: number) => {
-    const item = items[index];
-    if (item === undefined) return;
-    active = index;
-    setAttributes(grid, { "aria-activedescendant": `${base}-${active}` });
-    refresh();
-    scroller.reveal(index);
-    if (item.kind === "row" && shown?.row !== item.row) actions.select(item.row);
-  };
-
-  /** Opens the fold that hides a row and brings the row into sight. */
-  const reveal = (row: number) => {
-    const index = itemOfRow(items, row);
-    const item = items[index];
-    if (item?.kind === "fold") {
-      opened.add(item.from);
-      fold();
-      return reveal(row);
-    }
-    if (index >= 0) {
-      active = index;
-      setAttributes(grid, { "aria-activedescendant": `${base}-${active}` });
-      refresh();
-      scroller.reveal(index);
-    }
-  };
-
-  const goNext = () => {
-    if (shown === undefined) return;
-    const { scene, plan, place } = shown;
-    const differs = (row: number) => {
-      const { fate, tokens } = fateAt(scene, plan, row, place);
-      return scene.fates[fate]?.id !== "verbatim" || tokens !== scene.blockTokens[row];
-    };
-    const index = nextDiffering(items, active, differs);
-    if (index >= 0) activate(index);
-  };
-
   const grid = scroller.node;
   setAttributes(grid, {
     role: "treegrid",
@@ -128,36 +54,100 @@ export const makeFates = (actions: Actions): Fates => {
     "aria-label": "Before and after",
     "aria-colcount": 5,
   });
+
+  const drawLine = (picture: Picture, item: Item, index: number): HTMLElement => {
+    if (item.kind === "fold") return drawFold(picture, item);
+    if (item.kind === "cut") return drawCut(picture, isOpen(item, expanded));
+    const above = items[index - 1];
+    const turn = turnOfRow(picture.scene, item.row);
+    const newTurn = above?.kind !== "row" || turnOfRow(picture.scene, above.row) !== turn;
+    return drawRow(picture, item.row, labels.get(item.row), isOpen(item, expanded), newTurn);
+  };
+
+  const fold = () => {
+    if (shown === undefined) return;
+    const { scene, plan, place } = shown;
+    const held = scroller.hold();
+    const heldRow = rowOfItem(held && items[held.index]);
+    const activeRow = rowOfItem(items[active]);
+    const folding = foldRows(scene, plan, place, unfolded);
+    items = folding.items;
+    mark(activeRow < 0 ? Math.min(active, items.length - 1) : itemOfRow(items, activeRow));
+    setText(differing, `${exact(folding.differing)} of ${exact(scene.blocks)} differ`);
+    next.disabled = folding.differing === 0;
+    setAttributes(grid, { "aria-rowcount": items.length });
+    drawnAt = performance.now();
+    const anchor = held && heldRow >= 0 ? { ...held, index: itemOfRow(items, heldRow) } : undefined;
+    scroller.show(items.length, anchor);
+  };
+
+  const mark = (index: number) => {
+    active = Math.max(0, index);
+    setAttributes(grid, { "aria-activedescendant": items.length > 0 ? `${base}-${active}` : undefined });
+  };
+
+  const toggle = (item: Item) => {
+    if (item.kind === "fold") {
+      if (!item.open) unfolded.add(item.from);
+      else for (let row = item.from; row < item.to; row++) unfolded.delete(row);
+    } else {
+      const key = item.kind === "cut" ? "cut" : item.row;
+      if (!expanded.delete(key)) expanded.add(key);
+    }
+    fold();
+  };
+
+  const activate = (index: number) => {
+    const item = items[index];
+    if (item === undefined) return;
+    mark(index);
+    refresh();
+    scroller.reveal(index);
+    if (item.kind === "row" && shown?.row !== item.row) actions.select(item.row);
+  };
+
+  /** Brings a row into sight, out of the fold that hides it. */
+  const reveal = (row: number) => {
+    if (items[itemOfRow(items, row)]?.kind === "fold") {
+      unfolded.add(row);
+      fold();
+    }
+    mark(itemOfRow(items, row));
+    refresh();
+    scroller.reveal(active);
+  };
+
+  const goNext = () => {
+    if (shown === undefined) return;
+    const { scene, plan, place } = shown;
+    activate(nextDiffering(scene, plan, place, items, active));
+  };
+
   grid.addEventListener("click", event => {
     const line = (event.target as Element).closest<HTMLElement>(".ci-row");
     if (line === null || line.id === "") return;
     const index = Number(line.id.slice(base.length + 1));
     const item = items[index] as Item;
-    const wasActive = index === active && (item.kind !== "row" || shown?.row === item.row);
+    const again = item.kind !== "row" || shown?.row === item.row;
     activate(index);
-    if (item.kind !== "row" || wasActive) toggle(item);
+    if (again) toggle(item);
   });
   grid.addEventListener("keydown", event => {
-    if (event.target !== grid) return;
     const item = items[active];
-    if (item === undefined) return;
-    if (event.key === "ArrowDown") activate(active + 1);
-    else if (event.key === "ArrowUp") activate(active - 1);
-    else if (event.key === "Home") activate(0);
-    else if (event.key === "End") activate(items.length - 1);
-    else if (event.key === "Enter" || event.key === " ") toggle(item);
-    else if (event.key === "ArrowRight" && !isOpen(item)) toggle(item);
-    else if (event.key === "ArrowLeft" && isOpen(item)) toggle(item);
-    else if (event.key === "n") goNext();
-    else return;
+    if (event.target !== grid || item === undefined) return;
+    const act = KEYS[event.key];
+    if (act === undefined) return;
     event.preventDefault();
+    if (act === "next") goNext();
+    else if (act === "toggle" || act === (isOpen(item, expanded) ? "close" : "open")) toggle(item);
+    else if (typeof act === "number") activate(Math.max(0, Math.min(items.length - 1, active + act)));
   });
   next.addEventListener("click", goNext);
 
   const node = h(
     "section",
     { class: "ci-panel ci-fates", "data-testid": "fates", "aria-label": "Before and after" },
-    h("h3", {}, "Before → after", h("span", {}, differing, next)),
+    h("h3", {}, "Before → after", h("span", { class: "ci-count" }, differing, next)),
     grid,
   );
 
@@ -166,18 +156,18 @@ export const makeFates = (actions: Actions): Fates => {
     draw(picture, parts) {
       shown = picture;
       if (parts.has("scene")) {
-        for (const set of [opened, expanded]) set.clear();
+        for (const set of [unfolded, expanded]) set.clear();
         labels.clear(picture.scene.blocks);
-        active = 0;
+        items = [];
       }
       if (parts.has("scene") || parts.has("plan")) bodies.clear();
-      clearTimeout(timer);
       if (parts.has("scene") || parts.has("plan") || parts.has("size")) fold();
       else if (parts.has("place")) {
         // The list follows a moving hand ten times a second; the frame belongs to the handle.
+        clearTimeout(timer);
         timer = setTimeout(fold, Math.max(0, drawnAt + PAUSE - performance.now()));
       } else if (parts.has("row")) refresh();
-      if (parts.has("row") && picture.row >= 0 && !grid.contains(document.activeElement)) reveal(picture.row);
+      if (parts.has("row") && picture.row >= 0 && document.activeElement !== grid) reveal(picture.row);
     },
     openBody(row) {
       expanded.add(row);
@@ -190,6 +180,23 @@ export const makeFates = (actions: Actions): Fates => {
     },
   };
 };
+
+const KEYS: Record<string, number | "toggle" | "open" | "close" | "next"> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+  Enter: "toggle",
+  " ": "toggle",
+  ArrowRight: "open",
+  ArrowLeft: "close",
+  n: "next",
+};
+
+const isOpen = (item: Item, expanded: ReadonlySet<number | "cut">): boolean =>
+  item.kind === "fold" ? item.open : expanded.has(item.kind === "cut" ? "cut" : item.row);
 
 const keyOf = (item: Item, expanded: ReadonlySet<number | "cut">): string => {
   if (item.kind === "fold") return `f${item.from}`;

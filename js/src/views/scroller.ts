@@ -6,11 +6,19 @@ const MARGIN = 4;
 
 export interface Scroller {
   readonly node: HTMLElement;
-  /** Shows `count` items. */
-  show(count: number): void;
+  /** Shows `count` items; with an anchor, the item at its index stands where it says. */
+  show(count: number, anchor?: Anchor): void;
+  /** The item at the upper edge; undefined at the very top, where nothing needs holding. */
+  hold(): Anchor | undefined;
   /** Scrolls an item into sight. */
   reveal(index: number): void;
   dispose(): void;
+}
+
+/** An item and how many pixels of it are above the upper edge. */
+export interface Anchor {
+  index: number;
+  hidden: number;
 }
 
 export interface Source {
@@ -66,10 +74,16 @@ export const makeScroller = (source: Source): Scroller => {
 
   return {
     node,
-    show(next) {
+    show(next, anchor) {
       count = next;
       stack();
+      if (anchor !== undefined) node.scrollTop = (heights.tops[anchor.index] ?? 0) + anchor.hidden;
       render();
+    },
+    hold() {
+      if (node.scrollTop === 0) return undefined;
+      const [index] = visibleItems(heights, node.scrollTop, node.scrollTop + 1, 0);
+      return { index, hidden: node.scrollTop - (heights.tops[index] ?? 0) };
     },
     reveal(index) {
       const top = heights.tops[index] ?? 0;

@@ -1,0 +1,85 @@
+"""A finished draft of a Claude Code file -> an entry, with its boundary if it is a compaction.
+
+Names of the metadata: CLAUDE §3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..blocks import Number, build
+from ..session import Boundary, Entry, Usage
+from .anthropic_blocks import read_usage
+from .claude_chain import Chain, Draft
+
+SYNTHETIC = "<synthetic>"
+"""The model named in messages that Claude Code writes itself. Their usage is nobody's word."""
+
+
+def make_entry(draft: Draft, chain: Chain, drafts: list[Draft]) -> Entry:
+    """The entry; `drafts` are all of the file, linked."""
+    rows, parts = draft.rows, draft.parts
+    usage, iterations = _read_usage(draft)
+    return build(
+        Entry,
+        id=draft.id,
+        parent=draft.parent if draft.up is None else draft.up.id,
+        role=draft.role,
+        kind=draft.kind,
+        blocks=tuple(parts[0] if len(parts) == 1 else [block for part in parts for block in part]),
+        usage=usage,
+        model=draft.model,
+        stop_reason=draft.stop_reason,
+        error=draft.error,
+        timestamp=draft.timestamp,
+        meta=draft.meta,
+        sidechain=draft.side,
+        boundary=None if draft.kind == "message" else _make_boundary(draft, chain, drafts),
+        aliases=() if len(rows) == 1 else tuple(row for row in rows[1:] if row is not None),
+        sources=tuple(draft.sources),
+        extra={"iterations": iterations} if iterations else {},
+    )
+
+
+def _read_usage(draft: Draft) -> tuple[Usage | None, list[Any]]:
+    """The usage, and the requests it was summed from when there were several."""
+    if draft.usage is None or draft.model == SYNTHETIC:
+        return None, []
+    iterations = draft.usage.get("iterations") if isinstance(draft.usage, dict) else None
+    several = iterations if isinstance(iterations, list) and len(iterations) > 1 else []
+    return read_usage(draft.usage), several
+
+
+def _make_boundary(draft: Draft, chain: Chain, drafts: list[Draft]) -> Boundary:
+    told = dict(draft.metadata) if isinstance(draft.metadata, dict) else {}
+    kept = chain.find_kept(draft, drafts)
+    if kept:
+        for name in ("preservedMessages", "preservedSegment"):
+            told.pop(name, None)
+    trigger = told.pop("trigger") if isinstance(told.get("trigger"), str) else None
+    return Boundary(
+        kind="micro" if draft.kind == "micro" else "compact",
+        trigger=trigger,
+        tokens_before=_pop_number(told, "preTokens"),
+        tokens_after=_pop_number(told, "postTokens"),
+        tokens_saved=_pop_number(told, "tokensSaved"),
+        kept=tuple(each.id for each in kept),
+        cleared=_pop_strings(told, "compactedToolIds"),
+        extra=told,
+    )
+
+
+def _pop_number(told: dict[str, Any], name: str) -> Number | None:
+    value = told.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        del told[name]
+        return value
+    return None
+
+
+def _pop_strings(told: dict[str, Any], name: str) -> tuple[str, ...]:
+    value = told.get(name)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        del told[name]
+        return tuple(value)
+    return ()
