@@ -86,9 +86,11 @@ def trace_history(session: Session, ledger: Ledger) -> History:
                 if entry.boundary
                 else at
             )
-            running = ledger.head_tokens + int(sum(tokens[path[k]] for k in range(first, at)))
+            running = ledger.head_tokens + int(
+                sum(tokens[path[k]] for k in range(first, at) if entries[path[k]].kind != "note")
+            )
             cuts.append(at)
-        running += int(tokens[index])
+        running += int(tokens[index]) if entry.kind != "note" else 0
         if entry.boundary is not None:
             told = entry.boundary
             marks.append(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+_UNSEEN = ("compaction", "micro", "note")
 ROLES = ("user", "assistant", "tool", "system", "other")
 
 
@@ -111,7 +112,7 @@ def _surviving(session: Session) -> tuple[list[int], int]:
     entries, path = session.entries, session.path
     compactions = [at for at, i in enumerate(path) if entries[i].kind == "compaction"]
     if not compactions:
-        return [at for at, i in enumerate(path) if entries[i].kind != "micro"], -1
+        return [at for at, i in enumerate(path) if entries[i].kind not in _UNSEEN], -1
     last = compactions[-1]
     boundary = entries[path[last]].boundary
     where = {path[at]: at for at in range(len(path))}
@@ -123,7 +124,7 @@ def _surviving(session: Session) -> tuple[list[int], int]:
     tail = sorted(
         {*(at for at in kept_ids if at < last), *range(first_kept, last), *range(last + 1, len(path))}
     )
-    return [last, *(at for at in tail if entries[path[at]].kind not in ("compaction", "micro"))], 0
+    return [last, *(at for at in tail if entries[path[at]].kind not in _UNSEEN)], 0
 
 
 def _role(role: str) -> int:

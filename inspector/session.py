@@ -102,14 +102,15 @@ class Entry(Value):
     """One message, or one recorded compaction.
 
     `role` is user, assistant, tool, system, or whatever the file says. An entry of role `tool` holds
-    nothing but tool outputs. `meta` marks words the harness put in the user's mouth. `sidechain` names
+    nothing but tool outputs. A `note` is a record that stands in the chain of parents and that the model
+    never sees. `meta` marks words the harness put in the user's mouth. `sidechain` names
     the sub-agent an entry belongs to; sidechains are never on the main path.
     """
 
     id: Chars
     parent: Chars | None = None
     role: Chars = "user"
-    kind: Literal["message", "compaction", "branch_summary", "micro"] = "message"
+    kind: Literal["message", "compaction", "branch_summary", "micro", "note"] = "message"
     blocks: tuple[Block, ...] = ()
     usage: Usage | None = None
     model: Chars | None = None

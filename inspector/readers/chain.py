@@ -5,6 +5,8 @@ In go ids and parents in file order, out come parents, aliases and first kept en
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class Chain:
     """The parents of a file.
@@ -69,8 +71,17 @@ class Chain:
 
     def warnings(self) -> tuple[str, ...]:
         """A sentence when ids are not unique."""
-        count = len(self.repeated)
-        if not count:
-            return ()
-        entries = "1 entry has" if count == 1 else f"{count} entries have"
-        return (f"{entries} an id that was used before; the last one counts",)
+        return _say_repeated(len(self.repeated))
+
+
+def warn_of_repeated(ids: Iterable[str]) -> tuple[str, ...]:
+    """A sentence when ids are not unique."""
+    names = list(ids)
+    return _say_repeated(len(names) - len(set(names)))
+
+
+def _say_repeated(count: int) -> tuple[str, ...]:
+    if not count:
+        return ()
+    entries = "1 entry has" if count == 1 else f"{count} entries have"
+    return (f"{entries} an id that was used before; the last one counts",)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..blocks import Text
+from ..blocks import Text, Unknown
 from ..errors import EmptySession, ReadError
-from ..session import Corrupt, Entry, Note, Session
-from .chain import Chain
+from ..session import Corrupt, Entry, Session
+from .chain import warn_of_repeated
 from .pi_ai import read_boundary, read_message, read_usage
 from .records import Data, Reader, paused_gc
 from .shapes import FILE, Fields, load, place, sniff_document
@@ -50,23 +50,18 @@ def read(data: Data) -> Session:
     raw = fields.items("entries")
     if raw is None:
         raise ReadError(FILE, detail="it has no list `entries`")
-    chain = _find_chain(raw)
-    aliases = chain.find_aliases()
     entries: list[Entry] = []
-    notes: list[Note] = []
     corrupt: list[Corrupt] = []
     for line, item in enumerate(raw, 1):
-        record = _read_entry(item, line, chain, aliases)
+        record = _read_entry(item, line)
         if isinstance(record, Entry):
             entries.append(record)
-        elif isinstance(record, Note):
-            notes.append(record)
         else:
             corrupt.append(record)
-    if not entries:
+    if all(entry.kind == "note" for entry in entries):
         raise EmptySession(FILE, [(NAME, "")], f"none of its {len(raw)} entries is a message")
     version, created, updated = fields.number("version"), fields.text("createdAt"), fields.text("updatedAt")
-    warnings = chain.warnings()
+    warnings = warn_of_repeated(entry.id for entry in entries)
     if version != VERSION:
         warnings += (f"it says version {version}, and {VERSION} is the one this reader knows",)
     return Session(
@@ -75,22 +70,11 @@ def read(data: Data) -> Session:
         created=created,
         updated=updated,
         entries=tuple(entries),
-        leaf=chain.find_entry(fields.text("leafId")),
-        notes=tuple(notes),
+        leaf=fields.text("leafId"),
         corrupt=tuple(corrupt),
         warnings=warnings,
         extra=fields.rest,
     )
-
-
-def _find_chain(raw: list[Any]) -> Chain:
-    chain = Chain()
-    for item in raw:
-        fields = Fields(item)
-        name = fields.text("id")
-        if name is not None:
-            chain.add(name, fields.text("parentId"), is_entry=_fault(item) is None and item["type"] in TYPES)
-    return chain
 
 
 def _fault(item: Any) -> str | None:
@@ -106,28 +90,31 @@ def _fault(item: Any) -> str | None:
     return None
 
 
-def _read_entry(
-    item: Any, line: int, chain: Chain, aliases: dict[str, tuple[str, ...]]
-) -> Entry | Note | Corrupt:
+def _read_entry(item: Any, line: int) -> Entry | Corrupt:
     source = place(line)
     if fault := _fault(item):
         return Corrupt(line=line, offset=source.offset, reason=fault)
     fields = Fields(item)
     kind, name = fields.text("type"), fields.text("id") or ""
+    parent, time = fields.text("parentId"), fields.text("timestamp")
     if kind not in TYPES:
-        return Note(type=kind or "", known=False, source=source)
-    parent = chain.find_entry(fields.text("parentId"))
-    also, time = aliases.get(name, ()), fields.text("timestamp")
+        # Flue walks through entries of any type, and shows the model none it does not know (FLUE §1).
+        raw = Unknown(type=kind or "", raw=fields.rest)
+        return Entry(
+            id=name,
+            parent=parent,
+            role="other",
+            kind="note",
+            blocks=(raw,),
+            timestamp=time,
+            sources=(source,),
+        )
     if kind == "message":
         message = fields.object("message") or {}
-        return read_message(
-            message, fields.rest, id=name, parent=parent, source=source, timestamp=time, aliases=also
-        )
+        return read_message(message, fields.rest, id=name, parent=parent, source=source, timestamp=time)
     boundary, usage = None, None
     if kind == "compaction":
-        told = fields.text("firstKeptEntryId")
-        first_kept = chain.find_first_kept(told, name)
-        boundary = read_boundary(fields, first_kept, {} if first_kept == told else {"firstKeptEntryId": told})
+        boundary = read_boundary(fields, fields.text("firstKeptEntryId"), {})
         usage = read_usage(fields)
         summary = boundary.summary or ""
         words = summary if summary.startswith(MARKER) else f"{MARKER}\n\n{summary}"
@@ -141,7 +128,6 @@ def _read_entry(
         usage=usage,
         timestamp=time,
         boundary=boundary,
-        aliases=also,
         sources=(source,),
         extra=fields.rest,
     )

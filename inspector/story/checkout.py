@@ -135,7 +135,8 @@ class Checkout:
 
     def changes(self) -> list[str]:
         """Paths that differ from the last commit."""
-        return [path for path, text in self.files.items() if self._committed.get(path) != text]
+        different = (path for path, text in self.files.items() if self._committed.get(path) != text)
+        return [path for path in different if not path.startswith("build/")]
 
     def diff(self, *paths: str) -> Call:
         """What differs from the last commit, in some files or in all."""
@@ -160,7 +161,9 @@ class Checkout:
         self._commits += 1
         name = Chance(f"commit {self._commits}").hexes(7)
         files = "1 file" if len(changed) == 1 else f"{len(changed)} files"
-        told = f"[clock-change {name}] {subject}\n {files} changed, {plus} insertions(+), {minus} deletions(-)"
+        told = (
+            f"[clock-change {name}] {subject}\n {files} changed, {plus} insertions(+), {minus} deletions(-)"
+        )
         return self.run(f'git add -A && git commit -m "{subject}"', told, "Commit")
 
 

@@ -45,7 +45,9 @@ def _survey() -> tuple[Harbour, ...]:
         north = 63.0 if zone.startswith("Atlantic") else 58.4 if zone.endswith("Oslo") else 50.6
         for name in names.split(", "):
             lat, lon = north + chance.between(0, 1.4), chance.between(-6.2, -1.1)
-            found.append(Harbour(name, zone, round(lat, 4), round(lon, 4), round(chance.between(2.1, 6.4), 2)))
+            found.append(
+                Harbour(name, zone, round(lat, 4), round(lon, 4), round(chance.between(2.1, 6.4), 2))
+            )
     return tuple(found)
 
 

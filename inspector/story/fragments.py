@@ -90,8 +90,8 @@ def utc_today(now: datetime | None = None) -> date:
     return (now or datetime.now(UTC)).astimezone(UTC).date()
 '''
 
-KEY_BEFORE = '_known: dict[tuple[str, int], int] = {}'
-KEY_AFTER = '_known: dict[tuple[str, date], int] = {}'
+KEY_BEFORE = "_known: dict[tuple[str, int], int] = {}"
+KEY_AFTER = "_known: dict[tuple[str, date], int] = {}"
 DAY_BEFORE = "    key = (zone, day.year)\n"
 DAY_AFTER = "    key = (zone, day)\n"
 HELPER_BEFORE = "def find_zone(zone: str) -> ZoneInfo:\n"
@@ -162,7 +162,7 @@ def test_the_morning_pascoe_sat_on_the_bar() -> None:
     assert to_local(datetime(2026, 3, 30, 5, 12), "Europe/London") == datetime(2026, 3, 30, 6, 12)
 '''
 
-TEST_AUTUMN = '''
+TEST_AUTUMN = """
 
 def test_the_hours_before_the_change_keep_the_old_offset() -> None:
     before = to_local(datetime(2026, 10, 25, 0, 47), "Europe/London")
@@ -178,7 +178,7 @@ def test_the_hour_that_comes_twice_says_which_it_is() -> None:
 def test_the_night_the_clocks_go_forward_has_no_two_o_clock() -> None:
     assert to_local(datetime(2026, 3, 29, 0, 59), "Europe/London").hour == 0
     assert to_local(datetime(2026, 3, 29, 1, 0), "Europe/London").hour == 2
-'''
+"""
 
 KEYS: dict[str, str] = {
     "almanac/loader.py": '''def load_almanac(path: PurePath, raw: bytes, key: PublicKey) -> Almanac:
@@ -294,3 +294,18 @@ def run_nightly(registry: Registry, almanac: Almanac, outbox: Outbox, now: datet
     return found''',
 }
 """The function each of these files is read for."""
+
+TEST_KEYS: dict[str, str] = {
+    "jobs/nightly.py": """def test_every_zone_is_warm_for_the_day_that_is_drawn(registry: Registry) -> None:
+    run_nightly(registry, EMPTY, Outbox(), datetime(2026, 3, 30, 2, 30))
+    assert ("Europe/London", date(2026, 3, 30)) in offsets_known()""",
+    "render/ical.py": '''def test_the_feed_and_the_board_agree_today(registry: Registry) -> None:
+    """Takes today's date, so that it looks at every day of the year sooner or later."""
+    harbour = registry.find("gull-haven")
+    row = high_water_of(date.today())
+    assert stamp(row.moment, harbour) == f"{to_local(row.moment, harbour.zone):%Y%m%dT%H%M%S}"''',
+    "stations/gauges.py": """def test_the_battery_of_a_silent_gauge_is_asked_for(simulator: Simulator) -> None:
+    found = simulator.ask("kelp-ness", timeout=5)
+    assert found.voltage == pytest.approx(12.4, abs=0.3)""",
+}
+"""The test that the build server has something to say about."""

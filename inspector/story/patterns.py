@@ -259,7 +259,7 @@ def _split(text: str) -> tuple[Template, ...]:
 
 TYPES, FUNCTIONS, TESTS = _split(_TYPES), _split(_FUNCTIONS), _split(_TESTS)
 
-IMPORTS = '''
+IMPORTS = """
 import logging
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -276,4 +276,4 @@ from tidepool.almanac.model import Almanac, Row
 from tidepool.calendar.offsets import is_summer, offset_minutes, utc_today
 from tidepool.predict.station import Extreme, Station
 from tidepool.stations.harbour import Harbour, Registry
-'''
+"""

@@ -43,10 +43,10 @@ def journal(day: str, hour: int, count: int) -> str:
 
 
 def board(harbour: str, *times: str) -> str:
-    """The API's answer for a harbour's day: low, high, low, high."""
-    heights = (0.9, 4.4, 1.0, 4.2)
+    """The API's answer for a harbour's day: high, low, high, low."""
+    heights = (4.4, 1.0, 4.2, 0.9)
     rows = ",\n".join(
-        f'    {{"at": "{at}", "kind": "{("low", "high")[n % 2]}", "m": {heights[n % 4]}}}'
+        f'    {{"at": "{at}", "kind": "{("high", "low")[n % 2]}", "m": {heights[n % 4]}}}'
         for n, at in enumerate(times)
     )
     return f'{{\n  "harbour": "{harbour}",\n  "clock": "Europe/London",\n  "rows": [\n{rows}\n  ]\n}}'
@@ -96,7 +96,9 @@ def failure(test: str, *lines: str) -> str:
 
 def ci_log(run: int, report: str) -> str:
     """A whole run of the build server."""
-    packages = "anyio fastapi httptools icalendar pydantic pytest pytest-randomly starlette tzdata uvicorn".split()
+    packages = (
+        "anyio fastapi httptools icalendar pydantic pytest pytest-randomly starlette tzdata uvicorn".split()
+    )
     chance = Chance(f"run {run}")
     head = [
         f"run {run} on branch clock-change, image python:3.12-slim, 4 cores",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .chance import Chance
 from .coast import CONSTITUENTS, HARBOURS
-from .fragments import KEYS, OFFSETS
+from .fragments import KEYS, OFFSETS, TEST_KEYS
 from .patterns import FUNCTIONS, IMPORTS, TESTS, TYPES
 
 ROOT = "/home/marit/tidepool"
@@ -72,7 +72,9 @@ def make_module(path: str) -> str:
     parts = []
     parts.append(f'log = logging.getLogger("tidepool.{path[:-3].replace("/", ".")}")')
     parts += [chance.pick(TYPES[:1] if at == 0 else TYPES).substitute(slot) for at, slot in enumerate(slots)]
-    chosen = chance.take([(pattern, slot) for pattern in FUNCTIONS for slot in slots[:2]], 10 + chance.below(5))
+    chosen = chance.take(
+        [(pattern, slot) for pattern in FUNCTIONS for slot in slots[:2]], 10 + chance.below(5)
+    )
     parts += [pattern.substitute(slot) for pattern, slot in chosen]
     if path in KEYS:
         parts.insert(len(slots) + 2 + chance.below(6), KEYS[path])
@@ -109,6 +111,7 @@ def make_tests(path: str) -> str:
     for thing in things:
         slot = thing.slots(chance)
         parts += [pattern.substitute(slot) for pattern in chance.take(narrow, 3)]
+    parts += [TEST_KEYS[path]] if path in TEST_KEYS else []
     return "\n\n\n".join(parts) + "\n"
 
 
@@ -150,12 +153,14 @@ def _almanac() -> str:
             day, hour = divmod(minute + n * 372 + chance.below(9), 1440)
             height = harbour.high + chance.between(-0.6, 0.6) if n % 2 else chance.between(0.2, 1.1)
             kind = "high" if n % 2 else "low"
-            rows.append(f'["2026-01-{day + 1:02d}T{hour // 60:02d}:{hour % 60:02d}Z", "{kind}", {height:.2f}]')
+            rows.append(
+                f'["2026-01-{day + 1:02d}T{hour // 60:02d}:{hour % 60:02d}Z", "{kind}", {height:.2f}]'
+            )
         lines.append(f'  "{harbour.slug}": [{", ".join(rows)}],')
     return "\n".join([*lines, "}}", Chance("seal").letters(86) + "==\n"])
 
 
-_README = '''# tidepool
+_README = """# tidepool
 
 Tide tables for forty small harbours, on boards, telephones and paper.
 
@@ -179,9 +184,9 @@ Times inside are UTC and have no zone attached. Heights are metres above chart d
 | `render/` | table, text message, calendar |
 | `jobs/` | what happens at night |
 | `api/` | what boards ask for |
-'''
+"""
 
-_RUNBOOK = '''# When a board is wrong
+_RUNBOOK = """# When a board is wrong
 
 Whoever is on call has this page and a telephone. Write down what you did and when.
 
@@ -203,7 +208,7 @@ The exchange takes batches at six and at ten in the evening. `python -m tidepool
 ## Times are wrong
 
 (nobody has written this yet)
-'''
+"""
 
 _CHANGELOG = """# Changes
 

@@ -140,13 +140,15 @@ class Recorder:
         if call.is_error:
             result["is_error"] = True
         self._lane.parent = caller
-        self._link(
-            "user", message={"role": "user", "content": [result]}, sourceToolAssistantUUID=caller
-        )
+        self._link("user", message={"role": "user", "content": [result]}, sourceToolAssistantUUID=caller)
         self._outputs[name] = self._grow(call.output)
         if call.name in ("Edit", "Write"):
             self._edits += 1
-            hook = {"type": "hook_progress", "hookEvent": "PostToolUse", "hookName": f"PostToolUse:{call.name}"}
+            hook = {
+                "type": "hook_progress",
+                "hookEvent": "PostToolUse",
+                "hookName": f"PostToolUse:{call.name}",
+            }
             if self._edits % 3 == 0:
                 self._link("progress", data=hook, parentToolUseID=name, toolUseID=name)
 

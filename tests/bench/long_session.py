@@ -57,7 +57,7 @@ def _words(chance: random.Random, least: int, most: int) -> str:
 
 def _length(chance: random.Random) -> int:
     """Lines of an output: 8 in the middle, 90 in one of a hundred."""
-    return min(1 + int(chance.lognormvariate(2, 1.1)), 400)
+    return min(1 + int(chance.lognormvariate(1.8, 1.0)), 400)
 
 
 def _make_call(chance: random.Random, files: list[str], number: int) -> Call:
