@@ -17,7 +17,10 @@ _TYPES = {"integer": "integer", "number": "number", "boolean": "boolean"}
 
 
 def describe_rules(plan: Plan) -> list[dict[str, Any]]:
-    """The trigger and every rule: what it says, what can be set, and what it changes in tokens."""
+    """The trigger and every rule: what it says, what can be set, and what it changes in tokens.
+
+    A `sentence` holds `{knob}` where the control for that knob belongs.
+    """
     shown = [_describe(plan.policy.trigger, None)]
     return shown + [_describe(rule, _delta(plan, code)) for code, rule in enumerate(plan.policy.rules)]
 
@@ -26,7 +29,7 @@ def _describe(rule: Rule, delta: int | None) -> dict[str, Any]:
     return {
         "kind": rule.kind,
         "title": rule.title,
-        "sentence": rule.sentence,
+        "sentence": rule.template,
         "source": rule.source,
         "enabled": rule.enabled,
         "locked": rule.locked,
@@ -44,7 +47,7 @@ def _knob(rule: Rule, name: str) -> dict[str, Any]:
     kind = "number" if "number" in kinds else _TYPES.get(str(first.get("type")), "choice")
     lowest = next((o[k] for o in options for k in ("minimum", "exclusiveMinimum") if k in o), None)
     return {
-        "name": f"{rule.kind}.{name}",
+        "name": name,
         "label": name.replace("_", " "),
         "type": "choice" if "enum" in first else kind,
         "value": getattr(rule, name),

@@ -29,9 +29,14 @@ class Rule(Value):
     enabled: bool = Field(True, description="Whether the rule takes part")
 
     @property
+    def template(self) -> str:
+        """The clause that says what the rule does as it is set now."""
+        return self.phrase
+
+    @property
     def sentence(self) -> str:
         """The rule in words, with its knobs' values."""
-        return self.phrase.format(**self.model_dump())
+        return self.template.format(**self.model_dump())
 
 
 class Trigger(Rule):
@@ -49,10 +54,8 @@ class Trigger(Rule):
     ratio: float | None = Field(None, description="Share of the window that triggers instead", gt=0, le=1)
 
     @property
-    def sentence(self) -> str:
-        if self.ratio is None:
-            return super().sentence
-        return f"compact when the context reaches {self.ratio:.0%} of the window"
+    def template(self) -> str:
+        return self.phrase if self.ratio is None else "compact when the context fills {ratio} of the window"
 
     def threshold(self, window: Number) -> Number:
         """Tokens of context at which it fires (a `ratio`) or above which it fires (a reserve)."""

@@ -28,7 +28,7 @@ from .table import FATES, Table
 
 VERSION = 1
 ALL_SECTIONS = (*SECTIONS, "unexplained")
-LABELS = {"compacted": "compacted history", "tool_call": "tool call", "tool_output": "tool output"}
+LABELS = {"compacted": "summary", "tool_call": "tool call", "tool_output": "tool output"}
 LANES = ("user", "assistant", "reasoning", "tool_call", "tool_output", "compacted", "unknown")
 FORMATS = {"claude-code": "Claude Code", "flue": "Flue", "pi": "pi", "manifest": "session manifest"}
 BODY_CHARS = 20_000

@@ -34,7 +34,7 @@ _DIGITS = "0123456789"
 def estimate_tokens(text: str) -> float:
     """About as many tokens as o200k_base counts in the texts of this story, without loading it."""
     digits = sum(map(text.count, _DIGITS))
-    return 0.21 * len(text) + 0.3 * text.count("\n") + 0.2 * digits
+    return 0.27 * len(text) + 0.2 * text.count("\n") + 0.56 * digits
 
 
 class Lane:
@@ -174,11 +174,12 @@ class Recorder:
             isVisibleInTranscriptOnly=True,
         )
         lane.full, lane.warm = lane.head, lane.head - 212
+        self._outputs.clear()
         self._grow(summary)
 
-    def clear(self, *outputs: int) -> None:
-        """The harness empties old tool outputs, given by their place among all outputs, the last being -1."""
-        names = [list(self._outputs)[at] for at in outputs]
+    def clear(self, least: float, keep: int) -> None:
+        """The harness empties the context's tool outputs of at least `least` tokens, but for the last `keep`."""
+        names = [name for name, tokens in list(self._outputs.items())[:-keep] if tokens >= least]
         saved = sum(self._outputs[name] for name in names)
         metadata = {
             "trigger": "auto",
