@@ -11,38 +11,65 @@ Workbench(session)
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .assembly import append_checkpoint, build_context, live_context
-from .blocks import Block, BlockRef
-from .bundled import open_bundled
-from .context import Context, Piece
-from .counter import Counter
-from .counters import COUNTERS, find_counter
-from .cuts import CutPoint, CutPoints, find_cuts
-from .diff import Diff, diff_contexts, patch
-from .disk import open_session, save_session, session_schema
-from .errors import (
-    CounterError,
-    EditError,
-    EmptySession,
-    InspectorError,
-    ManifestVersion,
-    PatchError,
-    PolicyError,
-    ReadError,
-)
-from .ledger import Ledger, count_tokens
-from .plan import Plan, make_plan
-from .policies import POLICIES, find_policy
-from .policy import Edits, Policy, Rule, Trigger
-from .readers import READERS, read_session
-from .session import Boundary, Entry, Session, Turn, Usage
-from .summary import Checkpoint, SummaryJob
-from .wire import check_request, render_request
-
 if TYPE_CHECKING:
+    from .assembly import append_checkpoint, build_context, live_context
+    from .blocks import Block, BlockRef
+    from .bundled import open_bundled
+    from .context import Context, Piece
+    from .counter import Counter
+    from .counters import COUNTERS, find_counter
+    from .cuts import CutPoint, CutPoints, find_cuts
+    from .diff import Diff, diff_contexts, diff_text, patch
+    from .disk import open_session, save_session, session_schema
+    from .errors import (
+        CounterError,
+        EditError,
+        EmptySession,
+        InspectorError,
+        ManifestVersion,
+        PatchError,
+        PolicyError,
+        ReadError,
+    )
+    from .ledger import Ledger, count_tokens
+    from .plan import Plan, make_plan
+    from .policies import POLICIES, find_policy
+    from .policy import Edits, Policy, Rule, Trigger
+    from .readers import READERS, read_session
+    from .session import Boundary, Entry, Session, Turn, Usage
+    from .summary import Checkpoint, SummaryJob
     from .widgets import Workbench
+    from .wire import check_context, check_request, render_request
+
+__version__ = "0.1.0"
+
+# A name's module is imported when the name is first asked for, so that importing the package costs nothing.
+_HOMES = {
+    "assembly": "append_checkpoint build_context live_context",
+    "blocks": "Block BlockRef",
+    "bundled": "open_bundled",
+    "context": "Context Piece",
+    "counter": "Counter",
+    "counters": "COUNTERS find_counter",
+    "cuts": "CutPoint CutPoints find_cuts",
+    "diff": "Diff diff_contexts diff_text patch",
+    "disk": "open_session save_session session_schema",
+    "errors": "CounterError EditError EmptySession InspectorError ManifestVersion PatchError "
+    "PolicyError ReadError",
+    "ledger": "Ledger count_tokens",
+    "plan": "Plan make_plan",
+    "policies": "POLICIES find_policy",
+    "policy": "Edits Policy Rule Trigger",
+    "readers": "READERS read_session",
+    "session": "Boundary Entry Session Turn Usage",
+    "summary": "Checkpoint SummaryJob",
+    "widgets": "Workbench",
+    "wire": "check_context check_request render_request",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "COUNTERS",
@@ -80,9 +107,11 @@ __all__ = [
     "Workbench",
     "append_checkpoint",
     "build_context",
+    "check_context",
     "check_request",
     "count_tokens",
     "diff_contexts",
+    "diff_text",
     "find_counter",
     "find_cuts",
     "find_policy",
@@ -96,13 +125,14 @@ __all__ = [
     "save_session",
     "session_schema",
 ]
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    # Jupyter is imported when a workbench is made, not before.
-    if name == "Workbench":
-        from .widgets import Workbench
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return value
 
-        return Workbench
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

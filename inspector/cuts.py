@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -54,12 +55,12 @@ def _prior_compaction(session: Session, live: Live) -> Bools:
 
 def _batches(live: Live) -> tuple[Ints, Ints, Ints]:
     """Per assistant entry with answered calls: its position, and those of its first and last output."""
-    calls, outputs = live.position[live.pairs[:, 0]], live.position[live.pairs[:, 1]]
-    order = np.lexsort((outputs, calls))
-    calls, outputs = calls[order], outputs[order]
-    where, first = np.unique(calls, return_index=True)
-    last = np.append(first[1:], len(calls)) - 1
-    return where, outputs[first], outputs[last] if len(calls) else outputs
+    calls, outputs = live.position[live.pairs].T
+    first, last = np.full(len(live), len(live), np.int32), np.full(len(live), -1, np.int32)
+    np.minimum.at(first, calls, outputs)
+    np.maximum.at(last, calls, outputs)
+    where = np.flatnonzero(last >= 0)
+    return where.astype(np.int32), first[where], last[where]
 
 
 def _between(size: int, after: Ints, upto: Ints) -> Bools:
@@ -150,29 +151,35 @@ CUT_RULES: tuple[CutRule, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class CutPoints:
-    """Columns over the n + 1 places of a live view.
+    """Columns over the n + 1 places of a session's live view.
 
     legal   bool[n+1]   no rule forbids a cut here
     reason  int32[n+1]  index into CUT_RULES, -1 where legal
     splits  bool[n+1]   a cut here leaves one turn on both sides
-    ids     n+1 names   the first entry kept, "end" for the last place
     """
 
+    session: Session
     legal: Bools
     reason: Ints
     splits: Bools
-    ids: tuple[str, ...]
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The first entry kept at each place, "end" for the last."""
+        return (*(self.session.entries[i].id for i in self.session.live.entries.tolist()), END)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.legal)
 
     def __getitem__(self, place: int) -> CutPoint:
+        place = range(len(self))[place]
         reason = int(self.reason[place])
         rule = CUT_RULES[reason] if reason >= 0 else None
         legal = "A cut may stand here" + (", inside a turn." if self.splits[place] else ".")
+        kept = self.session.live.entries
         return CutPoint(
-            place % len(self),
-            self.ids[place],
+            place,
+            self.session.entries[kept[place]].id if place < len(kept) else END,
             rule is None,
             rule.name if rule else None,
             rule.sentence if rule else legal,
@@ -201,5 +208,4 @@ def find_cuts(session: Session) -> CutPoints:
     splits[1:-1] = ~live.opens[1:] & (live.turn[1:] == live.turn[:-1])
     if live.summary == 0 and len(splits) > 1:
         splits[1] = False
-    ids = (*(session.entries[i].id for i in live.entries), END)
-    return CutPoints(reason < 0, reason, splits, ids)
+    return CutPoints(session, reason < 0, reason, splits)

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .tree import ASSISTANT, COMPACTION, MICRO, NOTE, ROLES, Bools, Ints
 
 if TYPE_CHECKING:
     from .session import Session
 
-Ints = NDArray[np.int32]
-Bools = NDArray[np.bool_]
-_UNSEEN = ("compaction", "micro", "note")
-ROLES = ("user", "assistant", "tool", "system", "other")
+__all__ = ["ROLES", "Bools", "Ints", "Live", "find_live", "find_path"]
+
+_UNSEEN = (COMPACTION, MICRO, NOTE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,45 +61,39 @@ class Live:
 
 def find_path(session: Session) -> tuple[int, ...]:
     """Follow `parent` from the leaf while it resolves; a dangling parent ends the walk, a cycle too."""
-    entries, index = session.entries, session.index
-    at = index.get(session.leaf) if session.leaf is not None else None
-    found: list[int] = []
-    seen: set[int] = set()
-    while at is not None and at not in seen:
-        seen.add(at)
-        found.append(at)
-        parent = entries[at].parent
-        at = index.get(parent) if parent is not None else None
+    tree = session.tree
+    at = tree.index.get(session.leaf) if session.leaf is not None else None
+    found: dict[int, None] = {}
+    while at is not None and at not in found:
+        found[at] = None
+        at = tree.parent[at]
     return tuple(reversed(found))
 
 
 def find_live(session: Session) -> Live:
     """The live view at the session's leaf."""
-    entries, path = session.entries, session.path
-    turn_of_path = np.maximum(np.cumsum([entries[i].opens_turn for i in path], dtype=np.int32), 1) - 1
-    order, summary = _surviving(session)
-    kept = [path[at] for at in order]
-    cleared = {
-        call
-        for i in path
-        if (boundary := entries[i].boundary) is not None and boundary.kind == "micro"
-        for call in boundary.cleared
-    }
+    tree, path = session.tree, np.array(session.path, np.int32)
+    order, summary = _surviving(session, path)
+    kept = path[order]
+    turn = np.maximum(np.cumsum(tree.opens[path], dtype=np.int32), 1)[order] - 1
+    sizes = tree.start[kept + 1] - tree.start[kept]
     start = np.zeros(len(kept) + 1, np.int32)
-    np.cumsum([len(entries[i].blocks) for i in kept], out=start[1:])
-    opens = np.fromiter((entries[i].opens_turn for i in kept), bool, len(kept))
-    role = np.fromiter((_role(entries[i].role) for i in kept), np.int32, len(kept))
-    pairs, orphans, pending, emptied = _pairs(session, kept, start, cleared)
+    np.cumsum(sizes, out=start[1:])
+    position = np.repeat(np.arange(len(kept), dtype=np.int32), sizes)
+    block = np.arange(start[-1], dtype=np.int32) - start[position]
+    rows = tree.start[kept[position]] + block
+    role, opens = tree.role[kept], tree.opens[kept]
+    pairs, orphans, pending = _pairs(tree.call[rows], tree.answers[rows], _spells(role)[position])
     return Live(
-        entries=np.array(kept, np.int32),
+        entries=kept,
         role=role,
-        turn=turn_of_path[order] if len(path) else np.zeros(0, np.int32),
+        turn=turn,
         step=_steps(role, opens, summary),
         opens=opens,
         start=start,
-        position=np.repeat(np.arange(len(kept), dtype=np.int32), np.diff(start)),
-        block=(np.arange(start[-1], dtype=np.int32) - np.repeat(start[:-1], np.diff(start))).astype(np.int32),
-        cleared=emptied,
+        position=position,
+        block=block,
+        cleared=tree.answers[rows] & np.isin(tree.call[rows], _cleared(session, path)),
         pairs=pairs,
         orphans=orphans,
         pending=pending,
@@ -107,33 +101,54 @@ def find_live(session: Session) -> Live:
     )
 
 
-def _surviving(session: Session) -> tuple[list[int], int]:
+def _surviving(session: Session, path: Ints) -> tuple[Ints, int]:
     """Positions on the path that are in the context, in context order, and where the summary stands."""
-    entries, path = session.entries, session.path
-    compactions = [at for at, i in enumerate(path) if entries[i].kind == "compaction"]
-    if not compactions:
-        return [at for at, i in enumerate(path) if entries[i].kind not in _UNSEEN], -1
-    last = compactions[-1]
-    boundary = entries[path[last]].boundary
-    where = {path[at]: at for at in range(len(path))}
-    first_kept, kept_ids = last + 1, set()
+    seen = ~np.isin(session.tree.sort[path], _UNSEEN)
+    compactions = np.flatnonzero(session.tree.sort[path] == COMPACTION)
+    if not len(compactions):
+        return np.flatnonzero(seen).astype(np.int32), -1
+    last = int(compactions[-1])
+    where = np.full(len(session.entries), -1, np.int32)
+    where[path] = np.arange(len(path))
+    stays = np.zeros(len(path), bool)
+    stays[last + 1 :] = True
+    boundary = session.entries[path[last]].boundary
     if boundary is not None:
-        if boundary.first_kept is not None:
-            first_kept = where.get(session.index.get(boundary.first_kept, -1), last + 1)
-        kept_ids = {where[i] for name in boundary.kept if (i := session.index.get(name, -1)) in where}
-    tail = sorted(
-        {*(at for at in kept_ids if at < last), *range(first_kept, last), *range(last + 1, len(path))}
-    )
-    return [last, *(at for at in tail if entries[path[at]].kind not in _UNSEEN)], 0
+        index = session.tree.index
+        kept = [where[index[name]] for name in boundary.kept if name in index]
+        stays[[at for at in kept if 0 <= at < last]] = True
+        if boundary.first_kept in index and (first := where[index[boundary.first_kept]]) >= 0:
+            stays[first:last] = True
+    return np.concatenate(([last], np.flatnonzero(stays & seen))).astype(np.int32), 0
 
 
-def _role(role: str) -> int:
-    return ROLES.index(role) if role in ROLES else len(ROLES) - 1
+def _cleared(session: Session, path: Ints) -> list[int]:
+    """Numbers of the calls whose outputs a micro-compaction on the path emptied."""
+    calls, bounded = session.tree.calls, session.tree.bounded
+    boundaries = [session.entries[i].boundary for i in bounded[np.isin(bounded, path)].tolist()]
+    return [
+        calls[call]
+        for boundary in boundaries
+        if boundary is not None and boundary.kind == "micro"
+        for call in boundary.cleared
+        if call in calls
+    ]
+
+
+def _spells(role: Ints) -> Ints:
+    """Numbers the spells in which a call can be answered: one begins where the assistant begins to speak.
+
+    Adjacent assistant messages are one to a provider.
+    """
+    speaks = role == ASSISTANT
+    begins = speaks.copy()
+    begins[1:] &= ~speaks[:-1]
+    return np.cumsum(begins, dtype=np.int32)
 
 
 def _steps(role: Ints, opens: Bools, summary: int) -> Ints:
     """A step begins at a user's words, at an assistant's message and after the recorded summary."""
-    begins = opens | (role == ROLES.index("assistant"))
+    begins = opens | (role == ASSISTANT)
     if len(begins):
         begins[0] = True
         if summary == 0 and len(begins) > 1:
@@ -141,44 +156,22 @@ def _steps(role: Ints, opens: Bools, summary: int) -> Ints:
     return (np.cumsum(begins) - 1).astype(np.int32)
 
 
-def _pairs(
-    session: Session, kept: list[int], start: Ints, cleared: set[str]
-) -> tuple[Ints, Ints, Ints, Bools]:
+def _pairs(call: Ints, answers: Bools, spell: Ints) -> tuple[Ints, Ints, Ints]:
     """Match outputs to calls as a provider does.
 
-    An output answers the one open call of its id, before the assistant speaks again (adjacent assistant
-    messages are one to a provider). A second answer, or one that comes later, is an orphan.
+    An output answers the call of its id right before it in the same spell. A second answer, or one that
+    comes later, is an orphan; a call that is made again before it is answered stays pending.
     """
-    emptied = np.zeros(int(start[-1]), bool)
-    open_calls: dict[str, int] = {}
-    pairs: list[tuple[int, int]] = []
-    orphans: list[int] = []
-    pending: list[int] = []
-    speaking = False
-    for position, i in enumerate(kept):
-        entry = session.entries[i]
-        if entry.role == "assistant" and not speaking:
-            pending.extend(open_calls.values())
-            open_calls = {}
-        speaking = entry.role == "assistant"
-        row = int(start[position]) - 1
-        for block in entry.blocks:
-            row += 1
-            if block.kind == "tool_call":
-                if block.id in open_calls:
-                    pending.append(open_calls[block.id])
-                open_calls[block.id] = row
-            elif block.kind == "tool_output":
-                call = open_calls.pop(block.call_id, None)
-                if call is None:
-                    orphans.append(row)
-                else:
-                    pairs.append((call, row))
-                emptied[row] = block.call_id in cleared
-    pending.extend(open_calls.values())
+    rows = np.flatnonzero(call >= 0).astype(np.int32)
+    # Calls and outputs of one id and spell come together, in their order.
+    rows = rows[np.lexsort((call[rows], spell[rows]))]
+    output = answers[rows]
+    paired = np.zeros(len(rows), bool)
+    paired[1:] = (np.diff(call[rows]) == 0) & (np.diff(spell[rows]) == 0) & output[1:] & ~output[:-1]
+    answered = np.roll(paired, -1)
+    pairs = np.stack([rows[answered], rows[paired]], axis=1)
     return (
-        np.array(pairs, np.int32).reshape(-1, 2),
-        np.array(orphans, np.int32),
-        np.array(sorted(pending), np.int32),
-        emptied,
+        pairs[np.argsort(pairs[:, 1])],
+        np.sort(rows[output & ~paired]),
+        np.sort(rows[~output & ~answered]),
     )

@@ -20,7 +20,6 @@ from .errors import EditError
 from .fates import BY_PAIR, Side, close_pairs, decide_side, find_pinned
 from .ledger import SECTIONS, Ledger
 from .live import Bools, Ints
-from .models import window_of
 from .policies import find_policy
 from .policy import Edits, Policy, Verdict
 from .rules import decide
@@ -67,8 +66,6 @@ class Plan:
     place: int | None
     why: str
     spec: Summary | None
-    stand_in: StandIn
-    measured: Measured
 
     @cached_property
     def is_older(self) -> Bools:
@@ -89,6 +86,19 @@ class Plan:
     @property
     def fate(self) -> Bytes:
         return self.outcome.fate
+
+    @cached_property
+    def stand_in(self) -> StandIn:
+        """What stands where a model's summary would, priced at every place."""
+        appendices = [decision.appendix for decision in self.decisions if decision.appendix is not None]
+        return make_stand_in(self.table, self.spec, appendices)
+
+    @cached_property
+    def measured(self) -> Measured:
+        """How full the context is by the provider's word, and by Flue's estimate where it said nothing."""
+        measure = ("measured", self.session.leaf)
+        tail = self.table.tail("chars4_utf16")
+        return self.ledger.remember(measure, lambda: measure_usage(self.session, tail))
 
     @cached_property
     def summarises(self) -> bool:
@@ -211,9 +221,7 @@ def make_plan(
     cuts = ledger.remember(("cuts", session.leaf), lambda: find_cuts(session))
     tokens = ledger.remember(("tokens", session.leaf), lambda: ledger.live_tokens(session))
     section = ledger.remember(("section", session.leaf), lambda: ledger.section[ledger.live_rows(session)])
-    if window is None:
-        window = window_of(session).tokens
-    table = Table(session, ledger, session.live, cuts, tokens, section, configured.trigger, window or 0)
+    table = Table(session, ledger, session.live, cuts, tokens, section, configured.trigger, window)
     decisions = tuple(decide(rule, table) if rule.enabled else Decision() for rule in configured.rules)
     pinned = find_pinned(table, changed.pins)
     spec = next((d.summary for d in decisions if d.summary is not None), None)
@@ -231,8 +239,6 @@ def make_plan(
         place=place,
         why=why,
         spec=spec,
-        stand_in=make_stand_in(table, spec, [d.appendix for d in decisions if d.appendix is not None]),
-        measured=measure_usage(session, table.weights("chars4_utf16")),
     )
 
 

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from .blocks import Block, BlockRef, Chars, Image, Number, Text, Value
 from .live import Live, find_live, find_path
+from .tree import Tree, grow_tree
 
 MANIFEST: Literal["session-manifest/1"] = "session-manifest/1"
 """Name and version of the JSON form of a `Session`."""
@@ -207,14 +208,19 @@ class Session(Value):
         values = {name: getattr(self, name) for name in Session.model_fields}
         if entry_id is not None and entry_id in self.index:
             entry_id = self.entries[self.index[entry_id]].id
-        return Session.model_construct(**{**values, "leaf": entry_id})
+        moment = Session.model_construct(**{**values, "leaf": entry_id})
+        moment.__dict__["tree"] = self.tree
+        return moment
 
     @cached_property
+    def tree(self) -> Tree:
+        """The entries as columns, the same at every leaf."""
+        return grow_tree(self.entries)
+
+    @property
     def index(self) -> dict[str, int]:
         """Entry id, or alias, to its position in `entries`. The last of two equal ids wins."""
-        found = {alias: i for i, entry in enumerate(self.entries) for alias in entry.aliases}
-        found.update((entry.id, i) for i, entry in enumerate(self.entries))
-        return found
+        return self.tree.index
 
     def __getitem__(self, entry_id: str) -> Entry:
         return self.entries[self.index[entry_id]]

@@ -69,7 +69,7 @@ def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appen
 
 def _lines(table: Table) -> tuple[tuple[str, ...], Ints]:
     entries = table.session.entries
-    lines = tuple(extract_line(entries[i]) for i in table.live.entries)
+    lines = tuple(extract_line(entries[i]) for i in table.live.entries.tolist())
     said = [i for i, line in enumerate(lines) if line]
     costs = np.zeros(len(lines), np.int32)
     costs[said] = table.ledger.count_lines([lines[i] for i in said])

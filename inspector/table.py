@@ -14,11 +14,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .counters import find_counter
 from .cuts import CutPoints
+from .errors import CounterError
 from .ledger import Ledger
 from .live import Bools, Ints, Live
+from .models import window_of
 from .policy import Trigger
 from .session import Session
+from .usage import Tail
 
 FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")
 """What can become of a block. Verbatim, truncated, pointer and cleared blocks still stand in the context."""
@@ -43,7 +47,15 @@ class Table:
     tokens: Ints
     section: Bytes
     trigger: Trigger
-    window: int
+    given_window: int | None = None
+
+    @cached_property
+    def window(self) -> int:
+        """Tokens the model can take, 0 when nothing tells."""
+        if self.given_window is not None:
+            return self.given_window
+        known = self.ledger.remember(("window", self.session.leaf), lambda: window_of(self.session))
+        return known.tokens or 0
 
     @property
     def start(self) -> int:
@@ -52,6 +64,17 @@ class Table:
     def weights(self, measure: str) -> Ints:
         """int32[n]: live entries weighed by a published estimate, such as "chars4_utf16"."""
         return self.ledger.weights(measure)[self.live.entries]
+
+    def tail(self, measure: str) -> Tail:
+        """The same, from the end. Raises `CounterError` for a measure that weighs no messages."""
+
+        def make() -> Tail:
+            counter = find_counter(measure)
+            if counter.weigh is None:
+                raise CounterError(measure, "it has no measure of its own for a whole message")
+            return Tail(self.session, counter.weigh)
+
+        return self.ledger.remember(("tail", measure, self.session.leaf), make)
 
     @cached_property
     def split_start(self) -> Ints:
@@ -83,10 +106,15 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Appendix:
-    """Text that a rule adds to the summary. `cost` is int32[n+1], the tokens it adds at each place."""
+    """Text that a rule adds to the summary. `price` gives the tokens it adds at each place: int32[n+1]."""
 
-    cost: Ints
+    price: Callable[[], Ints]
     lines: Callable[[int], list[str]]
+
+    @cached_property
+    def cost(self) -> Ints:
+        """The price, asked once."""
+        return self.price()
 
 
 @dataclass(frozen=True, eq=False)

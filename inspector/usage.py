@@ -1,15 +1,51 @@
 """How full the context is by the provider's own word, with an estimate for what came after (FLUE §4).
 
-In goes a session and per-entry weights of a published estimate, out comes one measurement.
+In goes a session and a published estimate of what an entry weighs, out comes one measurement.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from .blocks import Number
-from .live import Ints
-from .session import Session
+from .session import Entry, Session
+from .tree import ASSISTANT
+
+
+class Tail:
+    """What the last entries in a context weigh together, worked out only as far back as somebody asks.
+
+    A plan that keeps 20,000 tokens looks at the last few hundred entries, however many there are.
+    """
+
+    def __init__(self, session: Session, weigh: Callable[[Entry], int]) -> None:
+        self._weigh = weigh
+        self._session = session
+        self._sums = [0]
+
+    def weigh(self, count: int) -> int:
+        """The weight of the last `count` entries."""
+        self._extend(count)
+        return self._sums[count]
+
+    def reach(self, enough: Number) -> int | None:
+        """How few of the last entries, but at least one, weigh `enough`; None when all of them do not."""
+        while self._sums[-1] < enough or len(self._sums) == 1:
+            if len(self._sums) > len(self._session.live):
+                return None
+            self._extend(2 * len(self._sums))
+        return bisect_left(self._sums, enough, lo=1)
+
+    def _extend(self, count: int) -> None:
+        session = self._session
+        last = len(session.live) - len(self._sums) + 1
+        first = max(len(session.live) - count, 0)
+        for i in reversed(session.live.entries[first:last].tolist()):
+            self._sums.append(self._sums[-1] + self._weigh(session.entries[i]))
 
 
 class Measured(NamedTuple):
@@ -24,19 +60,19 @@ class Measured(NamedTuple):
     last: int | None
 
 
-def measure_usage(session: Session, weights: Ints) -> Measured:
-    """Measure the context at the leaf. `weights` is int32[n] over the live entries.
+def measure_usage(session: Session, tail: Tail) -> Measured:
+    """Measure the context at the leaf.
 
     A reply that was aborted or failed is passed over; one whose usage is all zero is not (FLUE §4).
     """
     live = session.live
-    for position in range(len(live) - 1, -1, -1):
+    for position in np.flatnonzero(live.role == ASSISTANT)[::-1].tolist():
         entry = session.entries[live.entries[position]]
-        if entry.role != "assistant" or entry.kind != "message" or entry.usage is None:
+        if entry.kind != "message" or entry.usage is None:
             continue
         if entry.stop_reason in ("aborted", "error"):
             continue
-        trailing = int(weights[position + 1 :].sum())
+        trailing = tail.weigh(len(live) - 1 - position)
         return Measured(entry.usage.tokens + trailing, entry.usage.tokens, trailing, position)
-    total = int(weights.sum())
+    total = tail.weigh(len(live))
     return Measured(total, 0, total, None)

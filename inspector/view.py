@@ -55,7 +55,7 @@ def draw_scene(session: Session, ledger: Ledger, history: History, window: int |
     pack.add("overview_reported", history.reported)
     pack.add("overview_estimated", history.estimated)
     pack.add("overview_turn", history.turn)
-    known = window_of(session)
+    known = ledger.remember(("window", session.leaf), lambda: window_of(session))
     scene = {
         "version": VERSION,
         "title": printable(session.title or session.id or "session", 120),

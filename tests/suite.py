@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTEST = (sys.executable, "-m", "pytest", "-q")
+PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short")
 NBVAL = ("--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg")
 LIMIT = 1200  # seconds; a step that hangs is ended
 

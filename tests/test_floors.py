@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "inspector"
 
 FLOORS: tuple[str, ...] = (
-    "errors blocks compactjson session live printable columns",
+    "errors blocks compactjson session tree live printable columns",
     "readers counters counter ledger rows reported ranks history cuts policy models summary overflow usage",
     "plan rules policies table fates standin",
     "context assembly wire knobs",

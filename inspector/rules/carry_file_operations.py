@@ -9,8 +9,8 @@ import numpy as np
 
 from ..live import Ints
 from ..policy import Rule
-from ..session import Entry
 from ..table import Appendix, Decision, Table
+from ..tree import ASSISTANT
 
 OPERATIONS = {"read": "read", "write": "written", "edit": "edited"}
 """Tool names that count, exactly so spelt, and what they do to the file in their `path` (FLUE §8)."""
@@ -64,49 +64,53 @@ class FileOperations:
         return "\n\n" + "\n\n".join(blocks) if blocks else ""
 
 
+Event = tuple[int, str, str]
+
+
 def _utf16(path: str) -> bytes:
     return path.encode("utf-16-be", "surrogatepass")
-
-
-def file_operations(entry: Entry) -> list[tuple[str, str]]:
-    """(operation, path) of each file call in an assistant's message."""
-    if entry.role != "assistant":
-        return []
-    found = []
-    for block in entry.blocks:
-        if block.kind == "tool_call" and block.name in OPERATIONS and isinstance(block.input, dict):
-            path = block.input.get("path")
-            if isinstance(path, str) and path:
-                found.append((OPERATIONS[block.name], path))
-    return found
 
 
 def collect(table: Table, place: int) -> FileOperations:
     """File operations of what a cut at `place` summarises, with those carried from before."""
     found: dict[str, dict[str, None]] = {"read": {}, "written": {}, "edited": {}}
-    for _, operation, path in _events(table):
-        if _ < place:
+    for position, operation, path in _events(table):
+        if position < place:
             found[operation].setdefault(path)
     return FileOperations(*(tuple(found[name]) for name in ("read", "written", "edited")))
 
 
-def _events(table: Table) -> list[tuple[int, str, str]]:
+def _events(table: Table) -> list[Event]:
     """(live position, operation, path) in order; what a recorded compaction carried stands at its summary."""
+    return table.ledger.remember(("file operations", table.session.leaf), lambda: _find_events(table))
+
+
+def _find_events(table: Table) -> list[Event]:
     entries, live = table.session.entries, table.live
-    events: list[tuple[int, str, str]] = []
-    for position in range(len(live)):
-        entry = entries[live.entries[position]]
-        if entry.kind == "compaction":
-            if entry.boundary is not None:
-                events += [(position, "read", path) for path in entry.boundary.files_read]
-                events += [(position, "edited", path) for path in entry.boundary.files_modified]
-        else:
-            events += [(position, *found) for found in file_operations(entry)]
+    events: list[Event] = []
+    told = entries[live.entries[0]].boundary if live.summary == 0 else None
+    if told is not None:
+        events += [(0, "read", path) for path in told.files_read]
+        events += [(0, "edited", path) for path in told.files_modified]
+    calls = np.sort(np.concatenate([live.pairs[:, 0], live.pending]))
+    calls = calls[live.role[live.position[calls]] == ASSISTANT]
+    position, offset = live.position[calls], live.block[calls]
+    places = zip(position.tolist(), live.entries[position].tolist(), offset.tolist(), strict=True)
+    for at, entry, block in places:
+        call = entries[entry].blocks[block]
+        if call.kind == "tool_call" and call.name in OPERATIONS and isinstance(call.input, dict):
+            path = call.input.get("path")
+            if isinstance(path, str) and path:
+                events.append((at, OPERATIONS[call.name], path))
     return events
 
 
-def _costs(table: Table) -> Ints:
+def _price(table: Table) -> Ints:
     """int32[n+1]: tokens of the two lists at every place, counted line by line."""
+    return table.ledger.remember(("file lists", table.session.leaf), lambda: _count_lists(table))
+
+
+def _count_lists(table: Table) -> Ints:
     n = len(table.live)
     first: dict[str, int] = {}
     modified: dict[str, int] = {}
@@ -139,4 +143,4 @@ def _costs(table: Table) -> Ints:
 
 def decide(rule: CarryFileOperations, table: Table) -> Decision:
     """Add the lists to whatever summary is written."""
-    return Decision(appendix=Appendix(_costs(table), lambda place: collect(table, place).lines()))
+    return Decision(appendix=Appendix(lambda: _price(table), lambda place: collect(table, place).lines()))

@@ -49,13 +49,9 @@ def walk_back(table: Table, budget: Number) -> Walk:
     if not len(valid):
         return Walk(table.start, -1)
     cut = int(valid[0])
-    weights = table.weights(MEASURE)[table.start :].astype(np.int64)
-    # tail[k] is what the walk has added up after k + 1 messages, counted from the end
-    tail = np.cumsum(weights[::-1])
-    full = int(np.searchsorted(tail, budget, side="left"))
-    if full < len(tail):
-        stop = n - 1 - full
-        after = int(np.searchsorted(valid, stop))
+    full = table.tail(MEASURE).reach(budget)
+    if full is not None and full <= n - table.start:
+        after = int(np.searchsorted(valid, n - full))
         if after < len(valid):
             cut = int(valid[after])
     return Walk(cut, int(table.split_start[cut]))

@@ -48,7 +48,7 @@ class Chance:
 
     def letters(self, length: int) -> str:
         """Letters and digits, as identifiers and seals are made of."""
-        made = []
+        made: list[str] = []
         while len(made) < length:
             value = self._step()
             for _ in range(8):

@@ -38,8 +38,8 @@ class Checkout:
 
     def __init__(self) -> None:
         self.files = dict(make_project())
-        self._committed = dict(self.files)
-        self._commits = 0
+        self._committed = [dict(self.files)]
+        self._subjects: list[str] = []
 
     def read(self, path: str, first: int | None = None, count: int | None = None) -> Call:
         """A file, or `count` lines of it from line `first`."""
@@ -100,6 +100,8 @@ class Checkout:
     def report(self, paths: Sequence[str], failed: dict[str, str], seconds: float, *, names: bool) -> str:
         """What pytest prints: a line for each test, or a dot."""
         tests = self.names(*paths)
+        if not failed.keys() <= set(tests):
+            raise ValueError(f"no such test: {failed.keys() - set(tests)}")
         total = len(tests)
         lines = []
         if names:
@@ -135,36 +137,49 @@ class Checkout:
 
     def changes(self) -> list[str]:
         """Paths that differ from the last commit."""
-        different = (path for path, text in self.files.items() if self._committed.get(path) != text)
+        return self._changes(self._committed[-1])
+
+    def _changes(self, old: dict[str, str]) -> list[str]:
+        different = (path for path, text in self.files.items() if old.get(path) != text)
         return [path for path in different if not path.startswith("build/")]
 
-    def diff(self, *paths: str) -> Call:
-        """What differs from the last commit, in some files or in all."""
+    def diff(self, *paths: str, since: int = 0) -> Call:
+        """What differs from the last commit, or from one before it, in some files or in all."""
+        before = self._committed[-1 - since]
         parts = []
-        for path in paths or self.changes():
-            old, new = self._committed.get(path, ""), self.files[path]
-            parts.append(f"diff --git a/{path} b/{path}\n")
-            lines = unified_diff(old.splitlines(True), new.splitlines(True), f"a/{path}", f"b/{path}")
-            parts += lines
-        return self.run(" ".join(["git diff", *paths]), "".join(parts).rstrip("\n"), "Show what has changed")
+        for path in paths or self._changes(before):
+            old, new = before.get(path, "").splitlines(True), self.files[path].splitlines(True)
+            parts += [f"diff --git a/{path} b/{path}\n", *unified_diff(old, new, f"a/{path}", f"b/{path}")]
+        command = ["git diff", f"HEAD~{since}"] if since else ["git diff"]
+        return self.run(" ".join([*command, *paths]), "".join(parts).rstrip("\n"), "Show what has changed")
+
+    def log(self) -> Call:
+        """The branch's commits, the newest first."""
+        lines = [f"{_name(at)} {subject}" for at, subject in enumerate(self._subjects, 1)]
+        return self.run("git log --oneline main..", "\n".join(reversed(lines)), "The branch")
 
     def commit(self, subject: str) -> Call:
         """Commit everything."""
         changed = self.changes()
         plus = minus = 0
         for path in changed:
-            old, new = self._committed.get(path, "").splitlines(), self.files[path].splitlines()
+            old, new = self._committed[-1].get(path, "").splitlines(), self.files[path].splitlines()
             for line in unified_diff(old, new, n=0, lineterm=""):
                 plus += line[0] == "+" and not line.startswith("+++")
                 minus += line[0] == "-" and not line.startswith("---")
-        self._committed = dict(self.files)
-        self._commits += 1
-        name = Chance(f"commit {self._commits}").hexes(7)
+        self._committed.append(dict(self.files))
+        self._subjects.append(subject)
+        name = _name(len(self._subjects))
         files = "1 file" if len(changed) == 1 else f"{len(changed)} files"
-        told = (
-            f"[clock-change {name}] {subject}\n {files} changed, {plus} insertions(+), {minus} deletions(-)"
-        )
+        lines = [
+            f"{count} {what}" for count, what in ((plus, "insertions(+)"), (minus, "deletions(-)")) if count
+        ]
+        told = f"[clock-change {name}] {subject}\n {', '.join([f'{files} changed', *lines])}"
         return self.run(f'git add -A && git commit -m "{subject}"', told, "Commit")
+
+
+def _name(commit: int) -> str:
+    return Chance(f"commit {commit}").hexes(7)
 
 
 def todo(*items: str, done: int = 0) -> Call:

@@ -28,7 +28,7 @@ _ZONES = {
     "Europe/London": (
         "Gull Haven, Penmor, Trevanna Quay, Saltmarsh, Wick Sound, Lowen Cove, Carrick Bar, St Orran, "
         "Mussel Strand, Blackness Pier, Herring Gate, Tarn Mouth, Oyster Hythe, Samphire Creek, Kelp Ness, "
-        "Fennel Point, Rookhope Dock, Bellrock Roads, Limpet Hard, Cockle Row"
+        "Fennel Point, Rookhope Dock, Bellrock Roads, Limpet Hard, Cockle Row, Barnacle Steps, Mudlark Stairs"
     ),
     "Europe/Dublin": "Anner Bay, Dunmarra, Inishcarrow, Kilfinnan, Roscallan, Ballymarra Slip",
     "Europe/Jersey": "Port Ormer, La Roquette",

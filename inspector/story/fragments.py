@@ -1,4 +1,4 @@
-"""The few pieces of the project that the story turns on, written by hand: as they were, and as they become."""
+"""The pieces of the project that the story turns on, written by hand: as they were, and as they become."""
 
 from __future__ import annotations
 
@@ -90,10 +90,6 @@ def utc_today(now: datetime | None = None) -> date:
     return (now or datetime.now(UTC)).astimezone(UTC).date()
 '''
 
-KEY_BEFORE = "_known: dict[tuple[str, int], int] = {}"
-KEY_AFTER = "_known: dict[tuple[str, date], int] = {}"
-DAY_BEFORE = "    key = (zone, day.year)\n"
-DAY_AFTER = "    key = (zone, day)\n"
 HELPER_BEFORE = "def find_zone(zone: str) -> ZoneInfo:\n"
 HELPER_AFTER = '''def to_local(moment: datetime, zone: str) -> datetime:
     """A moment of the almanac, in UTC, as the wall clock of `zone` shows it."""
@@ -123,7 +119,8 @@ def comes_twice(local: datetime, zone: str) -> bool:
     first, second = (local.replace(tzinfo=find_zone(zone), fold=fold).utcoffset() for fold in (0, 1))
     return first is not None and second is not None and first > second'''
 
-TEST_OFFSETS = '''"""Clock changes, from the wrong side: whoever asks first must not decide for the rest of the year."""
+TEST_OFFSETS = '''\
+"""Clock changes, from the wrong side: whoever asks first must not decide for the rest of the year."""
 
 from __future__ import annotations
 
@@ -237,7 +234,8 @@ def today(slug: str, state: State) -> dict[str, object]:
         "clock": harbour.zone,
         "rows": [{"at": f"{row.moment + shift:%H:%M}", "kind": row.kind, "m": row.height} for row in rows],
     }''',
-    "stations/windows.py": '''def lock_opens(row: Row, harbour: Harbour, lead: timedelta = LEAD) -> tuple[str, str]:
+    "stations/windows.py": '''\
+def lock_opens(row: Row, harbour: Harbour, lead: timedelta = LEAD) -> tuple[str, str]:
     """When the lock gate may be open around a high water, on the keeper's clock."""
     minutes = harbour.zone_minutes + (60 if is_summer(harbour.zone, date.today()) else 0)
     middle = row.moment + timedelta(minutes=minutes)
@@ -304,7 +302,15 @@ TEST_KEYS: dict[str, str] = {
     harbour = registry.find("gull-haven")
     row = high_water_of(date.today())
     assert stamp(row.moment, harbour) == f"{to_local(row.moment, harbour.zone):%Y%m%dT%H%M%S}"''',
-    "stations/gauges.py": """def test_the_battery_of_a_silent_gauge_is_asked_for(simulator: Simulator) -> None:
+    "render/sms.py": """\
+def test_a_text_fits_into_one_message(registry: Registry) -> None:
+    row = high_water_of(date(2026, 7, 31))
+    for slug in SLUGS:
+        text = text_for(row, registry.find(slug))
+        assert len(text) <= 70
+        assert text.startswith(registry.find(slug).name)""",
+    "stations/gauges.py": """\
+def test_the_battery_of_a_silent_gauge_is_asked_for(simulator: Simulator) -> None:
     found = simulator.ask("kelp-ness", timeout=5)
     assert found.voltage == pytest.approx(12.4, abs=0.3)""",
 }

@@ -162,7 +162,7 @@ def check_$things(rows: Sequence[$Thing]) -> list[str]:
         if after.moment <= before.moment:
             wrong.append(f"{after.slug}: {after.moment:%d %b %H:%M} does not come after the row before it")
         elif after.moment - before.moment > timedelta(hours=$number):
-            wrong.append(f"{after.slug}: nothing for more than $number hours before {after.moment:%d %b %H:%M}")
+            wrong.append(f"{after.slug}: no $words for more than $number hours before {after.moment:%d %b}")
     if rows and not any($low <= row.$field <= $high for row in rows):
         wrong.append(f"{rows[0].slug}: no $field at all lies between $low and $high $unit")
     return wrong

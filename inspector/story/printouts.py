@@ -21,20 +21,97 @@ d3970be Merge branch 'slate-boards'
 44e8c10 board.js: keep the last answer when the line is down"""
 
 
+TIMEDATE = """               Local time: Mon 2026-03-30 07:41:31 UTC
+           Universal time: Mon 2026-03-30 07:41:31 UTC
+                 RTC time: Mon 2026-03-30 07:41:31
+                Time zone: Etc/UTC (UTC, +0000)"""
+
+TODAY_COMMAND = 'grep -o \'2026-03-30T0[0-9]:[0-9]*Z", "high", [0-9.]*\' data/almanac.json | head -3'
+TODAY = "\n".join(
+    f'2026-03-30T{at}Z", "high", {m}' for at, m in (("05:12", 4.41), ("05:40", 5.02), ("04:58", 3.77))
+)
+
+HEADERS = """HTTP/1.1 200 OK
+date: Mon, 30 Mar 2026 14:50:12 GMT
+server: uvicorn
+content-length: 312
+content-type: application/json
+cache-control: no-store"""
+
+GAUGE_HISTORY = """e71c0aa 2026-03-11 gauges: give the simulator five seconds
+90d4be1 2025-12-02 gauges: batteries
+3f8a6d2 2025-11-19 gauges: first tests"""
+
+NO_NAME = """==================================== ERRORS ====================================
+_________________ ERROR collecting tests/calendar/test_offsets.py _________________
+ImportError while importing test module '/home/marit/tidepool/tests/calendar/test_offsets.py'.
+tests/calendar/test_offsets.py:9: in <module>
+    from tidepool.calendar.offsets import forget_offsets, offset_minutes, to_local
+E   ImportError: cannot import name 'forget_offsets' from 'tidepool.calendar.offsets'
+=========================== short test summary info ============================
+ERROR tests/calendar/test_offsets.py
+1 error in 0.22s"""
+
+FIVE_PLACES = """Five places turn UTC into local time without the shared helper:
+
+| file | function | how it does it |
+|---|---|---|
+| `src/tidepool/render/table.py` | `clock_face` | offset of the first of the month |
+| `src/tidepool/render/ical.py` | `stamp` | summer is 31 March to 31 October, always |
+| `src/tidepool/render/sms.py` | `text_for` | the machine's own zone |
+| `src/tidepool/api/routes.py` | `today` | offsets kept when the app starts |
+| `src/tidepool/stations/windows.py` | `lock_opens` | winter minutes plus today's summer |
+
+`almanac/` and `predict/` stay in UTC throughout."""
+
+NORTH = """gull-haven    Europe/London          60    60     0
+anner-bay     Europe/Dublin          60    60     0
+port-ormer    Europe/Jersey          60    60     0
+tindholm      Atlantic/Faroe         60    60     0
+vestervag     Atlantic/Faroe         60    60     0
+sundsker      Atlantic/Faroe         60    60     0
+svartavik     Atlantic/Reykjavik      0     0     0
+kria-bank     Atlantic/Reykjavik      0     0     0
+lundahofn     Atlantic/Reykjavik      0     0     0
+skarvik       Europe/Oslo           120   120    60
+nordeskjer    Europe/Oslo           120   120    60
+svanevag      Europe/Oslo           120   120    60
+torskholm     Europe/Oslo           120   120    60"""
+
+MAY = """DTSTART;TZID=Europe/London:20260511T073100
+DTSTART;TZID=Europe/London:20260512T082900
+DTSTART;TZID=Europe/London:20260513T092500
+DTSTART;TZID=Europe/London:20260514T101900
+DTSTART;TZID=Europe/London:20260515T111100
+DTSTART;TZID=Europe/London:20260516T120200
+DTSTART;TZID=Europe/London:20260517T125200
+DTSTART;TZID=Europe/London:20260518T134300"""
+
+
+def ask_twice(first: str, second: str) -> str:
+    """A one-liner that asks for two days in one process."""
+    return (
+        '.venv/bin/python -c "\nfrom datetime import date\n'
+        "from tidepool.calendar.offsets import offset_minutes as minutes\n"
+        f"print(*(minutes('Europe/London', day) for day in (date({first}), date({second}))))\""
+    )
+
+
 def journal(day: str, hour: int, count: int) -> str:
     """Lines of the service's log from an hour on."""
     chance, lines, second = Chance(f"journal {day} {hour}"), [], hour * 3600
     for _ in range(count):
         second += 3 + chance.below(70)
         harbour = chance.pick(HARBOURS)
+        slug = harbour.slug
         what = chance.pick(
             (
-                f"INFO api GET /boards/{harbour.slug}/today 200 {1 + chance.below(40)} ms",
-                f"INFO api GET /boards/{harbour.slug}/today 304 {1 + chance.below(6)} ms",
-                f"INFO render.table drew {harbour.slug}, {6 + chance.below(5)} rows, first offset of {harbour.zone} kept",
-                f"INFO stations.gauges {harbour.slug} {chance.between(0.2, 6.1):.2f} m, battery {chance.between(11.6, 13.1):.1f} V",
-                f"WARNING stations.gauges {harbour.slug} silent for {20 + chance.below(200)} minutes",
-                f"INFO jobs.outbox {harbour.slug}: {chance.below(19)} texts wait for the exchange",
+                f"INFO api GET /boards/{slug}/today 200 {1 + chance.below(40)} ms",
+                f"INFO api GET /boards/{slug}/today 304 {1 + chance.below(6)} ms",
+                f"INFO render.table drew {slug}, {6 + chance.below(5)} rows, offset of {harbour.zone} known",
+                f"INFO stations.gauges {slug} {chance.between(0.2, 6.1):.2f} m, {120 + chance.below(11)} dV",
+                f"WARNING stations.gauges {slug} silent for {20 + chance.below(200)} minutes",
+                f"INFO jobs.outbox {slug}: {chance.below(19)} texts wait for the exchange",
             )
         )
         clock = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
@@ -52,25 +129,43 @@ def board(harbour: str, *times: str) -> str:
     return f'{{\n  "harbour": "{harbour}",\n  "clock": "Europe/London",\n  "rows": [\n{rows}\n  ]\n}}'
 
 
-def printed_week(first: int, names: str, late: dict[str, str]) -> str:
-    """A week of October as the paper table; `late` replaces times that come out differently."""
+PRINT_WEEK = ".venv/bin/python -m tidepool print penmor --week 2026-10-19"
+
+
+def printed_week(late: dict[str, str]) -> str:
+    """The week in October as the paper table; `late` has times that come out differently, by day and tide."""
     chance, lines = Chance("october"), [f"PENMOR, October 2026{'':14}by the clock on the wall", ""]
-    for n, name in enumerate(names.split()):
+    for n, name in enumerate(("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")):
         minute = 47 + (n - 6) * 49 + (0 if n == 6 else 60)
         day = []
         for k in range(4):
             at = (minute + k * 372 + 2880) % 1440
-            clock = f"{at // 60:02d}:{at % 60:02d}"
-            height = chance.between(4.6, 5.6) if k % 2 == 0 else chance.between(0.4, 1.2)
-            day.append(f"{late.get(f'{n}.{k}', clock):>7} {'HIGH' if k % 2 == 0 else 'low '} {height:.1f} m")
-        lines.append(f"{name} {first + n:>2}  " + "  ".join(day))
+            clock = late.get(f"{n}.{k}", f"{at // 60:02d}:{at % 60:02d}")
+            height = chance.between(0.4, 1.2) if k % 2 else chance.between(4.6, 5.6)
+            day.append(f"{clock:>6} {'low ' if k % 2 else 'HIGH'} {height:.1f} m")
+        lines.append(f"{name} {19 + n}  " + "  ".join(day))
+    return "\n".join(lines)
+
+
+OCTOBER_COMMAND = "grep -o '\\[\"2026-10-2[45][^]]*\\]' data/almanac.json | head -60"
+NIGHT_COMMAND = "grep -o '\\[\"2026-10-25[^]]*\\]' data/almanac.json | head -30"
+
+
+def october(count: int) -> str:
+    """Rows of the almanac around the night when the clocks go back; Penmor's is the first."""
+    chance, lines = Chance("rows of october"), ['["2026-10-25T00:47Z", "high", 5.21]']
+    while len(lines) < count:
+        minute, high = chance.below(1440), chance.below(2)
+        height = chance.between(3.1, 6.0) if high else chance.between(0.3, 1.3)
+        kind = "high" if high else "low"
+        lines.append(f'["2026-10-25T{minute // 60:02d}:{minute % 60:02d}Z", "{kind}", {height:.2f}]')
     return "\n".join(lines)
 
 
 def profile() -> str:
     """Where the time goes in the slow tests."""
     lines = [
-        "         48201377 function calls (48190022 primitive calls) in 231.408 seconds",
+        "         186437201 function calls (186425846 primitive calls) in 231.408 seconds",
         "",
         "   Ordered by: cumulative time",
         "",
@@ -94,19 +189,80 @@ def failure(test: str, *lines: str) -> str:
     return "\n".join([f"{'_' * 10} {name} {'_' * 10}", "", *lines, ""])
 
 
+def _wrong(what: str, was: int, wanted: int) -> tuple[str, ...]:
+    return (
+        f">   assert {what} == {wanted}",
+        f"E   assert {was} == {wanted}",
+        f"E    +  where {was} = {what}",
+    )
+
+
+def three_seasons(tests: str) -> dict[str, str]:
+    """How the new tests fail while offsets are still kept by year."""
+    january = f"{tests}::test_a_day_in_january_says_nothing_about_july[Europe/London]"
+    july = f"{tests}::test_nor_does_july_about_january[Europe/London]"
+    pascoe = f"{tests}::test_the_morning_pascoe_sat_on_the_bar"
+    return {
+        january: failure(january, *_wrong("offset_minutes('Europe/London', SUMMER)", 0, 60)),
+        july: failure(july, *_wrong("offset_minutes('Europe/London', WINTER)", 60, 0)),
+        pascoe: failure(pascoe, *_wrong("to_local(moment, 'Europe/London').hour", 5, 6)),
+    }
+
+
+NIGHT = "tests/jobs/test_nightly.py::test_every_zone_is_warm_for_the_day_that_is_drawn"
+FEED = "tests/render/test_ical.py::test_the_feed_and_the_board_agree_today"
+BATTERY = "tests/stations/test_gauges.py::test_the_battery_of_a_silent_gauge_is_asked_for"
+RED = {
+    NIGHT: failure(
+        NIGHT,
+        '>   assert ("Europe/London", date(2026, 3, 30)) in offsets_known()',
+        "E   AssertionError: assert ('Europe/London', 2026-03-30) in {('Europe/London', 2026-01-01): 0, ...}",
+    ),
+    FEED: failure(
+        FEED,
+        '>   assert stamp(row.moment, harbour) == f"{to_local(row.moment, harbour.zone):%Y%m%dT%H%M%S}"',
+        "E   AssertionError: assert '20260330T051200' == '20260330T061200'",
+    ),
+    BATTERY: failure(
+        BATTERY,
+        '>   found = simulator.ask("kelp-ness", timeout=5)',
+        "E   TimeoutError: the gauge simulator did not answer in 5 s",
+    ),
+}
+
+
+PACKAGES = (
+    "anyio==4.9.0",
+    "fastapi==0.120.1",
+    "icalendar==6.3.1",
+    "pydantic==2.12.4",
+    "pytest==8.4.2",
+    "starlette==0.49.1",
+    "tzdata==2025.3",
+    "uvicorn==0.38.0",
+)
+
+
 def ci_log(run: int, report: str) -> str:
     """A whole run of the build server."""
-    packages = (
-        "anyio fastapi httptools icalendar pydantic pytest pytest-randomly starlette tzdata uvicorn".split()
-    )
-    chance = Chance(f"run {run}")
     head = [
         f"run {run} on branch clock-change, image python:3.12-slim, 4 cores",
-        *(f"  + {each}=={chance.below(4)}.{chance.below(30)}.{chance.below(9)}" for each in packages),
+        *(f"  + {package}" for package in PACKAGES),
         "TZ=UTC PYTHONHASHSEED=0 .venv/bin/pytest -v -o console_output_style=classic",
         "============================= test session starts ==============================",
     ]
     return "\n".join([*head, report])
+
+
+def outbox(seed: str) -> str:
+    """Texts that wait for the exchange."""
+    chance = Chance(f"outbox {seed}")
+    rows = []
+    for harbour in HARBOURS[:28]:
+        clock = f"{chance.below(24):02d}:{chance.below(60):02d}"
+        text = f"{harbour.name} Tue {clock} high water {harbour.high:.1f} m. Fair winds."
+        rows.append(f"{harbour.slug:<16} for 2026-03-31, queued 2026-03-29 22:00: {text}")
+    return "\n".join(rows)
 
 
 def year_feed(count: int) -> str:

@@ -20,7 +20,7 @@ from .project import ROOT
 MODEL = "claude-opus-4-5-20251101"
 HEAD = 17_460
 """Tokens of the system prompt and the tools, which no session file holds."""
-FACTOR = 1.2
+FACTOR = 1.21
 """Tokens the provider counts for one of `estimate_tokens`."""
 FRAME = 2
 """Tokens around each block."""
@@ -38,7 +38,7 @@ def estimate_tokens(text: str) -> float:
 
 
 class Lane:
-    """One conversation: the main one, or a sub-agent's. `full` is its context, `warm` what is cached of it."""
+    """One conversation: the main one, or a sub-agent's. `full` is its context, `warm` the cached part."""
 
     def __init__(self, head: int, agent: str | None = None) -> None:
         self.head, self.agent = head, agent
@@ -88,10 +88,10 @@ class Recorder:
         for (caller, name), call in zip(asked, calls, strict=True):
             self._answer(caller, name, call)
 
-    def delegate(self, text: str, task: str, prompt: str, work: Callable[[], str]) -> None:
-        """The agent hands a task to a sub-agent. `work` tells what that one does and returns its last words."""
+    def delegate(self, text: str, task: str, prompt: str, work: Callable[[], str], think: str) -> None:
+        """The agent hands a task to a sub-agent. `work` tells what it does, and returns its last words."""
         asked = {"description": task, "prompt": prompt, "subagent_type": "Explore"}
-        [(caller, name)] = self._speak(text, (Call("Task", asked, ""),))
+        [(caller, name)] = self._speak(text, (Call("Task", asked, ""),), think)
         self._lane = Lane(9_240, self._chance.hexes(7))
         self._link("user", message={"role": "user", "content": prompt})
         self._grow(prompt)
@@ -107,7 +107,7 @@ class Recorder:
         prompt = round(self._lane.full)
         blocks: list[Row] = []
         if think is not None or sealed:
-            seal = self._chance.letters(180 + self._chance.below(140)) + "=="
+            seal = self._chance.letters(120 + self._chance.below(100)) + "=="
             blocks.append({"type": "thinking", "thinking": think or "", "signature": seal})
         if text:
             blocks.append({"type": "text", "text": text})
@@ -178,7 +178,7 @@ class Recorder:
         self._grow(summary)
 
     def clear(self, least: float, keep: int) -> None:
-        """The harness empties the context's tool outputs of at least `least` tokens, but for the last `keep`."""
+        """The harness empties the tool outputs of at least `least` tokens, but for the last `keep`."""
         names = [name for name, tokens in list(self._outputs.items())[:-keep] if tokens >= least]
         saved = sum(self._outputs[name] for name in names)
         metadata = {
@@ -230,7 +230,6 @@ class Recorder:
             "cache_read_input_tokens": warm,
             "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": written},
             "output_tokens": output,
-            "service_tier": "standard",
         }
 
     def _end_turn(self) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from bench_count import WORDS, make_lines
+
 from inspector.blocks import Block, Text, ToolCall, ToolOutput, build
 from inspector.session import Entry, Session
 
@@ -122,7 +123,7 @@ def make_pi(messages: list[Message]) -> Iterator[dict[str, Any]]:
         if message.role == "tool" and message.call is not None:
             said |= {"role": "toolResult", "toolCallId": message.call.id, "toolName": message.call.name}
         elif message.call is not None:
-            id, name, input = message.call
-            asked = {"type": "toolCall", "id": id, "name": name, "arguments": input}
+            number, name, given = message.call
+            asked = {"type": "toolCall", "id": number, "name": name, "arguments": given}
             said["content"] = [text, asked] if message.text else [asked]
         yield {"type": "message", "id": f"e{i}", "parentId": f"e{i - 1}" if i else None, "message": said}

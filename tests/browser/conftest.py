@@ -53,9 +53,11 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def window(browser: Browser) -> BrowserContext:
     """One browser window for all tests: what Lab itself consists of is loaded once."""
-    return browser.new_context(
+    window = browser.new_context(
         viewport={"width": 1280, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
     )
+    window.set_default_timeout(20_000)
+    return window
 
 
 @pytest.fixture

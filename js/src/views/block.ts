@@ -52,7 +52,7 @@ export const makeBlock = (actions: Actions): View => {
     content.replaceChildren(
       h("p", { class: "ci-name" }, `turn ${turnOfRow(scene, picture.row) + 1} · ${section?.label ?? ""}`),
       h("p", { class: "ci-title" }, h("b", {}, label?.label ?? ""), " ", label?.preview ?? ""),
-      h("dl", {}, ...tell(picture, actions), ...tellFacts(reply)),
+      h("div", { class: "ci-pairs" }, ...tell(picture, actions), ...tellFacts(reply)),
       ...(reply instanceof Error ? [showProblem(reply.message)] : []),
       open,
     );
@@ -82,16 +82,12 @@ const KEYS = [
 
 const explain = (): HTMLElement[] => [
   h("p", { class: "ci-quiet" }, "Choose a bar or a row to see what becomes of it, and by which rule."),
-  h(
-    "table",
-    { class: "ci-keys" },
-    h("tbody", {}, ...KEYS.map(row => h("tr", {}, ...row.map(cell => h("td", {}, cell))))),
-  ),
+  h("div", { class: "ci-keys" }, ...KEYS.flat().map(cell => h("span", {}, cell))),
 ];
 
 const pair = (name: string, ...value: (Node | string)[]): HTMLElement[] => [
-  h("dt", {}, name),
-  h("dd", {}, ...value),
+  h("span", { class: "ci-quiet" }, name),
+  h("span", {}, ...value),
 ];
 
 const tell = (picture: Picture, actions: Actions): HTMLElement[] => {

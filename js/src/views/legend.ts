@@ -4,7 +4,7 @@ import { chip, h, setAttributes, setText } from "./dom";
 import type { Picture, View } from "./picture";
 
 export const makeLegend = (): View => {
-  const node = h("dl", { class: "ci-legend", "aria-label": "Tokens per section" });
+  const node = h("div", { class: "ci-legend", role: "group", "aria-label": "Tokens per section" });
   let readings: { section: number; node: HTMLElement }[] = [];
 
   const build = ({ scene, plan }: Picture) => {
@@ -12,9 +12,9 @@ export const makeLegend = (): View => {
     const items = scene.sections.flatMap(({ id, label }, section) => {
       if (!appears(plan.before.sections[section], plan.afterSections, section, scene.sections.length))
         return [];
-      const reading = h("dd");
+      const reading = h("div", { class: "ci-amount" });
       readings.push({ section, node: reading });
-      return [h("div", {}, h("dt", {}, chip(id), label), reading)];
+      return [h("div", {}, h("div", { class: "ci-key" }, chip(id), label), reading)];
     });
     node.replaceChildren(...items);
   };

@@ -1,0 +1,100 @@
+"""A session's entries as columns, the same at every leaf. Structure only, no tokens.
+
+In go the entries, out comes a `Tree`. It is made in one walk over the entries, because most of the time
+goes into reaching each of them in memory; every live view is then cut out of its columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .session import Entry
+
+Ints = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+ROLES = ("user", "assistant", "tool", "system", "other")
+USER, ASSISTANT, TOOL, SYSTEM, OTHER = range(len(ROLES))
+SORTS = ("message", "compaction", "branch_summary", "micro", "note")
+MESSAGE, COMPACTION, BRANCH_SUMMARY, MICRO, NOTE = range(len(SORTS))
+_ROLE = {role: code for code, role in enumerate(ROLES)}
+_SORT = {sort: code for code, sort in enumerate(SORTS)}
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Columns over the n entries and r blocks of a file, in file order.
+
+    index   dict         entry id, or alias, to its position; the last of two equal ids wins
+    parent  list         position of each entry's parent, None where it has none in the file
+    role    int32[n]     index into ROLES
+    sort    int32[n]     index into SORTS: the entry's kind
+    opens   bool[n]      a user's words start here
+    bounded int32[·]     entries that record a compaction, whole or micro
+    start   int32[n+1]   blocks of entry i are rows start[i] … start[i+1]
+    calls   dict         the id of a tool call to its number
+    call    int32[r]     number of the call that a block makes or answers, -1 for other blocks
+    answers bool[r]      the block is a tool's output
+    """
+
+    index: dict[str, int]
+    parent: list[int | None]
+    role: Ints
+    sort: Ints
+    opens: Bools
+    bounded: Ints
+    start: Ints
+    calls: dict[str, int]
+    call: Ints
+    answers: Bools
+
+
+def grow_tree(entries: tuple[Entry, ...]) -> Tree:
+    """The columns of these entries."""
+    aliases: dict[str, int] = {}
+    ids: list[str] = []
+    parents: list[str | None] = []
+    role: list[int] = []
+    sort: list[int] = []
+    opens: list[bool] = []
+    bounded: list[int] = []
+    start = [0]
+    calls: dict[str, int] = {}
+    call: list[int] = []
+    answers: list[bool] = []
+    for i, entry in enumerate(entries):
+        ids.append(entry.id)
+        for alias in entry.aliases:
+            aliases[alias] = i
+        parents.append(entry.parent)
+        role.append(_ROLE.get(entry.role, OTHER))
+        sort.append(_SORT[entry.kind])
+        opens.append(role[-1] == USER and entry.opens_turn)
+        if entry.boundary is not None:
+            bounded.append(i)
+        for block in entry.blocks:
+            number = -1
+            if block.kind == "tool_call":
+                number = calls.setdefault(block.id, len(calls))
+            elif block.kind == "tool_output":
+                number = calls.setdefault(block.call_id, len(calls))
+            call.append(number)
+            answers.append(block.kind == "tool_output")
+        start.append(len(call))
+    index = aliases | {name: i for i, name in enumerate(ids)}
+    return Tree(
+        index=index,
+        parent=[None if name is None else index.get(name) for name in parents],
+        role=np.array(role, np.int32),
+        sort=np.array(sort, np.int32),
+        opens=np.array(opens, bool),
+        bounded=np.array(bounded, np.int32),
+        start=np.array(start, np.int32),
+        calls=calls,
+        call=np.array(call, np.int32),
+        answers=np.array(answers, bool),
+    )
