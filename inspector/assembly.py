@@ -64,11 +64,10 @@ def _pieces(session: Session, rows: Iterable[int], fates: list[str], tokens: lis
 
 
 def _summary_piece(session: Session, plan: Plan, place: int, checkpoint: Checkpoint | None) -> Piece:
-    live = session.live
-    origin = tuple(
-        BlockRef(session.entries[live.entries[live.position[row]]].id, int(live.block[row]))
-        for row in np.flatnonzero(plan.fate == SUMMARISED)
-    )
+    live, rows = session.live, np.flatnonzero(plan.fate == SUMMARISED)
+    names = [session.entries[i].id for i in live.entries.tolist()]
+    places = zip(live.position[rows].tolist(), live.block[rows].tolist(), strict=True)
+    origin = tuple(BlockRef(names[position], block) for position, block in places)
     if checkpoint is None:
         text, tokens = plan.stand_in.text(place), plan.summary_tokens
     else:

@@ -42,6 +42,6 @@ def open_bundled() -> Session:
     """The demo session. It takes about a tenth of a second the first time.
 
     >>> open_bundled()
-    Session(claude-code, 548 records, 21 turns, 1 compaction, 0 unknown)
+    Session(claude-code, 560 records, 21 turns, 1 compaction, 0 unknown)
     """
     return read_session(write_story(), "the bundled session", "claude-code")

@@ -6,6 +6,7 @@ The unit is the step: one request with its tool outputs. In go a session and its
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from .ledger import Ledger
 from .live import Ints
 from .session import Session
+from .tree import ASSISTANT, COMPACTION, NOTE
 
 
 class Segment(NamedTuple):
@@ -63,64 +65,61 @@ class History:
 
 def trace_history(session: Session, ledger: Ledger) -> History:
     """Walk the path once. Linear in its entries."""
-    entries, path = session.entries, session.path
-    where = {index: at for at, index in enumerate(path)}
-    tokens = ledger.entry_tokens
-    steps, turns, estimated, reported = [], [], [], []
-    marks: list[Mark] = []
-    cuts: list[int] = []
-    running, turn, begun = ledger.head_tokens, -1, False
-    for at, index in enumerate(path):
-        entry = entries[index]
-        if entry.opens_turn:
-            turn += 1
-        begins = entry.opens_turn or entry.role == "assistant" or entry.kind == "compaction"
-        if begins or not begun:
-            begun = True
-            turns.append(max(turn, 0))
-            estimated.append(0)
-            reported.append(-1)
-        if entry.kind == "compaction":
-            first = (
-                where.get(session.index.get(entry.boundary.first_kept or "", -1), at)
-                if entry.boundary
-                else at
-            )
-            running = ledger.head_tokens + int(
-                sum(tokens[path[k]] for k in range(first, at) if entries[path[k]].kind != "note")
-            )
-            cuts.append(at)
-        running += int(tokens[index]) if entry.kind != "note" else 0
-        if entry.boundary is not None:
-            told = entry.boundary
-            marks.append(
-                Mark(
-                    len(turns) - 1,
-                    entry.id,
-                    told.kind,
-                    told.trigger,
-                    _int(told.tokens_before),
-                    _int(told.tokens_after),
-                )
-            )
-        steps.append(len(turns) - 1)
-        estimated[-1] = running
-        if entry.role == "assistant" and entry.usage is not None and entry.usage.tokens > 0:
-            reported[-1] = int(entry.usage.tokens)
+    tree, entries, path = session.tree, session.entries, np.array(session.path, np.int32)
+    role, sort, opens = tree.role[path], tree.sort[path], tree.opens[path]
+    begins = opens | (role == ASSISTANT) | (sort == COMPACTION)
+    begins[:1] = True
+    step = np.cumsum(begins, dtype=np.int32) - 1
+    last = np.append(np.flatnonzero(begins), len(path))[1:] - 1
+    turn = np.maximum(np.cumsum(opens, dtype=np.int32)[begins] - 1, 0)
+    cuts = np.flatnonzero(sort == COMPACTION).tolist()
+    full = _full(session, ledger, path, cuts)
+    estimated = full[last]
+    reported = np.full(len(turn), -1, np.int32)
+    for at in np.flatnonzero(role == ASSISTANT).tolist():
+        usage = entries[path[at]].usage
+        if usage is not None and usage.tokens > 0:
+            reported[step[at]] = int(usage.tokens)
     segments = []
     for first, end in zip([0, *cuts], [*cuts, len(path)], strict=True):
         if end > first:
-            a, b = steps[first], steps[end - 1]
-            full = max(reported[b], estimated[b])
-            segments.append(Segment(a, b, turns[a], turns[b], entries[path[end - 1]].id, full))
+            a, b = int(step[first]), int(step[end - 1])
+            tokens = max(int(reported[b]), int(full[end - 1]))
+            segments.append(Segment(a, b, int(turn[a]), int(turn[b]), entries[path[end - 1]].id, tokens))
     return History(
-        step=np.array(steps, np.int32),
-        turn=np.array(turns, np.int32),
-        estimated=np.array(estimated, np.int32),
-        reported=np.array(reported, np.int32),
+        step=step,
+        turn=turn,
+        estimated=estimated,
+        reported=reported,
         segments=tuple(segments),
-        marks=tuple(marks),
+        marks=tuple(_marks(session, path, step)),
     )
+
+
+def _full(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -> Ints:
+    """int32[p]: tokens in the context after each entry of the path.
+
+    A compaction throws away what stands before the first entry it kept: from then on, that much less is
+    in the context.
+    """
+    index, sums = session.index, np.zeros(len(path) + 1, np.int64)
+    np.cumsum(np.where(session.tree.sort[path] == NOTE, 0, ledger.entry_tokens[path]), out=sums[1:])
+    where = {i: at for at, i in enumerate(path.tolist())} if cuts else {}
+    gone = np.zeros(len(path), np.int64)
+    for at, end in zip(cuts, [*cuts[1:], len(path)], strict=False):
+        boundary = session.entries[path[at]].boundary
+        kept = where.get(index.get(boundary.first_kept or "", -1), at) if boundary is not None else at
+        gone[at:end] = sums[min(kept, at)]
+    return (ledger.head_tokens + sums[1:] - gone).astype(np.int32)
+
+
+def _marks(session: Session, path: Ints, step: Ints) -> Iterator[Mark]:
+    for at in np.flatnonzero(np.isin(path, session.tree.bounded)).tolist():
+        entry = session.entries[path[at]]
+        told = entry.boundary
+        if told is not None:
+            before, after = _int(told.tokens_before), _int(told.tokens_after)
+            yield Mark(int(step[at]), entry.id, told.kind, told.trigger, before, after)
 
 
 def _int(value: float | None) -> int | None:

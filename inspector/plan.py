@@ -194,8 +194,8 @@ class Plan:
         if self.place is not None and self.place < len(self.table.live):
             turn = f" (turn {int(self.table.live.turn[self.place]) + 1})"
         return (
-            f"Plan({self.policy.name}: cut at {self.cut.entry}{turn}, {self.before:,} -> {self.after:,} tokens; "
-            f"blocks: {fates or 'none'}{'' if self.fits else '; does not fit'})"
+            f"Plan({self.policy.name}: cut at {self.cut.entry}{turn}, {self.before:,} -> {self.after:,} "
+            f"tokens; blocks: {fates or 'none'}{'' if self.fits else '; does not fit'})"
         )
 
 
@@ -269,10 +269,10 @@ def _jobs(plan: Plan) -> tuple[SummaryJob, ...]:
     assert plan.place is not None
     table, session, split = plan.table, plan.session, plan.splits
     live = table.live
-    names = [session.entries[i].id for i in live.entries]
+    names = [session.entries[i].id for i in live.entries.tolist()]
     left = tuple(
         str(BlockRef(names[live.position[row]], int(live.block[row])))
-        for row in np.flatnonzero(plan.is_older & (plan.fate != SUMMARISED))
+        for row in np.flatnonzero(plan.is_older & (plan.fate != SUMMARISED)).tolist()
     )
     history = tuple(names[table.start : plan.place if split < 0 else split])
     previous = _previous(session.entries[live.entries[0]]) if live.summary == 0 else None

@@ -50,7 +50,7 @@ class Usage(Value):
 
     @property
     def tokens(self) -> Number:
-        """The context after the reply: `total` if there is one and not zero, else the four added (FLUE §3)."""
+        """The context after the reply: `total` if given and not zero, else the four added (FLUE §3)."""
         return self.total or self.prompt + self.output
 
     def __add__(self, other: Usage) -> Usage:

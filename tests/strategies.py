@@ -173,7 +173,14 @@ class Aside:
     blocks: tuple[Block, ...]
 
 
-Move = Say | Loop | Stray | Compact | Micro | Branch | Aside
+@dataclass(frozen=True)
+class Remark:
+    """A record that stands in the chain of parents and that the model never sees."""
+
+    type: str
+
+
+Move = Say | Loop | Stray | Compact | Micro | Branch | Aside | Remark
 
 
 @dataclass
@@ -232,6 +239,9 @@ class Play:
                 if move.summary is not None:
                     text = Text(text="[Branch Summary]\n\n" + move.summary)
                     self.head = self.add(kind="branch_summary", blocks=(text,))
+            case Remark():
+                raw = Unknown(type=move.type, raw={"to": "a model"})
+                self.head = self.add(role="other", kind="note", blocks=(raw,))
             case Aside():
                 self.add(role="assistant", blocks=move.blocks, sidechain="agent-1", parent=None)
         if self.late and not isinstance(move, Loop):
@@ -334,11 +344,12 @@ def make_moves(*, orderly: bool) -> st.SearchStrategy[Move]:
     micros = st.builds(Micro, tuples(st.integers(0, 20), 1))
     branches = st.builds(Branch, st.integers(0, 12), st.none() | chars)
     asides = st.builds(Aside, tuples(texts, 0, 2))
+    remarks = st.builds(Remark, st.sampled_from(("model_change", "song")))
     odd = (
         st.builds(Stray, st.builds(Answer, parts=tuples(parts, 0, 2))),
         st.builds(Say, tuples(texts, 0, 2), role=st.sampled_from(("system", "developer"))),
     )
-    usual = (says, loops, compactions, micros, branches, asides)
+    usual = (says, loops, compactions, micros, branches, asides, remarks)
     kinds = usual if orderly else (*usual, *odd)
     # Tool loops are what transcripts are made of. Drawing the kind first is three times faster than one_of.
     return st.sampled_from((0, 0, 1, 1, 1, 1, *range(len(kinds)))).flatmap(kinds.__getitem__)

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from inspector.assembly import live_context
 from inspector.blocks import ToolCall, ToolOutput
 from inspector.bundled import CONSTRAINT, LOST_PATH, open_bundled, write_story
 from inspector.cuts import find_cuts
@@ -17,6 +18,7 @@ from inspector.ledger import count_tokens
 from inspector.models import window_of
 from inspector.session import Entry, Session
 from inspector.story.project import make_project
+from inspector.wire import check_request, render_request
 
 SESSION = open_bundled()
 ROWS = [json.loads(line) for line in write_story().splitlines()]
@@ -201,3 +203,17 @@ def test_only_files_that_were_read_are_edited() -> None:
                     and "almanac" not in block.input["file_path"]
                 ):
                     assert block.input["file_path"] in known
+
+
+def test_a_turn_that_calls_tools_begins_by_thinking() -> None:
+    """As the provider wants it of a loop that is still open when thinking is on (CLAUDE §8)."""
+    path = main_path(SESSION)
+    for asked, answer in pairwise(path):
+        if asked.opens_turn and any(block.kind == "tool_call" for block in answer.blocks):
+            assert answer.blocks[0].kind == "reasoning"
+
+
+@pytest.mark.parametrize("session", [FIRST, SESSION], ids=["before the compaction", "at the end"])
+def test_the_context_as_it_stands_can_be_sent(session: Session) -> None:
+    request = render_request(live_context(session, count_tokens(SESSION))).request
+    assert check_request(request) == ()

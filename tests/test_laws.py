@@ -104,6 +104,15 @@ def test_S0_39_reasoning_is_never_invented(plan: Plan) -> None:
 
 
 @given(plans())
+def test_what_the_model_never_sees_is_in_no_context(plan: Plan) -> None:
+    unseen = {
+        entry.id for entry in plan.session.entries if entry.kind == "note" or entry.sidechain is not None
+    }
+    for context in (live_context(plan.session, plan.ledger), build_context(plan.session, plan)):
+        assert not unseen & {ref.entry for piece in context.pieces for ref in piece.origin}
+
+
+@given(plans())
 def test_S0_16_the_system_prompt_is_untouched(plan: Plan) -> None:
     context = build_context(plan.session, plan)
     assert context.system is plan.session.system

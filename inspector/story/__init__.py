@@ -2,8 +2,8 @@
 
 Marit keeps the tide boards of forty small harbours. When the clocks go forward, every high water is shown
 an hour early, and an agent finds out why. It finds the cause in a file nobody suspected and is told a rule
-it must keep. Fifteen turns later its window is full; the summary that replaces the conversation mentions
-neither the file's path nor the rule, and both have to be won back.
+it must keep. In the fifteenth turn its window is full; the summary that replaces the conversation names
+neither the file nor the rule, and both have to be won back.
 
     coast, patterns, fragments, pages     what the project's files are made of
     project                               the files, by path

@@ -59,7 +59,13 @@ def _speed_up(desk: Recorder, tree: Checkout) -> None:
 
 def _ask_first(desk: Recorder, tree: Checkout) -> None:
     desk.user("The screen in the fish market still shows the old times. I have reloaded it twice.", wait=650)
-    desk.reply("", tree.read(edits.SCRIPT), tree.read("src/tidepool/templates/board.html"))
+    desk.reply(
+        "",
+        tree.read(edits.SCRIPT),
+        tree.read("src/tidepool/templates/board.html"),
+        think="Reloading does not help, so it is not the browser's ordinary cache, or the page asks it not "
+        "to be. There is one script and one template.",
+    )
     desk.reply(
         "",
         tree.run(
@@ -100,7 +106,11 @@ def _write_the_runbook(desk: Recorder, tree: Checkout) -> None:
         'Tove is on call this week. Please write the page "Times are wrong" for her, in plain words.',
         wait=1500,
     )
-    desk.reply("", tree.read(edits.RUNBOOK))
+    desk.reply(
+        "",
+        tree.read(edits.RUNBOOK),
+        think="First how the other pages sound, so that this one reads as if the same person had written it.",
+    )
     desk.reply(
         "",
         tree.edit(*edits.EXPLAIN_TIMES),
@@ -123,6 +133,8 @@ def _look_at_autumn(desk: Recorder, tree: Checkout) -> None:
         "",
         tree.run(printouts.PRINT_WEEK, printouts.printed_week({}), "Print the week"),
         tree.read(edits.TEST_TABLE),
+        think="Print it first, as the pilots would get it. The tests of the table know no autumn as far as "
+        "I have seen; I look at them again for a case around a change.",
     )
     desk.reply(
         "Sunday is wrong: the table says 00:47 and the pilots say 01:47. I look at what the almanac has "
@@ -139,8 +151,8 @@ def _look_at_autumn(desk: Recorder, tree: Checkout) -> None:
         "Almanac and prediction agree, so the hour is lost by us again. Before I change anything I look at "
         "how the service lived through last October, and at the rest of the prediction.",
         tree.run(
-            "journalctl -u tidepool --since '2025-10-26 00:00' -n 80 -o short-iso",
-            printouts.journal("2025-10-26", 0, 80),
+            "journalctl -u tidepool --since '2025-10-26 00:00' -n 60 -o short-iso",
+            printouts.journal("2025-10-26", 0, 60),
             "What the service did last autumn",
         ),
         tree.read("src/tidepool/predict/surge.py"),

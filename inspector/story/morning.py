@@ -180,8 +180,8 @@ def _read_the_ci_log(desk: Recorder, tree: Checkout) -> None:
     desk.reply(
         "I read the whole log before I guess.",
         tree.read("build/ci-4127.log"),
-        think="A red build after a change of mine is mine until shown otherwise. The build server sets TZ=UTC and runs "
-        "the suites in one process, which is closer to the service than my runs here were.",
+        think="A red build after a change of mine is mine until shown otherwise. The build server sets "
+        "TZ=UTC and runs the suites in one process, which is closer to the service than my runs here were.",
     )
     desk.reply(
         "",
@@ -212,8 +212,8 @@ def _mend_the_night(desk: Recorder, tree: Checkout) -> None:
         "",
         tree.read(edits.NIGHTLY),
         tree.read(edits.OUTBOX),
-        think="The job itself, and the outbox it fills: whatever the job believes about the day, tomorrow's texts believe "
-        "it too.",
+        think="The job itself, and the outbox it fills: whatever the job believes about the day, "
+        "tomorrow's texts believe it too.",
     )
     desk.reply(
         "`warm_up` asks for 1 January, whatever day it is. That one line is how winter got into the cache "
@@ -254,8 +254,9 @@ def _count_copies(desk: Recorder, tree: Checkout) -> None:
         "calling the shared helper in tidepool.calendar. For each give file, function and how it does it. "
         "Change nothing.",
         search,
-        think="A search by hand would fill my window with files I need only once. A helper can read them all and bring "
-        "back a list. It must change nothing, and it must tell how each place does it, or I read them again.",
+        think="A search by hand would fill my window with files I need only once. A helper can read them "
+        "all and bring back a list. It must change nothing, and it must tell how each place does it, or I "
+        "read them again.",
     )
     desk.reply(
         "Five, each wrong in its own way:\n\n"

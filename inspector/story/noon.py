@@ -170,6 +170,9 @@ def _rewrite_texts(desk: Recorder, tree: Checkout) -> None:
         "change. I look at what waits.",
         tree.run(".venv/bin/python -m tidepool outbox --list", printouts.outbox("early"), "List what waits"),
         tree.read("tests/jobs/test_outbox.py"),
+        think="The texts ask the helper since this morning, so new ones are right. His is from the batch "
+        "that was written last night. If the outbox never writes a day twice, all of tomorrow is still "
+        "wrong.",
     )
     desk.reply(
         "",
@@ -200,7 +203,12 @@ def _settle_the_regatta(desk: Recorder, tree: Checkout) -> None:
         wait=3000,
     )
     feed = "curl -s localhost:8400/feeds/lowen-cove.ics | sed -n '/202605/p' | head -12"
-    desk.reply("", tree.run(feed, printouts.MAY, "The school's feed for May"))
+    desk.reply(
+        "",
+        tree.run(feed, printouts.MAY, "The school's feed for May"),
+        think="One of the two is an hour off, and I changed the feed today, so I do not take my own side. "
+        "I want a third witness that shares no code with either.",
+    )
     desk.reply(
         "",
         tree.run(

@@ -67,9 +67,12 @@ def _check_the_feed(desk: Recorder, tree: Checkout) -> None:
     desk.reply(
         "",
         tree.run(
-            "curl -s localhost:8400/feeds/lowen-cove.ics", printouts.year_feed(210), "Fetch the whole feed"
+            "curl -s localhost:8400/feeds/lowen-cove.ics", printouts.year_feed(190), "Fetch the whole feed"
         ),
         tree.read(edits.FEED),
+        think="The feed writes local time with the name of the zone and leaves the rest to the calendar. "
+        "That is fine for every hour but one. I look at the feed as the school's telephones see it, and at "
+        "how it is written.",
     )
     desk.reply(
         "",
@@ -118,8 +121,8 @@ def _test_everything(desk: Recorder, tree: Checkout) -> None:
     )
     command = f".venv/bin/pytest -v {' '.join(suites)}"
     log = tree.report(suites, {red: report}, 18.3, names=True)
-    desk.reply("", tree.run(command, log, "Run the quick tests", failed=True))
-    desk.clear(least=3900, keep=2)
+    desk.reply("", tree.run(command, log, "Run the quick tests", failed=True), sealed=True)
+    desk.clear(least=3800, keep=2)
     desk.reply(
         "One failure, and it is mine: I changed the feed and ran no test of it. It still expects local time.",
         tree.edit(*edits.TEST_IN_UTC),
@@ -160,7 +163,7 @@ def _write_the_notes(desk: Recorder, tree: Checkout) -> None:
         _TEXTS_AGE,
         "For how long the texts were wrong",
     )
-    desk.reply("", tree.read(edits.TEXTS), since, tree.diff(since=4))
+    desk.reply("", tree.read(edits.TEXTS), tree.read(edits.OUTBOX), since, tree.diff(since=4))
     desk.reply(
         "",
         tree.edit(*edits.NOTE_CHANGES),
