@@ -42,7 +42,7 @@ help: ## list what can be made
 
 lab: build $(MADE)/lab ## open the first notebook in JupyterLab: PORT=8888 ARGS=--no-browser
 	@$(PY) -m jupyterlab --ServerApp.root_dir=notebooks --LabApp.default_url=/lab/tree/$(FIRST) \
-	  --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
+	  --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
 	  $(if $(PORT),--port=$(PORT)) $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 test: build $(MADE)/test chromium ## run every check and every test: STEPS="lint unit front notebooks browser"

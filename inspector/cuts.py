@@ -65,9 +65,7 @@ def _batches(live: Live) -> tuple[Ints, Ints, Ints]:
 
 def _between(size: int, after: Ints, upto: Ints) -> Bools:
     """True at every place in (after, upto], for all the intervals given."""
-    steps = np.zeros(size + 1, np.int32)
-    np.add.at(steps, after + 1, 1)
-    np.add.at(steps, upto + 1, -1)
+    steps = np.bincount(after + 1, minlength=size + 1) - np.bincount(upto + 1, minlength=size + 1)
     return np.cumsum(steps[:size]) > 0
 
 
@@ -91,19 +89,32 @@ def _open_loop(session: Session, live: Live) -> Bools:
     """Places after the first reply of a tool loop that still waits for its next reply, if it reasons."""
     n = len(live)
     out = np.zeros(n + 1, bool)
-    if n == 0 or live.role[-1] != ROLES.index("tool"):
-        return out
-    opens = np.flatnonzero(live.opens)
-    words = int(opens[-1]) if len(opens) else -1
-    loop = [p for p in range(words + 1, n) if live.role[p] == ROLES.index("assistant")]
-    reasons = any(
-        block.kind == "reasoning" and (block.signature or block.encrypted)
-        for p in loop
-        for block in session.entries[live.entries[p]].blocks
-    )
-    if loop and reasons:
-        out[loop[0] + 1 : n] = True
+    first, reasons = _find_open_loop(session, live)
+    if first is not None and reasons:
+        out[first + 1 : n] = True
     return out
+
+
+def _find_open_loop(session: Session, live: Live) -> tuple[int | None, bool]:
+    """Where the assistant began the loop that the context ends in, and whether that loop reasons.
+
+    As a provider reads it: neighbours of one side are one message, and a user's message that answers a call
+    goes on with the loop, whatever else it says.
+    """
+    first, reasons, answers, heard = None, False, False, False
+    for position in range(len(live) - 1, -1, -1):
+        blocks = session.entries[live.entries[position]].blocks
+        if not any(block.kind != "text" or block.text.strip() for block in blocks):
+            continue  # nothing of it is sent
+        if live.role[position] == ROLES.index("assistant"):
+            if not answers:
+                break
+            first, heard = position, False
+            reasons |= any(b.kind == "reasoning" and bool(b.signature or b.encrypted) for b in blocks)
+        else:
+            answers = any(b.kind == "tool_output" for b in blocks) or (heard and answers)
+            heard = True
+    return first, reasons
 
 
 def _unknown_role(session: Session, live: Live) -> Bools:

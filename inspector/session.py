@@ -250,7 +250,8 @@ class Session(Value):
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
         """Turns along the path. What stands before the first user's words belongs to the first turn."""
-        starts = [at for at, i in enumerate(self.path) if self.entries[i].opens_turn]
+        opens = self.tree.opens.tolist()
+        starts = [at for at, i in enumerate(self.path) if opens[i]]
         if self.path and (not starts or starts[0] != 0):
             starts = [0, *starts[1:]] if starts else [0]
         ends = [*starts[1:], len(self.path)]

@@ -66,7 +66,7 @@ def draw_scene(session: Session, ledger: Ledger, history: History, window: int |
         "sections": [{"id": name, "label": LABELS.get(name, name)} for name in ALL_SECTIONS],
         "fates": [{"id": name, "label": name} for name in FATES],
         "lanes": _lanes(session, ledger),
-        "entryIds": [session.entries[i].id for i in live.entries],
+        "entryIds": [session.entries[i].id for i in live.entries.tolist()],
         "reasons": [{"rule": rule.name, "sentence": rule.sentence} for rule in CUT_RULES],
         "segments": [_segment(segment, session, history) for segment in history.segments],
         "boundaries": [

@@ -323,9 +323,11 @@ def make_moves(*, orderly: bool) -> st.SearchStrategy[Move]:
     says = st.builds(
         Say, tuples(said, 1 if orderly else 0, 2), meta=st.sampled_from((False, False, False, True))
     )
+    # A provider's messages think before they speak.
+    thinking_first = st.builds(lambda a, b: a + b, tuples(reasonings, 0, 1), tuples(texts, 0, 1))
     loops = st.builds(
         Loop,
-        before=tuples(st.one_of(texts, reasonings), 0, 2),
+        before=thinking_first if orderly else tuples(st.one_of(texts, reasonings), 0, 2),
         calls=tuples(st.tuples(st.sampled_from(TOOLS), objects if orderly else inputs, answers)),
         after=st.just(()) if orderly else tuples(texts, 0, 1),
         usage=st.none() | usages,

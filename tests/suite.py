@@ -38,7 +38,7 @@ STEPS = (
     Step("lint", "mypy", (sys.executable, "-m", "mypy")),
     Step("lint", "biome", ("npm", "run", "--silent", "lint"), "js"),
     Step("lint", "tsc", ("npm", "run", "--silent", "typecheck"), "js"),
-    Step("unit", "pytest", (*PYTEST, "-n", "2"), tests=True),
+    Step("unit", "pytest", (*PYTEST, "-n", "2", "--dist", "worksteal"), tests=True),
     Step("front", "vitest", ("npm", "run", "--silent", "test"), "js", tests=True),
     Step("notebooks", "nbval", (*PYTEST, *NBVAL, "-n", "2", "--dist", "loadfile", "notebooks"), tests=True),
     # Playwright keeps an event loop running, so its tests have a process of their own.

@@ -160,7 +160,8 @@ def test_every_legal_cut_leaves_a_runnable_context(plan: Plan) -> None:
     had, has = (
         {v.rule for v in check_context(c, awaits_user=True, model="claude-opus-4-5")} for c in (before, after)
     )
-    assert has <= had & {"unexplained_error"}, "a cut may not add a fault; this one is the session's own"
+    # A tool's error without a word, and a loop that began without thinking, are the session's own.
+    assert has <= had & {"unexplained_error", "loop_without_thinking"}
 
 
 @given(plans())

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
 import venv
 import zipfile
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
 
 import inspector
+from tests.test_floors import MODULES, family, imports
 
 ROOT = Path(__file__).parents[1]
 VERSION = inspector.__version__
@@ -130,3 +133,13 @@ def test_importing_the_package_loads_no_heavy_library() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_every_library_that_is_imported_is_asked_for() -> None:
+    needed = {family(found.module) for name in MODULES for found in imports(name)} - sys.stdlib_module_names
+    asked = {re.split(r"[^\w.-]", line)[0].lower() for line in requires("compaction-inspector") or ()}
+    known = packages_distributions()
+    missing = {
+        top for top in needed - {"inspector"} if not {name.lower() for name in known.get(top, ())} & asked
+    }
+    assert missing == set()

@@ -89,7 +89,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       if (section === "tool_output" && tokens > 3 * over) return { fate: 1, tokens: 3 * over, rule: 2 };
       return { fate: 0, tokens, rule: 1 };
     });
-    const totals = places.map((_, place) => sumPlace(blocks, older, kept, place, carry === true));
+    const totals = sumPlaces(blocks, older, kept, places.length, carry === true);
     const auto = placeAuto(blocks, places, recent);
     const wanted =
       traits.cut === ""
@@ -216,26 +216,34 @@ interface Fated {
   rule: number;
 }
 
-const sumPlace = (
+/** What stands after a cut at every place, moving one entry at a time from the kept to the older. */
+const sumPlaces = (
   blocks: { position: number; section: string; tokens: number }[],
   older: Fated[],
   kept: Fated[],
-  place: number,
+  count: number,
   carry: boolean,
 ) => {
   const sections = SECTIONS.map((_, i) => HEAD[i] ?? 0);
-  let summarised = 0;
+  const move = (section: number, tokens: number) => {
+    sections[section] = (sections[section] as number) + tokens;
+  };
   blocks.forEach((block, row) => {
-    const old = block.position < place;
-    const section = code(block.section);
-    sections[section] = (sections[section] as number) + ((old ? older : kept)[row] as Fated).tokens;
-    if (old && older[row]?.fate === 3) summarised += block.tokens;
+    move(code(block.section), kept[row]?.tokens ?? 0);
   });
-  const summary =
-    summarised === 0 ? 0 : Math.min(4200, 400 + Math.round(summarised * 0.06)) + (carry ? 180 : 0);
-  const compacted = code("compacted");
-  sections[compacted] = (sections[compacted] as number) + summary;
-  return { sections, summary };
+  let summarised = 0;
+  let row = 0;
+  return Array.from({ length: count }, (_, place) => {
+    for (; (blocks[row]?.position ?? place) < place; row++) {
+      const block = blocks[row] as (typeof blocks)[number];
+      move(code(block.section), (older[row]?.tokens ?? 0) - (kept[row]?.tokens ?? 0));
+      if (older[row]?.fate === 3) summarised += block.tokens;
+    }
+    const summary =
+      summarised === 0 ? 0 : Math.min(4200, 400 + Math.round(summarised * 0.06)) + (carry ? 180 : 0);
+    const compacted = code("compacted");
+    return { sections: sections.map((tokens, i) => (i === compacted ? tokens + summary : tokens)), summary };
+  });
 };
 
 const placeAuto = (

@@ -10,6 +10,7 @@ const state = options.get("state");
 if (state === "loading" || state === "error") Object.assign(traits, { _scene: {}, _plan: {} });
 if (state === "error") traits._error = "notes.txt is no transcript: its first line is not JSON.";
 if (state === "problem") traits._error = "pointer.over must be at least 0, not -4.";
-const host = new MemoryHost(traits, kernel, Number(options.get("delay") ?? 50));
+const delay = options.get("delay") ?? "50";
+const host = new MemoryHost(traits, kernel, delay === "never" ? null : Number(delay));
 renderWorkbench(host, document.body);
 Object.assign(window, { host, kernel });

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from bench_count import WORDS, make_lines
 
 from inspector.blocks import Block, Text, ToolCall, ToolOutput, build
-from inspector.session import Entry, Session
+from inspector.session import Entry, Session, Usage
 
 SIZE = 100_000
 FILES = 3_000
@@ -82,10 +82,17 @@ def make_session(messages: list[Message]) -> Session:
             parent=f"e{i - 1}" if i else None,
             role=message.role,
             blocks=_blocks(message),
+            usage=_usage(message, i) if message.role == "assistant" else None,
         )
         for i, message in enumerate(messages)
     )
-    return build(Session, format="manifest", entries=entries, leaf=entries[-1].id if entries else None)
+    leaf = entries[-1].id if entries else None
+    return build(Session, format="manifest", model="claude-opus-4-6", entries=entries, leaf=leaf)
+
+
+def _usage(message: Message, number: int) -> Usage:
+    """As a provider reports it, of a context that fills up and starts again."""
+    return build(Usage, input=4, cache_read=20_000 + number % 1000 * 150, output=len(message.text) // 4 + 30)
 
 
 def _blocks(message: Message) -> tuple[Block, ...]:

@@ -142,7 +142,7 @@ def start_lab(home: Path) -> Iterator[Lab]:
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
         *(f"--ServerApp.root_dir={notebooks}", "--LabApp.expose_app_in_browser=True"),
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        *("--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"),
     ]
     environment = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}}
     lab = Lab(f"http://127.0.0.1:{port}", token, notebooks, log)

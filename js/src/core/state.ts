@@ -95,6 +95,23 @@ export const decodePlan = (wire: object | null, data: DataView | null, scene: Sc
   };
 };
 
+/** True when two plans decide the same of every block, as they do while only the cut moves. */
+export const decideSame = (a: Plan, b: Plan): boolean =>
+  COLUMNS.every(name => {
+    const [left, right] = [a[name], b[name]];
+    return left.length === right.length && left.every((value, i) => value === right[i]);
+  });
+
+const COLUMNS = [
+  "fateOlder",
+  "fateKept",
+  "tokensOlder",
+  "tokensKept",
+  "ruleOlder",
+  "ruleKept",
+  "afterSections",
+] as const;
+
 /** A block under a cut: what happens to it, what is left of it, and the rule that says so. */
 export const fateAt = (scene: Scene, plan: Plan, row: number, place: number) => {
   const older = (scene.blockEntry[row] as number) < place;

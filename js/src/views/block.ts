@@ -26,6 +26,7 @@ export const makeBlock = (actions: Actions): View => {
   let label: Label | undefined;
   let reply: BodyReply | Error | undefined;
   let shown: Picture | undefined;
+  let state = "none";
 
   const fetch = async (wanted: number) => {
     [row, label, reply] = [wanted, undefined, undefined];
@@ -63,10 +64,12 @@ export const makeBlock = (actions: Actions): View => {
     draw(picture, parts) {
       shown = picture;
       if (parts.has("scene")) row = -1;
-      const news = picture.row !== row || parts.has("plan");
+      const news = picture.row !== row || parts.has("fates");
       if (picture.row >= 0 && news) void fetch(picture.row);
       else if (picture.row < 0) row = -1;
-      if (["scene", "plan", "place", "row"].some(part => parts.has(part as "row"))) render(picture);
+      const now = stateOf(picture);
+      if (now !== state || parts.has("fates")) render(picture);
+      state = now;
     },
   };
 };
@@ -84,6 +87,13 @@ const explain = (): HTMLElement[] => [
   h("p", { class: "ci-quiet" }, "Choose a bar or a row to see what becomes of it, and by which rule."),
   h("div", { class: "ci-keys" }, ...KEYS.flat().map(cell => h("span", {}, cell))),
 ];
+
+/** All that the panel tells of a block: a moving cut redraws it only when this changes. */
+const stateOf = ({ scene, plan, row, place }: Picture): string => {
+  if (row < 0) return "";
+  const { fate, tokens, rule } = fateAt(scene, plan, row, place);
+  return [row, fate, tokens, rule, scene.blockEntry[row] === place].join(" ");
+};
 
 const pair = (name: string, ...value: (Node | string)[]): HTMLElement[] => [
   h("span", { class: "ci-quiet" }, name),

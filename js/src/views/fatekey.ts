@@ -7,7 +7,7 @@ export const makeFateKey = (): View => {
   return {
     node,
     draw({ scene, plan }, parts) {
-      if (!parts.has("scene") && !parts.has("plan")) return;
+      if (!parts.has("scene") && !parts.has("fates")) return;
       const used = new Set([...plan.fateOlder, ...plan.fateKept]);
       const keys = scene.fates
         .filter((_, code) => used.has(code))

@@ -28,6 +28,8 @@ export const makeFates = (actions: Actions): Fates => {
   let items: Item[] = [];
   let active = 0;
   let drawnAt = 0;
+  /** The policy and settings that the texts in hand were made under. */
+  let answered = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const refresh = () => scroller.show(items.length);
@@ -160,8 +162,10 @@ export const makeFates = (actions: Actions): Fates => {
         labels.clear(picture.scene.blocks);
         items = [];
       }
-      if (parts.has("scene") || parts.has("plan")) bodies.clear();
-      if (parts.has("scene") || parts.has("plan") || parts.has("size")) fold();
+      const asked = picture.plan.policy + JSON.stringify(picture.settings);
+      if (parts.has("scene") || parts.has("fates") || asked !== answered) bodies.clear();
+      answered = asked;
+      if (parts.has("scene") || parts.has("fates") || parts.has("size")) fold();
       else if (parts.has("place")) {
         // The list follows a moving hand ten times a second; the frame belongs to the handle.
         clearTimeout(timer);

@@ -57,7 +57,7 @@ export const makeLanes = (actions: Actions): View => {
     node,
     draw(picture, parts) {
       grid.draw(picture, parts);
-      if (parts.has("scene") || parts.has("plan") || parts.has("size") || parts.has("theme"))
+      if (parts.has("scene") || parts.has("fates") || parts.has("size") || parts.has("theme"))
         drawAll(picture);
       else if (parts.has("place") && drawnAt !== picture.place && picture.axis.bins > 0) {
         const [first, last] = changedBins(picture.scene, picture.axis, drawnAt, picture.place);

@@ -22,7 +22,7 @@ export const makeLegend = (): View => {
   return {
     node,
     draw(picture, parts) {
-      if (parts.has("scene") || parts.has("plan")) build(picture);
+      if (parts.has("scene") || parts.has("fates")) build(picture);
       else if (!parts.has("place")) return;
       const { scene, plan, place } = picture;
       for (const reading of readings) {

@@ -27,8 +27,11 @@ export interface Picture {
   dragging: boolean;
 }
 
-/** The parts of a picture that may have changed since the last frame. */
-export type Part = "scene" | "plan" | "place" | "row" | "why" | "size" | "theme" | "settled";
+/**
+ * The parts of a picture that may have changed since the last frame. "plan" is any answer from Python; "fates" only one
+ * that decides otherwise of some block, which is what the costly views wait for.
+ */
+export type Part = "scene" | "plan" | "fates" | "place" | "row" | "why" | "size" | "theme" | "settled";
 
 export interface View {
   readonly node: HTMLElement;

@@ -4,7 +4,7 @@ import { idOf, makeCuts } from "../core/cuts";
 import { makeAxis } from "../core/geometry";
 import type { Choices, Host } from "../core/host";
 import { Requests } from "../core/requests";
-import { decodePlan, decodeScene, type Scene } from "../core/state";
+import { decideSame, decodePlan, decodeScene, type Scene } from "../core/state";
 import { Sync } from "../core/sync";
 import { makeBench } from "./bench";
 import { makeBlock } from "./block";
@@ -25,7 +25,7 @@ import { makeRecipe } from "./recipe";
 import { makeRules } from "./rules";
 import { watchTheme } from "./theme";
 
-const EVERYTHING: Part[] = ["scene", "plan", "place", "row", "why", "size", "theme", "settled"];
+const EVERYTHING: Part[] = ["scene", "plan", "fates", "place", "row", "why", "size", "theme", "settled"];
 const PATIENCE = 4000;
 const SILENCE = "Python has not answered yet. If the kernel is gone, run the cell again.";
 
@@ -162,6 +162,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     if (sync.isStale(host.get("_plan")?.seq ?? 0)) return;
     const plan = decodePlan(host.get("_plan"), host.get("_plan_data"), picture.scene);
     if (plan === null) return receiveScene();
+    if (!decideSame(picture.plan, plan)) redraw("fates");
     picture.plan = plan;
     picture.settings = host.get("settings") ?? {};
     if (!picture.dragging) picture.place = clampPlace(plan.cut.place, picture.scene);

@@ -1,0 +1,156 @@
+"""How fast a 100 MB Claude Code session opens, with every block counted exactly. Goals: 40 MB/s cold, 200 MB/s
+warm, memory below 3 times the file.
+
+Cold is a fresh process with empty caches, the import and the loading of token tables included; the file was
+read before, so the disk is not measured. Warm is the same file opened again in that process, where counts
+are remembered by text. The loop that it is compared with is what one writes first: `json.loads` on each
+line, tiktoken on each text, its tables loaded beforehand. It runs on the first 10 MB. MB are 1,000,000 bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bench_count import clock
+from outside import REAL, Missing, claude_session
+
+from inspector.ranks import load_encoding
+
+MEGABYTES, SLICE, ROUNDS = 100, 10_000_000, 3
+
+# Each runs in a process of its own and prints one JSON object. ru_maxrss is in KiB on Linux, bytes on macOS.
+COLD = """
+import json, resource, sys, time
+unit = 1 if sys.platform == "darwin" else 1024
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+bare, start = peak(), time.perf_counter()
+from inspector import count_tokens, open_session
+count_tokens(open_session(sys.argv[2]), "o200k_base")  # a small one: the tables are loaded
+ready, begin = peak(), time.perf_counter()
+session = open_session(sys.argv[1])
+opened = time.perf_counter()
+ledger = count_tokens(session, "o200k_base")
+end = time.perf_counter()
+print(json.dumps({
+    "ready": begin - start, "open": opened - begin, "count": end - opened,
+    "bare": bare, "imported": ready, "peak": peak(), "tokens": ledger.total, "records": session.records,
+}))
+"""
+WARM = """
+import json, sys, time
+from inspector import count_tokens, open_session
+seconds = []
+for _ in range(int(sys.argv[2]) + 1):
+    session = ledger = None
+    start = time.perf_counter()
+    session = open_session(sys.argv[1])
+    opened = time.perf_counter()
+    ledger = count_tokens(session, "o200k_base")
+    seconds.append((opened - start, time.perf_counter() - opened))
+print(json.dumps(seconds[1:]))
+"""
+SCENE = """
+import json, sys, time
+import inspector.widgets
+from inspector import count_tokens, make_plan, open_session
+from inspector.history import trace_history
+from inspector.view import draw_plan, draw_scene
+start = time.perf_counter()
+session = open_session(sys.argv[1])
+ledger = count_tokens(session, "calibrated")
+history = trace_history(session, ledger)
+moment = session.at(history.fullest.at)
+plan = make_plan(moment, ledger, "flue")
+draw_scene(moment, ledger, history), draw_plan(plan)
+first = time.perf_counter() - start
+start = time.perf_counter()
+draw_plan(make_plan(moment, ledger, "flue", {"settings": {"keep-recent-tokens.tokens": 12_000}}))
+print(json.dumps([first, time.perf_counter() - start]))
+"""
+
+
+def run_fresh(script: str, *arguments: object) -> Any:
+    """What a script prints, run by a fresh interpreter."""
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    root = Path(__file__).parents[2]
+    return json.loads(subprocess.run(command, capture_output=True, check=True, cwd=root).stdout)
+
+
+def plain_loop(lines: list[bytes]) -> int:
+    """Tokens of the messages' texts, counted the way one writes first."""
+    encode, total = load_encoding("o200k_base").encode_ordinary, 0
+    for line in lines:
+        content = (json.loads(line).get("message") or {}).get("content") or ()
+        for block in [{"text": content}] if isinstance(content, str) else content:
+            said = block.get("text") or block.get("thinking") or block.get("content")
+            total += len(encode(said if isinstance(said, str) else json.dumps(block.get("input"))))
+    return total
+
+
+def median(rows: list[Any], name: Any) -> float:
+    return statistics.median(row[name] for row in rows)
+
+
+def run() -> Iterator[tuple[str, str]]:
+    try:
+        path = claude_session(MEGABYTES)
+    except Missing as reason:
+        yield f"a Claude Code session of {MEGABYTES} MB", f"not measured: {reason}"
+        return
+    data = path.read_bytes()
+    size = len(data) / 1e6
+    small = path.with_name("small.jsonl")
+    small.write_bytes(b"".join(data[:50_000].splitlines(keepends=True)[:-1]))
+    lines = data[:SLICE].splitlines()[:-1]
+    sliced = sum(map(len, lines)) / 1e6
+    plain_loop(lines[:10])
+    cold, plain = [], []
+    for _ in range(ROUNDS):
+        cold.append(run_fresh(COLD, path, small))
+        plain.append(clock(lambda: plain_loop(lines)))
+    warm = run_fresh(WARM, path, ROUNDS)
+    rate = sliced / statistics.median(plain)
+    yield f"{cold[0]['records']:,} records", f"{size:.1f} MB, {cold[0]['tokens'] / 1e6:.1f} M tokens"
+    yield f"json.loads and tiktoken, line by line, {sliced:.0f} MB of it", f"{rate:.1f} MB/s, 1x"
+    for name, seconds in (
+        ("cold, end to end", sum(median(cold, part) for part in ("ready", "open", "count"))),
+        ("cold, import and tables loaded", median(cold, "open") + median(cold, "count")),
+        ("warm, opened again", median(warm, 0) + median(warm, 1)),
+    ):
+        yield f"open and count, {name}", f"{size / seconds:.0f} MB/s, {size / seconds / rate:.1f}x"
+    for name, seconds in (
+        ("import, and loading of token tables", median(cold, "ready")),
+        ("open, cold", median(cold, "open")),
+        ("count, cold", median(cold, "count")),
+        ("open, warm", median(warm, 0)),
+        ("count, warm", median(warm, 1)),
+    ):
+        yield f"  {name}", f"{seconds:.2f} s"
+    bare, imported, peak = (median(cold, name) / 1e6 for name in ("bare", "imported", "peak"))
+    yield "memory: bare interpreter, with package and tables", f"{bare:.0f} MB, {imported:.0f} MB"
+    yield "memory: peak while opening and counting", f"{peak:.0f} MB"
+    yield (
+        "memory: peak less package and tables, as a multiple of the file",
+        f"{(peak - imported) / size:.2f}x",
+    )
+    yield from time_scene(path, f"{size:.0f} MB")
+    if REAL.exists():
+        yield from time_scene(REAL, f"a real session, {REAL.stat().st_size / 1e6:.1f} MB")
+
+
+def time_scene(path: Path, name: str) -> Iterator[tuple[str, str]]:
+    """What a workbench does before it shows itself, and after a rule was changed."""
+    rounds = [run_fresh(SCENE, path) for _ in range(ROUNDS)]
+    yield f"{name}: open to the workbench's first picture", f"{median(rounds, 0):.2f} s"
+    yield f"{name}: a rule changed, to its picture", f"{median(rounds, 1) * 1e3:.1f} ms"
+
+
+if __name__ == "__main__":
+    for label, value in run():
+        print(f"{label:<64} {value:>22}")
