@@ -56,7 +56,7 @@ def _knob(rule: Rule, name: str) -> dict[str, Any]:
         "minimum": lowest,
         "maximum": next((o["maximum"] for o in options if "maximum" in o), None),
         "choices": first.get("enum"),
-        "unit": "tokens" if "token" in name else "",
+        "unit": "tokens" if "token" in name and f"{{{name}}} tokens" not in rule.template else "",
         "description": schema.get("description", ""),
     }
 

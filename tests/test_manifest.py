@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import given, settings
 
+import inspector
 from inspector.blocks import Text, ToolCall, Unknown
 from inspector.disk import session_schema
 from inspector.errors import ManifestVersion, ReadError
@@ -46,7 +48,10 @@ def test_any_session_comes_back_as_it_was(session: Session) -> None:
     assert again.live.entries.tolist() == session.live.entries.tolist()
 
 
-_SCHEMA = jsonschema.Draft202012Validator(session_schema())
+_PUBLISHED = json.loads(
+    Path(inspector.__file__).with_name("session-manifest-1.schema.json").read_text("utf-8")
+)
+_SCHEMA = jsonschema.Draft202012Validator(_PUBLISHED)
 
 
 @settings(max_examples=30)
@@ -56,7 +61,7 @@ def test_the_published_schema_describes_what_is_written(session: Session) -> Non
 
 
 def test_the_published_schema_is_a_schema_and_refuses_a_stranger() -> None:
-    jsonschema.Draft202012Validator.check_schema(session_schema())
+    jsonschema.Draft202012Validator.check_schema(_PUBLISHED)
     assert not _SCHEMA.is_valid(dumped(surprise=1))
 
 
@@ -165,3 +170,11 @@ def test_a_transcript_that_quotes_a_manifest_is_none() -> None:
     quoted = json.dumps({"entries": [{"text": manifest.dump_manifest(SMALL)}] * 4000}).encode()
     assert len(quoted) > 1 << 20
     assert manifest.sniff(quoted) is not None
+
+
+def test_the_published_schema_names_the_fields_the_code_has() -> None:
+    def fields(schema: dict[str, Any]) -> dict[str, list[str]]:
+        values = {"Session": schema, **schema["$defs"]}
+        return {name: sorted(value.get("properties", ())) for name, value in values.items()}
+
+    assert fields(_PUBLISHED) == fields(session_schema())

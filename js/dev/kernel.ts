@@ -3,6 +3,7 @@
 import type { Traits } from "../src/core/host";
 import type { ColumnWire, Knob, PlanWire, SceneWire } from "../src/core/wire";
 import { type Invented, inventSession } from "./invent";
+import { pack } from "./pack";
 
 const SECTIONS = [
   ["system", "system"],
@@ -398,22 +399,3 @@ const describe = (session: Invented, columns: ColumnWire[]): SceneWire => {
 };
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-
-export const pack = (
-  named: Record<string, ["i32" | "u8", readonly number[]]>,
-): { columns: ColumnWire[]; bytes: DataView } => {
-  const columns: ColumnWire[] = [];
-  let size = 0;
-  for (const [name, [dtype, values]] of Object.entries(named)) {
-    columns.push({ name, dtype, length: values.length, offset: size });
-    size += Math.ceil((values.length * (dtype === "i32" ? 4 : 1)) / 4) * 4;
-  }
-  const bytes = new DataView(new ArrayBuffer(size));
-  for (const { name, dtype, offset } of columns) {
-    (named[name]?.[1] ?? []).forEach((value, i) => {
-      if (dtype === "i32") bytes.setInt32(offset + 4 * i, value, true);
-      else bytes.setUint8(offset + i, value);
-    });
-  }
-  return { columns, bytes };
-};

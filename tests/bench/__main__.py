@@ -6,8 +6,14 @@ Each module's `run()` gives rows of (label, value); a value is text, or a float 
 from __future__ import annotations
 
 import importlib
+import os
+import platform
 import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+PACKAGES = "compaction-inspector numpy pydantic msgspec toktok-rs tiktoken langchain-core".split()
 
 
 def text(value: object) -> str:
@@ -17,16 +23,43 @@ def text(value: object) -> str:
     return f"{value * 1000:.1f} ms" if value < 1 else f"{value:.2f} s"
 
 
+def machine() -> str:
+    """Where the numbers come from: a busy machine or another version gives others."""
+    busy = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    return (
+        f"{_processor()}, {os.cpu_count()} cores{busy}, {platform.system()}\n"
+        f"Python {platform.python_version()}, " + ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "is not installed"
+
+
 def main(wanted: list[str]) -> None:
     here = Path(__file__).parent
     sys.path.insert(0, str(here))
-    found = sorted(path.stem for path in here.glob("bench_*.py"))
-    for name in found:
+    print(machine())
+    begin = time.perf_counter()
+    for name in sorted(path.stem for path in here.glob("bench_*.py")):
         if wanted and name.removeprefix("bench_") not in wanted:
             continue
         print(f"\n{name.removeprefix('bench_')}", flush=True)
         for label, value in importlib.import_module(name).run():
-            print(f"  {label:<64} {text(value):>14}", flush=True)
+            print(f"  {label:<66} {text(value):>24}", flush=True)
+    print(f"\n{time.perf_counter() - begin:.0f} s")
 
 
 if __name__ == "__main__":

@@ -222,7 +222,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
   el.append(root);
   const forgetTheme = watchTheme(root, () => redraw("theme"));
-  let width = 0;
+  let width = root.clientWidth;
   const resized = new ResizeObserver(([entry]) => {
     const now = Math.round(entry?.contentRect.width ?? 0);
     if (now !== width && now > 0) redraw("size");

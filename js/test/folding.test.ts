@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { startKernel } from "../dev/kernel";
+import { foldRows, itemOfRow, nextDiffering } from "../src/core/folding";
+import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
+import { smallPlan, smallScene } from "./small";
+
+const { scene } = smallScene();
+const { plan } = smallPlan(scene);
+const closed = new Set<number>();
+
+test("the cut stands between older and kept rows", () => {
+  const { items } = foldRows(scene, plan, 3, closed);
+  expect(items.map(item => item.kind)).toEqual(["row", "row", "row", "cut", "row", "row"]);
+});
+
+test("at the end everything is older and the cut is last", () => {
+  expect(foldRows(scene, plan, 5, closed).items.at(-1)).toEqual({ kind: "cut" });
+});
+
+test("three unchanged rows fold into one, with their tokens", () => {
+  const { items, differing } = foldRows(scene, plan, 1, closed);
+  expect(differing).toBe(1);
+  expect(items[2]).toEqual({
+    kind: "fold",
+    from: 1,
+    to: 5,
+    same: true,
+    open: false,
+    before: 155,
+    after: 155,
+    fates: new Map([[0, 4]]),
+  });
+});
+
+test("an open fold shows its rows, whichever of them opened it", () => {
+  const { items } = foldRows(scene, plan, 1, new Set([3]));
+  expect(items.map(item => item.kind)).toEqual(["row", "cut", "fold", "row", "row", "row", "row"]);
+});
+
+test("a folded row is found at its fold", () => {
+  const { items } = foldRows(scene, plan, 1, closed);
+  expect([0, 2, 4].map(row => itemOfRow(items, row))).toEqual([0, 2, 2]);
+});
+
+test("the next differing row wraps around, and there is none where nothing differs", () => {
+  expect(nextDiffering(scene, plan, 1, foldRows(scene, plan, 1, closed).items, 2)).toBe(0);
+  expect(nextDiffering(scene, plan, 0, foldRows(scene, plan, 0, closed).items, 0)).toBe(-1);
+});
+
+test("whatever the cut, every row is shown or folded exactly once", () => {
+  const { traits } = startKernel(60);
+  const long = decodeScene(traits._scene, traits._scene_data) as Scene;
+  const longPlan = decodePlan(traits._plan, traits._plan_data, long) as Plan;
+  for (let place = 0; place <= long.entries; place += 7) {
+    const rows = foldRows(long, longPlan, place, new Set([40])).items.flatMap(item => {
+      if (item.kind === "row") return [item.row];
+      if (item.kind === "cut" || item.open) return [];
+      return Array.from({ length: item.to - item.from }, (_, i) => item.from + i);
+    });
+    expect(rows).toEqual(Array.from({ length: long.blocks }, (_, row) => row));
+  }
+});

@@ -1,0 +1,158 @@
+// Two turns by hand, small enough to know every answer:
+//   place     0        1           2        3        4           5
+//   entry     e0 user  e1 call     e2 out   e3 user  e4 reply    end
+//   turn      0        0           0        1        1
+//   step      0        0           0        1        1
+//   tokens    10       5           100      20       30
+import { pack } from "../dev/pack";
+import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
+import type { PlanWire, SceneWire } from "../src/core/wire";
+
+const named = (...ids: string[]) => ids.map(id => ({ id, label: id.replace("_", " ") }));
+
+export const smallScene = (): { wire: SceneWire; data: DataView; scene: Scene } => {
+  const { columns, bytes } = pack({
+    block_entry: ["i32", [0, 1, 2, 3, 4]],
+    block_section: ["u8", [1, 3, 4, 1, 2]],
+    block_tokens: ["i32", [10, 5, 100, 20, 30]],
+    entry_step: ["i32", [0, 0, 0, 1, 1]],
+    entry_turn: ["i32", [0, 0, 0, 1, 1]],
+    entry_role: ["u8", [0, 1, 2, 0, 1]],
+    entry_start: ["i32", [0, 1, 2, 3, 4, 5]],
+    place_legal: ["u8", [0, 1, 0, 1, 1, 1]],
+    place_reason: ["i32", [1, -1, 0, -1, -1, -1]],
+    place_splits: ["u8", [0, 1, 0, 0, 1, 0]],
+    overview_reported: ["i32", [120, -1]],
+    overview_estimated: ["i32", [115, 165]],
+    overview_turn: ["i32", [0, 1]],
+  });
+  const wire: SceneWire = {
+    version: 1,
+    title: "small",
+    facts: ["two turns"],
+    unit: { short: "words", long: "One token a word." },
+    window: 1000,
+    windowSource: "The test says so.",
+    sections: named("compacted", "user", "assistant", "tool_call", "tool_output"),
+    fates: named("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared"),
+    lanes: [
+      { id: "user", label: "user", sections: [1] },
+      { id: "tool_output", label: "tool output", sections: [4] },
+    ],
+    entryIds: ["e0", "e1", "e2", "e3", "e4"],
+    reasons: [
+      { rule: "pair", sentence: "An output would stand without its call." },
+      { rule: "empty", sentence: "Nothing is older." },
+    ],
+    segments: [
+      { label: "compaction 1", at: "m0", firstStep: 0, lastStep: 0, tokens: 115, current: false },
+      { label: "the end", at: "", firstStep: 1, lastStep: 1, tokens: 165, current: true },
+    ],
+    boundaries: [],
+    overview: { steps: 2, first: 0, last: 1 },
+    policies: [
+      { name: "plain", title: "Plain" },
+      { name: "other", title: "Other" },
+    ],
+    notices: ["1 record is unknown"],
+    columns,
+  };
+  return { wire, data: bytes, scene: decodeScene(wire, bytes) as Scene };
+};
+
+/** Older user words are summarised, older outputs become pointers of 7 tokens, everything else stays. */
+export const smallPlan = (
+  scene: Scene,
+  changes: Partial<PlanWire> = {},
+): { wire: PlanWire; data: DataView; plan: Plan } => {
+  const { columns, bytes } = pack({
+    fate_older: ["u8", [3, 3, 2, 3, 3]],
+    fate_kept: ["u8", [0, 0, 0, 0, 0]],
+    tokens_older: ["i32", [0, 0, 7, 0, 0]],
+    tokens_kept: ["i32", [10, 5, 100, 20, 30]],
+    rule_older: ["i32", [1, 1, 0, 1, 1]],
+    rule_kept: ["i32", [-1, -3, -3, -2, -1]],
+    after_total: ["i32", [-1, 158, -1, 62, 44, 17]],
+    after_sections: [
+      "i32",
+      [
+        -1, -1, -1, -1, -1, 3, 20, 30, 5, 100, -1, -1, -1, -1, -1, 5, 20, 30, 0, 7, 7, 0, 30, 0, 7, 10, 0, 0,
+        0, 7,
+      ],
+    ],
+    summary_tokens: ["i32", [0, 3, 0, 5, 7, 10]],
+  });
+  const wire: PlanWire = {
+    seq: 0,
+    policy: "plain",
+    policyTitle: "Plain",
+    policySource: "Made for tests.",
+    cut: { place: 3, id: "e3", by: "policy", sentence: "The policy cuts before turn 2." },
+    rules: [
+      {
+        kind: "pointer",
+        title: "pointers",
+        sentence: "outputs over {over} become pointers",
+        enabled: true,
+        delta: -93,
+        knobs: [
+          {
+            name: "over",
+            label: "size",
+            type: "integer",
+            value: 50,
+            default: 50,
+            minimum: 1,
+            maximum: 500,
+            choices: null,
+            unit: "tokens",
+            description: null,
+          },
+          {
+            name: "errors",
+            label: "errors too",
+            type: "boolean",
+            value: false,
+            default: false,
+            minimum: null,
+            maximum: null,
+            choices: null,
+            unit: null,
+            description: null,
+          },
+        ],
+      },
+      {
+        kind: "summary",
+        title: "summary",
+        sentence: "older turns are {how}",
+        enabled: true,
+        delta: -10,
+        knobs: [
+          {
+            name: "how",
+            label: "fate",
+            type: "choice",
+            value: "summarised",
+            default: "summarised",
+            minimum: null,
+            maximum: null,
+            choices: ["summarised", "dropped"],
+            unit: null,
+            description: null,
+          },
+        ],
+      },
+    ],
+    before: { total: 165, sections: [0, 30, 30, 5, 100] },
+    thresholds: [{ label: "warn", tokens: 800 }],
+    reserve: 100,
+    trigger: { fires: false, sentence: "Does not fire." },
+    notes: [],
+    recipe: 'make_plan(session, "plain")',
+    pins: [],
+    columns,
+    ...changes,
+  };
+  return { wire, data: bytes, plan: decodePlan(wire, bytes, scene) as Plan };
+};

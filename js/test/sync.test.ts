@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { MemoryHost } from "../dev/host";
+import { startKernel } from "../dev/kernel";
+import { Sync } from "../src/core/sync";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const open = () => {
+  const host = new MemoryHost(startKernel(5).traits, null);
+  return { host, sync: new Sync(host) };
+};
+
+test("a change raises the number and saves once", () => {
+  const { host, sync } = open();
+  sync.change({ policy: "codex", settings: {} });
+  expect([host.get("policy"), host.get("_seq"), host.saves]).toEqual(["codex", 1, 1]);
+});
+
+test("a moving cut is sent at most ten times a second, and its last place always", () => {
+  const { host, sync } = open();
+  for (let i = 0; i < 60; i++) {
+    sync.slide(`e${i}`);
+    vi.advanceTimersByTime(16);
+  }
+  expect(host.saves).toBeLessThanOrEqual(11);
+  vi.advanceTimersByTime(200);
+  expect(host.get("cut")).toBe("e59");
+  expect(host.get("_seq")).toBe(host.saves);
+});
+
+test("an answer to an older question, or one that comes while the hand moves, is stale", () => {
+  const { sync } = open();
+  sync.change({ cut: "e1" });
+  expect([sync.isStale(0), sync.isStale(1)]).toEqual([true, false]);
+  sync.slide("e2");
+  sync.slide("e3");
+  expect(sync.isStale(1)).toBe(true);
+});
+
+test("a change overtakes a cut that was still waiting", () => {
+  const { host, sync } = open();
+  sync.slide("e1");
+  sync.slide("e2");
+  sync.change({ cut: "" });
+  vi.advanceTimersByTime(500);
+  expect(host.get("cut")).toBe("");
+});
+
+test("its own changes are told apart from Python's", () => {
+  const { host, sync } = open();
+  const seen: boolean[] = [];
+  host.on("change:cut", () => seen.push(sync.isOurs));
+  sync.change({ cut: "e1" });
+  host.receive({ cut: "e2" });
+  expect(seen).toEqual([true, false]);
+});

@@ -1,0 +1,198 @@
+// @vitest-environment happy-dom
+import { afterEach, expect, test, vi } from "vitest";
+import { MemoryHost } from "../dev/host";
+import type { Traits } from "../src/core/host";
+import { renderWorkbench } from "../src/views/workbench";
+import { smallPlan, smallScene } from "./small";
+
+const { wire, data, scene } = smallScene();
+const planned = smallPlan(scene);
+
+const traits = (changes: Partial<Traits> = {}): Traits => ({
+  cut: "",
+  policy: "plain",
+  settings: {},
+  at: "",
+  _seq: 0,
+  _scene: wire,
+  _scene_data: data,
+  _plan: planned.wire,
+  _plan_data: planned.data,
+  _error: "",
+  ...changes,
+});
+
+const frames = () => new Promise(done => setTimeout(done, 60));
+const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
+const press = (node: Element, key: string) =>
+  node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const slider = () => find("cut-handle");
+
+let dispose = () => {};
+const open = async (changes: Partial<Traits> = {}) => {
+  const host = new MemoryHost(traits(changes), null);
+  dispose = renderWorkbench(host, document.body);
+  await frames();
+  return host;
+};
+const plan = (changes: Parameters<typeof smallPlan>[1]) => {
+  const { wire: _plan, data: _plan_data } = smallPlan(scene, changes);
+  return { _plan, _plan_data };
+};
+
+afterEach(() => {
+  dispose();
+  document.body.replaceChildren();
+});
+
+test("the reading of both gauges comes from Python's columns", async () => {
+  await open();
+  expect(find("gauge-before").textContent).toBe("165 of 1k · 17\u202f%");
+  expect(find("gauge-after").textContent).toBe("62  \u2212103");
+});
+
+test("the slider says place, legality and what stands after", async () => {
+  await open();
+  expect(slider().getAttribute("aria-valuenow")).toBe("3");
+  expect(slider().getAttribute("aria-valuemax")).toBe("5");
+  expect(slider().getAttribute("aria-valuetext")).toBe("turn 2, legal, 62 after");
+});
+
+test("keys move to the next legal cut at once and tell Python with a number", async () => {
+  const host = await open();
+  press(slider(), "ArrowLeft");
+  await frames();
+  expect(slider().getAttribute("aria-valuetext")).toBe("turn 1, legal, 158 after, splits the turn");
+  expect([host.get("cut"), host.get("_seq")]).toEqual(["e1", 1]);
+  press(slider(), "End");
+  await vi.waitFor(() => expect(host.get("cut")).toBe("end"));
+  expect(slider().getAttribute("aria-valuenow")).toBe("5");
+});
+
+test("an answer to an older question does not move the cut back", async () => {
+  const host = await open();
+  press(slider(), "ArrowRight");
+  await frames();
+  host.receive(plan({ seq: 0 }));
+  await frames();
+  expect(slider().getAttribute("aria-valuenow")).toBe("4");
+  host.receive(plan({ seq: 1, cut: { place: 4, id: "e4", by: "you", sentence: "Your cut." } }));
+  await frames();
+  expect(find("cut-reason").textContent).toContain("Your cut.");
+});
+
+test("a cut set in Python moves the handle", async () => {
+  const host = await open();
+  host.receive({ cut: "e1" });
+  await frames();
+  expect(slider().getAttribute("aria-valuenow")).toBe("1");
+});
+
+test("the person's cut can be given back to the policy", async () => {
+  const cut = { place: 4, id: "e4", by: "you" as const, sentence: "Your cut." };
+  const host = await open({ cut: "e4", ...plan({ cut }) });
+  const free = [...document.querySelectorAll("button")].find(
+    button => button.textContent === "let the policy decide",
+  );
+  free?.click();
+  expect(host.get("cut")).toBe("");
+});
+
+test("choosing a policy drops the settings of the old one", async () => {
+  const host = await open({ settings: { "pointer.over": 60 } });
+  const select = find("policy") as HTMLSelectElement;
+  select.value = "other";
+  select.dispatchEvent(new Event("change"));
+  expect([host.get("policy"), host.get("settings")]).toEqual(["other", {}]);
+});
+
+test("a stretch of the overview is the moment to plan", async () => {
+  const host = await open();
+  const [first, current] = document.querySelectorAll<HTMLButtonElement>('[role="radio"]');
+  expect(current?.getAttribute("aria-checked")).toBe("true");
+  first?.click();
+  expect([host.get("at"), host.get("cut"), host.get("_seq")]).toEqual(["m0", "", 1]);
+});
+
+test("a chosen block says what becomes of it and why no cut stands before it", async () => {
+  const host = await open();
+  (document.querySelector('[data-row="2"]') as HTMLElement).click();
+  await frames();
+  expect(find("block").textContent).toContain("turn 1 · tool output");
+  expect(find("block").textContent).toContain("rule 1, pointers");
+  expect(find("block").textContent).toContain("An output would stand without its call.");
+  expect(host.sent).toContainEqual(expect.objectContaining({ type: "body", row: 2 }));
+});
+
+test("text of a transcript stays text", async () => {
+  const host = await open();
+  const evil = '<img src="x" onerror="alert(1)">';
+  const asked = host.sent.find(message => (message as { type: string }).type === "rows") as { id: string };
+  host.emit("msg:custom", {
+    type: "rows",
+    id: asked.id,
+    from: 0,
+    rows: Array(5).fill({ label: evil, preview: evil }),
+  });
+  await frames();
+  expect(find("fates").textContent).toContain(evil);
+  expect(document.querySelector("img")).toBeNull();
+});
+
+test("an opened row shows both texts and says what is left out", async () => {
+  const host = await open();
+  const row = () => document.querySelector('[data-row="2"]') as HTMLElement;
+  row().click();
+  await frames();
+  row().click();
+  const asked = host.sent.filter(message => (message as { type: string }).type === "body") as {
+    id: string;
+  }[];
+  const body = {
+    type: "body",
+    row: 2,
+    before: { text: "long", total: 400 },
+    after: { text: "short", total: 5 },
+    facts: [],
+  };
+  for (const { id } of asked) host.emit("msg:custom", { ...body, id });
+  await frames();
+  expect([...document.querySelectorAll("pre")].map(pre => pre.textContent)).toEqual(["long", "short"]);
+  expect(find("fates").textContent).toContain("396 characters are left out here.");
+});
+
+test("before anything is sent it says that it loads", async () => {
+  await open({ _scene: {}, _plan: {} });
+  expect(document.body.textContent).toContain("Reading the session");
+});
+
+test("an error of Python is shown as its sentence, with or without a picture", async () => {
+  const host = await open({ _scene: {}, _plan: {}, _error: "notes.txt is no transcript." });
+  expect(find("error").textContent).toBe("notes.txt is no transcript.");
+  host.receive({ ...traits() });
+  await frames();
+  expect((find("error").parentElement as HTMLElement).hidden).toBe(true);
+  press(slider(), "ArrowRight");
+  host.receive({ _error: "e4 is no legal cut." });
+  await frames();
+  expect(find("error").textContent).toBe("e4 is no legal cut.");
+  expect(slider().getAttribute("aria-valuenow")).toBe("3");
+});
+
+test("bytes that do not fit become a sentence too", async () => {
+  await open({ _scene_data: new DataView(new ArrayBuffer(8)) });
+  expect(find("error").textContent).toMatch(/does not fit/);
+});
+
+test("recipe and notices are shown as they came", async () => {
+  await open();
+  expect(find("recipe").textContent).toContain('make_plan(session, "plain")');
+  expect(find("notices").textContent).toBe("1 record is unknown");
+});
+
+test("leaving removes every listener and every node", async () => {
+  const host = await open();
+  dispose();
+  expect([...host.listeners.values()].every(set => set.size === 0)).toBe(true);
+  expect(document.body.children.length).toBe(0);
+});
