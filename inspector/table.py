@@ -38,6 +38,8 @@ class Table:
     tokens   int32[m]  by the ledger's counter
     section  uint8[m]  index into SECTIONS
     start    int       first live entry that may be compacted (1 after a recorded summary)
+
+    `given_window` is the model's window where the caller knows better than the session.
     """
 
     session: Session

@@ -101,7 +101,7 @@ def plain_loop(lines: list[bytes]) -> int:
 
 
 def median(rows: list[Any], name: Any) -> float:
-    return statistics.median(row[name] for row in rows)
+    return float(statistics.median(row[name] for row in rows))
 
 
 def run() -> Iterator[tuple[str, str]]:

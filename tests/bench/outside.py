@@ -60,9 +60,12 @@ def _install_pi() -> Path:
     if not package.exists():
         if shutil.which("npm") is None:
             raise Missing("npm is not installed")
-        home.mkdir(parents=True, exist_ok=True)
+        unfinished = home.with_suffix(".tmp")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
         quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-        _run(["npm", "install", "--prefix", str(home), "--ignore-scripts", *quiet, PI])
+        _run(["npm", "install", "--prefix", str(unfinished), "--ignore-scripts", *quiet, PI])
+        unfinished.replace(home)
     return package
 
 
@@ -70,6 +73,7 @@ def _run(command: list[str]) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     except (OSError, subprocess.SubprocessError) as error:
-        said = (getattr(error, "stderr", None) or str(error)).strip()
-        raise Missing(f"{Path(command[0]).name}: {said.splitlines()[-1] if said else 'failed'}") from None
+        said = getattr(error, "stderr", None) or str(error)
+        why = next((line for line in said.splitlines() if "rror" in line), said.strip())
+        raise Missing(f"{Path(command[0]).name}: {why}") from None
     return done.stdout

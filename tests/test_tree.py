@@ -1,0 +1,77 @@
+"""The columns of a session against plain walks over its entries."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.counters import chars4_utf16
+from inspector.session import Session
+from inspector.tree import ROLES, SORTS
+from inspector.usage import Tail
+from tests.strategies import sessions
+
+
+@given(sessions())
+def test_the_columns_say_of_every_entry_what_the_entry_says(session: Session) -> None:
+    tree = session.tree
+    for i, entry in enumerate(session.entries):
+        parent = tree.parent[i]
+        assert (None if parent is None else session.entries[parent]) == (
+            session[entry.parent] if entry.parent in session.index else None
+        )
+        assert ROLES[tree.role[i]] == (entry.role if entry.role in ROLES else "other")
+        assert SORTS[tree.sort[i]] == entry.kind
+        assert bool(tree.opens[i]) == entry.opens_turn
+        assert (i in tree.bounded) == (entry.boundary is not None)
+        rows = range(tree.start[i], tree.start[i + 1])
+        for row, block in zip(rows, entry.blocks, strict=True):
+            told = {"tool_call": "id", "tool_output": "call_id"}.get(block.kind)
+            assert tree.call[row] == (tree.calls[getattr(block, told)] if told else -1)
+            assert tree.answers[row] == (block.kind == "tool_output")
+
+
+@given(sessions(), st.data())
+def test_every_moment_of_a_session_shares_its_columns(session: Session, data: st.DataObject) -> None:
+    names = [entry.id for entry in session.entries]
+    moment = session.at(data.draw(st.sampled_from([*names, None])))
+    assert moment.tree is session.tree
+
+
+@given(sessions())
+def test_calls_and_outputs_pair_as_a_provider_reads_them(session: Session) -> None:
+    live = session.live
+    waiting: dict[str, int] = {}
+    pairs: list[list[int]] = []
+    orphans: list[int] = []
+    pending: list[int] = []
+    speaking = False
+    for position, i in enumerate(live.entries.tolist()):
+        entry = session.entries[i]
+        if entry.role == "assistant" and not speaking:
+            pending += waiting.values()
+            waiting = {}
+        speaking = entry.role == "assistant"
+        for row, block in enumerate(entry.blocks, int(live.start[position])):
+            if block.kind == "tool_call":
+                pending += [waiting[block.id]] if block.id in waiting else []
+                waiting[block.id] = row
+            elif block.kind == "tool_output" and block.call_id in waiting:
+                pairs.append([waiting.pop(block.call_id), row])
+            elif block.kind == "tool_output":
+                orphans.append(row)
+    assert live.pairs.tolist() == pairs
+    assert live.orphans.tolist() == orphans
+    assert live.pending.tolist() == sorted([*pending, *waiting.values()])
+
+
+@given(sessions(), st.lists(st.integers(-1, 400), max_size=4))
+def test_a_tail_adds_up_the_last_entries_however_it_is_asked(session: Session, asked: list[int]) -> None:
+    weights = [chars4_utf16.weigh(session.entries[i]) for i in session.live.entries]
+    sums = [sum(weights[len(weights) - count :]) for count in range(len(weights) + 1)]
+    tail = Tail(session, chars4_utf16.weigh)
+    for enough in asked:
+        wanted = next((count for count, weight in enumerate(sums) if count and weight >= enough), None)
+        assert tail.reach(enough) == wanted
+        count = max(min(enough, len(weights)), 0)
+        assert tail.weigh(count) == sums[count]
