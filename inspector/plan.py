@@ -14,36 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import BlockRef
 from .cuts import END, CutPoint, CutPoints, find_cuts
+from .cuttable import CutTable, price_cuts
 from .errors import EditError
 from .fates import BY_PAIR, Side, close_pairs, decide_side, find_pinned
-from .ledger import SECTIONS, Ledger
-from .live import Bools, Ints
+from .jobs import list_jobs
+from .ledger import Ledger
+from .live import Bools
 from .policies import find_policy
 from .policy import Edits, Policy, Verdict
 from .rules import decide
-from .session import Entry, Session
+from .session import Session
 from .standin import StandIn, make_stand_in
 from .summary import SummaryJob
 from .table import FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
-from .usage import Measured, measure_usage
-
-COMPACTED = SECTIONS.index("compacted")
-
-
-@dataclass(frozen=True, eq=False)
-class CutTable:
-    """What each of the n + 1 places would leave, in tokens of the ledger's counter.
-
-    total     int32[n+1]      everything the context would hold; -1 where a cut is illegal
-    sections  int32[n+1, s]   the same by section; the summary counts as compacted history
-    summary   int32[n+1]      the stand-in summary alone
-    """
-
-    total: Ints
-    sections: Ints
-    summary: Ints
+from .usage import Measured, judge_trigger, measure_usage
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,17 +131,19 @@ class Plan:
     @cached_property
     def jobs(self) -> tuple[SummaryJob, ...]:
         """What a model would be asked to write: the history, and a split turn's beginning apart."""
-        return _jobs(self) if self.summarises else ()
+        if not self.summarises or self.spec is None or self.place is None:
+            return ()
+        return list_jobs(self.table, self.spec, self.place, self.splits, self.fate == SUMMARISED)
 
     @cached_property
     def cut_table(self) -> CutTable:
         """All places planned at once."""
-        return _cut_table(self)
+        return price_cuts(self.table, self.older, self.kept, self.spec, self.stand_in)
 
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the policy's trigger fires for the context as it stands."""
-        return _verdict(self)
+        return judge_trigger(self.policy.trigger, self.measured, self.table.window)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -262,86 +249,6 @@ def _edited_place(table: Table, name: str) -> int:
     if not table.cuts.legal[place]:
         raise EditError("cut", name, table.cuts[place].sentence)
     return place
-
-
-def _jobs(plan: Plan) -> tuple[SummaryJob, ...]:
-    assert plan.spec is not None
-    assert plan.place is not None
-    table, session, split = plan.table, plan.session, plan.splits
-    live = table.live
-    names = [session.entries[i].id for i in live.entries.tolist()]
-    left = tuple(
-        str(BlockRef(names[live.position[row]], int(live.block[row])))
-        for row in np.flatnonzero(plan.is_older & (plan.fate != SUMMARISED)).tolist()
-    )
-    history = tuple(names[table.start : plan.place if split < 0 else split])
-    previous = _previous(session.entries[live.entries[0]]) if live.summary == 0 else None
-    jobs = []
-    if split < 0 or history:
-        kind = "update" if previous else "initial"
-        jobs.append(_job(kind, history, left, plan.spec.max_tokens, previous))
-    if split >= 0:
-        jobs.append(
-            _job("turn_prefix", tuple(names[split : plan.place]), left, plan.spec.prefix_max_tokens, None)
-        )
-    return tuple(jobs)
-
-
-def _job(
-    kind: Any, entries: tuple[str, ...], left: tuple[str, ...], limit: int, previous: str | None
-) -> SummaryJob:
-    mine = set(entries)
-    leave_out = tuple(ref for ref in left if BlockRef.parse(ref).entry in mine)
-    return SummaryJob(kind=kind, entries=entries, leave_out=leave_out, max_tokens=limit, previous=previous)
-
-
-def _previous(entry: Entry) -> str:
-    told = entry.boundary.summary if entry.boundary is not None else None
-    return told if told is not None else entry.text
-
-
-def _cut_table(plan: Plan) -> CutTable:
-    table, live = plan.table, plan.table.live
-    n, s = len(live), len(SECTIONS)
-    cells = live.position.astype(np.int64) * s + table.section
-    by_older = np.bincount(cells, plan.older.tokens, n * s).reshape(n, s)
-    by_kept = np.bincount(cells, plan.kept.tokens, n * s).reshape(n, s)
-    sections = np.zeros((n + 1, s))
-    np.cumsum(by_older, axis=0, out=sections[1:])
-    sections[:n] += np.cumsum(by_kept[::-1], axis=0)[::-1]
-    sections += plan.ledger.head_sections
-    wanted = np.zeros(n + 1, bool)
-    if plan.spec is not None:
-        summarised = np.bincount(live.position, plan.older.fate == SUMMARISED, n)
-        wanted[1:] = np.cumsum(summarised) > 0
-    summary = np.where(wanted, plan.stand_in.cost, 0).astype(np.int32)
-    sections[:, COMPACTED] += summary
-    total = np.where(plan.cuts.legal, sections.sum(axis=1), -1)
-    return CutTable(total.astype(np.int32), sections.astype(np.int32), summary)
-
-
-def _verdict(plan: Plan) -> Verdict:
-    trigger, window, measured = plan.policy.trigger, plan.table.window, plan.measured
-    if not window:
-        return Verdict(None, measured.tokens, None, "The model's window is not known, so nothing triggers.")
-    threshold = trigger.threshold(window)
-    if not trigger.enabled:
-        return Verdict(False, measured.tokens, threshold, "The trigger is switched off.")
-    fires = trigger.fires(measured.tokens, window)
-    if measured.last is None:
-        source = "all estimated (characters / 4)"
-    elif measured.trailing_tokens:
-        source = (
-            f"{measured.usage_tokens:,.0f} by provider usage, {measured.trailing_tokens:,.0f} estimated since"
-        )
-    else:
-        source = "by provider usage"
-    than = "at" if trigger.ratio is not None else "above"
-    sentence = (
-        f"{'Fires' if fires else 'Does not fire'}: {measured.tokens:,.0f} tokens ({source}); "
-        f"it fires {than} {threshold:,.0f}."
-    )
-    return Verdict(fires, measured.tokens, threshold, sentence)
 
 
 def _notes(plan: Plan) -> list[str]:

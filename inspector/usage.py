@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .blocks import Number
+from .policy import Trigger, Verdict
 from .session import Entry, Session
 from .tree import ASSISTANT
 
@@ -76,3 +77,27 @@ def measure_usage(session: Session, tail: Tail) -> Measured:
         return Measured(entry.usage.tokens + trailing, entry.usage.tokens, trailing, position)
     total = tail.weigh(len(live))
     return Measured(total, 0, total, None)
+
+
+def judge_trigger(trigger: Trigger, measured: Measured, window: Number) -> Verdict:
+    """Whether the trigger fires for what was measured, in a window of so many tokens (0: unknown)."""
+    if not window:
+        return Verdict(None, measured.tokens, None, "The model's window is not known, so nothing triggers.")
+    threshold = trigger.threshold(window)
+    if not trigger.enabled:
+        return Verdict(False, measured.tokens, threshold, "The trigger is switched off.")
+    fires = trigger.fires(measured.tokens, window)
+    if measured.last is None:
+        source = "all estimated (characters / 4)"
+    elif measured.trailing_tokens:
+        source = (
+            f"{measured.usage_tokens:,.0f} by provider usage, {measured.trailing_tokens:,.0f} estimated since"
+        )
+    else:
+        source = "by provider usage"
+    than = "at" if trigger.ratio is not None else "above"
+    sentence = (
+        f"{'Fires' if fires else 'Does not fire'}: {measured.tokens:,.0f} tokens ({source}); "
+        f"it fires {than} {threshold:,.0f}."
+    )
+    return Verdict(fires, measured.tokens, threshold, sentence)

@@ -14,6 +14,7 @@ import anywidget
 import traitlets as t
 
 from .assembly import build_context
+from .closeup import describe_body, describe_rows, describe_summary
 from .context import Context
 from .disk import open_session
 from .errors import EditError, InspectorError
@@ -24,7 +25,7 @@ from .policies import find_policy
 from .policy import Edits
 from .printable import printable
 from .session import Session
-from .view import describe_body, describe_rows, describe_summary, draw_plan, draw_scene
+from .view import draw_plan, draw_scene
 
 _STATIC = Path(__file__).parent / "static"
 if not (_STATIC / "widget.js").exists():

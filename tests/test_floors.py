@@ -18,11 +18,11 @@ PACKAGE = ROOT / "inspector"
 FLOORS: tuple[str, ...] = (
     "errors blocks compactjson session tree live printable columns",
     "readers counters counter ledger rows reported ranks history cuts policy models summary overflow usage",
-    "plan rules policies table fates standin",
+    "plan cuttable jobs rules policies table fates standin",
     "context assembly wire knobs",
     "diff trace cost",
     "review replay bundled story",
-    "view",
+    "view closeup",
     "disk claude corpus widgets server export cli",
     "__init__",
 )

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inspector.assembly import append_checkpoint, build_context, live_context
+from inspector.closeup import describe_rows
 from inspector.context import Context
 from inspector.counter import Counter
 from inspector.cuts import find_cuts
@@ -22,7 +23,7 @@ from inspector.rules.summarise_older import SummariseOlder
 from inspector.session import Session
 from inspector.summary import Checkpoint
 from inspector.table import FATES
-from inspector.view import describe_rows, draw_plan
+from inspector.view import draw_plan
 from inspector.wire import check_context
 from tests.strategies import sessions
 

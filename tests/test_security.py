@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.assembly import build_context, live_context
+from inspector.closeup import describe_body, describe_rows, describe_summary
 from inspector.diff import diff_contexts, patch
 from inspector.disk import open_session
 from inspector.history import trace_history
@@ -17,7 +18,7 @@ from inspector.ledger import count_tokens
 from inspector.plan import make_plan
 from inspector.printable import printable
 from inspector.session import Session
-from inspector.view import describe_body, describe_rows, describe_summary, draw_plan, draw_scene
+from inspector.view import draw_plan, draw_scene
 from inspector.wire import render_request
 
 HOSTILE = {

@@ -44,10 +44,10 @@ def notebook(page: Page, lab: Lab) -> Page:
 
 
 def state(page: Page) -> dict[str, Any]:
-    """What Python holds: the cut, where it stands, and the tokens after it."""
-    code = "import json; print(json.dumps([wb.cut, wb.plan.place, wb.plan.after + wb.plan.hidden, wb.policy, wb.settings]))"
-    cut, place, after, policy, settings = json.loads(ask(page, code))
-    return {"cut": cut, "place": place, "after": after, "policy": policy, "settings": settings}
+    """What Python holds."""
+    told = "[wb.cut, wb.plan.place, wb.policy, wb.settings]"
+    cut, place, policy, settings = json.loads(ask(page, f"import json; print(json.dumps({told}))"))
+    return {"cut": cut, "place": place, "policy": policy, "settings": settings}
 
 
 def shown_place(page: Page) -> int:
@@ -143,11 +143,15 @@ def test_python_moves_the_handle(notebook: Page) -> None:
 
 
 def test_a_row_opens_its_body_as_text(notebook: Page) -> None:
+    fold = notebook.get_by_test_id("fates").locator("[data-fold]").first
+    fold.scroll_into_view_if_needed()
+    fold.click()
     row = notebook.get_by_test_id("fate-row").first
-    row.scroll_into_view_if_needed()
     row.click()
     block = notebook.get_by_test_id("block")
-    expect(block).to_contain_text("turn")
+    expect(block).to_contain_text("turn 1")
+    first_words = ask(notebook, "print(next(e.text for e in session.entries if e.opens_turn)[:40])")
+    expect(notebook.locator(".ci")).to_contain_text(first_words)
     screenshot(notebook, "workbench-block", ".ci")
 
 
@@ -175,12 +179,14 @@ def test_a_narrow_cell_holds_the_whole_workbench(notebook: Page) -> None:
 
 HOSTILE = """
 import json, inspector, tempfile, pathlib
-bad = "<script>window.__hit = 1</script><img src=x onerror='window.__hit = 1'>[a](javascript:window.__hit=1) \\x1b[31m \\u202e \\ud800 http://example.com/x.png"
+bad = "<script>window.__hit = 1</script><img src=x onerror='window.__hit = 1'>[a](javascript:window.__hit=1)"
+bad += " \\x1b[31m \\u202e \\ud800 http://example.com/x.png"
 rows = [{"role": "user", "content": bad}, {"role": "assistant", "content": [
     {"type": "thinking", "thinking": bad, "signature": "s"},
     {"type": "tool_use", "id": "t1", "name": bad, "input": {"path": bad}}]},
   {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": bad * 20}]},
-  {"role": "assistant", "content": bad}, {"role": "user", "content": bad}, {"role": "assistant", "content": "x" * 10_000_000}]
+  {"role": "assistant", "content": bad}, {"role": "user", "content": bad},
+  {"role": "assistant", "content": "x" * 10_000_000}]
 path = pathlib.Path(tempfile.mkdtemp(), "bad.json")
 path.write_text(json.dumps({"model": bad, "system": bad, "messages": rows}))
 wb = inspector.Workbench(path, "keep-recent-turns", **{"keep-recent-turns.turns": 1})
@@ -192,6 +198,8 @@ def test_a_hostile_transcript_is_shown_as_text(page: Page, lab: Lab, watch: Watc
     open_notebook(page, lab, lab.write_notebook("hostile.ipynb", HOSTILE))
     run_all(page)
     page.get_by_test_id("cut-handle").wait_for()
+    for fold in page.get_by_test_id("fates").locator("[data-fold]").all():
+        fold.click()
     rows = page.get_by_test_id("fate-row")
     rows.first.scroll_into_view_if_needed()
     for index in range(min(rows.count(), 3)):

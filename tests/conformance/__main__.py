@@ -2,7 +2,8 @@
 
     python -m tests.conformance flue PATH
 
-prints every mismatch, how many vectors could not be checked, and a last line `N passed, N failed`; the exit code says whether all passed.
+prints every mismatch, how many vectors could not be checked, and a last line `N passed, N failed`;
+the exit code says whether all passed.
 """
 
 from __future__ import annotations

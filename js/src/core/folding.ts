@@ -1,12 +1,12 @@
 // Rows of the before/after list: one per block, long runs of the same fate folded into one, the cut between them.
-import { fateAt, type Plan, type Scene } from "./state";
+import { fateAt, type Plan, type Scene, turnOfRow } from "./state";
 
 export interface Row {
   kind: "row";
   row: number;
 }
 
-/** Rows `from` up to but not including `to`: all unchanged (`same`), or all gone, summarised and dropped together. */
+/** Rows `from` up to but not including `to`: all unchanged (`same`), or of one turn and all gone, however. */
 export interface Fold {
   kind: "fold";
   from: number;
@@ -85,6 +85,8 @@ const measureRun = (
     const now = same ? "same" : gone[fate] ? "gone" : "single";
     if (row === from) [kind, run.same] = [now, same];
     else if (now !== kind || now === "single") break;
+    // What is gone is told turn by turn: an outline of the older part. What stays needs no outline.
+    else if (now === "gone" && turnOfRow(scene, row) !== turnOfRow(scene, from)) break;
     run.before += before;
     run.after += tokens;
     run.fates.set(fate, (run.fates.get(fate) ?? 0) + 1);

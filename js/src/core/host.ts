@@ -9,6 +9,8 @@ export interface Choices {
   policy: string;
   settings: Settings;
   at: string;
+  /** Blocks ("entry/index") that stay verbatim wherever the cut is; a host without pins has none to set. */
+  pins?: readonly string[];
 }
 
 /** The traits on the model. The underscored ones are the wire's alone. */

@@ -63,6 +63,7 @@ export class Sync {
       if (choices.policy !== undefined) host.set("policy", choices.policy);
       if (choices.settings !== undefined) host.set("settings", choices.settings);
       if (choices.at !== undefined) host.set("at", choices.at);
+      if (choices.pins !== undefined) host.set("pins", choices.pins);
       host.set("_seq", this.seq + 1);
     } finally {
       this.ours = false;

@@ -73,13 +73,20 @@ export interface Knob {
   choices: Setting[] | null;
   unit: string | null;
   description: string | null;
+  /** The value may be none. */
+  nullable?: boolean;
 }
 
 export interface Rule {
   kind: string;
   title: string;
+  /** One clause; `{knob}` stands where that knob's control belongs. */
   sentence: string;
+  /** Who published the rule. */
+  source?: string;
   enabled: boolean;
+  /** No setting can switch it off. Where nothing is said of it, the rule has no switch at all. */
+  locked?: boolean;
   delta: number | null;
   knobs: Knob[];
 }

@@ -5,7 +5,7 @@ import { fateAt, turnOfRow } from "../core/state";
 import type { BodyReply } from "../core/wire";
 import { showProblem } from "./bodytext";
 import { chip, h } from "./dom";
-import type { Label } from "./faterow";
+import { type Label, nameBlock } from "./faterow";
 import type { Actions, Picture, View } from "./picture";
 
 const CLAIMS: Record<number, string> = {
@@ -52,10 +52,16 @@ export const makeBlock = (actions: Actions): View => {
     open.addEventListener("click", () => actions.openBody(picture.row));
     content.replaceChildren(
       h("p", { class: "ci-name" }, `turn ${turnOfRow(scene, picture.row) + 1} · ${section?.label ?? ""}`),
-      h("p", { class: "ci-title" }, h("b", {}, label?.label ?? ""), " ", label?.preview ?? ""),
+      h(
+        "p",
+        { class: "ci-title" },
+        h("b", {}, nameBlock(label?.label ?? "", section?.label ?? "")),
+        " ",
+        label?.preview ?? "",
+      ),
       h("div", { class: "ci-pairs" }, ...tell(picture, actions), ...tellFacts(reply)),
       ...(reply instanceof Error ? [showProblem(reply.message)] : []),
-      open,
+      h("p", { class: "ci-actions" }, open, ...makePin(picture, actions)),
     );
   };
 
@@ -89,10 +95,10 @@ const explain = (): HTMLElement[] => [
 ];
 
 /** All that the panel tells of a block: a moving cut redraws it only when this changes. */
-const stateOf = ({ scene, plan, row, place }: Picture): string => {
+const stateOf = ({ scene, plan, row, place, pins }: Picture): string => {
   if (row < 0) return "";
   const { fate, tokens, rule } = fateAt(scene, plan, row, place);
-  return [row, fate, tokens, rule, scene.blockEntry[row] === place].join(" ");
+  return [row, fate, tokens, rule, scene.blockEntry[row] === place, pins].join(" ");
 };
 
 const pair = (name: string, ...value: (Node | string)[]): HTMLElement[] => [
@@ -126,7 +132,27 @@ const sayCut = ({ scene, place }: Picture, entry: number, actions: Actions): (No
   return ["legal, ", move];
 };
 
+/** A pin keeps a block verbatim wherever the cut is. */
+const makePin = ({ scene, row, pins }: Picture, actions: Actions): HTMLElement[] => {
+  if (pins === undefined) return [];
+  const entry = scene.blockEntry[row] as number;
+  const ref = `${scene.entryIds[entry]}/${row - (scene.entryStart[entry] as number)}`;
+  const pinned = pins.includes(ref);
+  const pin = h(
+    "button",
+    { type: "button", class: "ci-button", "data-testid": "pin" },
+    pinned ? "Unpin" : "Pin",
+  );
+  pin.addEventListener("click", () =>
+    actions.setPins(pinned ? pins.filter(other => other !== ref) : [...pins, ref]),
+  );
+  return [pin];
+};
+
 const tellFacts = (reply: BodyReply | Error | undefined): HTMLElement[] =>
   reply === undefined || reply instanceof Error
     ? []
-    : reply.facts.flatMap(([name, value]) => pair(name, value));
+    : reply.facts.filter(([name]) => !TOLD.has(name)).flatMap(([name, value]) => pair(name, value));
+
+/** Facts of Python's that the panel tells itself, for the cut under the hand rather than the one last planned. */
+const TOLD = new Set(["kind", "tokens before", "tokens after", "fate", "decided by"]);

@@ -1,5 +1,6 @@
 // The texts under opened rows: a block before and after, or the summary that stands at the cut.
 import type { CutLine, Row } from "../core/folding";
+import { plural } from "../core/format";
 import type { Requests } from "../core/requests";
 import { fateAt } from "../core/state";
 import type { BodyReply, SummaryReply } from "../core/wire";
@@ -49,20 +50,26 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
       }
       const { row } = item;
       const { scene, plan, place } = picture;
-      const fate = scene.fates[fateAt(scene, plan, row, place).fate];
-      const answer = ask(`${row} ${fate?.id}`, () => requests.ask("body", { row }));
+      const { fate, tokens } = fateAt(scene, plan, row, place);
+      const id = scene.fates[fate]?.id ?? "";
+      const answer = ask(`${row} ${id}`, () => requests.ask("body", { row }));
       if (answer === "asked") return frame(showWaiting("the text"));
       if (answer instanceof Error) return frame(showProblem(answer.message));
       if (answer.type !== "body") return frame();
-      const gone =
-        fate?.id === "summarised"
-          ? "Nothing of its own: the summary stands for it."
-          : "Nothing is left of it.";
-      if (fate?.id === "verbatim") return frame(showBody("before and after", answer.before, ""));
-      return frame(showBody("before", answer.before, ""), showBody("after", answer.after, gone));
+      if (id === "verbatim") return frame(showBody("before and after", answer.before, ""));
+      return frame(
+        showBody("before", answer.before, ""),
+        showBody("after", answer.after, sayLeft(id, tokens)),
+      );
     },
     clear() {
       answers = new Map();
     },
   };
+};
+
+/** What stands for a block whose text after the plan is not at hand. */
+const sayLeft = (fate: string, tokens: number): string => {
+  if (fate === "summarised") return "Nothing of its own: the summary stands for it.";
+  return tokens === 0 ? "Nothing is left of it." : `${plural(tokens, "token")} stand in its place.`;
 };

@@ -35,7 +35,11 @@ export const setShown = (node: HTMLElement, shown: boolean): void => {
 
 /** A chip that carries hue (section) and pattern (fate), as the bars do. */
 export const chip = (section: string, fate = "verbatim"): HTMLElement =>
-  h("i", { class: `ci-chip ci-is-${token(fate)}`, style: hue(section), "aria-hidden": "true" });
+  h("i", {
+    class: `ci-chip ci-is-${token(section === "unexplained" ? section : fate)}`,
+    style: hue(section),
+    "aria-hidden": "true",
+  });
 
 export const hue = (section: string): string => `--hue: var(--ci-s-${token(section)}, var(--ci-s-unknown))`;
 

@@ -63,10 +63,19 @@ export const drawColumns = () =>
 
 const sayLabel = (label: Label | undefined, section: string): Node[] => {
   if (label === undefined) return [h("span", { class: "ci-quiet" }, "…")];
-  const parts: Node[] = [];
-  if (label.label && label.label.toLowerCase() !== section.toLowerCase()) parts.push(h("b", {}, label.label));
-  if (label.preview) parts.push(h("span", { class: "ci-preview" }, label.preview));
-  return parts;
+  const name = nameBlock(label.label, section);
+  const parts = [
+    name && h("b", {}, name),
+    label.preview && h("span", { class: "ci-preview" }, label.preview),
+  ];
+  return parts.filter(part => part instanceof Node);
+};
+
+/** The label without the section, which stands beside it: "user text" says nothing more than "user". */
+export const nameBlock = (label: string, section: string): string => {
+  if (!label.toLowerCase().startsWith(section.toLowerCase())) return label;
+  const rest = label.slice(section.length).trim();
+  return rest === "text" ? "" : rest;
 };
 
 export const drawFold = (picture: Picture, fold: Fold) => {

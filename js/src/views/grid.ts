@@ -8,6 +8,7 @@ import { showHint } from "./hint";
 import type { Actions, Picture, View } from "./picture";
 
 const TWO_LINES = 29;
+const NEAR = 10;
 let count = 0;
 
 export const makeGrid = (actions: Actions): View => {
@@ -77,7 +78,9 @@ export const makeGrid = (actions: Actions): View => {
   node.addEventListener("click", event => {
     if (shown === undefined) return;
     const [oldLane, oldStep] = [lane, step];
-    if (locate(event, shown)) pick(shown, oldLane === lane && oldStep === step);
+    if (!locate(event, shown)) return;
+    step = nearestBar(shown, lane, step);
+    pick(shown, oldLane === lane && oldStep === step);
   });
   node.addEventListener("pointermove", event => {
     if (shown === undefined) return;
@@ -128,6 +131,17 @@ const sayPeak = ({ peaks, tops, floors }: Picture["lanes"], lane: number): strin
 };
 
 const place = (top: number, floor: number, laneTop: number) => `top: ${top}px; height: ${floor - laneTop}px`;
+
+/** The step with a bar in this lane that is nearest to a click, within a few pixels; else the step itself. */
+const nearestBar = (picture: Picture, lane: number, step: number): number => {
+  const reach = Math.ceil(NEAR / Math.max(1, picture.axis.step));
+  for (let away = 0; away <= reach; away++) {
+    for (const at of [step - away, step + away]) {
+      if (at >= 0 && at < picture.scene.steps && rowsOf(picture, lane, at).length > 0) return at;
+    }
+  }
+  return step;
+};
 
 /** The rows of a step that a lane shows. */
 const rowsOf = ({ scene, lanes }: Picture, lane: number, step: number): number[] => {

@@ -6,7 +6,7 @@ export const makeHeader = (): View => {
   const title = h("b");
   const facts = h("span");
   const unit = h("span", { class: "ci-unit" });
-  const node = h("header", { class: "ci-header" }, title, facts, unit);
+  const node = h("div", { class: "ci-header" }, title, facts, unit);
   return {
     node,
     draw({ scene }, parts) {

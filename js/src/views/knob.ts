@@ -76,8 +76,8 @@ const makeNumber = (attributes: Common, knob: Knob, actions: KnobActions): KnobV
     actions.complain(sentence);
   };
   const commit = () => {
-    const value = node.valueAsNumber;
-    const sentence = judge(knob, value);
+    const value = node.value === "" && knob.nullable ? null : node.valueAsNumber;
+    const sentence = value === null ? "" : judge(knob, value);
     complain(sentence);
     if (sentence === "" && value !== shown) actions.set(value);
   };

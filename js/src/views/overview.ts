@@ -111,22 +111,42 @@ const drawCurve = (canvas: HTMLCanvasElement, { scene, palette }: Picture, width
     context.lineTo(width, y(estimated[count - 1] ?? 0));
     context.lineTo(width, FLOOR);
     context.fill();
+    context.lineJoin = context.lineCap = "round";
+    // A thin line leads over steps without a record, but never over a compaction.
+    const breaks = new Set(scene.boundaries.filter(({ kind }) => kind === "compact").map(({ step }) => step));
+    context.strokeStyle = palette.faint;
+    context.lineWidth = 0.6;
+    traceLine(context, reported, x, y, (from, to) => to - from > 1 && !crosses(breaks, from, to));
     context.strokeStyle = palette.dim;
     context.lineWidth = 1.25;
-    context.lineJoin = "round";
-    context.beginPath();
-    for (let i = 0, pen = false; i < count; i++) {
-      const tokens = reported[i] as number;
-      if (tokens < 0) pen = false;
-      else if (pen) context.lineTo(x(i), y(tokens));
-      else {
-        context.moveTo(x(i), y(tokens));
-        pen = true;
-      }
-    }
-    context.stroke();
+    traceLine(context, reported, x, y, (from, to) => to - from === 1 && !breaks.has(to));
     drawBoundaries(context, scene, palette, x, width);
   });
+};
+
+/** Joins neighbouring records where `joined` allows, and marks each that stands alone. */
+const traceLine = (
+  context: CanvasRenderingContext2D,
+  reported: Int32Array,
+  x: (step: number) => number,
+  y: (tokens: number) => number,
+  joined: (from: number, to: number) => boolean,
+) => {
+  context.beginPath();
+  let last = -1;
+  reported.forEach((tokens, step) => {
+    if (tokens < 0) return;
+    if (last >= 0 && joined(last, step)) context.moveTo(x(last), y(reported[last] as number));
+    else context.moveTo(x(step) - 0.01, y(tokens));
+    context.lineTo(x(step), y(tokens));
+    last = step;
+  });
+  context.stroke();
+};
+
+const crosses = (breaks: ReadonlySet<number>, from: number, to: number): boolean => {
+  for (let step = from + 1; step <= to; step++) if (breaks.has(step)) return true;
+  return false;
 };
 
 const drawBoundaries = (
@@ -152,8 +172,8 @@ const drawBoundaries = (
     context.closePath();
     if (kind === "compact") context.fill();
     else context.stroke();
-    if (kind !== "compact" || before === null || after === null || at < free) continue;
-    const label = `${short(before)} → ${short(after)}`;
+    if (kind !== "compact" || before === null || at < free) continue;
+    const label = after === null ? short(before) : `${short(before)} → ${short(after)}`;
     const room = context.measureText(label).width;
     const left = at + 8 + room > width ? at - 8 - room : at + 8;
     if (left < free) continue;

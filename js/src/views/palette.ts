@@ -66,6 +66,14 @@ const hatch: Draw = (context, size, hue) => {
 
 const stripes: Draw = (context, size) => stripe(context, size, 0.12);
 
+const lattice: Draw = (context, size, hue) => {
+  wash(context, size, hue, 0.25);
+  stripe(context, size, 0.14);
+  context.translate(size, 0);
+  context.scale(-1, 1);
+  stripe(context, size, 0.14);
+};
+
 const stripe = (context: CanvasRenderingContext2D, size: number, weight: number) => {
   context.lineWidth = size * weight;
   context.beginPath();
@@ -93,7 +101,7 @@ const lines: Draw = (context, size) => context.fillRect(0, size * 0.4, size, siz
 
 const PATTERNS: Record<string, Draw> = {
   summarised: hatch,
-  unexplained: hatch,
+  unexplained: lattice,
   pointer: dots,
   cleared: lines,
 };

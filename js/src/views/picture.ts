@@ -16,6 +16,8 @@ export interface Picture {
   lanes: Lanes;
   palette: Palette;
   settings: Settings;
+  /** The pinned blocks; undefined where the host has no pins. */
+  pins: readonly string[] | undefined;
   /** Where the handle stands; ahead of `plan.cut.place` until Python has answered. */
   place: number;
   /** The selected block, -1 for none. */
@@ -56,4 +58,5 @@ export interface Actions {
   choosePolicy(name: string): void;
   setKnob(key: string, value: Setting): void;
   resetKnob(key: string): void;
+  setPins(pins: readonly string[]): void;
 }

@@ -87,10 +87,9 @@ const shapeOf = (rule: Rule): string =>
 const makeRow = (rule: Rule, actions: Actions): RuleRow => {
   const delta = h("small", { class: "ci-delta" });
   const problem = h("p", { class: "ci-bad", role: "alert", hidden: true });
-  const mark = h("span", { class: "ci-check", role: "img" });
   const knobs = new Map<string, KnobView>();
   const resets: { key: string; node: HTMLElement }[] = [];
-  const knobNodes = (knob: Rule["knobs"][number]): (Node | string)[] => {
+  const makeControl = (knob: Rule["knobs"][number]): (Node | string)[] => {
     const key = `${rule.kind}.${knob.name}`;
     const view = makeKnob(key, knob, {
       set: value => actions.setKnob(key, value),
@@ -100,32 +99,25 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
       },
     });
     knobs.set(knob.name, view);
+    const standard = `Back to ${knob.default ?? "none"}`;
+    const label = `Reset ${knob.label}`;
     const reset = h(
       "button",
-      {
-        type: "button",
-        class: "ci-reset",
-        title: `Back to ${knob.default}`,
-        "aria-label": `Reset ${knob.label}`,
-      },
+      { type: "button", class: "ci-reset", title: standard, "aria-label": label },
       "↺",
     );
     reset.addEventListener("click", () => actions.resetKnob(key));
     resets.push({ key, node: reset });
-    const unit = knob.unit ? [` ${knob.unit}`] : [];
-    return [view.node, ...unit, reset];
+    return [view.node, ...(knob.unit ? [` ${knob.unit}`] : []), reset];
   };
-  const sentence = h("p", {}, ...fillSentence(rule, knobNodes));
+  const sentence = h("p", {}, ...fillSentence(rule, makeControl));
   const rest = rule.knobs
     .filter(({ name }) => !knobs.has(name))
-    .map(knob => {
-      const control = h("span", {}, ...knobNodes(knob));
-      const parts = knob.type === "boolean" ? [control, knob.label] : [knob.label, " ", control];
-      return h("label", { class: "ci-setting" }, ...parts);
-    });
+    .map(knob => makeSetting(knob, makeControl(knob)));
+  const mark = makeMark(rule, actions);
   const node = h(
     "li",
-    { class: "ci-rule", title: rule.title },
+    { class: "ci-rule", title: [rule.title, rule.source].filter(Boolean).join(". ") },
     mark,
     h("div", {}, sentence, ...rest, problem),
     delta,
@@ -136,7 +128,7 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
     show(now, settings) {
       node.classList.toggle("ci-off", !now.enabled);
       setText(mark, now.enabled ? "✓" : "–");
-      setAttributes(mark, { "aria-label": now.enabled ? "on" : "off" });
+      setAttributes(mark, { "aria-checked": String(now.enabled) });
       setText(delta, now.delta === null ? "" : signed(now.delta));
       setAttributes(delta, { title: now.delta === null ? undefined : `${exact(now.delta)} tokens` });
       for (const knob of now.knobs) knobs.get(knob.name)?.show(knob.value);
@@ -145,12 +137,28 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
   };
 };
 
+/** The mark before a rule: a switch, or only a sign where the rule cannot be switched off. */
+const makeMark = (rule: Rule, actions: Actions): HTMLElement => {
+  const key = `${rule.kind}.enabled`;
+  const attributes = { class: "ci-check", role: "checkbox", "aria-label": rule.title };
+  if (rule.locked !== false) return h("span", { ...attributes, "aria-disabled": "true" });
+  const mark = h("button", { ...attributes, type: "button", "data-testid": `knob-${key}` });
+  mark.addEventListener("click", () => actions.setKnob(key, mark.getAttribute("aria-checked") !== "true"));
+  return mark;
+};
+
+/** A setting that the sentence does not mention. */
+const makeSetting = (knob: Rule["knobs"][number], control: (Node | string)[]): HTMLElement => {
+  const parts = knob.type === "boolean" ? [...control, knob.label] : [knob.label, " ", ...control];
+  return h("label", { class: "ci-setting" }, ...parts);
+};
+
 /** "outputs over {over} become pointers" with the control in place of {over}. */
 const fillSentence = (
   rule: Rule,
-  knobNodes: (knob: Rule["knobs"][number]) => (Node | string)[],
+  makeControl: (knob: Rule["knobs"][number]) => (Node | string)[],
 ): (Node | string)[] =>
   rule.sentence.split(/(\{\w+\})/).flatMap(part => {
     const knob = /^\{\w+\}$/.test(part) ? rule.knobs.find(({ name }) => `{${name}}` === part) : undefined;
-    return knob === undefined ? [part] : knobNodes(knob);
+    return knob === undefined ? [part] : makeControl(knob);
   });

@@ -76,6 +76,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
       const { [key]: _, ...rest } = host.get("settings");
       change({ settings: rest });
     },
+    setPins: pins => change({ pins }),
   };
 
   const fates = makeFates(actions);
@@ -142,6 +143,8 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     expect();
   };
 
+  const choices = () => ({ settings: host.get("settings") ?? {}, pins: host.get("pins") });
+
   const receiveScene = () => {
     const scene = decodeScene(host.get("_scene"), host.get("_scene_data"));
     const plan = scene && decodePlan(host.get("_plan"), host.get("_plan_data"), scene);
@@ -151,8 +154,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     const place = clampPlace(plan.cut.place, scene);
     const palette = readPalette(root, scene.sections);
     const hand = { place, row: -1, why: -1, settled: true, dragging: false };
-    const settings = host.get("settings") ?? {};
-    picture = { scene, plan, cuts: makeCuts(scene), ...measure(scene), palette, settings, ...hand };
+    picture = { scene, plan, cuts: makeCuts(scene), ...measure(scene), palette, ...choices(), ...hand };
     settle();
     redraw(...EVERYTHING);
   };
@@ -164,7 +166,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     if (plan === null) return receiveScene();
     if (!decideSame(picture.plan, plan)) redraw("fates");
     picture.plan = plan;
-    picture.settings = host.get("settings") ?? {};
+    Object.assign(picture, choices());
     if (!picture.dragging) picture.place = clampPlace(plan.cut.place, picture.scene);
     settle();
     redraw("plan", "place");
@@ -176,7 +178,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     if (sentence === "" || picture === undefined) return;
     // What was asked did not come about, so the screen goes back to what Python last planned.
     if (!picture.dragging) picture.place = clampPlace(picture.plan.cut.place, picture.scene);
-    picture.settings = host.get("settings") ?? {};
+    Object.assign(picture, choices());
     settle();
     redraw("plan", "place");
   };
