@@ -123,7 +123,9 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
 
 def _unit(ledger: Ledger) -> str:
     fitted = ledger.calibration
-    return f"o200k × {fitted.factor:.2f}" if fitted is not None and fitted.fitted else ledger.counter.name
+    if fitted is None:
+        return ledger.counter.name
+    return f"o200k × {fitted.factor:.2f}" if fitted.fitted else "o200k, not fitted"
 
 
 def _facts(session: Session) -> list[str]:

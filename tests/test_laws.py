@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from inspector.assembly import append_checkpoint, build_context, live_context
@@ -132,6 +132,7 @@ def test_ledger_fates_and_sections_add_up(plan: Plan) -> None:
     assert standing + gone == len(plan.fate)
 
 
+@settings(max_examples=50)
 @given(plans())
 def test_the_cut_table_agrees_with_the_plan_at_every_legal_cut(plan: Plan) -> None:
     table = plan.cut_table
@@ -154,6 +155,7 @@ def sections_of(plan: Plan) -> list[int]:
     return sums
 
 
+@settings(max_examples=50)
 @given(plans(orderly=True, summarising=True))
 def test_every_legal_cut_leaves_a_runnable_context(plan: Plan) -> None:
     assume(plan.summarises)

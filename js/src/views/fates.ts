@@ -48,6 +48,10 @@ export const makeFates = (actions: Actions): Fates => {
       const body = bodies.draw(shown as Picture, item);
       return { node: h("div", { role: "presentation" }, line, body), tall: true };
     },
+    drawn(first, end) {
+      const exists = first <= active && active < end;
+      setAttributes(grid, { "aria-activedescendant": exists ? `${base}-${active}` : undefined });
+    },
   });
   const grid = scroller.node;
   setAttributes(grid, {
@@ -85,7 +89,6 @@ export const makeFates = (actions: Actions): Fates => {
 
   const mark = (index: number) => {
     active = Math.max(0, index);
-    setAttributes(grid, { "aria-activedescendant": items.length > 0 ? `${base}-${active}` : undefined });
   };
 
   const toggle = (item: Item) => {

@@ -29,6 +29,8 @@ export interface Source {
   keyOf(index: number): string;
   /** Draws an item; an item that may be taller than the rest is marked so that it is measured. */
   draw(index: number): { node: HTMLElement; tall: boolean };
+  /** Hears which items exist now: `first` up to but not including `end`. */
+  drawn(first: number, end: number): void;
 }
 
 export const makeScroller = (source: Source): Scroller => {
@@ -64,6 +66,7 @@ export const makeScroller = (source: Source): Scroller => {
       measured.set(key, height);
     });
     if (moved) stack();
+    source.drawn(first, end);
   };
 
   const onScroll = () => {
