@@ -131,6 +131,8 @@ class Workbench(anywidget.AnyWidget):
     def _replan(self, change: dict[str, Any]) -> None:
         wanted = {name: getattr(self, name) for name in _NAMES}
         if wanted == self._state:
+            if self._plan.get("seq") != self._seq:
+                self._plan = {**self._plan, "seq": self._seq}  # every question gets its answer
             return
         previous = self._state
         wanted = _follow(wanted, previous)

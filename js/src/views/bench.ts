@@ -62,7 +62,8 @@ export const makeBench = (views: Named): Bench => {
   const waiting = h("p", { class: "ci-waiting", role: "status" });
   const [title, sentence] = LOADING;
   const blank = h("div", { class: "ci-blank", role: "status" }, h("b", {}, title), h("p", {}, sentence));
-  const root = h("div", { class: "ci" }, alert, waiting, blank, bench);
+  // JupyterLab takes keys before anything in a cell hears them, unless the cell asks it not to.
+  const root = h("div", { class: "ci", "data-lm-suppress-shortcuts": "true" }, alert, waiting, blank, bench);
   let hasViews = false;
 
   const arrange = () => {

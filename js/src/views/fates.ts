@@ -180,6 +180,7 @@ export const makeFates = (actions: Actions): Fates => {
       expanded.add(row);
       fold();
       reveal(row);
+      scroller.reveal(active, true);
     },
     dispose() {
       clearTimeout(timer);

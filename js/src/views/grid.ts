@@ -65,6 +65,10 @@ export const makeGrid = (actions: Actions): View => {
     if (next !== undefined) actions.select(next);
   };
 
+  const open = (picture: Picture) => {
+    if (rowsOf(picture, lane, step).includes(picture.row)) actions.openBody(picture.row);
+  };
+
   const locate = (event: PointerEvent | MouseEvent, picture: Picture): boolean => {
     const box = node.getBoundingClientRect();
     const x = event.clientX - box.left - (rows[0]?.firstElementChild?.clientWidth ?? 0);
@@ -102,7 +106,7 @@ export const makeGrid = (actions: Actions): View => {
     else if (event.key === "End") step = scene.steps - 1;
     else if (event.key === "PageDown") step = turnStep(scene, from, 1);
     else if (event.key === "PageUp") step = turnStep(scene, from, -1);
-    else if (event.key === "Enter" && shown.row >= 0) actions.openBody(shown.row);
+    else if (event.key === "Enter") open(shown);
     else if (event.key !== " ") return;
     event.preventDefault();
     if (event.key !== "Enter") pick(shown, event.key === " ");

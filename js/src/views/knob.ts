@@ -79,7 +79,9 @@ const makeNumber = (attributes: Common, knob: Knob, actions: KnobActions): KnobV
     const value = node.value === "" && knob.nullable ? null : node.valueAsNumber;
     const sentence = value === null ? "" : judge(knob, value);
     complain(sentence);
-    if (sentence === "" && value !== shown) actions.set(value);
+    if (sentence !== "" || value === shown) return;
+    shown = value;
+    actions.set(value);
   };
   const nudge = (event: KeyboardEvent) => {
     const change = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
@@ -94,7 +96,11 @@ const makeNumber = (attributes: Common, knob: Knob, actions: KnobActions): KnobV
   node.addEventListener("input", fit);
   node.addEventListener("change", commit);
   node.addEventListener("keydown", event => {
-    if (event.key === "Escape") {
+    if (event.key === "Enter") {
+      // A notebook takes Enter for itself, and then no change event comes.
+      event.stopPropagation();
+      commit();
+    } else if (event.key === "Escape") {
       node.value = String(shown ?? "");
       complain("");
       fit();

@@ -39,7 +39,9 @@ export const makeOverview = (actions: Actions): View => {
       const { scene } = picture;
       if (parts.has("scene")) {
         setText(steps, plural(scene.overview.steps, "step"));
+        const focused = moments.contains(document.activeElement);
         moments.replaceChildren(...scene.segments.map(segment => makeMoment(segment, scene, actions)));
+        if (focused) moments.querySelector<HTMLElement>('[aria-checked="true"]')?.focus();
         const { first, last } = scene.overview;
         frame.hidden = scene.overview.steps === 0;
         frame.style.left = percentOf(first, scene);

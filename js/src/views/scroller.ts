@@ -10,8 +10,8 @@ export interface Scroller {
   show(count: number, anchor?: Anchor): void;
   /** The item at the upper edge; undefined at the very top, where nothing needs holding. */
   hold(): Anchor | undefined;
-  /** Scrolls an item into sight. */
-  reveal(index: number): void;
+  /** Scrolls an item into sight; `high` puts it near the top, with room for what opens below it. */
+  reveal(index: number, high?: boolean): void;
   dispose(): void;
 }
 
@@ -88,12 +88,12 @@ export const makeScroller = (source: Source): Scroller => {
       const [index] = visibleItems(heights, node.scrollTop, node.scrollTop + 1, 0);
       return { index, hidden: node.scrollTop - (heights.tops[index] ?? 0) };
     },
-    reveal(index) {
+    reveal(index, high = false) {
       const top = heights.tops[index] ?? 0;
       const bottom = heights.tops[index + 1] ?? top;
       const view = node.clientHeight - source.head.offsetHeight;
-      if (top >= node.scrollTop && bottom <= node.scrollTop + view) return;
-      node.scrollTop = Math.max(0, Math.min(top - view / 3, top));
+      if (!high && top >= node.scrollTop && bottom <= node.scrollTop + view) return;
+      node.scrollTop = Math.max(0, top - (high ? source.height : view / 3));
       render();
     },
     dispose: () => cancelAnimationFrame(frame),
