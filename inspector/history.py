@@ -78,14 +78,14 @@ def trace_history(session: Session, ledger: Ledger) -> History:
     reported = np.full(len(turn), -1, np.int32)
     for at in np.flatnonzero(role == ASSISTANT).tolist():
         usage = entries[path[at]].usage
-        if usage is not None and usage.tokens > 0:
-            reported[step[at]] = int(usage.tokens)
+        if usage is not None and (tokens := usage.tokens) > 0:
+            reported[step[at]] = int(tokens)
     segments = []
     for first, end in zip([0, *cuts], [*cuts, len(path)], strict=True):
         if end > first:
             a, b = int(step[first]), int(step[end - 1])
-            tokens = max(int(reported[b]), int(full[end - 1]))
-            segments.append(Segment(a, b, int(turn[a]), int(turn[b]), entries[path[end - 1]].id, tokens))
+            most = max(int(reported[b]), int(full[end - 1]))
+            segments.append(Segment(a, b, int(turn[a]), int(turn[b]), entries[path[end - 1]].id, most))
     return History(
         step=step,
         turn=turn,

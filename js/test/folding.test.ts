@@ -37,6 +37,16 @@ test("an open fold shows its rows, whichever of them opened it", () => {
   expect(items.map(item => item.kind)).toEqual(["row", "cut", "fold", "row", "row", "row", "row"]);
 });
 
+test("what is gone folds turn by turn, and what is pointed to stands alone", () => {
+  const turns = Int32Array.from([0, 0, 0, 0, 0]);
+  const one = foldRows({ ...scene, entryTurn: turns }, plan, 5, closed).items;
+  expect(one.map(item => (item.kind === "row" ? item.row : item.kind))).toEqual([0, 1, 2, 3, 4, "cut"]);
+  const gone = { ...plan, fateOlder: Uint8Array.from([3, 4, 3, 3, 3]), tokensOlder: new Int32Array(5) };
+  const [first, ...rest] = foldRows(scene, gone, 5, closed).items;
+  expect(first).toMatchObject({ kind: "fold", from: 0, to: 3, same: false, before: 115, after: 0 });
+  expect(rest.map(item => item.kind)).toEqual(["row", "row", "cut"]);
+});
+
 test("a folded row is found at its fold", () => {
   const { items } = foldRows(scene, plan, 1, closed);
   expect([0, 2, 4].map(row => itemOfRow(items, row))).toEqual([0, 2, 2]);

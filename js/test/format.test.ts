@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { exact, nameTurns, percent, plural, sayPlace, short, signed } from "../src/core/format";
+import { nameBlock } from "../src/views/faterow";
 import { smallPlan, smallScene } from "./small";
 
 test("short numbers for people", () => {
@@ -29,10 +30,19 @@ test("a place is said as the slider says it", () => {
   expect(sayPlace(scene, plan, 4)).toBe("turn 2, legal, 44 after, splits the turn");
   expect(sayPlace(scene, plan, 5)).toBe("end, legal, 17 after");
   expect(sayPlace(scene, plan, 2)).toBe("turn 1, not legal");
+  const uncut = { ...plan, cut: { ...plan.cut, place: 0, id: "" } };
+  expect(sayPlace(scene, uncut, 0)).toBe("no cut, 165 after");
+  expect(sayPlace(scene, uncut, 3)).toBe("turn 2, legal, 62 after");
 });
 
 test("turns, counts and shares", () => {
   expect([nameTurns(44, 44), nameTurns(44, 47)]).toEqual(["turn 45", "turns 45–48"]);
   expect([plural(1, "row"), plural(2, "entry", "entries")]).toEqual(["1 row", "2 entries"]);
   expect(percent(61, 100)).toBe("61\u202f%");
+});
+
+test("a label does not repeat the section beside it", () => {
+  expect(nameBlock("user text", "user")).toBe("");
+  expect(nameBlock("reasoning (encrypted)", "reasoning")).toBe("(encrypted)");
+  expect(nameBlock("Bash(go test)", "tool call")).toBe("Bash(go test)");
 });

@@ -97,3 +97,28 @@ test("a policy of one's own stands among the published ones", () => {
   const select = document.querySelector('[data-testid="policy"]') as HTMLSelectElement;
   expect([select.value, select.options.length]).toEqual(["mine", 3]);
 });
+
+test("a rule that may be switched off has a switch, a locked one only its mark", () => {
+  const rules = plan.rules.map((rule, i) => ({ ...rule, locked: i === 1, enabled: true }));
+  const { actions, draw } = openRules();
+  draw({ plan: { ...plan, rules } });
+  const marks = [...document.querySelectorAll<HTMLElement>('.ci-check[role="checkbox"]')];
+  expect(marks.map(mark => mark.getAttribute("aria-disabled"))).toEqual([null, "true"]);
+  marks[0]?.click();
+  marks[1]?.click();
+  expect(actions.setKnob.mock.calls).toEqual([["pointer.enabled", false]]);
+});
+
+test("an emptied number is none where the schema allows it, and a complaint elsewhere", () => {
+  const set = vi.fn();
+  const complain = vi.fn();
+  const knob = plan.rules[0]?.knobs[0] as Knob;
+  const free = makeKnob("r.n", { ...knob, nullable: true }, { set, complain });
+  free.show(50);
+  change(free.node as HTMLInputElement, "");
+  expect(set).toHaveBeenCalledWith(null);
+  const bound = makeKnob("r.n", knob, { set, complain });
+  bound.show(50);
+  change(bound.node as HTMLInputElement, "");
+  expect(complain).toHaveBeenLastCalledWith("size needs a number.");
+});

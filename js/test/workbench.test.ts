@@ -58,6 +58,13 @@ test("the slider says place, legality and what stands after", async () => {
   expect(slider().getAttribute("aria-valuetext")).toBe("turn 2, legal, 62 after");
 });
 
+test("where the policy makes no cut, nothing changes and the reason is told", async () => {
+  await open(plan({ cut: { place: 0, id: "", by: "policy", sentence: "There is nothing to compact." } }));
+  expect(find("gauge-after").textContent).toBe("165  0");
+  expect(slider().getAttribute("aria-valuetext")).toBe("no cut, 165 after");
+  expect(find("cut-reason").textContent).toContain("There is nothing to compact.");
+});
+
 test("keys move to the next legal cut at once and tell Python with a number", async () => {
   const host = await open();
   press(slider(), "ArrowLeft");
@@ -122,6 +129,32 @@ test("a chosen block says what becomes of it and why no cut stands before it", a
   expect(find("block").textContent).toContain("rule 1, pointers");
   expect(find("block").textContent).toContain("An output would stand without its call.");
   expect(host.sent).toContainEqual(expect.objectContaining({ type: "body", row: 2 }));
+});
+
+test("a block is pinned by its entry and its place in it, where the host has pins", async () => {
+  const host = await open({ pins: ["e9/0"] });
+  (document.querySelector('[data-row="2"]') as HTMLElement).click();
+  await frames();
+  find("pin").click();
+  expect([host.get("pins"), host.get("_seq")]).toEqual([["e9/0", "e2/0"], 1]);
+});
+
+test("a host without pins offers none", async () => {
+  await open();
+  (document.querySelector('[data-row="2"]') as HTMLElement).click();
+  await frames();
+  expect(find("pin")).toBeNull();
+});
+
+test("arrow keys on the lanes walk the bars, and the chosen block follows", async () => {
+  await open();
+  const grid = document.querySelector('[role="grid"]') as HTMLElement;
+  press(grid, "ArrowRight");
+  await frames();
+  expect(document.querySelector('[role="gridcell"]')?.textContent).toBe("turn 1, user, 10 → 0 summarised");
+  press(grid, "ArrowDown");
+  await frames();
+  expect(find("block").textContent).toContain("turn 1 · tool output");
 });
 
 test("text of a transcript stays text", async () => {

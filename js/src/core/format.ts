@@ -1,6 +1,6 @@
 // Numbers and places as people read them.
 import { isLegal, turnOfPlace } from "./cuts";
-import type { Plan, Scene } from "./state";
+import { isUncut, type Plan, type Scene, totalAfter } from "./state";
 
 const MINUS = "\u2212";
 const THIN = "\u202f";
@@ -25,7 +25,8 @@ export const percent = (part: number, whole: number): string => `${Math.round((1
 
 /** The place as the slider says it: "turn 123, legal, 41.7k after". */
 export const sayPlace = (scene: Scene, plan: Plan, place: number): string => {
-  const after = plan.afterTotal[place] ?? -1;
+  const after = totalAfter(plan, place);
+  if (isUncut(plan, place)) return `no cut, ${short(after)} after`;
   const parts = [namePlace(scene, place), isLegal(scene, place) ? "legal" : "not legal"];
   if (after >= 0) parts.push(`${short(after)} after`);
   if (scene.placeSplits[place]) parts.push("splits the turn");

@@ -122,6 +122,19 @@ export const fateAt = (scene: Scene, plan: Plan, row: number, place: number) => 
   };
 };
 
+/** True where the plan makes no cut at all; its handle stands at the beginning, and nothing changes. */
+export const isUncut = (plan: Plan, place: number): boolean => plan.cut.id === "" && plan.cut.place === place;
+
+/** Tokens after a cut at `place`, -1 where there can be none. */
+export const totalAfter = (plan: Plan, place: number): number =>
+  isUncut(plan, place) ? plan.before.total : (plan.afterTotal[place] ?? -1);
+
+/** Tokens of a section after a cut at `place`. */
+export const sectionAfter = (scene: Scene, plan: Plan, place: number, section: number): number => {
+  if (isUncut(plan, place)) return plan.before.sections[section] ?? 0;
+  return Math.max(0, plan.afterSections[place * scene.sections.length + section] ?? 0);
+};
+
 export const turnOfRow = (scene: Scene, row: number): number =>
   scene.entryTurn[scene.blockEntry[row] as number] as number;
 

@@ -1,7 +1,7 @@
 // How one line of the before/after list looks: a block, a folded run of blocks, or the cut between them.
 import { type Fold, isSame } from "../core/folding";
 import { exact, nameTurns, plural, sayPlace, short } from "../core/format";
-import { fateAt, type Scene, turnOfRow } from "../core/state";
+import { fateAt, isUncut, type Scene, turnOfRow } from "../core/state";
 import type { RowsReply } from "../core/wire";
 import { chip, h } from "./dom";
 import type { Picture } from "./picture";
@@ -122,7 +122,11 @@ export const drawCut = (picture: Picture, open: boolean) => {
       "data-cut": "",
       "aria-expanded": summary > 0 ? String(open) : undefined,
     },
-    h("span", { role: "gridcell", class: "ci-what" }, `cut · ${sayPlace(scene, plan, place)}`),
+    h(
+      "span",
+      { role: "gridcell", class: "ci-what" },
+      isUncut(plan, place) ? sayPlace(scene, plan, place) : `cut · ${sayPlace(scene, plan, place)}`,
+    ),
     h(
       "span",
       { role: "gridcell", class: "ci-fate" },

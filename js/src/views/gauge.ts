@@ -1,7 +1,7 @@
 // Before and after as two bars on one scale, with the window, the thresholds and the reserve. Stays in sight.
 import { exact, percent, short, signed } from "../core/format";
 import { spreadLabels } from "../core/geometry";
-import type { Plan, Scene } from "../core/state";
+import { type Plan, type Scene, sectionAfter, totalAfter } from "../core/state";
 import { h, setAttributes, setShown, setText } from "./dom";
 import { showHint } from "./hint";
 import type { Picture, View } from "./picture";
@@ -103,7 +103,7 @@ export const makeGauge = (): View => {
         setAttributes(before, { "aria-label": `Before: ${sayShares(scene, sharesBefore(picture))}` });
       }
       if (still || parts.has("place")) {
-        const total = plan.afterTotal[place] ?? -1;
+        const total = totalAfter(plan, place);
         drawBar(after, picture, total < 0 ? [] : sharesAfter(picture));
         const change = total - plan.before.total;
         setText(afterText, total < 0 ? "not at this place" : `${short(total)}  ${signed(change)}`);
@@ -133,7 +133,7 @@ const sharesBefore = ({ plan }: Picture): Share[] =>
 /** The new summary stands inside "compacted" in Python's numbers and is drawn as what it is: summarised. */
 const sharesAfter = ({ scene, plan, place }: Picture): Share[] =>
   scene.sections.flatMap(({ id }, section) => {
-    const tokens = plan.afterSections[place * scene.sections.length + section] ?? 0;
+    const tokens = sectionAfter(scene, plan, place, section);
     if (id !== "compacted") return [{ section, tokens, fate: "verbatim" }];
     const summary = Math.min(tokens, plan.summaryTokens[place] ?? 0);
     return [

@@ -11,6 +11,7 @@ import {
 } from "../core/cuts";
 import { namePlace, sayPlace, short } from "../core/format";
 import { placeAt } from "../core/geometry";
+import { isUncut, totalAfter } from "../core/state";
 import { h, setAttributes, setShown, setText } from "./dom";
 import type { Actions, Picture, View } from "./picture";
 
@@ -102,8 +103,9 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
       mover.style.transform = `translateX(${x}px)`;
       setShown(ghost, why >= 0);
       if (why >= 0) ghost.style.transform = `translateX(${axis.placeX[why]}px)`;
-      const after = plan.afterTotal[place] ?? -1;
-      setText(pill, [namePlace(scene, place), ...(after < 0 ? [] : [`${short(after)} after`])].join(" · "));
+      const after = totalAfter(plan, place);
+      const where = isUncut(plan, place) ? "no cut" : namePlace(scene, place);
+      setText(pill, after < 0 ? where : `${where} · ${short(after)} after`);
       keepInside(pill, x, axis.width);
       setText(older, sayOlder(plan.summaryTokens[place] ?? 0, x));
       keepSides(sides, x, axis.width);

@@ -1,5 +1,6 @@
 // The sections with their tokens before and after: the key to the hues and a reading in one.
 import { exact, short } from "../core/format";
+import { sectionAfter } from "../core/state";
 import { chip, h, setAttributes, setText } from "./dom";
 import type { Picture, View } from "./picture";
 
@@ -27,7 +28,7 @@ export const makeLegend = (): View => {
       const { scene, plan, place } = picture;
       for (const reading of readings) {
         const before = plan.before.sections[reading.section] ?? 0;
-        const after = plan.afterSections[place * scene.sections.length + reading.section] ?? 0;
+        const after = sectionAfter(scene, plan, place, reading.section);
         setText(reading.node, before === after ? short(before) : `${short(before)} → ${short(after)}`);
         setAttributes(reading.node, { title: `${exact(before)} → ${exact(after)} tokens` });
       }

@@ -82,7 +82,14 @@ interface RuleRow {
 
 /** Two rules with the same shape can share their controls. */
 const shapeOf = (rule: Rule): string =>
-  JSON.stringify([rule.kind, rule.title, rule.sentence, rule.knobs.map(knob => ({ ...knob, value: null }))]);
+  JSON.stringify([
+    rule.kind,
+    rule.title,
+    rule.source,
+    rule.locked,
+    rule.sentence,
+    rule.knobs.map(knob => ({ ...knob, value: null })),
+  ]);
 
 const makeRow = (rule: Rule, actions: Actions): RuleRow => {
   const delta = h("small", { class: "ci-delta" });

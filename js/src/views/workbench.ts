@@ -36,6 +36,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   const parts = new Set<Part>();
   let picture: Picture | undefined;
   let frame = 0;
+  let width = 0;
   let patience: ReturnType<typeof setTimeout> | undefined;
 
   const actions: Actions = {
@@ -117,7 +118,8 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   };
 
   const measure = (scene: Scene) => {
-    const axis = makeAxis(scene, strip.node.clientWidth);
+    width = strip.node.clientWidth;
+    const axis = makeAxis(scene, width);
     return { axis, lanes: measureLanes(scene, axis) };
   };
 
@@ -224,12 +226,11 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
   el.append(root);
   const forgetTheme = watchTheme(root, () => redraw("theme"));
-  let width = root.clientWidth;
-  const resized = new ResizeObserver(([entry]) => {
-    const now = Math.round(entry?.contentRect.width ?? 0);
-    if (now !== width && now > 0) redraw("size");
-    width = now;
+  // The axis is as wide as the strip, whose width also changes with the style sheet or the panels beside it.
+  const resized = new ResizeObserver(() => {
+    if (strip.node.clientWidth !== width && strip.node.clientWidth > 0) redraw("size");
   });
+  resized.observe(strip.node);
   resized.observe(root);
   guard(receiveScene);
   if (host.get("_error")) receiveError();
