@@ -76,6 +76,8 @@ def find_live(session: Session) -> Live:
     order, summary = _surviving(session, path)
     kept = path[order]
     turn = np.maximum(np.cumsum(tree.opens[path], dtype=np.int32), 1)[order] - 1
+    if summary == 0 and len(turn) > 1:
+        turn[0] = turn[1]  # it was written later than the first turns it is shown before
     sizes = tree.start[kept + 1] - tree.start[kept]
     start = np.zeros(len(kept) + 1, np.int32)
     np.cumsum(sizes, out=start[1:])

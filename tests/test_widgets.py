@@ -70,7 +70,9 @@ def test_a_drag_in_the_browser_is_answered_with_its_seq(sent: list[dict[str, Any
     assert "_scene" not in updated, "the scene does not change with the cut"
 
 
-def test_a_question_that_changes_nothing_is_answered_too(sent: list[dict[str, Any]], session: Session) -> None:
+def test_a_question_that_changes_nothing_is_answered_too(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
     workbench = Workbench(session)
     browser_sets(workbench, settings={}, _seq=4)
     assert workbench._plan["seq"] == 4

@@ -122,6 +122,31 @@ def test_changing_a_rule_replans(notebook: Page) -> None:
     assert shown_place(notebook) == held["place"]
 
 
+def test_a_rule_can_be_switched_off_and_on(notebook: Page) -> None:
+    switch = notebook.get_by_test_id("knob-summarise-older.enabled")
+    switch.click()
+    wait_for_python(notebook)
+    assert state(notebook)["settings"] == {"summarise-older.enabled": False}
+    assert ask(notebook, "print(wb.plan.after == wb.plan.before)") == "True"
+    switch.click()
+    wait_for_python(notebook)
+    assert ask(notebook, "print(wb.plan.after < wb.plan.before)") == "True"
+
+
+def test_a_block_can_be_pinned(notebook: Page) -> None:
+    notebook.get_by_test_id("fates").locator("[data-fold]").first.click()
+    notebook.get_by_test_id("fate-row").nth(1).click()
+    notebook.get_by_test_id("block").get_by_role("button", name="Pin", exact=True).click()
+    wait_for_python(notebook)
+    pin = ask(notebook, "print(*wb.pins)")
+    assert pin
+    assert (
+        ask(notebook, f"print({pin!r} in [str(r) for p in wb.context.pieces[1:] for r in p.origin])")
+        == "True"
+    )
+    expect(notebook.get_by_test_id("recipe")).to_contain_text("pins=")
+
+
 def test_choosing_another_policy_replans(notebook: Page) -> None:
     notebook.get_by_test_id("policy").select_option("keep-recent-turns")
     wait_for_python(notebook)
