@@ -27,7 +27,7 @@ def open_session(path: StrPath, format: str | None = None) -> Session:
     Raises `ReadError` with every reader's reason when it is none, `EmptySession` when nobody says
     anything in it, and `OSError` when the file is not there or may not be read.
     """
-    place = Path(path)
+    place = Path(path).expanduser()
     if place.is_dir():
         raise ReadError(str(place), detail="it is a folder")
     # Not mapped into memory: a mapped file that someone cuts short ends the whole process.
@@ -43,7 +43,7 @@ def save_session(session: Session, path: StrPath) -> None:
     Raises `FileExistsError` rather than write over a file that is no session manifest, and `OSError`
     when the place cannot be written; whatever stood there then still does.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(Path(path).expanduser()))
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder")
     if target.exists() and not _is_replaceable(target):

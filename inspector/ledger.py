@@ -88,10 +88,16 @@ class Ledger:
 
         Raises `CounterError` for a session whose entries are not the ones counted here.
         """
-        if session.entries is not self.session.entries:
-            raise CounterError(self.counter.name, "this ledger was counted from another session")
+        self.check(session)
         live = session.live
         return (self.start[live.entries[live.position]] + live.block).astype(np.int32)
+
+    def check(self, session: Session) -> None:
+        """Raise `CounterError` unless this ledger counted that session's entries and head."""
+        mine, theirs = self.session, session
+        parts = ("entries", "system", "tools", "provided")
+        if any(getattr(mine, part) is not getattr(theirs, part) for part in parts):
+            raise CounterError(self.counter.name, "this ledger was counted from another session")
 
     def live_tokens(self, session: Session) -> Ints:
         """int32[m]: tokens of each live block at a session's leaf; an emptied output is CLEARED_TEXT."""

@@ -16,13 +16,13 @@ import numpy as np
 
 from .cuts import END, CutPoint, CutPoints, find_cuts
 from .cuttable import CutTable, price_cuts
-from .errors import EditError
+from .errors import EditError, PolicyError
 from .fates import BY_PAIR, Side, close_pairs, decide_side, find_pinned
 from .jobs import list_jobs
 from .ledger import Ledger
 from .live import Bools
-from .policies import find_policy
-from .policy import Edits, Policy, Verdict
+from .policies import find_policy, names_of_policies
+from .policy import Edits, Policy, Verdict, read_edits
 from .rules import decide
 from .session import Session
 from .standin import StandIn, make_stand_in
@@ -157,32 +157,49 @@ class Plan:
 
     @property
     def spec_json(self) -> dict[str, Any]:
-        """The plan as data: its policy's name and the edits. `make_plan` makes the same plan from it."""
-        return {
-            "policy": self.policy.name,
+        """The plan as data. `make_plan(session, ledger, **spec)` makes the same plan from it."""
+        spec: dict[str, Any] = {
+            "policy": self._policy_json,
             "edits": self.edits.model_dump(mode="json", exclude_defaults=True),
         }
+        if self.table.given_window is not None:
+            spec["window"] = self.table.given_window
+        return spec
+
+    @property
+    def _policy_json(self) -> Any:
+        """The policy's name where that is enough to find it, else all of it."""
+        built_in = self.policy.name in names_of_policies() and (
+            find_policy(self.policy.name).configured(self.edits.settings) == self.policy
+        )
+        return self.policy.name if built_in else self.policy.model_dump(mode="json")
 
     @property
     def recipe(self) -> str:
-        """The Python that makes this plan."""
-        tail = "" if self.edits == Edits() else f", {self.edits!r}"
-        where = "session"
-        if self.session.leaf is not None and self.session.leaf != _last_leaf(self.session):
-            where = f"session.at({self.session.leaf!r})"
-        return f"make_plan({where}, ledger, {self.policy.name!r}{tail})"
+        """The Python that makes this plan, with a ledger by the same counter."""
+        parts = ["session", f"ledger, {self._policy_json!r}"]
+        if self.session.leaf != _last_leaf(self.session):
+            parts[0] = f"session.at({self.session.leaf!r})"
+        if self.edits != Edits():
+            parts.append(repr(self.edits))
+        if self.table.given_window is not None:
+            parts.append(f"window={self.table.given_window}")
+        return f"make_plan({', '.join(parts)})"
 
     def __repr__(self) -> str:
         counts = Counter(self.fate.tolist())
         fates = ", ".join(f"{counts[code]} {fate}" for code, fate in enumerate(FATES) if counts[code])
         if self.cut is None:
-            return f"Plan({self.policy.name}: {self.why or 'no cut'} {self.before:,} tokens stay)"
+            left = "" if self.after == self.before else f" of {self.before:,}"
+            return (
+                f"Plan({self.policy.name}: {self.why or 'no cut'} {self.after:,}{left} counted tokens stay)"
+            )
         turn = ""
         if self.place is not None and self.place < len(self.table.live):
             turn = f" (turn {int(self.table.live.turn[self.place]) + 1})"
         return (
             f"Plan({self.policy.name}: cut at {self.cut.entry}{turn}, {self.before:,} -> {self.after:,} "
-            f"tokens; blocks: {fates or 'none'}{'' if self.fits else '; does not fit'})"
+            f"counted tokens; blocks: {fates or 'none'}{'' if self.fits else '; does not fit'})"
         )
 
 
@@ -203,7 +220,10 @@ def make_plan(
     (tokens) replaces the one the session or its model tells. Raises `PolicyError` for a policy or setting
     that does not exist and `EditError` for a cut or pin that points at nothing or a cut that is illegal.
     """
-    changed = edits if isinstance(edits, Edits) else Edits.model_validate(edits or {})
+    changed = read_edits(edits)
+    if window is not None and window < 0:
+        raise PolicyError("window", f"{window} tokens is no window; 0 says that it is unknown")
+    ledger.check(session)
     configured = find_policy(policy).configured(changed.settings)
     cuts = ledger.remember(("cuts", session.leaf), lambda: find_cuts(session))
     tokens = ledger.remember(("tokens", session.leaf), lambda: ledger.live_tokens(session))

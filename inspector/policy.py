@@ -11,7 +11,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 from pydantic import Field, SerializeAsAny, ValidationError
 
 from .blocks import Number, Value
-from .errors import PolicyError
+from .errors import EditError, PolicyError
+
+LARGE = 10**12
+"""No setting in tokens goes beyond this, either way; a published negative one stays possible."""
 
 
 class Rule(Value):
@@ -50,7 +53,13 @@ class Trigger(Rule):
     phrase: ClassVar[str] = "compact when the context leaves less than {reserve_tokens} tokens free"
 
     kind: str = "trigger"
-    reserve_tokens: Number = Field(16384, description="Tokens of the window kept free for the reply")
+    reserve_tokens: Number = Field(
+        16384,
+        description="Tokens of the window kept free for the reply",
+        ge=-LARGE,
+        le=LARGE,
+        allow_inf_nan=False,
+    )
     ratio: float | None = Field(None, description="Share of the window that triggers instead", gt=0, le=1)
 
     @property
@@ -123,6 +132,17 @@ class Edits(Value):
             if value
         ]
         return f"Edits({', '.join(parts)})"
+
+
+def read_edits(edits: Edits | dict[str, Any] | None) -> Edits:
+    """Edits as they are or from their JSON form. Raises `EditError` naming what is wrong."""
+    if isinstance(edits, Edits):
+        return edits
+    try:
+        return Edits.model_validate(edits or {})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise EditError("edit", ".".join(map(str, first["loc"])), first["msg"]) from None
 
 
 class Verdict(NamedTuple):

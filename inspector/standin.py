@@ -59,6 +59,7 @@ def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appen
     cap = np.zeros(n + 1, np.int64)
     if spec is not None:
         cap = spec.max_tokens + np.where(split >= 0, spec.prefix_max_tokens, 0)
+    cap = np.maximum(cap, 0)
     first = np.minimum(np.searchsorted(prefix, prefix - cap, side="left"), np.arange(n + 1))
     cost = fixed[0] + np.where(first > 0, fixed[1], 0) + np.where(split >= 0, fixed[2], 0)
     cost = cost + prefix - prefix[first]

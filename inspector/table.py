@@ -56,8 +56,8 @@ class Table:
         """Tokens the model can take, 0 when nothing tells."""
         if self.given_window is not None:
             return self.given_window
-        known = self.ledger.remember(("window", self.session.leaf), lambda: window_of(self.session))
-        return known.tokens or 0
+        key = ("window", self.session.leaf, self.session.window, self.session.model)
+        return self.ledger.remember(key, lambda: window_of(self.session)).tokens or 0
 
     @property
     def start(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .columns import Packer
-from .cuts import CUT_RULES, find_cuts
+from .cuts import CUT_RULES
 from .history import History, Segment
 from .knobs import describe_rules
 from .ledger import SECTIONS, Ledger
@@ -28,20 +28,18 @@ ALL_SECTIONS = (*SECTIONS, "unexplained")
 LABELS = {"compacted": "summary", "tool_call": "tool call", "tool_output": "tool output"}
 LANES = ("user", "assistant", "reasoning", "tool_call", "tool_output", "compacted", "unknown")
 FORMATS = {"claude-code": "Claude Code", "flue": "Flue", "pi": "pi", "manifest": "session manifest"}
-BODY_CHARS = 20_000
-PREVIEW_CHARS = 160
 
 Picture = tuple[dict[str, Any], bytes]
 
 
-def draw_scene(session: Session, ledger: Ledger, history: History, window: int | None = None) -> Picture:
-    """What the widget shows of a moment: `session` at its leaf, `history` of its whole life."""
+def draw_scene(plan: Plan, history: History) -> Picture:
+    """What lies under a plan: the moment it plans, and `history`, the session's whole life."""
+    session, ledger, cuts = plan.session, plan.ledger, plan.cuts
     live = session.live
-    cuts = ledger.remember(("cuts", session.leaf), lambda: find_cuts(session))
     pack = Packer()
     pack.add("block_entry", live.position)
-    pack.add("block_section", ledger.section[ledger.live_rows(session)], "u8")
-    pack.add("block_tokens", ledger.live_tokens(session))
+    pack.add("block_section", plan.table.section, "u8")
+    pack.add("block_tokens", plan.table.tokens)
     pack.add("entry_step", live.step)
     pack.add("entry_turn", live.turn)
     pack.add("entry_role", live.role, "u8")
@@ -52,14 +50,13 @@ def draw_scene(session: Session, ledger: Ledger, history: History, window: int |
     pack.add("overview_reported", history.reported)
     pack.add("overview_estimated", history.estimated)
     pack.add("overview_turn", history.turn)
-    known = ledger.remember(("window", session.leaf), lambda: window_of(session))
     scene = {
         "version": VERSION,
         "title": printable(session.title or session.id or "session", 120),
         "facts": _facts(session),
         "unit": {"short": _unit(ledger), "long": ledger.source},
-        "window": window or known.tokens,
-        "windowSource": "given" if window else known.source,
+        "window": plan.table.window or None,
+        "windowSource": "given" if plan.table.given_window else window_of(session).source,
         "sections": [{"id": name, "label": LABELS.get(name, name)} for name in ALL_SECTIONS],
         "fates": [{"id": name, "label": name} for name in FATES],
         "lanes": _lanes(session, ledger),
@@ -94,14 +91,11 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
     for name, side in (("older", plan.older), ("kept", plan.kept)):
         pack.add(f"fate_{name}", side.fate, "u8")
         pack.add(f"tokens_{name}", side.tokens)
-        pack.add(
-            f"rule_{name}", np.where(side.rule >= 0, side.rule + 1, side.rule)
-        )  # the trigger stands first
+        # The trigger stands first in the list of rules.
+        pack.add(f"rule_{name}", np.where(side.rule >= 0, side.rule + 1, side.rule))
     pack.add("after_total", np.where(table.total >= 0, table.total + hidden, -1))
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
-    trigger, window = plan.policy.trigger, plan.table.window
-    threshold = int(trigger.threshold(window)) if window else 0
     picture = {
         "seq": seq,
         "policy": plan.policy.name,
@@ -110,8 +104,7 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
         "cut": _cut(plan),
         "rules": describe_rules(plan),
         "before": {"total": plan.before + hidden, "sections": _before(plan, hidden)},
-        "thresholds": [{"label": "compacts above", "tokens": threshold}] if threshold > 0 else [],
-        "reserve": max(window - threshold, 0) if window else 0,
+        **_limits(plan),
         "trigger": {"fires": bool(plan.verdict.fires), "sentence": plan.verdict.sentence},
         "notes": list(plan.notes),
         "recipe": plan.recipe,
@@ -119,6 +112,18 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
         "columns": pack.columns,
     }
     return printable_tree(picture), pack.data
+
+
+def _limits(plan: Plan) -> dict[str, Any]:
+    """Where the trigger fires, and the reserve it keeps; nothing when it is off or the window unknown."""
+    trigger, window = plan.policy.trigger, plan.table.window
+    threshold = int(trigger.threshold(window)) if window and trigger.enabled else 0
+    if threshold <= 0:
+        return {"thresholds": [], "reserve": 0}
+    by_share = trigger.ratio is not None
+    label = "compacts at" if by_share else "compacts above"
+    reserve = 0 if by_share else max(window - threshold, 0)
+    return {"thresholds": [{"label": label, "tokens": threshold}], "reserve": reserve}
 
 
 def _unit(ledger: Ledger) -> str:

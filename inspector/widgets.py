@@ -7,6 +7,7 @@ Only small values are synced; columns go as bytes and bodies on demand.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ from .assembly import build_context
 from .closeup import describe_body, describe_rows, describe_summary
 from .context import Context
 from .disk import open_session
-from .errors import EditError, InspectorError
+from .errors import EditError, InspectorError, PolicyError
 from .history import trace_history
 from .ledger import Ledger, count_tokens
 from .plan import Plan, make_plan
-from .policies import find_policy
+from .policies import find_policy, names_of_policies
 from .policy import Edits
 from .printable import printable
 from .session import Session
@@ -75,20 +76,25 @@ class Workbench(anywidget.AnyWidget):
         counter: str = "calibrated",
         window: int | None = None,
         cut: str = "",
+        pins: Sequence[str] = (),
         at: str | None = None,
-        **settings: Any,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.session = session if isinstance(session, Session) else open_session(session)
         self.window = window
         self.ledger: Ledger = count_tokens(self.session, counter)
         self._history = trace_history(self.session, self.ledger)
         self._drawn: str | None = None
+        self._setting = False
         self._state: dict[str, Any] = {}
         self.plan: Plan
         if at is None:
             fullest = self._history.fullest
             at = fullest.at if fullest is not None else ""
-        wanted = {"cut": cut, "policy": policy, "settings": settings, "pins": [], "at": at}
+        if not isinstance(policy, str):
+            raise PolicyError(str(policy), "a workbench takes a policy by its name", names_of_policies())
+        settings = dict(settings or {})
+        wanted = {"cut": cut, "policy": policy, "settings": settings, "pins": list(pins), "at": at}
         first = self._answer(wanted)
         super().__init__(**wanted, **first)
         self.observe(self._replan, names=[*_NAMES, "_seq"])
@@ -118,18 +124,18 @@ class Workbench(anywidget.AnyWidget):
             cut=wanted["cut"] or None, pins=tuple(wanted["pins"]), settings=dict(wanted["settings"])
         )
         plan = make_plan(moment, self.ledger, policy, edits, window=self.window)
-        self.plan, self._state = plan, dict(wanted)
-        answer: dict[str, Any] = {}
+        answer: dict[str, Any] = {"_error": ""}
         if at != self._drawn:
-            answer["_scene"], answer["_scene_data"] = draw_scene(
-                moment, self.ledger, self._history, self.window
-            )
-            self._drawn = at
+            answer["_scene"], answer["_scene_data"] = draw_scene(plan, self._history)
         answer["_plan"], answer["_plan_data"] = draw_plan(plan, seq)
-        return {**answer, "_error": ""}
+        # Remembered last: a plan that could not be drawn leaves everything as it was.
+        self.plan, self._state, self._drawn = plan, dict(wanted), at
+        return answer
 
     def _replan(self, change: dict[str, Any]) -> None:
         wanted = {name: getattr(self, name) for name in _NAMES}
+        if self._setting:
+            return
         if wanted == self._state:
             if self._plan.get("seq") != self._seq:
                 self._plan = {**self._plan, "seq": self._seq}  # every question gets its answer
@@ -140,18 +146,22 @@ class Workbench(anywidget.AnyWidget):
             answer = self._answer(wanted, self._seq)
         except InspectorError as error:
             # The hand in the browser reads a sentence; whoever set the trait in Python gets the error.
-            with self.hold_sync():
-                self._error = printable(str(error))
-                self._plan, self._plan_data = draw_plan(self.plan, self._seq)
-                for name in _NAMES:
-                    setattr(self, name, previous[name])
+            picture, data = draw_plan(self.plan, self._seq)
+            self._set({**previous, "_error": printable(str(error)), "_plan": picture, "_plan_data": data})
             if self._property_lock:
                 return
             raise
-        with self.hold_sync():
-            for name, value in {**wanted, **answer}.items():
-                if name not in _NAMES or getattr(self, name) != value:
+        self._set({**wanted, **answer})
+
+    def _set(self, values: dict[str, Any]) -> None:
+        """Set traits in one message, without planning again for each."""
+        self._setting = True
+        try:
+            with self.hold_sync():
+                for name, value in values.items():
                     setattr(self, name, value)
+        finally:
+            self._setting = False
 
     def _reply(self, _: Any, content: Any, buffers: Any) -> None:
         """Answer a question of the browser: rows, a body, the summary. An error goes back as a sentence."""
@@ -179,7 +189,10 @@ class Workbench(anywidget.AnyWidget):
 
 
 def _follow(wanted: dict[str, Any], previous: dict[str, Any]) -> dict[str, Any]:
-    """Another moment or policy starts without the cut and settings that belonged to the one before."""
+    """What belonged to the moment or the policy before goes with it, unless it was set anew together.
+
+    Another moment has no cut and no pins yet; another policy places its own cut, with its own settings.
+    """
     if not previous:
         return wanted
     out = dict(wanted)
@@ -188,6 +201,9 @@ def _follow(wanted: dict[str, Any], previous: dict[str, Any]) -> dict[str, Any]:
             out["cut"] = ""
         if wanted["pins"] == previous["pins"]:
             out["pins"] = []
-    if wanted["policy"] != previous["policy"] and wanted["settings"] == previous["settings"]:
-        out["settings"] = {}
+    if wanted["policy"] != previous["policy"]:
+        if wanted["settings"] == previous["settings"]:
+            out["settings"] = {}
+        if wanted["cut"] == previous["cut"]:
+            out["cut"] = ""
     return out

@@ -8,7 +8,7 @@ import pytest
 from inspector.assembly import append_checkpoint, build_context, live_context
 from inspector.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.counter import Counter
-from inspector.errors import EditError, PolicyError
+from inspector.errors import CounterError, EditError, PolicyError
 from inspector.ledger import Ledger, count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies import POLICIES, find_policy
@@ -245,11 +245,11 @@ def test_policies_are_data() -> None:
     for policy in POLICIES:
         assert read_policy(policy.model_dump(mode="json")) == policy
     plan = plan_of(FIVE_TURNS, cut="e6", settings={"keep-recent-turns.turns": 2})
-    again = make_plan(FIVE_TURNS, plan.ledger, **plan.spec_json, window=200_000)
+    again = make_plan(FIVE_TURNS, plan.ledger, **plan.spec_json)
     assert (again.fate == plan.fate).all()
     assert plan.recipe == (
         "make_plan(session, ledger, 'keep-recent-turns', "
-        "Edits(cut='e6', settings={'keep-recent-turns.turns': 2}))"
+        "Edits(cut='e6', settings={'keep-recent-turns.turns': 2}), window=200000)"
     )
 
 
@@ -274,6 +274,32 @@ def test_an_unknown_policy_or_rule_is_named_with_those_there_are() -> None:
         read_policy({"name": "mine", "rules": [{"kind": "keep-sistem"}]})
     with pytest.raises(PolicyError, match="turns"):
         read_policy({"name": "mine", "rules": [{"kind": "keep-recent-turns", "turns": "few"}]})
+
+
+def test_a_policy_of_one_s_own_is_in_its_recipe_and_its_spec() -> None:
+    mine = find_policy("keep-recent-turns").model_copy(update={"name": "mine"})
+    plan = make_plan(FIVE_TURNS, count(FIVE_TURNS), mine, {"cut": "e4"}, window=9)
+    again = make_plan(FIVE_TURNS, plan.ledger, **plan.spec_json)
+    assert (again.policy, again.place, again.table.window) == (plan.policy, 4, 9)
+    assert "'name': 'mine'" in plan.recipe
+
+
+def test_a_ledger_of_another_session_is_refused() -> None:
+    other = FIVE_TURNS.model_copy(update={"system": (Text(text="another head"),)})
+    with pytest.raises(CounterError, match="another session"):
+        make_plan(other, count(FIVE_TURNS))
+
+
+@pytest.mark.parametrize("edits", [{"cuts": "x"}, {"cut": 5}])
+def test_edits_that_are_none_are_named(edits: dict[str, object]) -> None:
+    with pytest.raises(EditError):
+        make_plan(FIVE_TURNS, count(FIVE_TURNS), edits=edits)
+
+
+@pytest.mark.parametrize("rules", [5, ["a"], [{"kind": "keep-system"}, {"kind": "keep-system"}]])
+def test_rules_that_are_none_are_named(rules: object) -> None:
+    with pytest.raises(PolicyError, match="rules"):
+        read_policy({"name": "mine", "rules": rules})
 
 
 def test_every_rule_names_its_source_and_describes_its_knobs() -> None:

@@ -72,7 +72,7 @@ def walk_through(session: Session) -> None:
     before, after = live_context(session, ledger), build_context(session, plan)
     assert patch(before, diff_contexts(before, after)) == after
     json.dumps(render_request(after).request).encode("utf-8")
-    scene, _ = draw_scene(session, ledger, trace_history(session, ledger))
+    scene, _ = draw_scene(plan, trace_history(session, ledger))
     picture, _ = draw_plan(plan)
     told = [scene, picture, describe_rows(plan, 0, 99), describe_summary(plan, plan.place or 0)]
     told += [describe_body(plan, row) for row in range(len(plan.table.tokens))]

@@ -12,6 +12,8 @@ from comm.base_comm import BaseComm
 from inspector.bundled import open_bundled
 from inspector.columns import unpack
 from inspector.errors import EditError, PolicyError
+from inspector.plan import make_plan
+from inspector.policy import Edits
 from inspector.session import Session
 from inspector.widgets import Workbench
 
@@ -128,6 +130,55 @@ def test_another_moment_draws_another_scene_and_forgets_the_cut(
     assert workbench.cut == ""
     assert [segment["current"] for segment in workbench._scene["segments"]][-1]
     assert workbench.moment.leaf == segments[-1]["at"]
+
+
+def test_a_moment_set_with_a_cut_and_a_pin_in_place_is_taken_whole(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    workbench = Workbench(session)
+    workbench.pins = [workbench._scene["entryIds"][0]]
+    workbench.cut = legal_ids(workbench)[8]
+    last = workbench._scene["segments"][-1]["at"]
+    workbench.at = last
+    assert (workbench.at, workbench.cut, workbench.pins) == (last, "", [])
+    assert len(workbench._scene["entryIds"]) == len(workbench.moment.live)
+
+
+def test_another_policy_places_its_own_cut(sent: list[dict[str, Any]], session: Session) -> None:
+    workbench = Workbench(session, cut="end")
+    workbench.policy = "keep-recent-turns"
+    assert workbench.cut == ""
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"trigger.reserve_tokens": -1e30},
+        {"keep-recent-tokens.tokens": float("nan")},
+        {"summarise-older.share": 1e308},
+    ],
+)
+def test_a_setting_beyond_all_bounds_is_refused_and_forgotten(
+    sent: list[dict[str, Any]], session: Session, settings: dict[str, Any]
+) -> None:
+    workbench = Workbench(session)
+    with pytest.raises(PolicyError):
+        workbench.settings = settings
+    assert workbench.settings == {}
+    workbench.settings = {"keep-recent-tokens.tokens": 5000}
+    assert workbench._error == ""
+
+
+def test_the_recipe_makes_the_plan_on_the_screen(sent: list[dict[str, Any]], session: Session) -> None:
+    workbench = Workbench(session, window=50_000, settings={"keep-recent-tokens.tokens": 9000})
+    assert "window=50000" in workbench.plan.recipe
+    names = {"make_plan": make_plan, "Edits": Edits, "session": session, "ledger": workbench.ledger}
+    again = eval(workbench.plan.recipe, names)
+    assert (again.after, again.fits, again.verdict) == (
+        workbench.plan.after,
+        workbench.plan.fits,
+        workbench.plan.verdict,
+    )
 
 
 def test_columns_have_the_lengths_the_contract_says(sent: list[dict[str, Any]], session: Session) -> None:

@@ -14,6 +14,11 @@ POLICIES: tuple[Policy, ...] = (KEEP_RECENT_TURNS, FLUE)
 """Every built-in policy, the plainest first."""
 
 
+def names_of_policies() -> list[str]:
+    """The built-in policies' names, in order."""
+    return [policy.name for policy in POLICIES]
+
+
 def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
     """A policy by name, as it is, or from its JSON form. Raises `PolicyError` when there is none."""
     if isinstance(policy, Policy):
@@ -23,4 +28,4 @@ def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
     for known in POLICIES:
         if known.name == policy:
             return known
-    raise PolicyError(policy, "no such policy", [known.name for known in POLICIES])
+    raise PolicyError(str(policy), "no such policy", names_of_policies())

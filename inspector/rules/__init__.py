@@ -54,9 +54,15 @@ def decide(rule: Rule, table: Table) -> Decision:
 def read_policy(data: dict[str, Any]) -> Policy:
     """A policy from its JSON form. Raises `PolicyError` naming the field that is wrong."""
     name = str(data.get("name", "policy"))
+    given = data.get("rules", ())
+    if not isinstance(given, list | tuple) or not all(isinstance(item, dict) for item in given):
+        raise PolicyError(name, "rules: a list of objects is needed")
+    kinds = [str(item.get("kind")) for item in given]
+    if len(set(kinds)) < len(kinds):
+        raise PolicyError(name, "rules: two of one kind cannot be told apart by their settings")
     try:
         rules = tuple(
-            find_rule(str(item.get("kind"))).model.model_validate(item) for item in data.get("rules", ())
+            find_rule(kind).model.model_validate(item) for kind, item in zip(kinds, given, strict=True)
         )
         trigger = Trigger.model_validate(data.get("trigger", {}))
         return Policy.model_validate({**data, "rules": rules, "trigger": trigger})

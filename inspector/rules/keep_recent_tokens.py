@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ..blocks import Number
 from ..live import Ints
-from ..policy import Rule
+from ..policy import LARGE, Rule
 from ..table import Decision, Table
 
 MEASURE = "chars4_utf16"
@@ -24,7 +24,11 @@ class KeepRecentTokens(Rule):
 
     kind: Literal["keep-recent-tokens"] = "keep-recent-tokens"
     tokens: Number = Field(
-        20_000, description="Tokens kept after the cut, by Flue's estimate of characters / 4"
+        20_000,
+        description="Tokens kept after the cut, by Flue's estimate of characters / 4",
+        ge=-LARGE,
+        le=LARGE,
+        allow_inf_nan=False,
     )
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..policy import Rule
+from ..policy import LARGE, Rule
 from ..table import Decision, Table
 
 
@@ -19,7 +19,9 @@ class KeepRecentTurns(Rule):
     source: ClassVar[str] = "stud-cli wiki, Compaction and Memory 1.1.0, recent window (S0-17, S0-24)"
 
     kind: Literal["keep-recent-turns"] = "keep-recent-turns"
-    turns: int = Field(4, ge=0, description="Whole turns kept after the cut, the current one among them")
+    turns: int = Field(
+        4, ge=0, le=LARGE, description="Whole turns kept after the cut, the current one among them"
+    )
 
 
 def decide(rule: KeepRecentTurns, table: Table) -> Decision:

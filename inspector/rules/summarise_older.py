@@ -25,8 +25,10 @@ class SummariseOlder(Rule):
 
     kind: Literal["summarise-older"] = "summarise-older"
     split_turns: bool = Field(True, description="Summarise the beginning of a turn that the cut splits apart")
-    share: float = Field(0.8, ge=0, description="Length of the summary, as a share of the trigger's reserve")
-    prefix_share: float = Field(0.5, ge=0, description="The same for the beginning of a split turn")
+    share: float = Field(
+        0.8, ge=0, le=100, description="Length of the summary, as a share of the trigger's reserve"
+    )
+    prefix_share: float = Field(0.5, ge=0, le=100, description="The same for the beginning of a split turn")
     cap: int = Field(16_000, ge=0, description="Tokens that no summary may exceed")
 
 

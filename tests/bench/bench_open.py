@@ -74,7 +74,7 @@ ledger = count_tokens(session, "calibrated")
 history = trace_history(session, ledger)
 moment = session.at(history.fullest.at)
 plan = make_plan(moment, ledger, "flue")
-draw_scene(moment, ledger, history), draw_plan(plan)
+draw_scene(plan, history), draw_plan(plan)
 first = time.perf_counter() - start
 start = time.perf_counter()
 draw_plan(make_plan(moment, ledger, "flue", {"settings": {"keep-recent-tokens.tokens": 12_000}}))

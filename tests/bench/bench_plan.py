@@ -104,7 +104,7 @@ class Bench:
         yield "plan after another setting, with its picture", lambda: draw_plan(self.next_setting())
         yield "history of the session", lambda: trace_history(self.session, self.ledger)
         history = trace_history(self.session, self.ledger)
-        yield "the workbench's scene", lambda: draw_scene(self.session, self.ledger, history)
+        yield "the workbench's scene", lambda: draw_scene(plan, history)
         yield "live_context, all of it", lambda: live_context(self.session, self.ledger)
         yield "build_context, what the plan leaves", lambda: build_context(self.session, self.plan)
 
