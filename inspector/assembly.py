@@ -1,7 +1,7 @@
 """Session + Plan (+ a written summary) -> Context: what the model would see next.
 
-`live_context` is the context as it stands, `build_context` the one a plan leaves. Neither touches the
-session.
+`live_context` is the context as it stands, `build_context` the one a plan leaves, and `append_checkpoint`
+makes the session that goes on from there. None of them touches the session given.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from .context import Context, Piece
 from .errors import EditError
 from .fates import STANDS
 from .ledger import Ledger, clear_output
+from .live import UNSEEN
 from .plan import Plan
+from .rules.carry_file_operations import CarryFileOperations, collect
 from .session import Boundary, Entry, Session
 from .summary import Checkpoint, shown_summary
 from .table import FATES, SUMMARISED
@@ -32,8 +34,11 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
     """The context a plan leaves: the summary, if any, and after it what stands.
 
     Without a `checkpoint` (a summary that somebody wrote) a deterministic stand-in takes its place and is
-    marked; its tokens are those the plan states. A checkpoint is counted by the plan's own counter.
+    marked; its tokens are those the plan states. A checkpoint stands as the session's format shows it and is
+    counted by the plan's own counter. Raises `EditError` for a checkpoint that holds an error, not a summary.
     """
+    if checkpoint is not None and checkpoint.error is not None:
+        raise EditError("summary by", checkpoint.by, checkpoint.error)
     outcome = plan.outcome
     rows = np.flatnonzero(STANDS[outcome.fate]).tolist()
     fates = [FATES[code] for code in outcome.fate.tolist()]
@@ -71,28 +76,39 @@ def _summary_piece(session: Session, plan: Plan, place: int, checkpoint: Checkpo
     if checkpoint is None:
         text, tokens = plan.stand_in.text(place), plan.summary_tokens
     else:
-        text = checkpoint.text
+        text = shown_summary(session.format, checkpoint.text)
         tokens = int(plan.ledger.count_texts([text])[0])
     return Piece(Text(text=text), "user", 0, origin, "summarised", tokens, stand_in=checkpoint is None)
 
 
 def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Session:
-    """The session with the compaction done: a new compaction entry after its leaf, which becomes the leaf.
+    """The session with the compaction done: a new compaction entry at the end, which becomes the leaf.
 
-    Raises `EditError` when the plan cuts nowhere or the summary failed.
+    A recorded compaction keeps whole entries, as the published formats do: everything from the cut on, and
+    of the older ones those of which a block stands (a pin, a system message), an earlier summary never. So
+    where `build_context` leaves out a part of an entry, the session holds all of it. Raises `EditError` when
+    the plan makes no cut, the summary failed, or an entry already has the new one's name.
     """
     session, live = plan.session, plan.session.live
     if plan.place is None:
         raise EditError("compaction", entry_id, plan.why or "the plan has no cut")
-    if checkpoint.error is not None:
-        raise EditError("compaction", entry_id, checkpoint.error)
-    kept = session.entries[live.entries[plan.place]].id if plan.place < len(live) else None
+    if entry_id in session.index:
+        raise EditError("compaction", entry_id, "the session already has an entry of this name")
+    context = build_context(session, plan, checkpoint)
+    names = [session.entries[i].id for i in live.entries.tolist()]
+    older = np.unique(live.position[STANDS[plan.fate] & plan.is_older]).tolist()
+    kept, tail = [names[position] for position in older], names[plan.place :]
+    on_path = [session.entries[i].id for i in session.path if session.tree.sort[i] not in UNSEEN]
+    # A range of the path says it shortest; what an earlier compaction threw away must not come back.
+    unbroken = bool(tail) and on_path[-len(tail) :] == tail
     boundary = Boundary(
         trigger="plan",
         tokens_before=plan.measured.tokens,
-        tokens_after=plan.after,
-        first_kept=kept,
+        tokens_after=context.tokens,
+        first_kept=tail[0] if unbroken else None,
+        kept=tuple(kept if unbroken else kept + tail),
         summary=checkpoint.text,
+        **_carried_files(plan, plan.place),
     )
     entry = Entry(
         id=entry_id,
@@ -104,3 +120,11 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
     )
     fields = {name: getattr(session, name) for name in Session.model_fields}
     return Session.model_construct(**{**fields, "entries": (*session.entries, entry), "leaf": entry_id})
+
+
+def _carried_files(plan: Plan, place: int) -> dict[str, tuple[str, ...]]:
+    """The lists the next compaction carries on, if the policy carries any."""
+    if not any(isinstance(rule, CarryFileOperations) and rule.enabled for rule in plan.policy.rules):
+        return {}
+    files = collect(plan.table, place)
+    return {"files_read": tuple(files.read_files), "files_modified": tuple(files.modified_files)}

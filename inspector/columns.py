@@ -22,8 +22,13 @@ class Packer:
         self._size = 0
 
     def add(self, name: str, values: Any, dtype: str = "i32") -> None:
-        """Append a column: 32-bit signed integers ("i32") or bytes ("u8")."""
-        raw = np.ascontiguousarray(values, dtype=_DTYPES[dtype]).tobytes()
+        """Append a column: 32-bit signed integers ("i32") or bytes ("u8").
+
+        What lies outside the range of its type is drawn at the end of that range.
+        """
+        limits = np.iinfo(_DTYPES[dtype])
+        within = np.clip(np.asarray(values), limits.min, limits.max)
+        raw = np.ascontiguousarray(within, dtype=_DTYPES[dtype]).tobytes()
         length = len(raw) // _DTYPES[dtype].itemsize
         self.columns.append({"name": name, "dtype": dtype, "length": length, "offset": self._size})
         padded = raw + b"\0" * (-len(raw) % 4)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .blocks import Block, BlockRef, Image, Text
+from .printable import printable
 from .session import Provided, Tool
 
+_SHOWN = 60
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Piece:
     """One block in a context.
 
@@ -25,8 +28,17 @@ class Piece:
     tokens: int
     stand_in: bool = False
 
+    def __repr__(self) -> str:
+        words = " ".join(self.block.text[: 4 * _SHOWN].split())
+        marked = ", stand-in" if self.stand_in else ""
+        shown = printable(words, _SHOWN) + ("…" if len(words) > _SHOWN else "")
+        return (
+            f'Piece({printable(self.role)} {self.block.kind} "{shown}", '
+            f"{self.fate}, {self.tokens:,} tokens{marked})"
+        )
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Context:
     """A context: what is resent unchanged each time (system, tools, provided) and the pieces after it."""
 
@@ -44,3 +56,9 @@ class Context:
 
     def __len__(self) -> int:
         return len(self.pieces)
+
+    def __repr__(self) -> str:
+        stand_ins = sum(piece.stand_in for piece in self.pieces)
+        marked = f", {stand_ins} stand-in{'' if stand_ins == 1 else 's'}" if stand_ins else ""
+        pieces = f"{len(self):,} piece{'' if len(self) == 1 else 's'}"
+        return f"Context({pieces}, {self.tokens:,} tokens{marked})"

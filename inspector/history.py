@@ -12,14 +12,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .ledger import Ledger
+from .counter import Longs
+from .ledger import CLEARED_TEXT, Ledger
 from .live import Ints
-from .session import Session
-from .tree import ASSISTANT, COMPACTION, NOTE
+from .reported import is_tokens, whole_tokens
+from .session import Entry, Session
+from .tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE
 
 
 class Segment(NamedTuple):
-    """A stretch between two recorded compactions. `at` is its last entry; `tokens` what stood there."""
+    """A stretch between two recorded compactions. `at` is its last entry; `tokens` what stood there.
+
+    That is the last usage the provider reported in the stretch and what is counted after it; where it
+    reported none, all of it is counted.
+    """
 
     first_step: int
     last_step: int
@@ -44,16 +50,18 @@ class Mark(NamedTuple):
 class History:
     """Columns over k steps of the path, and what was found along it.
 
+    path       int32[p]  path position -> position in `session.entries`
     step       int32[p]  path position -> step
     turn       int32[k]  turn of each step, 0-based
-    estimated  int32[k]  tokens in the context at the end of the step, by the ledger's counter
-    reported   int32[k]  the same by the provider's last usage in the step, -1 where there is none
+    estimated  int64[k]  tokens in the context at the end of the step, by the ledger's counter
+    reported   int64[k]  the same by the provider's last usage in the step, -1 where there is none
     """
 
+    path: Ints
     step: Ints
     turn: Ints
-    estimated: Ints
-    reported: Ints
+    estimated: Longs
+    reported: Longs
     segments: tuple[Segment, ...]
     marks: tuple[Mark, ...]
 
@@ -61,6 +69,11 @@ class History:
     def fullest(self) -> Segment | None:
         """The segment that ends with the most tokens; the last of equals."""
         return max(reversed(self.segments), key=lambda segment: segment.tokens, default=None)
+
+    def passes(self, session: Session) -> bool:
+        """Whether the leaf of a session with these entries is on this path."""
+        path = session.path
+        return bool(path) and len(path) <= len(self.path) and int(self.path[len(path) - 1]) == path[-1]
 
 
 def trace_history(session: Session, ledger: Ledger) -> History:
@@ -75,18 +88,21 @@ def trace_history(session: Session, ledger: Ledger) -> History:
     cuts = np.flatnonzero(sort == COMPACTION).tolist()
     full = _full(session, ledger, path, cuts)
     estimated = full[last]
-    reported = np.full(len(turn), -1, np.int32)
-    for at in np.flatnonzero(role == ASSISTANT).tolist():
-        usage = entries[path[at]].usage
-        if usage is not None and (tokens := usage.tokens) > 0:
-            reported[step[at]] = int(tokens)
+    reported = np.full(len(turn), -1, np.int64)
+    said = np.full(len(path), -1, np.int64)
+    for at in np.flatnonzero((role == ASSISTANT) & (sort == MESSAGE)).tolist():
+        entry = entries[path[at]]
+        if (tokens := _told(entry)) > 0:
+            reported[step[at]] = tokens
+            said[at] = -1 if entry.stop_reason in ("aborted", "error") else tokens
     segments = []
     for first, end in zip([0, *cuts], [*cuts, len(path)], strict=True):
         if end > first:
             a, b = int(step[first]), int(step[end - 1])
-            most = max(int(reported[b]), int(full[end - 1]))
+            most = _measure(said[first:end], full[first:end])
             segments.append(Segment(a, b, int(turn[a]), int(turn[b]), entries[path[end - 1]].id, most))
     return History(
+        path=path,
         step=step,
         turn=turn,
         estimated=estimated,
@@ -96,21 +112,88 @@ def trace_history(session: Session, ledger: Ledger) -> History:
     )
 
 
-def _full(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -> Ints:
-    """int32[p]: tokens in the context after each entry of the path.
+def _told(entry: Entry) -> int:
+    return 0 if entry.usage is None else whole_tokens(entry.usage.tokens)
 
-    A compaction throws away what stands before the first entry it kept: from then on, that much less is
-    in the context.
+
+def _measure(said: Longs, full: Longs) -> int:
+    """Tokens at the end of a stretch: as last reported, and what is counted since."""
+    replies = np.flatnonzero(said > 0)
+    if not len(replies):
+        return int(full[-1])
+    last = replies[-1]
+    return max(int(said[last] + full[-1] - full[last]), 0)
+
+
+def _full(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -> Longs:
+    """int64[p]: tokens in the context after each entry of the path.
+
+    It grows entry by entry. A compaction starts it again from what was kept; from a micro-compaction on,
+    the outputs it emptied count as what stands for them.
     """
-    index, sums = session.index, np.zeros(len(path) + 1, np.int64)
-    np.cumsum(np.where(session.tree.sort[path] == NOTE, 0, ledger.entry_tokens[path]), out=sums[1:])
+    sort = session.tree.sort[path]
+    weight = np.where(np.isin(sort, (MICRO, NOTE)), 0, ledger.entry_tokens[path])
+    # A summary is in the context until the next one only, so none is ever among what was kept.
+    grown, lasting = _add_up(weight), _add_up(np.where(sort == COMPACTION, 0, weight))
     where = {i: at for at, i in enumerate(path.tolist())} if cuts else {}
-    gone = np.zeros(len(path), np.int64)
-    for at, end in zip(cuts, [*cuts[1:], len(path)], strict=False):
+    compacted = set(cuts)
+    position, since, less = _emptied(session, ledger, path)
+    base, saved = np.zeros(len(path), np.int64), np.zeros(len(path), np.int64)
+    for at, end in zip([0, *cuts], [*cuts, len(path)], strict=True):
+        spans = _kept(session, path, where, at) if at in compacted else []
+        kept = sum(int(lasting[b] - lasting[a]) for a, b in spans)
+        rows = [np.arange(*np.searchsorted(position, span)) for span in spans]
+        older = np.concatenate([np.zeros(0, int), *rows])
+        older = older[sort[position[older]] != COMPACTION]
+        here = np.concatenate([older, np.arange(*np.searchsorted(position, (at, end)))])
+        kept -= int(less[older[since[older] < at]].sum())
+        here = here[(since[here] >= at) & (since[here] < end)]
+        np.add.at(saved, since[here], less[here])
+        base[at:end] = kept - grown[at] - np.cumsum(saved[at:end])
+    return np.asarray(ledger.head_tokens + base + grown[1:], np.int64)
+
+
+def _add_up(values: Longs) -> Longs:
+    """int64[n+1]: the sum before each value, and of all."""
+    sums = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=sums[1:])
+    return sums
+
+
+def _kept(session: Session, path: Ints, where: dict[int, int], at: int) -> list[tuple[int, int]]:
+    """Spans of the path before a compaction that it kept, none of them twice."""
+    boundary, index = session.entries[path[at]].boundary, session.index
+    if boundary is None:
+        return []
+    told = boundary.first_kept
+    first = at if told is None else min(where.get(index.get(told, -1), at), at)
+    single = {where.get(index.get(name, -1), at) for name in boundary.kept}
+    return [*((one, one + 1) for one in sorted(single) if one < first), (first, at)]
+
+
+def _emptied(session: Session, ledger: Ledger, path: Ints) -> tuple[Longs, Longs, Longs]:
+    """Outputs on the path that a micro-compaction on it emptied, in their order.
+
+    int64 each: the path position of the output, the one from which it is empty, and the tokens that saved.
+    """
+    tree, nothing = session.tree, np.zeros(0, np.int64)
+    first = np.full(len(tree.calls), len(path), np.int64)
+    for at in np.flatnonzero(np.isin(path, tree.bounded)).tolist()[::-1]:
         boundary = session.entries[path[at]].boundary
-        kept = where.get(index.get(boundary.first_kept or "", -1), at) if boundary is not None else at
-        gone[at:end] = sums[min(kept, at)]
-    return (ledger.head_tokens + sums[1:] - gone).astype(np.int32)
+        if boundary is not None and boundary.kind == "micro":
+            first[[tree.calls[call] for call in boundary.cleared if call in tree.calls]] = at
+    if not (first < len(path)).any():
+        return nothing, nothing, nothing
+    start, sizes = tree.start[path], tree.start[path + 1] - tree.start[path]
+    position = np.repeat(np.arange(len(path)), sizes)
+    rows = np.arange(len(position)) + np.repeat(start - np.cumsum(sizes) + sizes, sizes)
+    empty = tree.answers[rows] & (first[tree.call[rows]] < len(path))
+    empty &= ~np.isin(tree.sort[path][position], (MICRO, NOTE))
+    position, rows = position[empty], rows[empty]
+    # The blocks of the head come first in a ledger.
+    tokens = ledger.tokens[rows + ledger.head].astype(np.int64)
+    less = tokens - int(ledger.count_texts([CLEARED_TEXT])[0])
+    return position, np.maximum(position, first[tree.call[rows]]), less
 
 
 def _marks(session: Session, path: Ints, step: Ints) -> Iterator[Mark]:
@@ -123,4 +206,4 @@ def _marks(session: Session, path: Ints, step: Ints) -> Iterator[Mark]:
 
 
 def _int(value: float | None) -> int | None:
-    return None if value is None else int(value)
+    return int(value) if value is not None and is_tokens(value) else None

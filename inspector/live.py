@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ROLES", "Bools", "Ints", "Live", "find_live", "find_path"]
 
-_UNSEEN = (COMPACTION, MICRO, NOTE)
+UNSEEN = (COMPACTION, MICRO, NOTE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def find_live(session: Session) -> Live:
 
 def _surviving(session: Session, path: Ints) -> tuple[Ints, int]:
     """Positions on the path that are in the context, in context order, and where the summary stands."""
-    seen = ~np.isin(session.tree.sort[path], _UNSEEN)
+    seen = ~np.isin(session.tree.sort[path], UNSEEN)
     compactions = np.flatnonzero(session.tree.sort[path] == COMPACTION)
     if not len(compactions):
         return np.flatnonzero(seen).astype(np.int32), -1

@@ -11,9 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .blocks import Number
 from .counter import Longs
 from .live import Ints
 from .session import Entry, Session
+
+MOST = 2**53
+"""The largest figure that is taken for a number of tokens: up to here JSON's numbers are exact."""
 
 
 class Reported(NamedTuple):
@@ -42,12 +46,26 @@ class Unexplained(NamedTuple):
     note: str
 
 
+def is_tokens(value: Number) -> bool:
+    """Whether this can be a number of tokens: finite, not below 0 and not beyond `MOST`.
+
+    >>> [is_tokens(value) for value in (3_000_000_000, -1, float("nan"), float("inf"), 10**400)]
+    [True, False, False, False, False]
+    """
+    return 0 <= value <= MOST
+
+
+def whole_tokens(value: Number) -> int:
+    """Reported tokens as a whole number; 0 for what can be none."""
+    return round(value) if is_tokens(value) else 0
+
+
 def find_reported(session: Session) -> Reported:
     """The usage of every reply. Where a file tells only a total, the request is what the output leaves."""
     rows = []
     for at, entry in enumerate(session.entries):
         if entry.usage is not None and entry.kind == "message" and entry.usage.tokens > 0:
-            rows.append((at, _prompt(entry), round(entry.usage.output)))
+            rows.append((at, _prompt(entry), whole_tokens(entry.usage.output)))
     table = np.array(rows, np.int64).reshape(-1, 3)
     return Reported(table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
 
@@ -60,7 +78,8 @@ def explain(session: Session, count_context: Callable[[Session], int]) -> Unexpl
     reply = next((e for i in reversed(session.live.entries) if _usable(e := session.entries[i])), None)
     if reply is None:
         return Unexplained(0, 0, 0, None, "No reply in the context reports its usage.")
-    reported, counted = _prompt(reply), count_context(session.at(reply.parent))
+    parent = reply.parent if reply.parent in session.index else None  # a file may begin in the middle
+    reported, counted = _prompt(reply), count_context(session.at(parent))
     rest = reported - counted
     asked = (
         f"{reported:,} tokens were reported for the request answered by {reply.id}, {counted:,} are counted"
@@ -68,7 +87,10 @@ def explain(session: Session, count_context: Callable[[Session], int]) -> Unexpl
     if rest < 0:
         note = f"{asked}: more than was reported, so nothing is left to explain."
         return Unexplained(0, reported, counted, reply.id, note)
-    note = f"{asked}; the file does not hold the rest: system prompt, tools, the frame around each message."
+    note = (
+        f"{asked}; the rest is not in the file: the system prompt and tools, and what the harness attaches. "
+        "A plan is shown as if it stayed the same."
+    )
     return Unexplained(rest, reported, counted, reply.id, note)
 
 
@@ -82,4 +104,4 @@ def _prompt(entry: Entry) -> int:
     usage = entry.usage
     if usage is None:
         return 0
-    return round(usage.prompt or max((usage.total or 0) - usage.output, 0))
+    return whole_tokens(usage.prompt or max((usage.total or 0) - usage.output, 0))

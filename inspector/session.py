@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from .blocks import Block, BlockRef, Chars, Image, Number, Text, Value
+from .errors import EditError
 from .live import Live, find_live, find_path
 from .tree import Tree, grow_tree
 
@@ -204,9 +205,14 @@ class Session(Value):
     extra: dict[str, Any] = Field(default_factory=dict)
 
     def at(self, entry_id: str | None) -> Session:
-        """This session as it stood when `entry_id` was its last entry. Shares all entries with it."""
+        """This session as it stood when `entry_id` was its last entry. Shares all entries with it.
+
+        None is before the first entry. Raises `EditError` for an entry that does not exist.
+        """
         values = {name: getattr(self, name) for name in Session.model_fields}
-        if entry_id is not None and entry_id in self.index:
+        if entry_id is not None:
+            if entry_id not in self.index:
+                raise EditError("at", entry_id, "no such entry in this session")
             entry_id = self.entries[self.index[entry_id]].id
         moment = Session.model_construct(**{**values, "leaf": entry_id})
         moment.__dict__["tree"] = self.tree

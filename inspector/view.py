@@ -86,14 +86,14 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
     """A plan over its scene: fates on both sides of the cut, and the cut table."""
     table, cuts = plan.cut_table, plan.cuts
     hidden = plan.hidden
-    sections = np.concatenate([table.sections, np.full((len(cuts), 1), hidden)], axis=1)
+    sections = np.concatenate([table.sections, np.full((len(cuts), 1), hidden, np.int64)], axis=1)
     pack = Packer()
     for name, side in (("older", plan.older), ("kept", plan.kept)):
         pack.add(f"fate_{name}", side.fate, "u8")
         pack.add(f"tokens_{name}", side.tokens)
         # The trigger stands first in the list of rules.
         pack.add(f"rule_{name}", np.where(side.rule >= 0, side.rule + 1, side.rule))
-    pack.add("after_total", np.where(table.total >= 0, table.total + hidden, -1))
+    pack.add("after_total", np.where(table.total >= 0, table.total.astype(np.int64) + hidden, -1))
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
     picture = {
@@ -156,6 +156,10 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 def _notices(session: Session, ledger: Ledger) -> list[str]:
     notices = list(session.warnings)
+    # A ledger keeps the session it was counted from, at the leaf of its main path.
+    path, main = session.path, ledger.session.path
+    if path and path[-1:] != main[len(path) - 1 : len(path)]:
+        notices.append("This moment is not on the session's main path.")
     notices += [
         f"Line {bad.line} (byte {bad.offset:,}) could not be read: {bad.reason}."
         for bad in session.corrupt[:3]
@@ -209,16 +213,12 @@ def _mark_label(kind: str, before: int | None, after: int | None) -> str:
 
 
 def _covered(session: Session, history: History) -> dict[str, int]:
-    """The overview steps that the planned context spans."""
+    """The overview steps that the planned context spans: none (`last` before `first`) off the main path."""
     steps = len(history.turn)
-    for segment in history.segments:
-        if segment.at == session.leaf:
-            return {"steps": steps, "first": segment.first_step, "last": segment.last_step}
-    last = min(len(session.path), len(history.step)) - 1
-    if last < 0:
-        return {"steps": steps, "first": 0, "last": 0}
-    end = int(history.step[last])
-    first = next((s.first_step for s in history.segments if s.first_step <= end <= s.last_step), 0)
+    if not history.passes(session):
+        return {"steps": steps, "first": 0, "last": -1}
+    end = int(history.step[len(session.path) - 1])
+    first = max((s.first_step for s in history.segments if s.first_step <= end), default=0)
     return {"steps": steps, "first": first, "last": end}
 
 

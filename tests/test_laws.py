@@ -8,20 +8,18 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from inspector.assembly import append_checkpoint, build_context, live_context
+from inspector.assembly import build_context, live_context
 from inspector.closeup import describe_rows
 from inspector.context import Context
 from inspector.counter import Counter
 from inspector.cuts import find_cuts
 from inspector.diff import diff_contexts, patch
-from inspector.errors import EditError
 from inspector.ledger import SECTIONS, count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits, Policy, Trigger
 from inspector.rules import RULES, find_rule
 from inspector.rules.summarise_older import SummariseOlder
 from inspector.session import Session
-from inspector.summary import Checkpoint
 from inspector.table import FATES
 from inspector.view import draw_plan
 from inspector.wire import check_context
@@ -186,20 +184,6 @@ def test_what_is_older_than_the_cut_is_written_up_once(plan: Plan) -> None:
     live = plan.session.live
     older = [plan.session.entries[i].id for i in live.entries[plan.table.start : plan.place]]
     assert named == older
-
-
-@given(plans())
-def test_the_session_goes_on_from_what_was_kept(plan: Plan) -> None:
-    try:
-        after = append_checkpoint(plan, Checkpoint(text="so far"), "written")
-    except EditError:
-        assert plan.place is None
-        return
-    names = [after.entries[i].id for i in after.live.entries]
-    live = plan.session.live
-    kept = [plan.session.entries[i].id for i in live.entries[plan.place :]]
-    assert names[0] == "written"
-    assert [name for name in names[1:] if name in set(kept)] == names[1:]
 
 
 @given(plans())

@@ -16,6 +16,7 @@ import numpy as np
 from ..counter import Calibration, Counter, Longs
 from ..live import Bools, Ints
 from ..models import model_of
+from ..reported import whole_tokens
 from ..session import Session
 
 REPLIES, TOKENS = 5, 2000
@@ -23,6 +24,8 @@ REPLIES, TOKENS = 5, 2000
 APART = 3.0
 """A reply whose ratio is this many times the median, or as far below it, is left out: something was added to
 or taken from the context that the file does not show."""
+LARGEST = 100.0
+"""A factor beyond this is no tokenizer's: what was reported cannot be right."""
 
 
 def over(base: Counter) -> Counter:
@@ -79,9 +82,13 @@ def calibrate(session: Session, words: Longs, pictures: Longs, gaps: Longs) -> C
         why = f"{replies} usable replies of {model} with {total:,} tokens between them, "
         why += f"where {REPLIES} and {TOKENS:,} are needed"
         return Calibration(model, replies=replies, counted=total, why=why)
+    factor = float(growth.sum() / total)
+    if factor > LARGEST:
+        why = f"{factor:,.0f} tokens are reported for each one counted, which no tokenizer explains"
+        return Calibration(model, replies=replies, counted=total, why=why)
     ratio = growth / counted
     low, high = (_quantile(ratio, counted, share) for share in (0.1, 0.9))
-    return Calibration(model, float(growth.sum() / total), low, high, replies, total, True, why)
+    return Calibration(model, factor, low, high, replies, total, True, why)
 
 
 def _enough(counted: Longs) -> bool:
@@ -114,7 +121,7 @@ def _growths(
             earlier = last[parent]
         if entry.boundary is not None or entry.kind in ("compaction", "micro"):
             earlier = -1
-        reported = round(entry.usage.prompt) if entry.usage is not None else 0
+        reported = whole_tokens(entry.usage.prompt) if entry.usage is not None else 0
         if entry.role == "assistant" and reported > 0 and entry.stop_reason not in ("error", "aborted"):
             prompt[at] = reported
             if earlier >= 0 and entries[earlier].model == entry.model == model:

@@ -14,6 +14,7 @@ from ..errors import ReadError
 from ..session import Session
 from . import anthropic_messages, claude_code, flue, manifest, mini, pi, stud
 from .records import Data, Reader
+from .usages import clear_usage
 
 GROUP = "inspector.readers"
 READERS: tuple[Reader, ...] = (
@@ -55,7 +56,7 @@ def read_session(data: Data, name: str = "data", format: str | None = None) -> S
 
 def _read(reader: Reader, data: Data, name: str) -> Session:
     try:
-        return reader.read(data)
+        return clear_usage(reader.read(data))
     except ReadError as error:
         # Readers know no names of files.
         error.name, error.tried = name, error.tried or ((reader.name, "recognised"),)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..blocks import Number, build
+from ..reported import is_tokens
 from ..session import Boundary, Entry, Usage
 from .anthropic_blocks import read_usage
 from .claude_chain import Chain, Draft
@@ -71,7 +72,7 @@ def _make_boundary(draft: Draft, chain: Chain, drafts: list[Draft]) -> Boundary:
 
 def _pop_number(told: dict[str, Any], name: str) -> Number | None:
     value = told.get(name)
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool) and is_tokens(value):
         del told[name]
         return value
     return None

@@ -6,8 +6,8 @@ out a value only when it has the type asked for, and keeps everything else, so n
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -21,6 +21,7 @@ from .records import BOM, Data, decode, decode_document
 FILE = "the file"
 """What a reader calls what it reads: only doors know names."""
 HEAD = 1 << 20
+_MAX = sys.float_info.max
 T = TypeVar("T")
 _MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\],]', re.DOTALL)
 
@@ -154,8 +155,8 @@ class Fields:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a finite number; a boolean is none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether it is a finite number, and no integer beyond all floats; a boolean is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MAX
 
 
 def gather(found: Iterable[Found]) -> tuple[tuple[Block, ...], dict[str, Any]]:
@@ -225,12 +226,19 @@ def make_usage(fields: Fields, name: str, keys: tuple[str, str, str, str, str]) 
     if raw is None:
         return None
     inner = Fields(raw)
-    given, output, read, write = (inner.number(key) or 0 for key in keys[:4])
-    total, cost = inner.number(keys[4]), _take_cost(inner, keys)
+    given, output, read, write = (_take_tokens(inner, key) or 0 for key in keys[:4])
+    total, cost = _take_tokens(inner, keys[4]), _take_cost(inner, keys)
     usage = Usage(input=given, output=output, cache_read=read, cache_write=write, total=total, cost=cost)
     if inner.rest:
         fields.rest[name] = inner.rest
     return usage
+
+
+def _take_tokens(usage: Fields, key: str) -> Number | None:
+    """A figure; one that is not finite too, for `clear_usage` to tell about, and it stays in the fields."""
+    value = usage.number(key)
+    odd: Any = usage.rest.get(key)
+    return odd if isinstance(odd, int | float) and not isinstance(odd, bool) else value
 
 
 def _take_cost(usage: Fields, keys: tuple[str, str, str, str, str]) -> Cost | None:

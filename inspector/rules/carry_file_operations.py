@@ -46,22 +46,18 @@ class FileOperations:
     def read_files(self) -> list[str]:
         return sorted(set(self.read) - {*self.edited, *self.written}, key=_utf16)
 
+    def lists(self) -> list[list[str]]:
+        """The lists that hold anything, as text lines between their tags."""
+        named = (("read-files", self.read_files), ("modified-files", self.modified_files))
+        return [[f"<{tag}>", *files, f"</{tag}>"] for tag, files in named if files]
+
     def lines(self) -> list[str]:
-        """The lists as text lines, without the blank lines that set them off."""
-        out: list[str] = []
-        for tag, files in (("read-files", self.read_files), ("modified-files", self.modified_files)):
-            if files:
-                out += [f"<{tag}>", *files, f"</{tag}>"]
-        return out
+        """All their lines, without the blank lines that set them off."""
+        return [line for lines in self.lists() for line in lines]
 
     def text(self) -> str:
         """The lists as Flue appends them: each set off by a blank line; empty when there are none."""
-        blocks = [
-            "\n".join([f"<{tag}>", *files, f"</{tag}>"])
-            for tag, files in (("read-files", self.read_files), ("modified-files", self.modified_files))
-            if files
-        ]
-        return "\n\n" + "\n\n".join(blocks) if blocks else ""
+        return "".join("\n\n" + "\n".join(lines) for lines in self.lists())
 
 
 Event = tuple[int, str, str]

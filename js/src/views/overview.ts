@@ -43,7 +43,7 @@ export const makeOverview = (actions: Actions): View => {
         moments.replaceChildren(...scene.segments.map(segment => makeMoment(segment, scene, actions)));
         if (focused) moments.querySelector<HTMLElement>('[aria-checked="true"]')?.focus();
         const { first, last } = scene.overview;
-        frame.hidden = scene.overview.steps === 0;
+        frame.hidden = last < first || scene.overview.steps === 0;
         frame.style.left = percentOf(first, scene);
         frame.style.width = percentOf(last + 1 - first, scene);
       }

@@ -1,0 +1,201 @@
+"""What a context is made of, and the session that a written summary leaves."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.assembly import append_checkpoint, build_context, live_context
+from inspector.blocks import BlockRef, Text, ToolCall, ToolOutput
+from inspector.context import Context, Piece
+from inspector.errors import EditError
+from inspector.ledger import count_tokens
+from inspector.plan import Plan, make_plan
+from inspector.rules.carry_file_operations import FileOperations, collect
+from inspector.session import Boundary, Entry, Session
+from inspector.summary import Checkpoint
+from tests.test_cuts import answer, build, call, say, user
+from tests.test_laws import LENGTH, plans
+from tests.test_plan import FIVE_TURNS, plan_of
+
+WRITTEN = Checkpoint(text="so far")
+
+
+def said(context: Context) -> list[tuple[str, object]]:
+    return [(piece.role, piece.block) for piece in context.pieces]
+
+
+def names(session: Session) -> list[str]:
+    return [session.entries[i].id for i in session.live.entries]
+
+
+def boundary_of(session: Session) -> Boundary:
+    found = session.entries[-1].boundary
+    assert found is not None
+    return found
+
+
+def appended(plan: Plan) -> Session:
+    """The session after it, once it is certain that it says what the plan says."""
+    after = append_checkpoint(plan, WRITTEN, "c1")
+    promised = build_context(plan.session, plan, WRITTEN)
+    assert said(live_context(after, count_tokens(after, plan.ledger.counter))) == said(promised)
+    return after
+
+
+@st.composite
+def pinned(draw: st.DrawFn) -> Plan:
+    """A plan that cuts and summarises, with entries and single blocks pinned on either side."""
+    plan = draw(plans(summarising=True))
+    session, live = plan.session, plan.session.live
+    whole = [session.entries[i].id for i in live.entries]
+    places = zip(live.position.tolist(), live.block.tolist(), strict=True)
+    single = [f"{whole[position]}/{block}" for position, block in places]
+    pins = tuple(draw(st.lists(st.sampled_from([*whole, *single]), max_size=4)))
+    edits = plan.edits.model_copy(update={"pins": pins})
+    return make_plan(session, plan.ledger, plan.policy, edits, window=10_000)
+
+
+@settings(max_examples=60)
+@given(plans() | pinned())
+def test_the_session_goes_on_with_the_context_that_was_promised(plan: Plan) -> None:
+    if plan.place is None:
+        with pytest.raises(EditError):
+            append_checkpoint(plan, WRITTEN, "written")
+        return
+    after = append_checkpoint(plan, WRITTEN, "written")
+    assert after.entries[: len(plan.session.entries)] == plan.session.entries
+    assert after.live.entries[0] == len(plan.session.entries)
+    summaries = {entry.id for entry in plan.session.entries if entry.kind == "compaction"}
+    built = build_context(plan.session, plan, WRITTEN)
+    standing = {ref for piece in built.pieces if piece.fate != "summarised" for ref in piece.origin}
+    promised = {ref for ref in standing if ref.entry not in summaries}
+    live = live_context(after, count_tokens(after, LENGTH))
+    held = {ref for piece in live.pieces for ref in piece.origin}
+    wanted = {ref.entry for ref in promised}
+    tail = {plan.session.entries[i].id for i in plan.session.live.entries[plan.place :]}
+    assert promised <= held
+    assert {ref.entry for ref in held} - {"written"} <= wanted | tail, "nothing else comes back"
+
+
+def test_whole_entries_that_stand_are_named_and_the_rest_is_a_range() -> None:
+    note = Entry(id="", role="system", blocks=(Text(text="be brief"),))
+    session = build(user(), note, say(), user("pinned"), say(), user(), say())
+    after = appended(plan_of(session, cut="e5", pins=("e3",)))
+    assert (boundary_of(after).kept, boundary_of(after).first_kept) == (("e1", "e3"), "e5")
+    assert len(after.entries) == len(session.entries) + 1
+    assert names(after) == ["c1", "e1", "e3", "e5", "e6"]
+
+
+def test_an_entry_of_which_a_pin_keeps_one_block_is_kept_whole() -> None:
+    session = build(user("one"), call("a", "b"), answer("a"), answer("b"), say(), user(), say())
+    after = append_checkpoint(plan_of(session, cut="e5", pins=("e1/0", "e0")), WRITTEN, "c1")
+    assert names(after) == ["c1", "e0", "e1", "e2", "e5", "e6"]
+
+
+def test_what_an_earlier_compaction_threw_away_does_not_come_back() -> None:
+    before = Entry(
+        id="", kind="compaction", blocks=(Text(text="older"),), boundary=Boundary(kept=("e1", "e3"))
+    )
+    session = build(user(), say("kept"), say(), user("kept too"), before, user(), say())
+    assert names(session) == ["e4", "e1", "e3", "e5", "e6"]
+    assert names(appended(plan_of(session, cut="e3"))) == ["c1", "e3", "e5", "e6"]
+
+
+def with_files() -> Session:
+    steps = []
+    for name, path in (("read", "a.py"), ("read", "b.py"), ("edit", "b.py")):
+        block = ToolCall(id=name + path, name=name, input={"path": path})
+        steps.append(Entry(id="", role="assistant", blocks=(block,)))
+        steps.append(Entry(id="", role="tool", blocks=(ToolOutput(call_id=block.id),)))
+    return build(user(), *steps, say(), user(), say(), user(), say())
+
+
+def test_the_next_compaction_carries_the_files_on() -> None:
+    after = append_checkpoint(plan_of(with_files(), "flue", cut="e8"), WRITTEN, "c1")
+    assert (boundary_of(after).files_read, boundary_of(after).files_modified) == (("a.py",), ("b.py",))
+    again = plan_of(after, "flue", cut="e10")
+    assert again.place is not None
+    files = collect(again.table, again.place)
+    assert (files.read_files, files.modified_files) == (["a.py"], ["b.py"])
+
+
+def test_no_files_are_recorded_where_the_policy_carries_none() -> None:
+    off = {"carry-file-operations.enabled": False}
+    for policy, given_settings in (("flue", off), ("keep-recent-turns", {})):
+        plan = plan_of(with_files(), policy, cut="e8", settings=given_settings)
+        carries = any(rule.enabled and rule.kind == "carry-file-operations" for rule in plan.policy.rules)
+        after = append_checkpoint(plan, WRITTEN, "c1")
+        assert bool(boundary_of(after).files_read) == carries
+
+
+def test_file_lists_are_the_same_words_as_lines_and_as_text() -> None:
+    files = FileOperations(read=("b", "a", "c"), written=("c",), edited=())
+    assert files.text() == ("\n\n<read-files>\na\nb\n</read-files>\n\n<modified-files>\nc\n</modified-files>")
+    assert files.lines() == [line for line in files.text().split("\n") if line]
+    assert (FileOperations((), (), ()).text(), FileOperations((), (), ()).lines()) == ("", [])
+
+
+def test_a_written_summary_is_shown_as_the_format_shows_it() -> None:
+    session = FIVE_TURNS.model_copy(update={"format": "flue"})
+    plan = plan_of(session, cut="e6")
+    piece = build_context(session, plan, WRITTEN).pieces[0]
+    assert (piece.block, piece.tokens) == (Text(text="[Context Summary]\n\nso far"), 4)
+    after = appended(plan)
+    assert boundary_of(after).summary == "so far"
+
+
+def test_what_is_left_is_counted_with_the_summary_that_was_written() -> None:
+    plan = plan_of(FIVE_TURNS, cut="e6")
+    short, long = (Checkpoint(text="word " * count) for count in (1, 1000))
+    after = [boundary_of(append_checkpoint(plan, text, "c1")).tokens_after for text in (short, long)]
+    assert after == [1 + 12, 1000 + 12]  # two turns of 4 + 2 words
+
+
+def test_a_name_that_is_taken_is_refused() -> None:
+    with pytest.raises(EditError, match="'e3': the session already has an entry of this name"):
+        append_checkpoint(plan_of(FIVE_TURNS, cut="e6"), WRITTEN, "e3")
+
+
+def test_a_failed_summary_stands_in_no_context() -> None:
+    plan, failed = plan_of(FIVE_TURNS, cut="e6"), Checkpoint(error="Summarization failed: boom")
+    with pytest.raises(EditError, match="summary by 'model': Summarization failed: boom"):
+        build_context(FIVE_TURNS, plan, failed)
+    with pytest.raises(EditError, match="boom"):
+        append_checkpoint(plan, failed, "c1")
+
+
+def test_a_context_is_shown_in_one_line() -> None:
+    session = build(user("x " * 100_000), say(), user(), say())
+    context = build_context(session, plan_of(session, cut="e2"))
+    assert repr(context) == f"Context(3 pieces, {context.tokens:,} tokens, 1 stand-in)"
+    assert repr(live_context(session, plan_of(session).ledger)) == "Context(4 pieces, 100,003 tokens)"
+
+
+def test_a_piece_is_shown_in_one_line_and_acts_on_nothing() -> None:
+    block = Text(text="\x1b[31mred\u202e\ud800\nnext " + "x" * 1000)
+    shown = repr(Piece(block, "us\x1ber", 1, (BlockRef("e0", 0),), "verbatim", 1234))
+    assert shown.startswith('Piece(us␛er text "␛[31mred‹U+202E›\ufffd next xxx')
+    assert shown.endswith('x…", verbatim, 1,234 tokens)')
+    assert len(shown) < 130
+    assert repr(Piece(Text(text="a"), "user", 0, (), "summarised", 1, stand_in=True)) == (
+        'Piece(user text "a", summarised, 1 tokens, stand-in)'
+    )
+
+
+def test_a_moment_is_an_entry_that_exists() -> None:
+    with pytest.raises(EditError, match="at 'typo': no such entry in this session"):
+        FIVE_TURNS.at("typo")
+    assert FIVE_TURNS.at(None).path == ()
+    assert len(FIVE_TURNS.at("e3").path) == 4
+
+
+def test_a_reply_whose_request_is_not_in_the_file_is_still_explained() -> None:
+    usage = {"input": 10, "output": 2}
+    reply = Entry.model_validate(
+        {"id": "a", "parent": "gone", "role": "assistant", "blocks": (Text(text="hi"),), "usage": usage}
+    )
+    session = Session(format="test", entries=(reply,), leaf="a")
+    plan = make_plan(session, count_tokens(session, LENGTH))
+    assert plan.hidden == 10
