@@ -214,7 +214,7 @@ rows = [{"role": "user", "content": bad}, {"role": "assistant", "content": [
   {"role": "assistant", "content": "x" * 10_000_000}]
 path = pathlib.Path(tempfile.mkdtemp(), "bad.json")
 path.write_text(json.dumps({"model": bad, "system": bad, "messages": rows}))
-wb = inspector.Workbench(path, "keep-recent-turns", **{"keep-recent-turns.turns": 1})
+wb = inspector.Workbench(path, "keep-recent-turns", settings={"keep-recent-turns.turns": 1})
 wb
 """
 
