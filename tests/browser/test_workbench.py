@@ -70,6 +70,7 @@ def drag_to(page: Page, share: float) -> None:
 
 
 def test_the_notebook_opens_the_workbench(notebook: Page, lab: Lab, watch: Watch) -> None:
+    notebook.set_viewport_size({"width": 1440, "height": 1600})
     expect(notebook.get_by_test_id("gauge-before")).to_contain_text("k")
     expect(notebook.get_by_test_id("recipe")).to_contain_text("make_plan(session.at(")
     set_theme(notebook, dark=False)
