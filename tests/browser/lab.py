@@ -190,6 +190,7 @@ def set_theme(page: Page, dark: bool) -> None:
     theme = "JupyterLab Dark" if dark else "JupyterLab Light"
     page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
     page.wait_for_function("light => document.body.dataset.jpThemeLight === light", arg=str(not dark).lower())
+    page.wait_for_selector("#jupyterlab-splash", state="detached")
 
 
 def screenshot(page: Page, name: str, selector: str = "") -> Path:

@@ -91,8 +91,7 @@ export const drawFold = (picture: Picture, fold: Fold) => {
       "aria-expanded": String(fold.open),
     },
     h("span", { role: "gridcell", class: "ci-turn" }, fold.open ? "▾" : "▸"),
-    h("span", { role: "gridcell", class: "ci-what" }, text),
-    h("span", { role: "gridcell", class: "ci-fate" }),
+    h("span", { role: "gridcell", class: "ci-what", "aria-colspan": 2 }, text),
     h("span", { role: "gridcell", class: "ci-number" }, exact(fold.before)),
     h("span", { role: "gridcell", class: "ci-number" }, fold.same ? "" : exact(fold.after)),
   );
