@@ -6,16 +6,19 @@ makes the session that goes on from there. None of them touches the session give
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from .blocks import BlockRef, Text
+from .blocks import Block, BlockRef, Text
 from .context import Context, Piece
 from .errors import EditError
-from .fates import STANDS
+from .fates import STANDS, Side
 from .ledger import Ledger, clear_output
 from .live import UNSEEN
+from .notices import PlacedNotice
 from .plan import Plan
 from .rules.carry_file_operations import CarryFileOperations, collect
 from .session import Boundary, Entry, Session
@@ -26,7 +29,7 @@ from .table import FATES, SUMMARISED
 def live_context(session: Session, ledger: Ledger) -> Context:
     """The context as it stands at the leaf: every live block verbatim, emptied outputs as emptied."""
     tokens = ledger.live_tokens(session).tolist()
-    pieces = _pieces(session, range(len(tokens)), ["verbatim"] * len(tokens), tokens)
+    pieces = _pieces(session, range(len(tokens)), ["verbatim"] * len(tokens), tokens, {})
     return _context(session, pieces, ledger)
 
 
@@ -39,13 +42,41 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
     """
     if checkpoint is not None and checkpoint.error is not None:
         raise EditError("summary by", checkpoint.by, checkpoint.error)
-    outcome = plan.outcome
-    rows = np.flatnonzero(STANDS[outcome.fate]).tolist()
-    fates = [FATES[code] for code in outcome.fate.tolist()]
-    pieces = _pieces(session, rows, fates, outcome.tokens.tolist())
-    if plan.summarises and plan.place is not None:
-        pieces.insert(0, _summary_piece(session, plan, plan.place, checkpoint))
+    pieces = _standing(session, plan.outcome)
+    if plan.place is not None:
+        if plan.notice is not None:
+            pieces = _with_notice(session, plan, plan.notice, plan.place, pieces)
+        if plan.summarises and plan.spec is not None:
+            at = next((i for i, piece in enumerate(pieces) if piece.message > plan.spec.at), len(pieces))
+            pieces[at:at] = _summary_pieces(session, plan, plan.place, checkpoint)
     return _context(session, pieces, plan.ledger)
+
+
+def _standing(session: Session, side: Side) -> list[Piece]:
+    """A piece for each block that stands."""
+    gone = {row for row, block in side.blocks.items() if block is None}
+    rows = [row for row in np.flatnonzero(STANDS[side.fate]).tolist() if row not in gone]
+    fates = [FATES[code] for code in side.fate.tolist()]
+    return _pieces(session, rows, fates, side.tokens.tolist(), side.blocks)
+
+
+def _with_notice(
+    session: Session, plan: Plan, notice: PlacedNotice, place: int, pieces: list[Piece]
+) -> list[Piece]:
+    """The pieces with the notice at the cut, and after it what it repeats."""
+    live = session.live
+    number = len(live) + 1
+    mask = notice.given.entries[live.position] & (live.position < place)
+    names = [session.entries[i].id for i in live.entries.tolist()]
+    origin = tuple(
+        BlockRef(names[live.position[row]], int(live.block[row])) for row in np.flatnonzero(mask).tolist()
+    )
+    text = Text(text=notice.text(place))
+    said = Piece(text, notice.role, number, origin, "dropped", int(notice.cost[place]))
+    at = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
+    again = _standing(session, notice.before) if notice.echoes(place) else []
+    repeated = [replace(piece, message=piece.message + number) for piece in again]
+    return [*pieces[:at], said, *repeated, *pieces[at:]]
 
 
 def _context(session: Session, pieces: list[Piece], ledger: Ledger) -> Context:
@@ -54,7 +85,13 @@ def _context(session: Session, pieces: list[Piece], ledger: Ledger) -> Context:
     )
 
 
-def _pieces(session: Session, rows: Iterable[int], fates: list[str], tokens: list[int]) -> list[Piece]:
+def _pieces(
+    session: Session,
+    rows: Iterable[int],
+    fates: list[str],
+    tokens: list[int],
+    rewritten: Mapping[int, Block | None],
+) -> list[Piece]:
     """A piece for each live row. Messages are numbered by live position from 1; 0 is a new summary's."""
     live = session.live
     positions, offsets, emptied = live.position.tolist(), live.block.tolist(), live.cleared.tolist()
@@ -62,23 +99,39 @@ def _pieces(session: Session, rows: Iterable[int], fates: list[str], tokens: lis
     pieces = []
     for row in rows:
         entry, offset = entries[positions[row]], offsets[row]
-        block = clear_output(entry.blocks[offset]) if emptied[row] else entry.blocks[offset]
+        block = rewritten.get(row)
+        if block is None:
+            block = clear_output(entry.blocks[offset]) if emptied[row] else entry.blocks[offset]
         origin = (BlockRef(entry.id, offset),)
         pieces.append(Piece(block, entry.role, positions[row] + 1, origin, fates[row], tokens[row]))
     return pieces
 
 
-def _summary_piece(session: Session, plan: Plan, place: int, checkpoint: Checkpoint | None) -> Piece:
+def _summary_pieces(session: Session, plan: Plan, place: int, checkpoint: Checkpoint | None) -> list[Piece]:
+    """The summary: one message, or one for each older turn when it is a stand-in made so."""
     live, rows = session.live, np.flatnonzero(plan.fate == SUMMARISED)
     names = [session.entries[i].id for i in live.entries.tolist()]
-    places = zip(live.position[rows].tolist(), live.block[rows].tolist(), strict=True)
-    origin = tuple(BlockRef(names[position], block) for position, block in places)
-    if checkpoint is None:
-        text, tokens = plan.stand_in.text(place), plan.summary_tokens
-    else:
+    positions = live.position[rows].tolist()
+    refs = [
+        BlockRef(names[at], block) for at, block in zip(positions, live.block[rows].tolist(), strict=True)
+    ]
+    if checkpoint is not None:
         text = shown_summary(session.format, checkpoint.text)
         tokens = int(plan.ledger.count_texts([text])[0])
-    return Piece(Text(text=text), "user", 0, origin, "summarised", tokens, stand_in=checkpoint is None)
+        return [Piece(Text(text=text), "user", 0, tuple(refs), "summarised", tokens)]
+    pieces, left = [], plan.summary_tokens
+    texts = plan.stand_in.texts(place)
+    for number, (text, first, end) in enumerate(texts):
+        # Lines are counted one by one, so the parts add up to the price of the whole.
+        last = number == len(texts) - 1
+        tokens = left if last else sum(plan.ledger.count_lines(text.split("\n")).tolist())
+        left -= tokens
+        mine = refs[bisect_left(positions, first) : bisect_left(positions, end)]
+        message = 0 if len(texts) == 1 else number - len(texts)
+        pieces.append(
+            Piece(Text(text=text), "user", message, tuple(mine), "summarised", tokens, stand_in=True)
+        )
+    return pieces
 
 
 def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Session:

@@ -12,9 +12,10 @@ import numpy as np
 
 from .fates import Side
 from .ledger import SECTIONS
-from .live import Ints
+from .live import Bools, Ints
+from .notices import PlacedNotice
 from .standin import StandIn
-from .table import SUMMARISED, Summary, Table
+from .table import Table
 
 COMPACTED = SECTIONS.index("compacted")
 
@@ -24,7 +25,7 @@ class CutTable:
     """What each of the n + 1 places would leave, in tokens of the ledger's counter.
 
     total     int32[n+1]      everything the context would hold; -1 where a cut is illegal
-    sections  int32[n+1, s]   the same by section; the summary counts as compacted history
+    sections  int32[n+1, s]   the same by section; summary and notice count as compacted history
     summary   int32[n+1]      the stand-in summary alone
     """
 
@@ -33,8 +34,13 @@ class CutTable:
     summary: Ints
 
 
-def price_cuts(table: Table, older: Side, kept: Side, spec: Summary | None, stand_in: StandIn) -> CutTable:
-    """What every place would leave, given each block's outcome on both sides."""
+def price_cuts(
+    table: Table, older: Side, kept: Side, writes: Bools, stand_in: StandIn, notice: PlacedNotice | None
+) -> CutTable:
+    """What every place would leave, given each block's outcome on both sides.
+
+    `writes` (bool[n+1]) says where there is anything to summarise.
+    """
     live = table.live
     n, s = len(live), len(SECTIONS)
     cells = live.position.astype(np.int64) * s + table.section
@@ -44,11 +50,11 @@ def price_cuts(table: Table, older: Side, kept: Side, spec: Summary | None, stan
     np.cumsum(by_older, axis=0, out=sections[1:])
     sections[:n] += np.cumsum(by_kept[::-1], axis=0)[::-1]
     sections += table.ledger.head_sections
-    wanted = np.zeros(n + 1, bool)
-    if spec is not None:
-        summarised = np.bincount(live.position, older.fate == SUMMARISED, n)
-        wanted[1:] = np.cumsum(summarised) > 0
-    summary = np.where(wanted, stand_in.cost, 0).astype(np.int32)
+    summary = np.where(writes, stand_in.cost, 0).astype(np.int32)
     sections[:, COMPACTED] += summary
+    if notice is not None:
+        sections[:, COMPACTED] += notice.cost
+        if notice.echoes(n):
+            sections[n] += np.bincount(table.section, notice.before.tokens, s)
     total = np.where(table.cuts.legal, sections.sum(axis=1), -1)
     return CutTable(total.astype(np.int32), sections.astype(np.int32), summary)

@@ -5,46 +5,75 @@ In go a table and the rules' claims, out comes a `Side`. Nothing here knows wher
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from .blocks import BlockRef
+from .blocks import KINDS, Block, BlockRef
 from .errors import EditError
 from .live import Bools, Ints
-from .table import DROPPED, FATES, VERBATIM, Bytes, Claim, Table
+from .rewrites import rewrite_rows
+from .table import CLEARED, DROPPED, FATES, VERBATIM, Bytes, Claim, Table
 
-BY_NONE, BY_PIN, BY_PAIR = -1, -2, -3
-"""Who decided a block when no rule did: nobody, a pin, or the other half of its call/output pair."""
+BY_NONE, BY_PIN, BY_PAIR, BY_BOUND = -1, -2, -3, -4
+"""Who decided a block when no rule did: nobody, a pin, the other half of its call/output pair, or the model,
+which takes no reasoning whose prefix was edited."""
 STANDS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
+REASONING = KINDS.index("reasoning")
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Every block's outcome on one side of the cut: fate uint8[m], tokens int32[m], rule int32[m]."""
+    """Every block's outcome on one side of the cut: fate uint8[m], tokens int32[m], rule int32[m].
+
+    `blocks` holds what stands in a rewritten block's place, by row; None where nothing does.
+    """
 
     fate: Bytes
     tokens: Ints
     rule: Ints
+    blocks: Mapping[int, Block | None] = field(default_factory=dict)
 
 
-def decide_side(table: Table, claims: Sequence[Claim | None], pinned: Bools) -> Side:
-    """Ask the claims in order; the first that names a block decides it, pins before all."""
+Claims = Sequence[tuple[int, Claim]]
+"""Claims of one stage in order, each with the number of its rule in the policy."""
+
+
+def start_side(table: Table, pinned: Bools) -> Side:
+    """Nothing is decided yet but what pins hold."""
     m = len(table.tokens)
-    fate, rule = np.full(m, VERBATIM, np.uint8), np.where(pinned, BY_PIN, BY_NONE).astype(np.int32)
-    tokens, undecided = table.tokens.copy(), ~pinned
-    for code, claim in enumerate(claims):
-        if claim is None:
-            continue
+    rule = np.where(pinned, BY_PIN, BY_NONE).astype(np.int32)
+    return Side(np.full(m, VERBATIM, np.uint8), table.tokens.copy(), rule)
+
+
+def decide_stage(table: Table, side: Side, claims: Claims, free: Bools) -> tuple[Side, Bools]:
+    """Ask the claims of a stage in order about the `free` blocks that still stand.
+
+    The first that names a block decides it, over what stages before decided. Gives the new side, and which
+    free blocks (bool[m]) no claim decided.
+    """
+    fate, tokens, rule, blocks = side.fate.copy(), side.tokens.copy(), side.rule.copy(), dict(side.blocks)
+    undecided = free & STANDS[fate]
+    for code, claim in claims:
         rows = claim.rows & undecided
-        fate[rows], rule[rows] = claim.fate, code
-        if claim.tokens is not None:
+        if claim.rewrite is not None:
+            done = rewrite_rows(table, claim.rewrite, np.flatnonzero(rows).tolist(), blocks, claim.again)
+            rows = np.zeros(len(fate), bool)
+            rows[done.rows] = True
+            tokens[done.rows] = done.tokens
+            blocks.update(zip(done.rows.tolist(), done.blocks, strict=True))
+        elif claim.tokens is not None:
             tokens[rows] = claim.tokens[rows]
-        elif not STANDS[claim.fate]:
+        if not STANDS[claim.fate]:
             tokens[rows] = 0
-        undecided &= ~claim.rows
-    return close_pairs(table, Side(fate, tokens, rule))
+            for row in [row for row in blocks if rows[row]]:
+                del blocks[row]
+        # What is left as it is keeps what an earlier stage made of it.
+        said = rows if claim.fate != VERBATIM else rows & (rule < 0)
+        fate[said], rule[said] = claim.fate, code
+        undecided &= ~rows
+    return Side(fate, tokens, rule, blocks), undecided
 
 
 def close_pairs(table: Table, side: Side) -> Side:
@@ -57,13 +86,33 @@ def close_pairs(table: Table, side: Side) -> Side:
     lone = lone[stands[lone]]
     if not (lone_call.any() or lone_output.any() or len(lone)):
         return side
-    fate, tokens, rule = side.fate.copy(), side.tokens.copy(), side.rule.copy()
+    fate, tokens, rule, blocks = side.fate.copy(), side.tokens.copy(), side.rule.copy(), dict(side.blocks)
     fate[calls[lone_call]] = fate[outputs[lone_call]]
     fate[outputs[lone_output]] = fate[calls[lone_output]]
     fate[lone] = DROPPED
     for rows in (calls[lone_call], outputs[lone_output], lone):
         tokens[rows], rule[rows] = 0, BY_PAIR
-    return Side(fate, tokens, rule)
+        for row in rows.tolist() if blocks else ():
+            blocks.pop(row, None)
+    return Side(fate, tokens, rule, blocks)
+
+
+def unbind(table: Table, side: Side, first: int) -> Side:
+    """Drop reasoning that stands after an edit, for a model that binds it to its prefix (CLAUDE §8).
+
+    `first` is the row from which on something before was edited already; m when nothing was. What the
+    provider itself clears breaks no binding.
+    """
+    edited = np.flatnonzero((side.fate != VERBATIM) & (side.fate != CLEARED))
+    first = min(first, int(edited[0]) if len(edited) else first)
+    lost = (table.kind == REASONING) & STANDS[side.fate]
+    lost[:first] = False
+    if not lost.any():
+        return side
+    fate, tokens, rule = side.fate.copy(), side.tokens.copy(), side.rule.copy()
+    fate[lost], tokens[lost], rule[lost] = DROPPED, 0, BY_BOUND
+    blocks = {row: block for row, block in side.blocks.items() if not lost[row]}
+    return Side(fate, tokens, rule, blocks)
 
 
 def find_pinned(table: Table, pins: tuple[str, ...]) -> Bools:

@@ -24,7 +24,7 @@ from .live import Ints
 from .models import model_of
 from .reported import Reported, Unexplained, explain, find_reported
 from .rows import HEAD, SECTIONS, Bytes, gather_rows
-from .session import Session
+from .session import Entry, Session
 
 __all__ = ["CLEARED_TEXT", "SECTIONS", "Ledger", "clear_output", "count_tokens"]
 
@@ -163,6 +163,17 @@ class Ledger:
     def count_lines(self, lines: Sequence[str]) -> Ints:
         """int32: tokens of each text as a line, its newline counted with it."""
         return self.counter.count([f"{line}\n" for line in lines])
+
+    def count_blocks(self, blocks: Sequence[Block]) -> Ints:
+        """int32: tokens of other blocks by the same counter, as those of a session are counted."""
+        entry = Entry.model_construct(id="", blocks=tuple(blocks))
+        session = Session.model_construct(format="", entries=(entry,))
+        rows = gather_rows(session, model_of(self.session), self.counter.image)
+        tokens = np.array(self.counter.count([*rows.texts, *(text for _, text in rows.more)]), np.int32)
+        out = tokens[: len(blocks)].copy()
+        np.add.at(out, [row for row, _ in rows.more], tokens[len(blocks) :])
+        np.add.at(out, [row for row, _ in rows.pictures], [cost for _, cost in rows.pictures])
+        return out
 
     def weights(self, name: str) -> Ints:
         """int32[n]: every entry weighed by another measure, such as "chars4_utf16"; kept once made.

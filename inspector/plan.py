@@ -2,7 +2,8 @@
 
 A plan sits beside the session and never edits it. Every rule is asked once; its claims depend only on
 which side of the cut a block is, so the plan is two columns of fates, and the cut picks one of them per
-block. That makes all legal cuts one look-up: the `CutTable`.
+block. That makes all legal cuts one look-up: the `CutTable`. A policy with stages has such columns for each
+stage, and stops at the first that meets its target.
 """
 
 from __future__ import annotations
@@ -15,19 +16,21 @@ from typing import Any
 import numpy as np
 
 from .cuts import END, CutPoint, CutPoints, find_cuts
-from .cuttable import CutTable, price_cuts
+from .cuttable import CutTable
 from .errors import EditError, PolicyError
-from .fates import BY_PAIR, Side, close_pairs, decide_side, find_pinned
+from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, Side, find_pinned
 from .jobs import list_jobs
 from .ledger import Ledger
 from .live import Bools
+from .notices import PlacedNotice
 from .policies import find_policy, names_of_policies
-from .policy import Edits, Policy, Verdict, read_edits
-from .rules import decide
+from .policy import Edits, Policy, Reason, Verdict, read_edits
 from .session import Session
-from .standin import StandIn, make_stand_in
+from .stages import StageReport, report_stages
+from .standin import StandIn
 from .summary import SummaryJob
-from .table import FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
+from .table import FATES, SUMMARISED, Bytes, Decision, Summary, Table
+from .tiers import Tier, Tiers
 from .usage import Measured, judge_trigger, measure_usage
 
 
@@ -45,12 +48,51 @@ class Plan:
     edits: Edits
     table: Table
     cuts: CutPoints
-    decisions: tuple[Decision, ...]
-    older: Side
-    kept: Side
-    place: int | None
-    why: str
-    spec: Summary | None
+    tiers: Tiers
+    depth: int
+
+    @property
+    def tier(self) -> Tier:
+        """What the stages that ran decided."""
+        return self.tiers[self.depth]
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """One for every rule; that of a rule in a stage that did not run says nothing."""
+        return self.tier.decisions
+
+    @property
+    def older(self) -> Side:
+        return self.tier.older
+
+    @property
+    def kept(self) -> Side:
+        return self.tier.kept
+
+    @property
+    def place(self) -> int | None:
+        return self.tier.place
+
+    @cached_property
+    def why(self) -> str:
+        """Why there is no cut; empty when there is one."""
+        if self.place is not None:
+            return ""
+        if self.policy.stages and self.depth == 0 and self.tiers.limit is not None:
+            return (
+                f"No stage is needed: {self.tier.size(None):,} tokens are within the target of "
+                f"{self.tiers.limit:,}."
+            )
+        return self.tier.why
+
+    @property
+    def spec(self) -> Summary | None:
+        return self.tier.spec
+
+    @property
+    def reason(self) -> Reason:
+        """Why the compaction is planned."""
+        return self.table.reason
 
     @cached_property
     def is_older(self) -> Bools:
@@ -62,21 +104,35 @@ class Plan:
     @cached_property
     def outcome(self) -> Side:
         """The fates at this plan's cut, call/output pairs kept whole across it."""
-        if self.place is None and not (self.kept.fate != VERBATIM).any():
-            return self.kept
-        older = self.is_older
-        side = Side(*(np.where(older, getattr(self.older, f), getattr(self.kept, f)) for f in _FIELDS))
-        return close_pairs(self.table, side)
+        return self.tier.settle(self.place)
 
     @property
     def fate(self) -> Bytes:
         return self.outcome.fate
 
-    @cached_property
+    @property
     def stand_in(self) -> StandIn:
         """What stands where a model's summary would, priced at every place."""
-        appendices = [decision.appendix for decision in self.decisions if decision.appendix is not None]
-        return make_stand_in(self.table, self.spec, appendices)
+        return self.tier.stand_in
+
+    @property
+    def notice(self) -> PlacedNotice | None:
+        """The message that stands at the cut and says what was left out, if any."""
+        notice = self.tier.notice
+        return notice if notice is not None and self.place is not None and notice.stands(self.place) else None
+
+    @cached_property
+    def notice_tokens(self) -> int:
+        """Tokens of the notice, and of what it repeats."""
+        if self.notice is None or self.place is None:
+            return 0
+        repeated = self.notice.before.tokens.sum() if self.notice.echoes(self.place) else 0
+        return int(self.notice.cost[self.place]) + int(repeated)
+
+    @cached_property
+    def stages(self) -> tuple[StageReport, ...]:
+        """Every stage of the policy in order, with the tokens before and after it by the policy's measure."""
+        return report_stages(self.policy, self.tiers, self.depth)
 
     @cached_property
     def measured(self) -> Measured:
@@ -109,7 +165,8 @@ class Plan:
     @cached_property
     def after(self) -> int:
         """Tokens of the context this plan leaves, a stand-in in the summary's place."""
-        return self.ledger.head_tokens + int(self.outcome.tokens.sum()) + self.summary_tokens
+        stands = int(self.outcome.tokens.sum())
+        return self.ledger.head_tokens + stands + self.summary_tokens + self.notice_tokens
 
     @cached_property
     def summary_tokens(self) -> int:
@@ -135,10 +192,10 @@ class Plan:
             return ()
         return list_jobs(self.table, self.spec, self.place, self.splits, self.fate == SUMMARISED)
 
-    @cached_property
+    @property
     def cut_table(self) -> CutTable:
         """All places planned at once."""
-        return price_cuts(self.table, self.older, self.kept, self.spec, self.stand_in)
+        return self.tiers.cuts
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -151,9 +208,9 @@ class Plan:
         return tuple(_notes(self))
 
     def rule_of(self, row: int) -> str:
-        """Who decided the live block `row`: a rule's kind, "pin", "pair" or "nothing"."""
+        """Who decided the live block `row`: a rule's kind, "pin", "pair", "bound" or "nothing"."""
         code = int(self.outcome.rule[row])
-        return self.policy.rules[code].kind if code >= 0 else {-1: "nothing", -2: "pin", -3: "pair"}[code]
+        return self.policy.rules[code].kind if code >= 0 else _BY[code]
 
     @property
     def spec_json(self) -> dict[str, Any]:
@@ -164,6 +221,8 @@ class Plan:
         }
         if self.table.given_window is not None:
             spec["window"] = self.table.given_window
+        if self.reason != "auto":
+            spec["reason"] = self.reason
         return spec
 
     @property
@@ -184,6 +243,8 @@ class Plan:
             parts.append(repr(self.edits))
         if self.table.given_window is not None:
             parts.append(f"window={self.table.given_window}")
+        if self.reason != "auto":
+            parts.append(f"reason={self.reason!r}")
         return f"make_plan({', '.join(parts)})"
 
     def __repr__(self) -> str:
@@ -203,7 +264,7 @@ class Plan:
         )
 
 
-_FIELDS = ("fate", "tokens", "rule")
+_BY = {BY_NONE: "nothing", BY_PIN: "pin", BY_PAIR: "pair", BY_BOUND: "bound"}
 
 
 def make_plan(
@@ -213,12 +274,15 @@ def make_plan(
     edits: Edits | dict[str, Any] | None = None,
     *,
     window: int | None = None,
+    reason: Reason = "auto",
 ) -> Plan:
     """Plan a compaction of the context at the session's leaf. Pure: nothing is changed or asked.
 
     `policy` is a name, a `Policy` or its JSON; `edits` override its cut, pin blocks, set knobs. `window`
-    (tokens) replaces the one the session or its model tells. Raises `PolicyError` for a policy or setting
-    that does not exist and `EditError` for a cut or pin that points at nothing or a cut that is illegal.
+    (tokens) replaces the one the session or its model tells. `reason` says what asked for it, which decides
+    the stages that may run; a cut by hand and a /compact ("manual") run at least one. Raises `PolicyError`
+    for a policy or setting that does not exist and `EditError` for a cut or pin that points at nothing or a
+    cut that is illegal.
     """
     changed = read_edits(edits)
     if window is not None and window < 0:
@@ -228,34 +292,11 @@ def make_plan(
     cuts = ledger.remember(("cuts", session.leaf), lambda: find_cuts(session))
     tokens = ledger.remember(("tokens", session.leaf), lambda: ledger.live_tokens(session))
     section = ledger.remember(("section", session.leaf), lambda: ledger.section[ledger.live_rows(session)])
-    table = Table(session, ledger, session.live, cuts, tokens, section, configured.trigger, window)
-    decisions = tuple(decide(rule, table) if rule.enabled else Decision() for rule in configured.rules)
+    table = Table(session, ledger, session.live, cuts, tokens, section, configured, window, reason)
     pinned = find_pinned(table, changed.pins)
-    spec = next((d.summary for d in decisions if d.summary is not None), None)
-    place, why = _place(table, changed, decisions)
-    return Plan(
-        session=session,
-        ledger=ledger,
-        policy=configured,
-        edits=changed,
-        table=table,
-        cuts=cuts,
-        decisions=decisions,
-        older=decide_side(table, [d.older for d in decisions], pinned),
-        kept=decide_side(table, [d.kept for d in decisions], pinned),
-        place=place,
-        why=why,
-        spec=spec,
-    )
-
-
-def _place(table: Table, edits: Edits, decisions: tuple[Decision, ...]) -> tuple[int | None, str]:
-    if edits.cut is not None:
-        return _edited_place(table, edits.cut), ""
-    for decision in decisions:
-        if decision.cut is not None:
-            return decision.cut, ""
-    return None, " ".join(decision.why for decision in decisions if decision.why)
+    by_hand = None if changed.cut is None else _edited_place(table, changed.cut)
+    tiers = Tiers(table, pinned, by_hand)
+    return Plan(session, ledger, configured, changed, table, cuts, tiers, tiers.stop())
 
 
 def _edited_place(table: Table, name: str) -> int:
@@ -276,8 +317,14 @@ def _notes(plan: Plan) -> list[str]:
     cut = plan.cut
     if cut is None and plan.why:
         notes.append(plan.why)
-    if cut is not None and not cut.legal:
+    if cut is not None and not cut.legal and not STANDS[plan.fate[plan.is_older]].all():
         notes.append(f"{plan.policy.title or plan.policy.name} cuts where a provider refuses: {cut.sentence}")
+    bound = int((plan.outcome.rule == BY_BOUND).sum())
+    if bound:
+        notes.append(
+            f"{bound} reasoning blocks are left out: {plan.session.model or 'this model'} refuses reasoning "
+            "whose prefix was edited. Edits by the provider itself would keep them."
+        )
     changed = plan.outcome.rule == BY_PAIR
     lone = np.concatenate([live.orphans, live.pending])
     lost = int(changed[lone].sum())

@@ -6,100 +6,77 @@ the rule panel shows. `Edits` are what a hand changed on top of a policy: the cu
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, ValidationError
 
-from .blocks import Number, Value
+from .blocks import Value
+from .conduct import Conduct
 from .errors import EditError, PolicyError
+from .rule import LARGE, Rule
+from .trigger import Target, Trigger, Verdict
 
-LARGE = 10**12
-"""No setting in tokens goes beyond this, either way; a published negative one stays possible."""
+__all__ = [
+    "LARGE",
+    "Edits",
+    "Policy",
+    "Reason",
+    "Rule",
+    "Stage",
+    "Target",
+    "Trigger",
+    "Verdict",
+    "read_edits",
+]
 
-
-class Rule(Value):
-    """Base of all retention rules. `kind` names the rule in JSON and in settings ("<kind>.<knob>")."""
-
-    title: ClassVar[str] = ""
-    phrase: ClassVar[str] = ""
-    """One clause for the rule panel; `{knob}` marks where a value stands."""
-    source: ClassVar[str] = ""
-    """Who published the rule, and where."""
-    locked: ClassVar[bool] = False
-    """A rule that no setting can switch off."""
-
-    kind: str
-    enabled: bool = Field(True, description="Whether the rule takes part")
-
-    @property
-    def template(self) -> str:
-        """The clause that says what the rule does as it is set now."""
-        return self.phrase
-
-    @property
-    def sentence(self) -> str:
-        """The rule in words, with its knobs' values."""
-        return self.template.format(**self.model_dump())
+Reason = Literal["auto", "manual", "overflow"]
+"""Why a compaction is planned: the harness' own check, the user's /compact, or a provider's refusal."""
 
 
-class Trigger(Rule):
-    """When a policy compacts: above `window - reserve_tokens`, or from a share of the window on.
+class Stage(Value):
+    """A stage of a policy: the kinds of rules that take part from it on, and for which reasons it runs."""
 
-    A given `ratio` decides alone and fires at equality (S0-12); else `reserve_tokens` decides and only
-    more than the rest of the window fires (FLUE §5).
-    """
-
-    title: ClassVar[str] = "Trigger"
-    phrase: ClassVar[str] = "compact when the context leaves less than {reserve_tokens} tokens free"
-
-    kind: str = "trigger"
-    reserve_tokens: Number = Field(
-        16384,
-        description="Tokens of the window kept free for the reply",
-        ge=-LARGE,
-        le=LARGE,
-        allow_inf_nan=False,
-    )
-    ratio: float | None = Field(None, description="Share of the window that triggers instead", gt=0, le=1)
-
-    @property
-    def template(self) -> str:
-        return self.phrase if self.ratio is None else "compact when the context fills {ratio} of the window"
-
-    def threshold(self, window: Number) -> Number:
-        """Tokens of context at which it fires (a `ratio`) or above which it fires (a reserve)."""
-        return window * self.ratio if self.ratio is not None else window - self.reserve_tokens
-
-    def fires(self, tokens: Number, window: Number) -> bool:
-        """Whether a context of `tokens` triggers a compaction; never when the window is unknown (0)."""
-        if not self.enabled or not window > 0:
-            return False
-        if self.ratio is not None:
-            return tokens >= self.threshold(window)
-        return tokens > self.threshold(window)
+    name: str
+    rules: tuple[str, ...]
+    reasons: tuple[Reason, ...] = ("auto", "manual", "overflow")
 
 
 class Policy(Value):
-    """A named trigger with its rules. The first rule that claims a block decides its fate."""
+    """A named trigger with its rules. The first rule that claims a block decides its fate.
+
+    With `stages` the rules named in one take part only from that stage on, and what a later stage decides
+    stands over an earlier one's decision. A `target` ends the stages as soon as it is met. Rules in no stage
+    always take part and come first.
+    """
 
     name: str
     title: str = ""
     source: str = ""
     trigger: Trigger = Trigger()
+    target: Target | None = None
+    conduct: Conduct = Conduct()
+    stages: tuple[Stage, ...] = ()
     rules: tuple[SerializeAsAny[Rule], ...] = ()
+
+    @property
+    def parts(self) -> tuple[Rule, ...]:
+        """Everything that has settings: the trigger, the target if there is one, the harness, the rules."""
+        target = () if self.target is None else (self.target,)
+        return (self.trigger, *target, self.conduct, *self.rules)
 
     def configured(self, settings: dict[str, Any]) -> Self:
         """This policy with settings "<kind>.<knob>" applied. Raises `PolicyError` naming what is wrong."""
         if not settings:
             return self
-        owners = {rule.kind: rule for rule in (self.trigger, *self.rules)}
+        owners = {rule.kind: rule for rule in self.parts}
         for key, value in settings.items():
             kind, _, knob = key.partition(".")
             if kind not in owners:
                 raise PolicyError(self.name, f"it has no rule {kind!r}", owners)
             owners[kind] = _set(self.name, owners[kind], knob, value)
-        rules = tuple(owners[rule.kind] for rule in self.rules)
-        return self.model_copy(update={"trigger": owners["trigger"], "rules": rules})
+        update: dict[str, Any] = {"rules": tuple(owners[rule.kind] for rule in self.rules)}
+        update |= {name: owners[name] for name in ("trigger", "target", "conduct") if name in owners}
+        return self.model_copy(update=update)
 
 
 def _set(policy: str, rule: Rule, knob: str, value: Any) -> Rule:
@@ -143,12 +120,3 @@ def read_edits(edits: Edits | dict[str, Any] | None) -> Edits:
     except ValidationError as error:
         first = error.errors()[0]
         raise EditError("edit", ".".join(map(str, first["loc"])), first["msg"]) from None
-
-
-class Verdict(NamedTuple):
-    """Whether a trigger fires now. `fires` is None when nothing tells the size of the context."""
-
-    fires: bool | None
-    tokens: Number | None
-    threshold: Number | None
-    sentence: str

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from .live import Ints
+from .live import Bools, Ints
 from .summary import MARKER, OMITTED, SPLIT, extract_line
 from .table import Appendix, Summary, Table
 
@@ -28,6 +29,24 @@ class StandIn:
     split_start: Ints
     cost: Ints
     appendices: tuple[Appendix, ...]
+    per_turn: bool = False
+
+    def texts(self, place: int) -> list[tuple[str, int, int]]:
+        """The messages of a cut at `place`, each with the live positions it stands for (first, end).
+
+        One for everything, or one for each turn that has anything to say; what rules add to the summary
+        ends the last.
+        """
+        if not self.per_turn:
+            return [(self.text(place), 0, place)]
+        bounds = [0, *(np.flatnonzero(opening_turns(self.table)[1:place]) + 1).tolist(), place]
+        out = []
+        for first, end in pairwise(bounds):
+            lines = [MARKER, *(line for line in self.lines[first:end] if line)]
+            if end == place:
+                lines += [line for appendix in self.appendices for line in appendix.lines(place)]
+            out.append(("\n".join(lines), first, end))
+        return out
 
     def text(self, place: int) -> str:
         """The stand-in for a cut at `place`."""
@@ -55,7 +74,8 @@ def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appen
     n = len(live)
     prefix = np.zeros(n + 1, np.int32)
     np.cumsum(costs, out=prefix[1:])
-    split = table.split_start if spec is not None and spec.split_turns else np.full(n + 1, -1, np.int32)
+    apart = spec is not None and spec.split_turns and not spec.per_turn
+    split = table.split_start if apart else np.full(n + 1, -1, np.int32)
     cap = np.zeros(n + 1, np.int64)
     if spec is not None:
         cap = spec.max_tokens + np.where(split >= 0, spec.prefix_max_tokens, 0)
@@ -63,9 +83,21 @@ def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appen
     first = np.minimum(np.searchsorted(prefix, prefix - cap, side="left"), np.arange(n + 1))
     cost = fixed[0] + np.where(first > 0, fixed[1], 0) + np.where(split >= 0, fixed[2], 0)
     cost = cost + prefix - prefix[first]
+    if spec is not None and spec.per_turn:
+        # Every turn opens with the marker, and none is left out.
+        turns = np.cumsum(opening_turns(table))
+        first = np.zeros(n + 1, np.int64)
+        cost = fixed[0] * np.append(np.zeros(1, np.int64), turns) + prefix
     for appendix in appendices:
         cost = cost + appendix.cost
-    return StandIn(table, lines, prefix, first, split, cost.astype(np.int32), tuple(appendices))
+    per_turn = spec is not None and spec.per_turn
+    return StandIn(table, lines, prefix, first, split, cost.astype(np.int32), tuple(appendices), per_turn)
+
+
+def opening_turns(table: Table) -> Bools:
+    """bool[n]: the live entry is the first of its turn in this view."""
+    turn = table.live.turn
+    return np.append(np.ones(min(len(turn), 1), bool), np.diff(turn) != 0)
 
 
 def _lines(table: Table) -> tuple[tuple[str, ...], Ints]:

@@ -2,25 +2,27 @@
 
 A rule never edits anything: it proposes a place for the cut, or claims blocks, once for the side older
 than the cut and once for the side that is kept. Because a claim depends on the side alone and not on
-where exactly the cut stands, every legal cut is planned at once (see `plan.py`).
+where exactly the cut stands, every legal cut is planned at once (see `plan.py`). A rule that cuts in place
+(truncates, points at, clears) does the same: what is older than the cut is what it may touch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .blocks import Block
 from .counters import find_counter
 from .cuts import CutPoints
 from .errors import CounterError
-from .ledger import Ledger
+from .ledger import Ledger, clear_output
 from .live import Bools, Ints, Live
 from .models import window_of
-from .policy import Trigger
+from .policy import Policy, Reason, Rule, Trigger
 from .session import Session
 from .usage import Tail
 
@@ -29,6 +31,9 @@ FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")
 VERBATIM, TRUNCATED, POINTER, SUMMARISED, DROPPED, CLEARED = range(6)
 
 Bytes = NDArray[np.uint8]
+
+COUNTED = ("usage", "assembled")
+"""Measures that a plan follows by the ledger's counter: it has no other word for a context not sent yet."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +44,8 @@ class Table:
     section  uint8[m]  index into SECTIONS
     start    int       first live entry that may be compacted (1 after a recorded summary)
 
-    `given_window` is the model's window where the caller knows better than the session.
+    `given_window` is the model's window where the caller knows better than the session; `reason` is why a
+    compaction is planned.
     """
 
     session: Session
@@ -48,8 +54,47 @@ class Table:
     cuts: CutPoints
     tokens: Ints
     section: Bytes
-    trigger: Trigger
+    policy: Policy
     given_window: int | None = None
+    reason: Reason = "auto"
+
+    @property
+    def trigger(self) -> Trigger:
+        """When the policy compacts."""
+        return self.policy.trigger
+
+    def sibling(self, kind: str) -> Rule | None:
+        """The policy's rule of that kind, if it has one that is switched on."""
+        return next((rule for rule in self.policy.rules if rule.kind == kind and rule.enabled), None)
+
+    def block(self, row: int) -> Block:
+        """The block of a live row as it stands: an output that was emptied before, emptied."""
+        position = int(self.live.position[row])
+        block = self.session.entries[self.live.entries[position]].blocks[self.live.block[row]]
+        return clear_output(block) if self.live.cleared[row] else block
+
+    @cached_property
+    def beyond(self) -> int:
+        """What every request holds beyond the live entries, by the policy's own measure.
+
+        The head and what the provider reports beyond the file, where tokens are counted; nothing by the
+        published estimates, which look at messages alone.
+        """
+        if self.trigger.measure not in COUNTED:
+            return 0
+        return self.ledger.head_tokens + self.ledger.explain(self.session).tokens
+
+    @cached_property
+    def calls(self) -> Ints:
+        """int32[m]: the row of the call that an output answers, -1 for everything else."""
+        out = np.full(len(self.tokens), -1, np.int32)
+        out[self.live.pairs[:, 1]] = self.live.pairs[:, 0]
+        return out
+
+    @cached_property
+    def kind(self) -> Bytes:
+        """uint8[m]: index into KINDS, what each block is."""
+        return self.ledger.kind[self.ledger.live_rows(self.session)]
 
     @cached_property
     def window(self) -> int:
@@ -95,15 +140,32 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
+class Rewrite:
+    """What a claim makes of a block.
+
+    `make` takes the block as the stages before left it, and its live row; it gives the new block, the very
+    same one to leave it alone, or None when nothing of it stands (never of a call or its output). `key` says
+    everything else the result depends on, so that it can be kept from plan to plan; None keeps nothing.
+    """
+
+    make: Callable[[Block, int], Block | None]
+    key: Hashable = None
+
+
+@dataclass(frozen=True, eq=False)
 class Claim:
     """Blocks a rule decides on one side of the cut: bool[m], their fate, and int32[m] tokens after it.
 
-    `tokens` None leaves what stands as it is and takes what does not stand to zero.
+    `tokens` None leaves what stands as it is and takes what does not stand to zero. With a `rewrite` the
+    tokens are counted, and blocks it leaves alone are not claimed; `again` rewrites also what an earlier
+    stage has rewritten.
     """
 
     rows: Bools
     fate: int
     tokens: Ints | None = None
+    rewrite: Rewrite | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,17 +182,42 @@ class Appendix:
 
 
 @dataclass(frozen=True, eq=False)
+class Notice:
+    """A message that stands at the cut and says what was left out there.
+
+    `entries` (bool[n]) are the live entries it speaks of when they are older than the cut; `write` gives its
+    text from their number and their weight, by the policy's own measure, as the stages before left them.
+    With `echo`, a cut at the very end repeats everything after the notice: a published defect (TIERED §4).
+    """
+
+    role: str
+    entries: Bools
+    write: Callable[[int, int], str]
+    echo: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Summary:
-    """How the older side is summarised. Caps are the tokens a summariser may write."""
+    """How the older side is summarised. Caps are the tokens a summariser may write.
+
+    `at` is the live position before which the summary stands, where something older stays before it.
+    `per_turn` writes one message for each older turn in place of one for all.
+    """
 
     max_tokens: int
     prefix_max_tokens: int = 0
     split_turns: bool = False
+    at: int = 0
+    per_turn: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """A rule's answer. `cut` is a place, `why` what to tell when it proposes none."""
+    """A rule's answer. `cut` is a place, `why` what to tell when it proposes none.
+
+    `unpaired` leaves call/output pairs as they fall, as some published systems do; every other decision
+    keeps them whole.
+    """
 
     cut: int | None = None
     why: str = ""
@@ -138,4 +225,6 @@ class Decision:
     kept: Claim | None = None
     summary: Summary | None = None
     appendix: Appendix | None = None
+    notice: Notice | None = None
     notes: tuple[str, ...] = field(default=())
+    unpaired: bool = False

@@ -17,12 +17,13 @@ PACKAGE = ROOT / "inspector"
 
 FLOORS: tuple[str, ...] = (
     "errors blocks compactjson session tree live printable columns",
-    "readers counters counter ledger rows reported ranks history cuts policy models summary overflow usage",
-    "plan cuttable jobs rules policies table fates standin",
+    "readers counters counter ledger rows reported ranks history cuts policy rule trigger conduct audit models "
+    "prices summary overflow usage",
+    "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights",
     "context assembly wire knobs",
     "diff trace cost",
     "review replay bundled story",
-    "view closeup",
+    "view closeup runview",
     "disk claude corpus widgets server export cli",
     "__init__",
 )

@@ -1,0 +1,37 @@
+"""What every part of a policy is made of: named settings with a sentence that says what they do."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from .blocks import Value
+
+LARGE = 10**12
+"""No setting in tokens goes beyond this, either way; a published negative one stays possible."""
+
+
+class Rule(Value):
+    """Base of all retention rules. `kind` names the rule in JSON and in settings ("<kind>.<knob>")."""
+
+    title: ClassVar[str] = ""
+    phrase: ClassVar[str] = ""
+    """One clause for the rule panel; `{knob}` marks where a value stands."""
+    source: ClassVar[str] = ""
+    """Who published the rule, and where."""
+    locked: ClassVar[bool] = False
+    """A rule that no setting can switch off."""
+
+    kind: str
+    enabled: bool = Field(True, description="Whether the rule takes part")
+
+    @property
+    def template(self) -> str:
+        """The clause that says what the rule does as it is set now."""
+        return self.phrase
+
+    @property
+    def sentence(self) -> str:
+        """The rule in words, with its knobs' values."""
+        return self.template.format(**self.model_dump())

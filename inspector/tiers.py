@@ -1,0 +1,249 @@
+"""A policy's stages: what stands after the first, the first two, and so on, and where the policy stops.
+
+A policy without stages has one tier. A tier is two columns of fates like any plan, so the tier that meets
+the target can be found for every place of the cut at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .counter import Longs
+from .cuttable import CutTable, price_cuts
+from .fates import Side, close_pairs, decide_stage, start_side, unbind
+from .live import Bools, Ints
+from .models import find_class, model_of
+from .notices import PlacedNotice
+from .policy import Rule
+from .rules import decide
+from .standin import StandIn, make_stand_in
+from .table import SUMMARISED, VERBATIM, Decision, Summary, Table
+from .weights import weigh_side
+
+
+@dataclass(frozen=True, eq=False)
+class Tier:
+    """What stands after `depth` stages. `decisions` has one for every rule; those not reached say nothing.
+
+    `place` is where the policy itself would cut here, or None; `why` then tells why not. `uncut` is what
+    stands without any cut.
+    """
+
+    table: Table
+    depth: int
+    decisions: tuple[Decision, ...]
+    older: Side
+    kept: Side
+    uncut: Side
+    place: int | None
+    why: str
+    bound: bool = False
+    before: Tier | None = None
+
+    @cached_property
+    def spec(self) -> Summary | None:
+        """How the older side is summarised, if it is."""
+        return next((d.summary for d in self.decisions if d.summary is not None), None)
+
+    @cached_property
+    def stand_in(self) -> StandIn:
+        """What stands where a model's summary would, priced at every place."""
+        appendices = [d.appendix for d in self.decisions if d.appendix is not None]
+        return make_stand_in(self.table, self.spec, appendices)
+
+    @cached_property
+    def notice(self) -> PlacedNotice | None:
+        """The message that stands at the cut, if a rule leaves one."""
+        given = next((d.notice for d in self.decisions if d.notice is not None), None)
+        if given is None:
+            return None
+        left = self.before.older if self.before is not None else start_side(self.table, self.table.kind < 0)
+        return PlacedNotice(given, self.table, left, weigh_side(self.table, left))
+
+    @property
+    def unpaired(self) -> bool:
+        """Whether call/output pairs are left as they fall."""
+        return any(d.unpaired for d in self.decisions)
+
+    def settle(self, place: int | None) -> Side:
+        """Every block's outcome at a cut: both sides, pairs kept whole across it."""
+        if place is None:
+            return self.uncut
+        older = self.table.live.position < place
+        a, b = self.older, self.kept
+        blocks = {row: block for row, block in a.blocks.items() if older[row]}
+        blocks |= {row: block for row, block in b.blocks.items() if not older[row]}
+        side = Side(
+            np.where(older, a.fate, b.fate),
+            np.where(older, a.tokens, b.tokens),
+            np.where(older, a.rule, b.rule),
+            blocks,
+        )
+        if not self.unpaired:
+            side = close_pairs(self.table, side)
+        return unbind(self.table, side, len(side.fate)) if self.bound else side
+
+    @cached_property
+    def weights(self) -> tuple[Longs, Longs]:
+        """int64[n], older and kept: every live entry by the policy's own measure."""
+        return weigh_side(self.table, self.older), weigh_side(self.table, self.kept)
+
+    @cached_property
+    def sizes(self) -> Longs:
+        """int64[n+1]: what each place leaves by the policy's own measure, a summary and notice included."""
+        older, kept = self.weights
+        out = np.zeros(len(older) + 1, np.int64)
+        np.cumsum(older, out=out[1:])
+        out[:-1] += np.cumsum(kept[::-1])[::-1]
+        out += self.table.beyond
+        if self.spec is not None:
+            out += np.where(self.writes, self.stand_in.cost, 0)
+        if self.notice is not None:
+            out += self.notice.weight
+        return out
+
+    def size(self, place: int | None) -> int:
+        """The same for one place, or for no cut."""
+        return int(self.sizes[0 if place is None else place])
+
+    @cached_property
+    def writes(self) -> Bools:
+        """bool[n+1]: whether a cut at this place has anything to summarise."""
+        live = self.table.live
+        out = np.zeros(len(live) + 1, bool)
+        found = np.bincount(live.position, self.older.fate == SUMMARISED, len(live))
+        out[1:] = np.cumsum(found) > 0
+        return out
+
+    @cached_property
+    def cuts(self) -> CutTable:
+        """What every place leaves in tokens of the ledger's counter, whatever stage that takes."""
+        return price_cuts(self.table, self.older, self.kept, self.writes, self.stand_in, self.notice)
+
+
+class Tiers:
+    """All tiers of a policy over one table, each made when somebody asks for it."""
+
+    def __init__(self, table: Table, pinned: Bools, place: int | None) -> None:
+        """`place` is a cut by hand; None lets the policy decide."""
+        self.table, self.pinned, self.by_hand = table, pinned, place
+        policy = table.policy
+        named = {kind for stage in policy.stages for kind in stage.rules}
+        self.bound = find_class(model_of(table.session)) == "bound"
+        self.stages = tuple(stage for stage in policy.stages if table.reason in stage.reasons)
+        self._always = tuple(code for code, rule in enumerate(policy.rules) if rule.kind not in named)
+        self._tiers: list[Tier] = []
+        self._raw: list[tuple[Side, Side]] = []
+        self._free: tuple[Bools, Bools] = (~pinned, ~pinned)
+
+    @property
+    def last(self) -> int:
+        """The depth at which every stage took part."""
+        return len(self.stages)
+
+    def __getitem__(self, depth: int) -> Tier:
+        while len(self._tiers) <= depth:
+            self._tiers.append(self._next())
+        return self._tiers[depth]
+
+    def _next(self) -> Tier:
+        table, rules, depth = self.table, self.table.policy.rules, len(self._tiers)
+        before = self._tiers[-1] if self._tiers else None
+        codes = self._always if before is None else self._codes(self.stages[depth - 1].rules)
+        decisions = list(before.decisions if before is not None else [Decision()] * len(rules))
+        for code in codes:
+            decisions[code] = _ask(rules[code], table)
+        sides, free = [], []
+        for side, at in (("older", 0), ("kept", 1)):
+            start = self._raw[-1][at] if self._raw else start_side(table, self.pinned)
+            claims = [
+                (code, claim) for code in codes if (claim := getattr(decisions[code], side)) is not None
+            ]
+            decided, left = decide_stage(table, start, claims, self._free[at])
+            sides.append(decided)
+            free.append(left)
+        if before is None:
+            self._free = (free[0], free[1])
+        self._raw.append((sides[0], sides[1]))
+        place, why = self._place(decisions, depth)
+        if not any(decision.unpaired for decision in decisions):
+            sides = [close_pairs(table, side) for side in sides]
+        older, kept = sides
+        uncut = kept
+        if self.bound:
+            m = len(table.tokens)
+            uncut, older = unbind(table, kept, m), unbind(table, older, m)
+            # What is kept stands after whatever is edited before the cut, wherever that is.
+            edited = np.flatnonzero(older.fate != VERBATIM)
+            kept = unbind(table, kept, int(edited[0]) if len(edited) else m)
+        return Tier(table, depth, tuple(decisions), older, kept, uncut, place, why, self.bound, before)
+
+    def _codes(self, kinds: tuple[str, ...]) -> tuple[int, ...]:
+        rules = self.table.policy.rules
+        return tuple(code for kind in kinds for code, rule in enumerate(rules) if rule.kind == kind)
+
+    def _place(self, decisions: list[Decision], depth: int) -> tuple[int | None, str]:
+        if self.by_hand is not None:
+            return self.by_hand, ""
+        kinds = [stage.rules for stage in reversed(self.stages[:depth])]
+        order = [*(self._codes(names) for names in kinds), self._always]
+        for codes in order:
+            for code in codes:
+                if decisions[code].cut is not None:
+                    return decisions[code].cut, ""
+        said = [decisions[code].why for codes in order for code in codes if decisions[code].why]
+        return None, " ".join(dict.fromkeys(said))
+
+    @cached_property
+    def limit(self) -> int | None:
+        """What is low enough by the policy's own measure; None when no target is set or nothing tells."""
+        target, trigger = self.table.policy.target, self.table.trigger
+        if target is None or not target.enabled:
+            return None
+        return target.limit(trigger.base(self.table.window))
+
+    def stop(self) -> int:
+        """The depth at which the policy stops. A cut by hand or a /compact asks for one stage at least."""
+        if not self.stages:
+            return 0
+        limit, last = self.limit, self.last
+        asked = self.by_hand is not None or self.table.reason != "auto"
+        for depth in range(1 if asked else 0, last):
+            tier = self[depth]
+            if limit is not None and tier.size(tier.place) <= limit:
+                return depth
+        return last
+
+    @cached_property
+    def depths(self) -> Ints:
+        """int32[n+1]: the depth at which the policy stops for a cut by hand at each place."""
+        n = len(self.table.live)
+        out = np.full(n + 1, self.last, np.int32)
+        if self.limit is not None:
+            for depth in reversed(range(1, self.last)):
+                out[self[depth].sizes <= self.limit] = depth
+        return out
+
+    @cached_property
+    def cuts(self) -> CutTable:
+        """What every place leaves, each at the depth where the policy stops for it."""
+        if not self.stages:
+            return self[0].cuts
+        wanted = sorted(set(self.depths.tolist()))
+        tables = {depth: self[depth].cuts for depth in wanted}
+        total, sections, summary = (
+            getattr(tables[wanted[-1]], name).copy() for name in ("total", "sections", "summary")
+        )
+        for depth in wanted[:-1]:
+            here = self.depths == depth
+            total[here] = tables[depth].total[here]
+            sections[here] = tables[depth].sections[here]
+            summary[here] = tables[depth].summary[here]
+        return CutTable(total, sections, summary)
+
+
+def _ask(rule: Rule, table: Table) -> Decision:
+    return decide(rule, table) if rule.enabled else Decision()
