@@ -35,10 +35,10 @@ SOURCES := $(wildcard js/*.json js/*.mjs) $(shell find js/src js/style 2>/dev/nu
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint format build bench wheel binder chromium clean
+.PHONY: help lab test checklist lint format build bench wheel binder chromium clean
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 lab: build $(MADE)/lab ## open the first notebook in JupyterLab: PORT=8888 ARGS=--no-browser
 	@$(PY) -m jupyterlab --ServerApp.root_dir=notebooks --LabApp.default_url=/lab/tree/$(FIRST) \
@@ -47,6 +47,9 @@ lab: build $(MADE)/lab ## open the first notebook in JupyterLab: PORT=8888 ARGS=
 
 test: build $(MADE)/test chromium ## run every check and every test: STEPS="lint unit front notebooks browser"
 	@$(PY) tests/suite.py $(STEPS)
+
+checklist: $(MADE)/test ## list the published statements that no test proves yet
+	@$(PY) -m tests.checklist
 
 lint: $(MADE)/test js/node_modules/.made ## run the formatters' and type checkers' checks alone
 	@$(PY) tests/suite.py lint

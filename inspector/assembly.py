@@ -161,7 +161,7 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
         first_kept=tail[0] if unbroken else None,
         kept=tuple(kept if unbroken else kept + tail),
         summary=checkpoint.text,
-        **_carried_files(plan, plan.place),
+        **carried_files(plan, plan.place),
     )
     entry = Entry(
         id=entry_id,
@@ -175,7 +175,7 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
     return Session.model_construct(**{**fields, "entries": (*session.entries, entry), "leaf": entry_id})
 
 
-def _carried_files(plan: Plan, place: int) -> dict[str, tuple[str, ...]]:
+def carried_files(plan: Plan, place: int) -> dict[str, tuple[str, ...]]:
     """The lists the next compaction carries on, if the policy carries any."""
     if not any(isinstance(rule, CarryFileOperations) and rule.enabled for rule in plan.policy.rules):
         return {}

@@ -72,6 +72,9 @@ class Conduct(Rule):
         0, ge=0, le=100, description="Failures in a row that stop automatic compaction; 0 never"
     )
     reset: bool = Field(True, description="Whether /reset exists")
+    adopt: Literal["always", "smaller"] = Field(
+        "always", description="Whether a result that is not smaller is adopted all the same"
+    )
     dialect: Dialect = Field("neutral", description="Whose names the events are shown by")
 
     @property

@@ -86,7 +86,7 @@ def trace_history(session: Session, ledger: Ledger) -> History:
     last = np.append(np.flatnonzero(begins), len(path))[1:] - 1
     turn = np.maximum(np.cumsum(opens, dtype=np.int32)[begins] - 1, 0)
     cuts = np.flatnonzero(sort == COMPACTION).tolist()
-    full = _full(session, ledger, path, cuts)
+    full = count_along(session, ledger, path, cuts)
     estimated = full[last]
     reported = np.full(len(turn), -1, np.int64)
     said = np.full(len(path), -1, np.int64)
@@ -125,8 +125,8 @@ def _measure(said: Longs, full: Longs) -> int:
     return max(int(said[last] + full[-1] - full[last]), 0)
 
 
-def _full(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -> Longs:
-    """int64[p]: tokens in the context after each entry of the path.
+def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -> Longs:
+    """int64[p]: tokens in the context after each entry of the path; `cuts` are path positions of compactions.
 
     It grows entry by entry. A compaction starts it again from what was kept; from a micro-compaction on,
     the outputs it emptied count as what stands for them.

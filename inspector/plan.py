@@ -29,7 +29,7 @@ from .session import Session
 from .stages import StageReport, report_stages
 from .standin import StandIn
 from .summary import SummaryJob
-from .table import FATES, SUMMARISED, Bytes, Decision, Summary, Table
+from .table import COUNTED, FATES, SUMMARISED, Bytes, Decision, Summary, Table
 from .tiers import Tier, Tiers
 from .usage import Measured, judge_trigger, measure_usage
 
@@ -200,7 +200,11 @@ class Plan:
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the policy's trigger fires for the context as it stands."""
-        return judge_trigger(self.policy.trigger, self.measured, self.table.window)
+        measured, trigger = self.measured, self.policy.trigger
+        if trigger.measure not in (*COUNTED, "chars4_utf16"):
+            size = self.tiers[0].size(None)
+            measured = Measured(size, 0, size, None)
+        return judge_trigger(trigger, measured, self.table.window)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

@@ -80,24 +80,35 @@ def measure_usage(session: Session, tail: Tail) -> Measured:
 
 
 def judge_trigger(trigger: Trigger, measured: Measured, window: Number) -> Verdict:
-    """Whether the trigger fires for what was measured, in a window of so many tokens (0: unknown)."""
-    if not window:
+    """Whether the trigger fires for what was measured, in a window of so many tokens (0: unknown).
+
+    A trigger that goes by provider usage looks at that alone: what is estimated of later messages does not
+    fire it (S4-29).
+    """
+    if trigger.tokens is None and not trigger.base(window):
         return Verdict(None, measured.tokens, None, "The model's window is not known, so nothing triggers.")
     threshold = trigger.threshold(window)
+    by_usage = trigger.measure == "usage" and measured.last is not None
+    tokens = measured.usage_tokens if by_usage else measured.tokens
     if not trigger.enabled:
-        return Verdict(False, measured.tokens, threshold, "The trigger is switched off.")
-    fires = trigger.fires(measured.tokens, window)
+        return Verdict(False, tokens, threshold, "The trigger is switched off.")
+    fires = trigger.fires(tokens, window)
+    unit = "messages" if trigger.measure == "messages" else "tokens"
     if measured.last is None:
-        source = "all estimated (characters / 4)"
-    elif measured.trailing_tokens:
+        source = {"messages": "counted", "tiered": "by its own estimate, characters / 4"}.get(
+            trigger.measure, "all estimated (characters / 4)"
+        )
+    elif by_usage or not measured.trailing_tokens:
+        source = "by provider usage"
+        if measured.trailing_tokens:
+            source += f"; {measured.trailing_tokens:,.0f} estimated since do not count"
+    else:
         source = (
             f"{measured.usage_tokens:,.0f} by provider usage, {measured.trailing_tokens:,.0f} estimated since"
         )
-    else:
-        source = "by provider usage"
-    than = "at" if trigger.ratio is not None else "above"
+    than = "above" if trigger.above else "at"
     sentence = (
-        f"{'Fires' if fires else 'Does not fire'}: {measured.tokens:,.0f} tokens ({source}); "
+        f"{'Fires' if fires else 'Does not fire'}: {tokens:,.0f} {unit} ({source}); "
         f"it fires {than} {threshold:,.0f}."
     )
-    return Verdict(fires, measured.tokens, threshold, sentence)
+    return Verdict(fires, tokens, threshold, sentence)

@@ -59,7 +59,7 @@ def pinned(draw: st.DrawFn) -> Plan:
 
 @settings(max_examples=60)
 @given(plans() | pinned())
-def test_the_session_goes_on_with_the_context_that_was_promised(plan: Plan) -> None:
+def test_S4_6_the_session_goes_on_with_the_context_that_was_promised(plan: Plan) -> None:
     if plan.place is None:
         with pytest.raises(EditError):
             append_checkpoint(plan, WRITTEN, "written")
@@ -112,7 +112,7 @@ def with_files() -> Session:
     return build(user(), *steps, say(), user(), say(), user(), say())
 
 
-def test_the_next_compaction_carries_the_files_on() -> None:
+def test_S4_40_the_next_compaction_carries_the_files_on() -> None:
     after = append_checkpoint(plan_of(with_files(), "flue", cut="e8"), WRITTEN, "c1")
     assert (boundary_of(after).files_read, boundary_of(after).files_modified) == (("a.py",), ("b.py",))
     again = plan_of(after, "flue", cut="e10")
@@ -158,7 +158,7 @@ def test_a_name_that_is_taken_is_refused() -> None:
         append_checkpoint(plan_of(FIVE_TURNS, cut="e6"), WRITTEN, "e3")
 
 
-def test_a_failed_summary_stands_in_no_context() -> None:
+def test_S4_50_a_failed_summary_stands_in_no_context() -> None:
     plan, failed = plan_of(FIVE_TURNS, cut="e6"), Checkpoint(error="Summarization failed: boom")
     with pytest.raises(EditError, match="summary by 'model': Summarization failed: boom"):
         build_context(FIVE_TURNS, plan, failed)

@@ -48,7 +48,7 @@ def test_the_first_place_has_nothing_before_it_and_the_last_keeps_nothing() -> N
     assert find_cuts(build(user(), say()))[2].entry == "end"
 
 
-def test_a_cut_between_a_call_and_its_output_would_orphan_the_output() -> None:
+def test_S4_77_a_cut_between_a_call_and_its_output_would_orphan_the_output() -> None:
     session = build(user(), call("a"), answer("a"), say())
     assert verdicts(session) == ["nothing-before", "legal", "orphan-output", "legal", "legal"]
     assert "unexpected tool_use_id" in find_cuts(session)[2].sentence

@@ -17,12 +17,12 @@ PACKAGE = ROOT / "inspector"
 
 FLOORS: tuple[str, ...] = (
     "errors blocks compactjson session tree live printable columns",
-    "readers counters counter ledger rows reported ranks history cuts policy rule trigger conduct audit models "
-    "prices summary overflow usage",
+    "readers counters counter ledger rows reported ranks history cuts policy rule trigger conduct audit scenario models "
+    "prices prefix summary overflow usage dialects order tally lint",
     "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights",
-    "context assembly wire knobs",
-    "diff trace cost",
-    "review replay bundled story",
+    "context assembly carried wire knobs",
+    "diff trace cost bill",
+    "review replay run life bundled story",
     "view closeup runview",
     "disk claude corpus widgets server export cli",
     "__init__",

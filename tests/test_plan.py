@@ -57,7 +57,7 @@ def test_S0_24_the_recent_window_is_four_turns_by_default() -> None:
     assert plan_of(FIVE_TURNS).place == 2
 
 
-def test_S0_12_the_ratio_fires_at_equality_and_the_reserve_only_above() -> None:
+def test_S0_12_S4_30_the_ratio_fires_at_equality_and_the_reserve_only_above() -> None:
     ratio, reserve = find_policy("keep-recent-turns").trigger, find_policy("flue").trigger
     assert (ratio.fires(7_999, 10_000), ratio.fires(8_000, 10_000)) == (False, True)
     assert (reserve.fires(183_616, 200_000), reserve.fires(183_617, 200_000)) == (False, True)
@@ -89,7 +89,7 @@ def test_the_last_place_summarises_everything() -> None:
     assert set(fates(plan_of(FIVE_TURNS, cut="end"))) == {"summarised"}
 
 
-def test_an_illegal_cut_is_refused_with_the_rule_s_sentence() -> None:
+def test_S4_77_an_illegal_cut_is_refused_with_the_rule_s_sentence() -> None:
     session = build(user(), call("a"), answer("a"), say())
     with pytest.raises(EditError, match="without the call"):
         plan_of(session, cut="e2")
@@ -163,7 +163,7 @@ def test_a_long_history_keeps_the_newest_lines_of_the_stand_in() -> None:
     assert plan.after == build_context(session, plan).tokens
 
 
-def test_a_split_turn_s_beginning_is_its_own_job_and_gets_no_previous_summary() -> None:
+def test_S4_41_a_split_turn_s_beginning_is_its_own_job_and_gets_no_previous_summary() -> None:
     summary = Entry(
         id="", kind="compaction", blocks=(Text(text="seen"),), boundary=Boundary(summary="so far")
     )
@@ -192,7 +192,7 @@ def test_a_written_summary_takes_the_stand_in_s_place_and_the_session_goes_on_fr
         append_checkpoint(plan, Checkpoint(error="boom"), "c2")
 
 
-def test_reasoning_is_summarised_as_text_and_never_made() -> None:
+def test_S0_32_reasoning_is_summarised_as_text_and_never_made() -> None:
     thought = Entry(
         id="", role="assistant", blocks=(Reasoning(text="because", signature="s"), Text(text="so"))
     )
@@ -216,7 +216,7 @@ def test_a_rule_can_be_switched_off() -> None:
     assert plan.after == plan.before
 
 
-def test_the_trigger_measures_by_provider_usage_and_says_so() -> None:
+def test_S4_33_the_trigger_measures_by_provider_usage_and_says_so() -> None:
     told = say().model_copy(update={"usage": Usage(input=5, cache_read=183_600, output=100)})
     verdict = plan_of(build(user(), told), "flue").verdict
     assert verdict.fires
@@ -224,7 +224,7 @@ def test_the_trigger_measures_by_provider_usage_and_says_so() -> None:
     assert make_plan(FIVE_TURNS, count(FIVE_TURNS), "flue", window=0).verdict.fires is None
 
 
-def test_files_are_carried_forward_and_priced() -> None:
+def test_S4_45_files_are_carried_forward_and_priced() -> None:
     def edit(name: str, path: str) -> Entry:
         block = ToolCall(id=path, name=name, input={"path": path})
         return Entry(id="", role="assistant", blocks=(block,))

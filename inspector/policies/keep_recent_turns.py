@@ -11,6 +11,6 @@ KEEP_RECENT_TURNS = Policy(
     name="keep-recent-turns",
     title="Keep recent turns",
     source="the recent window of the stud-cli wiki, Compaction and Memory 1.1.0: 80 % trigger, last 4 turns",
-    trigger=Trigger(ratio=0.8),
+    trigger=Trigger(ratio=0.8, measure="assembled", check="request"),
     rules=(KeepSystem(), KeepRecentTurns(turns=4), SummariseOlder(split_turns=False)),
 )

@@ -1,0 +1,154 @@
+"""A session lived again under a policy: how full the context was at every step, and what happened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .audit import AuditEvent
+from .conduct import STATES
+from .counter import Longs
+from .ledger import Ledger
+from .live import Ints
+from .plan import Plan
+from .policy import Policy, Reason
+from .scenario import Scenario
+from .session import Session
+from .table import Bytes
+
+Status = Literal["finished", "paused", "failed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Compaction:
+    """One compaction of a run. `plan` is an ordinary plan, on the replayed context as a session of its own.
+
+    `before` and `after` are tokens as the run tells them; `prefix` those before the first block that was
+    changed, which a provider's cache still knows. `calls` is how often the summariser was asked, `asked` and
+    `written` the tokens of its requests and answers. `adopted` is False for one that failed or did not help.
+    """
+
+    step: int
+    turn: int
+    entry: str
+    reason: Reason
+    plan: Plan
+    before: int
+    after: int
+    prefix: int
+    adopted: bool = True
+    calls: int = 0
+    asked: int = 0
+    written: int = 0
+
+
+class Finding(NamedTuple):
+    """Something a reader of the run should know, and the step from which on."""
+
+    kind: str
+    step: int
+    sentence: str
+
+
+class Recorded(NamedTuple):
+    """A compaction the file records, beside the run's own first crossing in the same stretch.
+
+    `turn` and `tokens` are where it stands and what stood there; `fired` is the turn in which the policy
+    fires in that stretch if the context was as recorded, None if it never does.
+    """
+
+    entry: str
+    step: int
+    turn: int
+    tokens: int
+    fired: int | None
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """Columns over the k steps of a session's life (one request with its tool outputs), and what happened.
+
+    entry     int32[k]  position in `session.entries` of the last entry of the step, -1 before the first
+    turn      int32[k]  turn of the step, 0-based
+    recorded  int64[k]  tokens in the context at its end as it was: reported, else counted
+    context   int64[k]  the same in the context the policy leaves
+    measured  int64[k]  that context by the policy's own measure
+    sent      int64[k]  tokens of the request that opens the step, 0 when it opens with none
+    cached    int64[k]  of which an unchanged prefix of the request before
+    output    int64[k]  tokens of the reply
+    state     uint8[k]  index into STATES at its end
+
+    A run that ends early, paused or failed, repeats its last figures. `source` tells where tokens come from.
+    """
+
+    session: Session
+    policy: Policy
+    scenario: Scenario
+    ledger: Ledger
+    window: int
+    threshold: int
+    entry: Ints
+    turn: Ints
+    recorded: Longs
+    context: Longs
+    measured: Longs
+    sent: Longs
+    cached: Longs
+    output: Longs
+    state: Bytes
+    events: tuple[AuditEvent, ...]
+    compactions: tuple[Compaction, ...]
+    findings: tuple[Finding, ...]
+    against: tuple[Recorded, ...]
+    status: Status = "finished"
+    why: str = ""
+    source: str = ""
+
+    def __len__(self) -> int:
+        return len(self.turn)
+
+    @property
+    def adopted(self) -> tuple[Compaction, ...]:
+        """The compactions that changed the context."""
+        return tuple(item for item in self.compactions if item.adopted)
+
+    @property
+    def peak(self) -> int:
+        """The fullest the replayed context became."""
+        return int(self.context.max()) if len(self) else 0
+
+    def states(self) -> dict[str, int]:
+        """How many steps ended in each state."""
+        counts = np.bincount(self.state, minlength=len(STATES)).tolist()
+        return {name: n for name, n in zip(STATES, counts, strict=True) if n}
+
+    def __repr__(self) -> str:
+        tally = Counter(event.kind for event in self.events)
+        window = f"{self.window:,}" if self.window else "an unknown window"
+        head = (
+            f"Run({self.policy.name}, {len(self):,} steps, {len(self.adopted)} compactions, "
+            f"fullest {self.peak:,} of {window}, {self.status})"
+        )
+        sent = (
+            f"  sent {int(self.sent.sum()):,} tokens in {int((self.sent > 0).sum()):,} requests, "
+            f"{_share(self.cached, self.sent)} of them an unchanged prefix"
+        )
+        lines = [head, sent]
+        for item in self.compactions[:8]:
+            verb = "->" if item.adopted else "not adopted, would leave"
+            where = f"turn {item.turn + 1}, step {item.step}"
+            lines.append(f"  {where}: {item.reason} {item.before:,} {verb} {item.after:,}")
+        if len(self.compactions) > 8:
+            lines.append(f"  … {len(self.compactions) - 8} more")
+        lines += [f"  {finding.sentence}" for finding in self.findings]
+        if tally:
+            lines.append("  events: " + ", ".join(f"{n} {kind}" for kind, n in tally.most_common(8)))
+        return "\n".join([*lines, *([f"  {self.why}"] if self.why else []), f"  {self.source}"])
+
+
+def _share(part: Longs, whole: Longs) -> str:
+    return f"{100 * int(part.sum()) / max(int(whole.sum()), 1):.0f} %"

@@ -1,0 +1,70 @@
+"""What happens to a session from outside while it is lived again: data, in the order of its entries."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from .blocks import Chars, Value
+from .errors import EditError
+
+Deed = Literal[
+    "token_overflow",
+    "byte_overflow",
+    "compact",
+    "reset",
+    "override",
+    "force",
+    "defer",
+    "release",
+    "switch",
+]
+"""A provider's refusal for tokens (HTTP 400) or bytes (413), the user's /compact or /reset, an override of
+one refused request, a state machine's word, another window or model."""
+
+
+class Act(Value):
+    """Something that happens right before the entry `at` arrives; a refusal is of the request it answers.
+
+    `confirmed` is the user's answer to /reset's question; `window` (tokens) and `model` are those switched
+    to.
+    """
+
+    at: Chars
+    do: Deed
+    confirmed: bool = True
+    window: int | None = Field(None, ge=0)
+    model: Chars | None = None
+
+
+class Writer(Value):
+    """How the summariser behaves: its first `fails` calls fail, and it writes `oversize` times its budget."""
+
+    fails: int = Field(0, ge=0)
+    oversize: float = Field(0, ge=0, le=1000)
+
+
+class Scenario(Value):
+    """Everything that happens from outside.
+
+    `user` is what the user does when a request is refused; `consents` is the answer of who is asked first.
+    `tool` says whether a compaction tool is registered.
+    """
+
+    acts: tuple[Act, ...] = ()
+    writer: Writer = Writer()
+    user: Literal["compacts", "waits", "overrides", "resets"] = "compacts"
+    consents: bool = True
+    tool: bool = True
+
+
+def read_scenario(scenario: Scenario | dict[str, Any] | None) -> Scenario:
+    """A scenario as it is or from its JSON form. Raises `EditError` naming what is wrong."""
+    if isinstance(scenario, Scenario):
+        return scenario
+    try:
+        return Scenario.model_validate(scenario or {})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise EditError("scenario", ".".join(map(str, first["loc"])), first["msg"]) from None

@@ -1,0 +1,106 @@
+"""What a harness counts about its failures: three counters that know nothing of each other (K17).
+
+A failing summariser is called again (S0-101), failed automatic compactions in a row open the breaker
+(S2-6), and a refused request is recovered from so often in a row (S4-59). Beside them stands whether the
+last passes still made the context smaller (S0-106).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .conduct import Conduct, Reason
+
+EPSILON = 0.05
+
+
+class Pass(NamedTuple):
+    """A compaction that stands: tokens of its summary, and of the context before and after it."""
+
+    summary: int
+    before: int
+    after: int
+
+
+def no_progress(previous: Pass | None, now: Pass, epsilon: float = EPSILON) -> bool:
+    """Whether a pass came to nothing: its summary is no smaller than the last, the context hardly is.
+
+    `epsilon` is the share of the context that has to go at least; S0 names none. Source: STUD §10.
+
+    >>> no_progress(Pass(900, 9_000, 8_900), Pass(1_000, 9_100, 9_050))
+    True
+    >>> no_progress(Pass(900, 9_000, 8_900), Pass(1_000, 9_100, 4_000))
+    False
+    """
+    if previous is None or now.before <= 0:
+        return False
+    return now.summary >= previous.summary and now.after >= now.before * (1 - epsilon)
+
+
+class Tally(NamedTuple):
+    """The counters at one moment. Every method gives the next moment's and changes nothing.
+
+    `calls`: failed summariser calls of the running compaction. `failures`: automatic compactions that
+    failed in a row. `recoveries`: tried since a request was last accepted, or the user spoke. `stalled`:
+    a pass came to nothing and no one has acted since.
+    """
+
+    calls: int = 0
+    failures: int = 0
+    recoveries: int = 0
+    stalled: bool = False
+
+    def start(self) -> Tally:
+        """A compaction starts."""
+        return self._replace(calls=0)
+
+    def miss(self) -> Tally:
+        """The summariser failed once more. Ask `may_retry` whether to call it again."""
+        return self._replace(calls=self.calls + 1)
+
+    def may_retry(self, conduct: Conduct) -> bool:
+        """Whether the summariser is called again: `retries` times after the first failure."""
+        return self.calls <= conduct.retries
+
+    def fail(self, reason: Reason) -> Tally:
+        """The compaction failed. Only automatic ones count towards the breaker."""
+        return self._replace(failures=self.failures + (reason == "auto"))
+
+    def succeed(self, stalled: bool = False) -> Tally:
+        """The compaction stands; `stalled` if it came to nothing."""
+        return self._replace(failures=0, stalled=stalled)
+
+    def act(self) -> Tally:
+        """The user, or a state machine, intervenes: automatic compaction may be tried again."""
+        return self._replace(failures=0, stalled=False)
+
+    def recover(self) -> Tally:
+        """A recovery from a refused request is tried."""
+        return self._replace(recoveries=self.recoveries + 1)
+
+    def accept(self) -> Tally:
+        """A request was answered, or a new call begins: recoveries count from none."""
+        return self._replace(recoveries=0)
+
+    def is_open(self, conduct: Conduct) -> bool:
+        """Whether the breaker is open: no automatic compaction starts."""
+        return 0 < conduct.breaker <= self.failures
+
+    def may_compact(self, conduct: Conduct, reason: Reason, authorised: bool = False) -> bool:
+        """Whether a compaction may start for this reason; `authorised` if the user was asked and agreed.
+
+        /compact always may, if anything compacts at all. By itself the harness does in mode auto only
+        (S1-30), with the breaker closed; after a refusal where `recover` is on (S2-23), `recoveries` times
+        in a row (S4-59).
+
+        >>> Tally(failures=3).may_compact(Conduct(breaker=3), "auto")
+        False
+        """
+        if conduct.engine == "none":
+            return False
+        if reason == "manual":
+            return True
+        if reason == "overflow":
+            return (conduct.recover or authorised) and self.recoveries < conduct.recoveries
+        willing = conduct.mode == "auto" or (conduct.mode == "ask" and authorised)
+        return willing and not self.stalled and not self.is_open(conduct)

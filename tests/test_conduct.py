@@ -1,0 +1,520 @@
+"""The machine of states, its permissions and counters, and what is said about a harness: pure functions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.conduct import (
+    FACES,
+    LEVELS,
+    STATES,
+    Conduct,
+    Latch,
+    Transition,
+    begin,
+    finish,
+    level_of,
+    may_send,
+    name_state,
+    step,
+)
+from inspector.errors import PolicyError
+from inspector.lint import check_thresholds, find_actions, find_double, lint, suggest, write_banner
+from inspector.overflow import classify_refusal
+from inspector.policy import Policy
+from inspector.tally import Pass, Tally, no_progress
+
+# The harness of S1, and that of S2 with auto on and off. S2's shares have to be exceeded (ruling g).
+WARNING = Conduct(mode="manual", engine="tool", warn=0.8, require=0.95)
+AUTO = Conduct(warn=0.8, require=0.95, block=0.98, strict=True, breaker=3)
+OFF = AUTO.model_copy(update={"mode": "manual"})
+
+shares = st.one_of(st.none(), st.sampled_from((0.5, 0.8, 0.95, 0.98, 1.0)))
+ratios = st.one_of(st.sampled_from((0.0, 0.5, 0.8, 0.8001, 0.95, 0.98, 1.0, 1.3)), st.floats(0, 2))
+
+
+@st.composite
+def conducts(draw: st.DrawFn) -> Conduct:
+    given_shares = sorted(share for share in draw(st.tuples(shares, shares, shares)) if share is not None)
+    names = draw(st.permutations(("warn", "require", "block")))[: len(given_shares)]
+    ordered = sorted(names, key=("warn", "require", "block").index)
+    return Conduct(
+        mode=draw(st.sampled_from(("auto", "ask", "manual"))),
+        engine=draw(st.sampled_from(("core", "tool", "none"))),
+        strict=draw(st.booleans()),
+        reset=draw(st.booleans()),
+        **dict(zip(ordered, given_shares, strict=True)),
+    )
+
+
+def kinds(moves: tuple[Transition, ...]) -> list[str]:
+    return [move.kind for move in moves]
+
+
+def route(moves: tuple[Transition, ...]) -> list[tuple[str, str]]:
+    return [(move.left, move.entered) for move in moves]
+
+
+# --- levels and thresholds ---
+
+
+@pytest.mark.parametrize(
+    ("ratio", "state"), [(0.79, "normal"), (0.80, "warning"), (0.94, "warning"), (0.95, "critical")]
+)
+def test_S1_4_it_warns_at_80_and_requires_at_95_percent(ratio: float, state: str) -> None:
+    assert step(WARNING, "normal", ratio)[0] == state
+
+
+@pytest.mark.parametrize(("ratio", "state"), [(0.2, "normal"), (0.80, "normal"), (0.8001, "warning")])
+def test_S2_24_S2_25_above_80_percent_is_warning_and_80_itself_is_normal(ratio: float, state: str) -> None:
+    assert step(AUTO, "normal", ratio)[0] == state
+
+
+def test_S2_26_above_95_percent_is_critical() -> None:
+    assert step(AUTO, "normal", 0.95)[0] == "warning"
+    assert step(AUTO, "normal", 0.9501)[0] == "critical"
+
+
+def test_S2_27_above_98_percent_blocks_unless_auto_is_on() -> None:
+    assert step(OFF, "normal", 0.98)[0] == "critical"
+    assert step(OFF, "normal", 0.9801)[0] == "blocking"
+    assert step(AUTO, "normal", 0.9801)[0] == "critical"
+    assert step(AUTO, "normal", 1.2)[0] == "critical"
+
+
+def test_S1_21_thresholds_are_settings_and_a_sessions_own_stand_over_global_ones() -> None:
+    everywhere = Policy(name="mine", conduct=WARNING).configured({"conduct.warn": 0.7})
+    here = everywhere.configured({"conduct.warn": 0.9})
+    assert [step(policy.conduct, "normal", 0.75)[0] for policy in (everywhere, here)] == ["warning", "normal"]
+    assert here.conduct.require == 0.95
+    with pytest.raises(PolicyError, match=r"conduct\.warn"):
+        everywhere.configured({"conduct.warn": 1.2})
+
+
+def test_S1_22_a_user_sets_warn_higher_or_lower() -> None:
+    for warn in (0.6, 0.9):
+        conduct = WARNING.model_copy(update={"warn": warn})
+        assert step(conduct, "normal", warn - 0.01)[0] == "normal"
+        assert step(conduct, "normal", warn)[0] == "warning"
+    with pytest.raises(PolicyError, match=r"warn \(0\.96\) may not lie above require \(0\.95\)"):
+        check_thresholds("mine", WARNING.model_copy(update={"warn": 0.96}))
+
+
+def test_the_trigger_lies_between_warning_and_requirement() -> None:
+    check_thresholds("mine", WARNING, trigger=0.8)
+    check_thresholds("mine", WARNING, trigger=0.95)
+    with pytest.raises(PolicyError, match=r"warn .* above trigger"):
+        check_thresholds("mine", WARNING, trigger=0.7)
+    with pytest.raises(PolicyError, match=r"trigger .* above require"):
+        check_thresholds("mine", WARNING, trigger=0.96)
+    for share in (0.0, 1.01, -1.0, float("nan")):
+        with pytest.raises(PolicyError, match="share of the window"):
+            check_thresholds("mine", Conduct(), trigger=share)
+
+
+# --- crossings ---
+
+
+def test_S1_1_S1_43_crossing_warn_is_told_once() -> None:
+    state, moves = step(WARNING, "normal", 0.82)
+    assert (state, kinds(moves)) == ("warning", ["warned"])
+    assert moves[0].data == {"from": "normal", "to": "warning", "ratio": 0.82}
+    assert step(WARNING, state, 0.84) == ("warning", ())
+
+
+def test_S1_26_the_warning_remains_and_is_told_again_only_when_crossed_again() -> None:
+    state, _ = step(WARNING, "normal", 0.82)
+    state, quiet = step(WARNING, state, 0.83)
+    state, down = step(WARNING, state, 0.34)
+    state, again = step(WARNING, state, 0.81)
+    assert (quiet, kinds(down), kinds(again), state) == ((), ["recovered"], ["warned"], "warning")
+
+
+def test_S1_44_required_comes_after_the_warning_even_in_one_jump() -> None:
+    state, moves = step(WARNING, "normal", 0.96)
+    assert (state, kinds(moves)) == ("critical", ["warned", "required"])
+
+
+def test_S2_31_S2_32_growth_is_logged_and_a_jump_logs_both() -> None:
+    assert route(step(AUTO, "normal", 0.9)[1]) == [("normal", "warning")]
+    assert route(step(AUTO, "warning", 0.96)[1]) == [("warning", "critical")]
+    jump = step(AUTO, "normal", 0.96)[1]
+    assert route(jump) == [("normal", "warning"), ("warning", "critical")]
+    assert {move.ratio for move in jump} == {0.96}
+
+
+@pytest.mark.parametrize("block", [0.95, 0.98])
+def test_S2_34_critical_leads_to_blocking_without_auto(block: float) -> None:
+    """Its text blocks at once, its diagram above 98 %: `block` says which (K8)."""
+    conduct = OFF.model_copy(update={"block": block})
+    state, moves = step(conduct, "warning", 0.96)
+    if block == 0.95:
+        assert route(moves) == [("warning", "critical"), ("critical", "blocking")]
+    else:
+        assert (state, route(moves)) == ("critical", [("warning", "critical")])
+        state, moves = step(conduct, state, 0.985)
+        assert route(moves) == [("critical", "blocking")]
+    assert state == "blocking"
+    assert moves[-1].kind == "blocked"
+
+
+def test_S0_94_a_threshold_hit_is_told_once_per_crossing() -> None:
+    latch, told = Latch(), []
+    for above in (False, True, True, False, False, True):
+        latch, kind = latch.look(above)
+        told.append(kind)
+    assert told == [None, "threshold_hit", None, "recovered", None, "threshold_hit"]
+
+
+def test_an_unknown_window_moves_nothing() -> None:
+    assert all(step(AUTO, state, None) == (state, ()) for state in LEVELS)
+
+
+@given(conducts(), st.lists(ratios, max_size=12))
+def test_the_state_after_a_step_is_the_level_and_crossings_are_a_path_to_it(
+    conduct: Conduct, measured: list[float]
+) -> None:
+    state = STATES[0]
+    for ratio in measured:
+        before = state
+        state, moves = step(conduct, state, ratio)
+        assert state == level_of(conduct, ratio)
+        path = [before, *(move.entered for move in moves)]
+        assert path[-1] == state
+        assert all(move.left == left for move, left in zip(moves, path, strict=False))
+        up = [move for move in moves if move.kind in ("warned", "required", "blocked")]
+        assert len(up) == len(moves) or (not up and len(moves) == 1)
+        assert [LEVELS.index(move.entered) for move in up] == sorted({LEVELS.index(m.entered) for m in up})
+        assert step(conduct, state, ratio) == (state, ())
+
+
+@given(conducts(), ratios, ratios)
+def test_a_fuller_window_is_never_a_lower_level(conduct: Conduct, one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert LEVELS.index(level_of(conduct, low)) <= LEVELS.index(level_of(conduct, high))
+
+
+# --- compactions ---
+
+
+def test_S2_28_S2_33_with_auto_on_critical_leads_to_auto() -> None:
+    state, moves = begin(AUTO, "critical", "auto", 0.96)
+    assert (state, route(moves)) == ("auto", [("critical", "auto")])
+    assert Tally().may_compact(AUTO, "auto")
+    assert not Tally().may_compact(OFF, "auto")
+
+
+def test_S2_35_success_leads_to_the_level_the_context_then_has() -> None:
+    state, moves = finish(AUTO, "auto", 0.4, before="critical")
+    assert (state, route(moves)) == ("normal", [("auto", "normal")])
+    state, moves = finish(AUTO, "auto", 0.85, before="critical")
+    assert (state, route(moves), kinds(moves)) == ("warning", [("auto", "warning")], ["state_changed"])
+    assert finish(AUTO, "auto", 0.80, before="critical")[0] == "normal"
+
+
+def test_S2_36_failure_alone_does_not_enter_reactive() -> None:
+    assert finish(AUTO, "auto", 0.96, before="critical")[0] == "critical"
+    state, moves = finish(AUTO, "auto", 0.96, refused=True, before="critical")
+    assert (state, route(moves)) == ("reactive", [("auto", "reactive")])
+
+
+def test_S2_23_with_recovery_off_the_error_surfaces() -> None:
+    off = AUTO.model_copy(update={"recover": False})
+    assert finish(off, "auto", 0.96, refused=True, before="critical")[0] == "critical"
+    assert Tally().may_compact(AUTO, "overflow")
+    assert not Tally().may_compact(off, "overflow")
+
+
+def test_S2_29_S2_37_a_refusal_leads_to_reactive_and_its_success_to_normal() -> None:
+    state, moves = begin(AUTO, "normal", "overflow", 0.4)
+    assert (state, route(moves)) == ("reactive", [("normal", "reactive")])
+    state, moves = finish(AUTO, state, 0.1, before="normal")
+    assert (state, route(moves)) == ("normal", [("reactive", "normal")])
+    assert kinds(moves) == ["state_changed"], "no threshold was above, so none is recovered from"
+
+
+@pytest.mark.parametrize("state", LEVELS)
+def test_S2_30_S2_39_compact_leads_to_manual_from_every_level_and_on_to_normal(state: str) -> None:
+    entered, moves = begin(OFF, state, "manual", 0.5)
+    assert (entered, route(moves)) == ("manual", [(state, "manual")])
+    left, moves = finish(OFF, entered, 0.3, before=state)
+    assert (left, route(moves)) == ("normal", [("manual", "normal")])
+
+
+def test_S2_38_only_compact_or_falling_usage_leads_out_of_blocking() -> None:
+    for reason in ("auto", "overflow"):
+        assert begin(OFF, "blocking", reason, 0.99) == ("blocking", ())
+    assert begin(OFF, "blocking", "manual", 0.99)[0] == "manual"
+    assert step(OFF, "blocking", 0.99) == ("blocking", ())
+    assert step(OFF, "blocking", 0.5)[0] == "normal"
+
+
+def test_a_compaction_that_made_the_context_larger_tells_what_it_crossed() -> None:
+    state, moves = finish(WARNING, "manual", 0.96, before="warning")
+    assert (state, kinds(moves), route(moves)) == ("critical", ["required"], [("manual", "critical")])
+
+
+def test_S1_17_S1_23_recovery_is_judged_by_what_the_context_then_is() -> None:
+    state, moves = finish(WARNING, "manual", 0.34, before="warning")
+    assert (state, kinds(moves), write_banner(WARNING, 0.34)) == ("normal", ["recovered"], None)
+    state, moves = finish(WARNING, "manual", 0.81, before="warning")
+    assert (state, kinds(moves)) == ("warning", ["state_changed"])
+    assert write_banner(WARNING, 0.81)
+
+
+# --- what may be sent ---
+
+
+def test_S1_18_a_warned_session_continues() -> None:
+    for ratio in (0.80, 0.94):
+        state, _ = step(WARNING, "normal", ratio)
+        assert may_send(WARNING, state).allowed
+        assert write_banner(WARNING, ratio)
+
+
+def test_S1_19_at_95_percent_nothing_is_sent_until_compacted() -> None:
+    state, _ = step(WARNING, "warning", 0.95)
+    assert not may_send(WARNING, state).allowed
+    state, _ = finish(WARNING, "manual", 0.34, before=state)
+    assert may_send(WARNING, state).allowed
+
+
+def test_S1_27_two_turns_in_a_row_are_refused() -> None:
+    state, _ = step(WARNING, "normal", 0.96)
+    first = may_send(WARNING, state)
+    state, _ = step(WARNING, state, 0.96)
+    assert (first.allowed, may_send(WARNING, state).allowed) == (False, False)
+
+
+def test_S1_28_S1_29_an_override_lets_one_request_through() -> None:
+    state, _ = step(WARNING, "normal", 0.96)
+    once = may_send(WARNING, state, override=True)
+    assert (once.allowed, once.overridden) == (True, True)
+    state, _ = step(WARNING, state, 0.97)
+    assert not may_send(WARNING, state).allowed
+
+
+def test_an_override_where_nothing_refuses_is_not_used_up() -> None:
+    assert not may_send(WARNING, "warning", override=True).overridden
+
+
+def test_S1_41_S1_42_without_any_way_back_the_session_is_paused_not_ended() -> None:
+    stuck = WARNING.model_copy(update={"engine": "none", "reset": False})
+    state = "normal"
+    for _ in range(3):
+        state, _ = step(stuck, state, 0.96)
+        refused = may_send(stuck, state)
+        assert not refused.allowed
+        assert "paused, not ended" in refused.sentence
+        assert "/compact" not in refused.sentence
+    state, _ = step(stuck, state, 0.5)
+    assert may_send(stuck, state).allowed
+
+
+def test_S2_44_S2_45_blocking_refuses_and_names_compact() -> None:
+    refused = may_send(OFF, "blocking")
+    assert not refused.allowed
+    assert "/compact" in refused.sentence
+    assert not may_send(OFF, "blocking", override=True).allowed
+    assert may_send(OFF, "critical").allowed
+    assert may_send(AUTO, "critical").allowed
+
+
+@given(conducts(), ratios, st.booleans())
+def test_below_the_refusing_threshold_a_request_is_always_sent(
+    conduct: Conduct, ratio: float, override: bool
+) -> None:
+    refusing = conduct.require if conduct.block is None else conduct.block
+    state = level_of(conduct, ratio)
+    if refusing is None or ratio < refusing:
+        assert may_send(conduct, state, override).allowed
+    if not may_send(conduct, state).allowed:
+        assert ratio >= (refusing or 0)
+        assert "continue" not in find_actions(conduct, state)
+
+
+# --- what is shown ---
+
+
+def test_S2_40_every_state_has_its_own_colour_and_a_mark_that_is_none() -> None:
+    assert set(FACES) == set(STATES)
+    assert len({face.mark for face in FACES.values()}) == len(STATES)
+    colours = [FACES[state].colour for state in STATES]
+    assert colours == ["green", "yellow", "orange", "red", "blue", "grey", "dark red"]
+
+
+def test_every_source_finds_its_own_words_for_the_states() -> None:
+    seed_2 = ["NORMAL", "WARNING", "CRITICAL", "BLOCKING", "AUTO COMPACT", "MANUAL", "REACTIVE"]
+    assert [name_state(state, "claude-code") for state in STATES] == seed_2
+    assert [name_state(state, "stud-warning") for state in LEVELS[:3]] == ["OK", "WARNED", "REQUIRED"]
+    assert [name_state(state, "flue") for state in STATES] == list(STATES)
+
+
+def test_S1_10_the_banner_holds_the_percentage() -> None:
+    assert "82 %" in str(write_banner(WARNING, 0.82))
+    assert "94 %" in str(write_banner(WARNING, 0.949)), "never more than is used"
+    assert "29 %" in str(write_banner(Conduct(warn=0.1), 0.29)), "0.29 * 100 is 28.999…"
+
+
+def test_S1_2_S1_11_the_user_decides() -> None:
+    assert find_actions(WARNING, "warning") == ("/compact", "/reset", "continue", "stop")
+    assert find_actions(WARNING, "critical") == ("/compact", "/reset", "override", "stop")
+    assert find_actions(OFF, "blocking") == ("/compact", "/reset", "stop")
+
+
+def test_S1_38_S1_39_without_a_tool_the_warning_still_fires_and_names_reset() -> None:
+    none = WARNING.model_copy(update={"engine": "none"})
+    assert kinds(step(none, "normal", 0.82)[1]) == ["warned"]
+    assert "/reset" in str(write_banner(none, 0.82))
+    assert "/compact" not in str(write_banner(none, 0.82))
+    (notice,) = lint("mine", none)
+    assert (notice.kind, notice.severity) == ("suggested", "diagnostic")
+    assert "/reset" in notice.sentence
+    assert find_actions(none, "warning") == ("/reset", "continue", "stop")
+
+
+def test_with_neither_tool_nor_reset_no_way_is_promised() -> None:
+    assert "not ended" in suggest(WARNING.model_copy(update={"engine": "none", "reset": False}))
+
+
+# --- two surfaces ---
+
+
+def test_S0_55_the_same_entry_warns_once_and_two_entries_do_not() -> None:
+    assert len(find_double(["main", "helper"], ["main"])) == 1
+    assert find_double(["main"], ["helper"]) == ()
+    assert [notice.kind for notice in lint("mine", Conduct(), wire=True)] == ["double_configured"]
+    assert lint("mine", Conduct(), wire=["helper"]) == lint("mine", Conduct()) == ()
+
+
+def test_S0_56_core_compaction_is_on_by_default() -> None:
+    assert (Conduct().enabled, Conduct().engine, Conduct().mode) == (True, "core", "auto")
+
+
+def test_without_core_compaction_nothing_is_double() -> None:
+    assert lint("mine", Conduct(engine="none"), wire=True) == ()
+
+
+def test_S0_57_S0_58_the_warning_lets_the_session_go_on_and_offers_three_choices() -> None:
+    (notice,) = find_double(["main"], ["main"])
+    assert notice.severity == "warning"
+    assert "The session goes on" in notice.sentence
+    for choice in ("Switch off the harness' compaction", "switch off context management", "accept both"):
+        assert choice in notice.sentence
+
+
+# --- failures ---
+
+
+def test_S2_6_the_breaker_opens_after_so_many_failures_in_a_row_and_success_resets_it() -> None:
+    tally = Tally()
+    for _ in range(2):
+        tally = tally.fail("auto")
+    assert tally.may_compact(AUTO, "auto")
+    assert not tally.succeed().fail("auto").is_open(AUTO)
+    tally = tally.fail("auto")
+    assert tally.is_open(AUTO)
+    assert not tally.may_compact(AUTO, "auto")
+    assert tally.may_compact(AUTO, "manual"), "only automatic calls stop"
+    assert tally.succeed().may_compact(AUTO, "auto")
+    assert not Tally(failures=50).is_open(Conduct(breaker=0))
+
+
+@pytest.mark.parametrize("retries", [0, 2, 5])
+def test_S0_101_a_summariser_that_fails_k_times_is_called_k_and_one_times(retries: int) -> None:
+    def call(failing: int) -> tuple[int, bool]:
+        tally, calls = Tally().start(), 0
+        while True:
+            calls += 1
+            if calls > failing:
+                return calls, True
+            tally = tally.miss()
+            if not tally.may_retry(Conduct(retries=retries)):
+                return calls, False
+
+    assert call(retries) == (retries + 1, True)
+    assert call(retries + 1) == (retries + 1, False)
+
+
+def test_S4_59_one_recovery_per_call() -> None:
+    conduct = Conduct(recoveries=1)
+    tally = Tally()
+    assert tally.may_compact(conduct, "overflow")
+    tally = tally.recover()
+    assert not tally.may_compact(conduct, "overflow")
+    assert tally.accept().may_compact(conduct, "overflow")
+
+
+def test_the_three_counters_know_nothing_of_each_other() -> None:
+    """K17."""
+    start = Tally(calls=1, failures=1, recoveries=1)
+    assert start.miss() == Tally(2, 1, 1)
+    assert start.fail("auto") == Tally(1, 2, 1)
+    assert start.fail("overflow") == start.fail("manual") == start
+    assert start.recover() == Tally(1, 1, 2)
+    assert start.start() == Tally(0, 1, 1)
+    assert start.accept() == Tally(1, 1, 0)
+    assert start.succeed() == Tally(1, 0, 1)
+
+
+def test_S0_106_growing_summaries_stop_automatic_passes_until_someone_acts() -> None:
+    passes = [Pass(1_000, 10_000, 9_900), Pass(1_200, 10_100, 10_050)]
+    assert [no_progress(a, b) for a, b in pairwise(passes)] == [True]
+    tally = Tally().succeed(stalled=True)
+    assert not tally.may_compact(AUTO, "auto")
+    assert tally.may_compact(AUTO, "manual")
+    assert tally.act().may_compact(AUTO, "auto")
+
+
+@pytest.mark.parametrize(
+    ("now", "stalled"),
+    [
+        (Pass(1_000, 10_000, 9_500), True),  # exactly epsilon is gone, the summary as large as before
+        (Pass(1_000, 10_000, 9_499), False),
+        (Pass(999, 10_000, 10_000), False),
+        (Pass(2_000, 10_000, 4_000), False),
+    ],
+)
+def test_a_pass_stalls_if_its_summary_is_no_smaller_and_the_context_hardly_is(
+    now: Pass, stalled: bool
+) -> None:
+    assert no_progress(Pass(1_000, 10_000, 5_000), now, epsilon=0.05) is stalled
+    assert not no_progress(None, now)
+
+
+@given(conducts(), st.booleans())
+def test_S1_30_nothing_is_compacted_without_authorisation_unless_auto(conduct: Conduct, agreed: bool) -> None:
+    may = Tally().may_compact(conduct, "auto", authorised=agreed)
+    assert may <= (conduct.mode == "auto" or (conduct.mode == "ask" and agreed))
+    assert may <= (conduct.engine != "none")
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "expected"),
+    [
+        (400, "prompt is too long: 213462 tokens > 200000 maximum", "token_overflow"),
+        (400, "Input is too long for requested model.", "token_overflow"),
+        (400, "capability_rejected: prompt_too_long", "token_overflow"),
+        (400, None, None),
+        (400, "messages.0: text content blocks must be non-empty", None),
+        (400, "image exceeds 5 MB maximum", None),
+        (413, None, "byte_overflow"),
+        (413, "request_too_large: Request exceeds the maximum size", "byte_overflow"),
+        (413, "Request body exceeds the limit of 33554432 bytes", "byte_overflow"),
+        (413, "prompt_too_long", "token_overflow"),
+        (413, "prompt is too long: 1100000 tokens > 1000000 maximum", "token_overflow"),
+        (None, "413 Request Entity Too Large", "byte_overflow"),
+        (None, "400 status code (no body)", "token_overflow"),
+        (429, "ThrottlingException: Too many tokens, please wait", None),
+        (529, "overloaded_error", None),
+        (None, None, None),
+    ],
+)
+def test_S2_22_too_many_tokens_and_too_many_bytes_are_told_apart(
+    status: int | None, message: str | None, expected: str | None
+) -> None:
+    assert classify_refusal(status, message) == expected
