@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .blocks import Block
-from .fates import BY_PAIR, BY_PIN
+from .fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
 from .plan import Plan
 from .printable import printable, printable_tree
 from .summary import describe_call
@@ -31,7 +31,7 @@ def describe_body(plan: Plan, row: int) -> dict[str, Any]:
     entry = table.session.entries[table.live.entries[table.live.position[row]]]
     block = entry.blocks[table.live.block[row]]
     fate = FATES[plan.fate[row]]
-    decided = {BY_PIN: "a pin", BY_PAIR: "the other half of its call"}.get(int(plan.outcome.rule[row]))
+    decided = _BY.get(int(plan.outcome.rule[row]))
     facts = [
         ["kind", block.kind.replace("_", " ")],
         ["entry", f"{entry.id}/{table.live.block[row]}"],
@@ -53,18 +53,37 @@ def describe_body(plan: Plan, row: int) -> dict[str, Any]:
         facts.append(["text", "encrypted or withheld by the provider"])
     if table.live.cleared[row]:
         facts.append(["recorded", "an earlier compaction emptied this output"])
-    text = block.text
     return {
-        "before": {"text": printable(text, BODY_CHARS), "total": len(text)},
-        "after": None,
+        "before": _body(block.text),
+        "after": _after(plan, row),
         "facts": printable_tree(facts),
     }
 
 
+_BY = {
+    BY_PIN: "a pin",
+    BY_PAIR: "the other half of its call",
+    BY_BOUND: "the model: it refuses reasoning whose prefix was edited",
+}
+
+
+def _body(text: str) -> dict[str, Any]:
+    return {"text": printable(text, BODY_CHARS), "total": len(text)}
+
+
+def _after(plan: Plan, row: int) -> dict[str, Any] | None:
+    """What stands in a rewritten block's place; None where the block stands as it was or not at all."""
+    side = plan.outcome
+    if row not in side.blocks or not STANDS[side.fate[row]]:
+        return None
+    made = side.blocks[row]
+    return _body("" if made is None else made.text)
+
+
 def describe_summary(plan: Plan, place: int) -> dict[str, Any]:
     """The stand-in summary for a cut at `place`."""
-    text = plan.stand_in.text(place) if 0 < place < len(plan.cuts) else ""
-    return {"text": printable(text, BODY_CHARS), "total": len(text)}
+    stands = 0 < place < len(plan.cuts)
+    return _body("\n\n".join(text for text, _, _ in plan.stand_in.texts(place)) if stands else "")
 
 
 def _row(table: Table, row: int) -> dict[str, str]:

@@ -19,7 +19,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
-from .rule import Rule
+from .rulebase import Rule
 
 Mode = Literal["auto", "ask", "manual"]
 Engine = Literal["core", "tool", "none"]

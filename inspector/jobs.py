@@ -1,22 +1,48 @@
 """What a summariser is asked to write for a cut: the history, and a split turn's beginning apart.
 
 The order and the limits are Flue's (FLUE §7, §10.3): a turn's beginning gets no previous summary, and a
-history that is empty is not asked for.
+history that is empty is not asked for. `Writing` holds what pi's versions do otherwise (FLUE §13.2-3).
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 from .blocks import BlockRef
 from .live import Bools
+from .pi_estimate import since_compaction
 from .session import Entry
-from .summary import SummaryJob
+from .summary import NO_HISTORY, SummaryJob
 from .table import Summary, Table
 
 Kind = Literal["initial", "update", "turn_prefix"]
+Effort = Literal["high", "history", "session"]
+"""How hard a summariser is to think: `high`, only for the history, or as in the session."""
+
+
+@dataclass(frozen=True, eq=False)
+class Writing(Summary):
+    """A summary with what its jobs are told: the knobs of `rules/summarise_older.py`, named as there."""
+
+    limited: bool = True
+    effort: Effort = "high"
+    thinking: bool = True
+    whole_characters: bool = False
+    keep_previous: bool = False
+    strict: bool = False
+
+
+def find_start(table: Table, rule: Any = None) -> int:
+    """The first live position that is written up or kept.
+
+    That is where the context begins after a recorded summary, unless the policy begins only after the last
+    compaction (FLUE §13.2). `rule` is its walk; None asks the table for it.
+    """
+    how = getattr(rule if rule is not None else table.sibling("keep-recent-tokens"), "start", "kept")
+    return since_compaction(table.session) if how == "compaction" else table.start
 
 
 def list_jobs(
@@ -28,36 +54,40 @@ def list_jobs(
     be written up; older ones that are not, such as pins, are left out of their entry's text.
     """
     session, live = table.session, table.live
+    how = spec if isinstance(spec, Writing) else Writing(spec.max_tokens, spec.prefix_max_tokens)
+    start = find_start(table)
+    split = split if split >= start else -1
     names = [session.entries[i].id for i in live.entries.tolist()]
     left = np.flatnonzero((live.position < place) & ~summarised)
     by_entry: dict[int, list[str]] = {}
     for row, position in zip(left.tolist(), live.position[left].tolist(), strict=True):
         by_entry.setdefault(position, []).append(str(BlockRef(names[position], int(live.block[row]))))
 
-    def job(
-        kind: Literal["initial", "update", "turn_prefix"],
-        first: int,
-        last: int,
-        limit: int,
-        previous: str | None,
-    ) -> SummaryJob:
+    def job(kind: Kind, first: int, last: int, limit: int, previous: str | None) -> SummaryJob:
+        effort = "session" if how.effort == "session" else "high"
         leave_out = tuple(ref for position in range(first, last) for ref in by_entry.get(position, ()))
         return SummaryJob(
             kind=kind,
             entries=tuple(names[first:last]),
             leave_out=leave_out,
-            max_tokens=limit,
+            max_tokens=limit if how.limited else None,
             previous=previous,
+            reasoning="" if how.effort == "history" and kind == "turn_prefix" else effort,
+            thinking=how.thinking,
+            whole_characters=how.whole_characters,
+            strict=how.strict,
         )
 
     previous = _previous(session.entries[live.entries[0]]) if live.summary == 0 else None
     history_end = place if split < 0 else split
     jobs = []
-    if split < 0 or history_end > table.start:
+    if split < 0 or history_end > start:
         kind: Kind = "update" if previous else "initial"
-        jobs.append(job(kind, table.start, history_end, spec.max_tokens, previous))
+        jobs.append(job(kind, start, history_end, spec.max_tokens, previous))
     if split >= 0:
-        jobs.append(job("turn_prefix", split, place, spec.prefix_max_tokens, None))
+        prefix = job("turn_prefix", split, place, spec.prefix_max_tokens, None)
+        history = previous if how.keep_previous and previous is not None else NO_HISTORY
+        jobs.append(prefix.model_copy(update={"history": history}))
     return tuple(jobs)
 
 

@@ -11,18 +11,25 @@ from typing import Any
 import numpy as np
 
 from .plan import Plan
-from .policy import Rule
+from .policy import Policy, Rule
 
 _TYPES = {"integer": "integer", "number": "number", "boolean": "boolean"}
 
 
 def describe_rules(plan: Plan) -> list[dict[str, Any]]:
-    """The trigger and every rule: what it says, what can be set, and what it changes in tokens.
+    """The trigger, the target, every rule, and the harness: what each says, what can be set, what it changes.
 
-    A `sentence` holds `{knob}` where the control for that knob belongs.
+    A `sentence` holds `{knob}` where the control for that knob belongs. `first_rule` says where rules begin.
     """
-    shown = [_describe(plan.policy.trigger, None)]
-    return shown + [_describe(rule, _delta(plan, code)) for code, rule in enumerate(plan.policy.rules)]
+    policy = plan.policy
+    shown = [_describe(part, None) for part in policy.parts[: first_rule(policy)]]
+    shown += [_describe(rule, _delta(plan, code)) for code, rule in enumerate(policy.rules)]
+    return [*shown, _describe(policy.conduct, None)]
+
+
+def first_rule(policy: Policy) -> int:
+    """How many other things stand before the rules in what `describe_rules` gives."""
+    return 1 if policy.target is None else 2
 
 
 def _describe(rule: Rule, delta: int | None) -> dict[str, Any]:

@@ -189,6 +189,10 @@ class Ledger:
         found: T = self._memory[key]
         return found
 
+    def known(self, key: Hashable) -> Any:
+        """What was remembered under a key, None when nothing was."""
+        return self._memory.get(key)
+
     @property
     def source(self) -> str:
         """Where the counts come from, as a sentence."""

@@ -1,7 +1,8 @@
 """Whether a reply says that the context overflowed, as Flue and pi decide it (FLUE §12).
 
 Three cases: the provider's error text matches a known phrase; a reply stopped normally although more
-input than the window was read; a reply was cut off with no output at 99 % of the window.
+input than the window was read; a reply was cut off with no output at 99 % of the window. And which of two
+emergencies a refused request is: too many tokens, which a compaction cures, or too many bytes (K7).
 """
 
 from __future__ import annotations
@@ -51,6 +52,13 @@ _PHRASES: tuple[tuple[str, int], ...] = (
     (r"^413\b", 2),
 )
 _NO_BODY = re.compile(r"^4(?:00|13)\s*(?:status code)?\s*\(no body\)", re.I)
+# What an HTTP 413 says; the words tell more than the status (CLAUDE §1.3).
+_BYTES = re.compile(r"request_too_large|(?:request|entity|payload) too large", re.I)
+_SIZE = re.compile(r"\b(?:bytes|Mi?B)\b", re.I)
+_PROMPT = re.compile(
+    "|".join(p for p, _ in _PHRASES if "413" not in p and p != "request_too_large") + r"|prompt_too_long",
+    re.I,
+)
 _EXCLUDE = re.compile("|".join(_EXCLUDED), re.I)
 _MATCH = tuple(re.compile("|".join(p for p, since in _PHRASES if since <= v), re.I) for v in range(3))
 
@@ -82,3 +90,31 @@ def is_overflow(
     if stop_reason == "stop":
         return read > window
     return stop_reason == "length" and usage.output == 0 and read >= 0.99 * window
+
+
+def classify_refusal(
+    status: int | None, message: str | None
+) -> Literal["token_overflow", "byte_overflow"] | None:
+    """Which emergency a refused request is, or None when it is another error.
+
+    Too many tokens is a 400 whose text says so; too many bytes is a 413. Seed 002 calls a too long prompt a
+    413 too, so words about the prompt decide before the status does. Throttling and failing servers (429,
+    5xx) are neither, whatever they say. Source: S2-22, CLAUDE §1.3.
+
+    >>> classify_refusal(400, "prompt is too long: 213462 tokens > 200000 maximum")
+    'token_overflow'
+    >>> classify_refusal(413, "request_too_large: Request exceeds the maximum size")
+    'byte_overflow'
+    """
+    text = message or ""
+    if _EXCLUDE.search(text) or (status is not None and (status == 429 or status >= 500)):
+        return None
+    tokens = "token" in text.lower()
+    large = status == 413 or re.match(r"413\b", text)
+    if not tokens and (_BYTES.search(text) or (large and _SIZE.search(text))):
+        return "byte_overflow"
+    if _PROMPT.search(text) or (large and tokens):
+        return "token_overflow"
+    if large:
+        return "byte_overflow"
+    return "token_overflow" if _NO_BODY.search(text) else None

@@ -25,13 +25,14 @@ from .live import Bools
 from .notices import PlacedNotice
 from .policies import find_policy, names_of_policies
 from .policy import Edits, Policy, Reason, Verdict, read_edits
+from .rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from .session import Session
 from .stages import StageReport, report_stages
 from .standin import StandIn
 from .summary import SummaryJob
 from .table import COUNTED, FATES, SUMMARISED, Bytes, Decision, Summary, Table
 from .tiers import Tier, Tiers
-from .usage import Measured, judge_trigger, measure_usage
+from .usage import Measured, judge_trigger
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +137,20 @@ class Plan:
 
     @cached_property
     def measured(self) -> Measured:
-        """How full the context is by the provider's word, and by Flue's estimate where it said nothing."""
-        measure = ("measured", self.session.leaf)
-        tail = self.table.tail("chars4_utf16")
-        return self.ledger.remember(measure, lambda: measure_usage(self.session, tail))
+        """How full the context is by the provider's word, and by a published estimate where it said nothing.
+
+        A policy that walks back by tokens says how it reads usage; the others read it as Flue does.
+        """
+        walk = self.table.sibling("keep-recent-tokens")
+        how = walk if isinstance(walk, KeepRecentTokens) else KeepRecentTokens()
+        told = ("measured", self.session.leaf)
+        named = (*told, how.estimate, how.fresh_usage, how.start)
+        known = self.ledger.known(told)
+        return (
+            known
+            if known is not None
+            else self.ledger.remember(named, lambda: measure_context(self.table, how))
+        )
 
     @cached_property
     def summarises(self) -> bool:
@@ -177,6 +188,12 @@ class Plan:
     def hidden(self) -> int:
         """Tokens the provider reports beyond what the file accounts for, before and after alike."""
         return self.ledger.explain(self.session).tokens
+
+    @cached_property
+    def under_target(self) -> bool | None:
+        """Whether the policy's target is met, by its own measure; None without a target (TIERED §11 i)."""
+        limit = self.tiers.limit
+        return None if limit is None else self.tier.size(self.place) <= limit
 
     @property
     def fits(self) -> bool:
@@ -339,6 +356,9 @@ def _notes(plan: Plan) -> list[str]:
     moved = int(changed.sum()) - lost
     if moved:
         notes.append(f"{moved} blocks share the fate of the other half of their call.")
+    if plan.under_target is False:
+        left, limit = plan.tier.size(plan.place), plan.tiers.limit
+        notes.append(f"The target of {limit:,} is missed: {left:,} are left by the policy's own measure.")
     if not plan.fits:
         notes.append("What is left would trigger the policy again.")
     for decision in plan.decisions:

@@ -13,7 +13,7 @@ from pydantic import Field, SerializeAsAny, ValidationError
 from .blocks import Value
 from .conduct import Conduct
 from .errors import EditError, PolicyError
-from .rule import LARGE, Rule
+from .rulebase import LARGE, Rule
 from .trigger import Target, Trigger, Verdict
 
 __all__ = [

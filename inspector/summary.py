@@ -21,6 +21,8 @@ NO_HISTORY = "No prior history."
 TURN_CONTEXT = "\n\n---\n\n**Turn Context (split turn):**\n\n"
 CONTEXT_MARKER = "[Context Summary]"
 """What Flue puts before a summary in the rebuilt context, unless it starts with it (FLUE §1.2)."""
+PI_INTRODUCTION = "What was said before this point was summarised:"
+"""Words of ours for the sentence that pi puts before a summary (FLUE §13.2), the same as its reader's."""
 OUTPUT_UNITS = 2000
 """UTF-16 units of a tool's output that the summariser is shown (FLUE §10.1)."""
 
@@ -31,16 +33,23 @@ _PREVIOUS_CHARS = 4000
 class SummaryJob(Value):
     """One thing to be written up: entries in order, the blocks left out, and the length allowed.
 
-    `previous` is the text of the summary before, to be brought up to date; a turn's prefix gets none.
-    `reasoning` is the effort asked of a model that reasons (FLUE §10.3).
+    `max_tokens` None leaves the length to the model. `previous` is the text of the summary before, to be
+    brought up to date; a turn's prefix gets none, and its `history` stands where no history is written.
+    `reasoning` is the effort asked of a model that reasons, "session" for that of the session (FLUE §10.3).
+    `thinking` shows the model's reasoning to the summariser; `whole_characters` never cuts inside one;
+    `strict` takes a reply that was cut off, or that calls a tool, for a failure (FLUE §13.3).
     """
 
     kind: Literal["initial", "update", "turn_prefix"]
     entries: tuple[Chars, ...]
     leave_out: tuple[Chars, ...] = ()
-    max_tokens: int
+    max_tokens: int | None
     previous: Chars | None = None
+    history: Chars = NO_HISTORY
     reasoning: str = "high"
+    thinking: bool = True
+    whole_characters: bool = False
+    strict: bool = False
 
 
 class Reply(Value):
@@ -61,33 +70,36 @@ class Checkpoint(Value):
     error: Chars | None = None
 
 
-def conversation_text(entries: Iterable[Entry]) -> str:
+def conversation_text(
+    entries: Iterable[Entry], *, thinking: bool = True, whole_characters: bool = False
+) -> str:
     """Entries as the summariser reads them (FLUE §10.1): items set off by a blank line.
 
-    Images vanish; a tool's output over 2,000 UTF-16 units is cut there, even inside a surrogate pair.
+    Images vanish; a tool's output over 2,000 UTF-16 units is cut there, even inside a surrogate pair unless
+    characters are to stay whole; reasoning can be left out (FLUE §13.3).
     """
-    return "\n\n".join(item for entry in entries for item in _items(entry))
+    return "\n\n".join(item for entry in entries for item in _items(entry, thinking, whole_characters))
 
 
-def _items(entry: Entry) -> list[str]:
+def _items(entry: Entry, thinking: bool, whole: bool) -> list[str]:
     if entry.role == "user":
         text = "".join(block.text for block in entry.blocks if block.kind == "text")
         return [f"[User]: {text}"] if text else []
     if entry.role == "assistant":
-        return _assistant_items(entry)
+        return _assistant_items(entry, thinking)
     if entry.role == "tool":
         text = "".join(block.text for block in entry.blocks if block.kind == "tool_output")
-        return [f"[Tool result]: {_cut(text)}"] if text else []
+        return [f"[Tool result]: {_cut(text, whole)}"] if text else []
     return []
 
 
-def _assistant_items(entry: Entry) -> list[str]:
+def _assistant_items(entry: Entry, thinking: bool) -> list[str]:
     items = []
-    thinking = [block.text for block in entry.blocks if block.kind == "reasoning"]
+    thoughts = [block.text for block in entry.blocks if block.kind == "reasoning"]
     words = [block.text for block in entry.blocks if block.kind == "text"]
     calls = [block for block in entry.blocks if block.kind == "tool_call"]
-    if thinking:
-        items.append("[Assistant thinking]: " + "\n".join(thinking))
+    if thoughts and thinking:
+        items.append("[Assistant thinking]: " + "\n".join(thoughts))
     if words:
         items.append("[Assistant]: " + "\n".join(words))
     if calls:
@@ -100,23 +112,37 @@ def _call(call: ToolCall) -> str:
     return f"{call.name}({', '.join(f'{key}={stringify(value)}' for key, value in arguments)})"
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, whole: bool) -> str:
     if len(text) <= OUTPUT_UNITS // 2:
         return text
     units = text.encode("utf-16-le", "surrogatepass")
     excess = len(units) // 2 - OUTPUT_UNITS
     if excess <= 0:
         return text
-    head = units[: OUTPUT_UNITS * 2].decode("utf-16-le", "surrogatepass")
+    end = OUTPUT_UNITS * 2
+    if whole and _is_half(units[end - 2 : end], 0xD8) and _is_half(units[end : end + 2], 0xDC):
+        end -= 2
+    head = units[:end].decode("utf-16-le", "surrogatepass")
     return f"{head}\n\n[... {excess} more characters truncated]"
+
+
+def _is_half(unit: bytes, first: int) -> bool:
+    """Whether a little-endian UTF-16 unit is the high (0xD8) or the low (0xDC) half of a pair."""
+    return first <= unit[1] < first + 4
 
 
 def request_text(session: Session, job: SummaryJob) -> str:
     """What the summariser is shown before its instructions (FLUE §10.2)."""
-    text = f"<conversation>\n{conversation_text(job_entries(session, job))}\n</conversation>\n\n"
+    text = f"<conversation>\n{job_text(session, job)}\n</conversation>\n\n"
     if job.previous:
         text += f"<previous-summary>\n{job.previous}\n</previous-summary>\n\n"
     return text
+
+
+def job_text(session: Session, job: SummaryJob) -> str:
+    """The conversation a job is to write up."""
+    entries = job_entries(session, job)
+    return conversation_text(entries, thinking=job.thinking, whole_characters=job.whole_characters)
 
 
 def job_entries(session: Session, job: SummaryJob) -> list[Entry]:
@@ -135,19 +161,23 @@ def job_entries(session: Session, job: SummaryJob) -> list[Entry]:
 def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appendix: str = "") -> Checkpoint:
     """Put the replies together as Flue does (FLUE §10.3).
 
-    A reply that stopped in error fails the whole; a split turn without history says so in its place.
+    A reply that stopped in error fails the whole; a split turn without history says so in its place, or
+    keeps the summary before, whichever its job says.
     """
     texts: dict[str, str] = {}
+    history = ""
     used: list[Usage] = []
     for job, reply in zip(jobs, replies, strict=True):
         prefix = job.kind == "turn_prefix"
-        if reply.stop_reason == "error":
+        if fault := _fault(job, reply):
             what = "Turn prefix summarization" if prefix else "Summarization"
-            return Checkpoint(error=f"{what} failed: {reply.error or 'Unknown error'}")
+            return Checkpoint(error=f"{what} failed: {fault}")
+        if prefix:
+            history = job.history
         texts["prefix" if prefix else "history"] = reply.text
         if reply.usage is not None:
             used.append(reply.usage)
-    text = texts.get("history", NO_HISTORY if "prefix" in texts else "")
+    text = texts.get("history", history)
     if "prefix" in texts:
         text += TURN_CONTEXT + texts["prefix"]
     usage = None
@@ -156,8 +186,20 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
     return Checkpoint(text=text + appendix, usage=usage)
 
 
+def _fault(job: SummaryJob, reply: Reply) -> str | None:
+    if reply.stop_reason == "error":
+        return reply.error or "Unknown error"
+    if job.strict and reply.stop_reason == "length":
+        return "the reply was cut off before its end"
+    if job.strict and reply.stop_reason == "toolUse":
+        return "the reply calls a tool"
+    return None
+
+
 def shown_summary(format: str, summary: str) -> str:
     """A written summary as the model is shown it in a session of that format."""
+    if format == "pi":
+        return f"{PI_INTRODUCTION}\n\n<summary>\n{summary}\n</summary>"
     if format == "flue" and not summary.startswith(CONTEXT_MARKER):
         return f"{CONTEXT_MARKER}\n\n{summary}"
     return summary

@@ -213,7 +213,8 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """A rule's answer. `cut` is a place, `why` what to tell when it proposes none.
+    """A rule's answer. `cut` is a place, `why` what to tell when it proposes none; of several claims on one
+    side the first that names a block decides it.
 
     `unpaired` leaves call/output pairs as they fall, as some published systems do; every other decision
     keeps them whole.
@@ -221,8 +222,8 @@ class Decision:
 
     cut: int | None = None
     why: str = ""
-    older: Claim | None = None
-    kept: Claim | None = None
+    older: Claim | tuple[Claim, ...] | None = None
+    kept: Claim | tuple[Claim, ...] | None = None
     summary: Summary | None = None
     appendix: Appendix | None = None
     notice: Notice | None = None

@@ -20,7 +20,7 @@ from .notices import PlacedNotice
 from .policy import Rule
 from .rules import decide
 from .standin import StandIn, make_stand_in
-from .table import SUMMARISED, VERBATIM, Decision, Summary, Table
+from .table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
 from .weights import weigh_side
 
 
@@ -159,9 +159,7 @@ class Tiers:
         sides, free = [], []
         for side, at in (("older", 0), ("kept", 1)):
             start = self._raw[-1][at] if self._raw else start_side(table, self.pinned)
-            claims = [
-                (code, claim) for code in codes if (claim := getattr(decisions[code], side)) is not None
-            ]
+            claims = [(code, claim) for code in codes for claim in _listed(getattr(decisions[code], side))]
             decided, left = decide_stage(table, start, claims, self._free[at])
             sides.append(decided)
             free.append(left)
@@ -243,6 +241,10 @@ class Tiers:
             sections[here] = tables[depth].sections[here]
             summary[here] = tables[depth].summary[here]
         return CutTable(total, sections, summary)
+
+
+def _listed(claims: Claim | tuple[Claim, ...] | None) -> tuple[Claim, ...]:
+    return claims if isinstance(claims, tuple) else () if claims is None else (claims,)
 
 
 def _ask(rule: Rule, table: Table) -> Decision:

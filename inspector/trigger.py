@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from .blocks import Number
-from .rule import LARGE, Rule
+from .rulebase import LARGE, Rule
 
 Measure = Literal["usage", "assembled", "chars4_utf16", "tiered", "messages"]
 """What is held against a threshold: the provider's word and an estimate of what came after, the counted

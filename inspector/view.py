@@ -14,14 +14,14 @@ import numpy as np
 from .columns import Packer
 from .cuts import CUT_RULES
 from .history import History, Segment
-from .knobs import describe_rules
+from .knobs import describe_rules, first_rule
 from .ledger import SECTIONS, Ledger
 from .models import window_of
 from .plan import Plan
-from .policies import POLICIES
+from .policies import list_policies
 from .printable import printable, printable_tree
 from .session import Session
-from .table import FATES
+from .table import COUNTED, FATES
 
 VERSION = 1
 ALL_SECTIONS = (*SECTIONS, "unexplained")
@@ -75,7 +75,9 @@ def draw_scene(plan: Plan, history: History) -> Picture:
             for mark in history.marks
         ],
         "overview": _covered(session, history),
-        "policies": [{"name": policy.name, "title": policy.title} for policy in POLICIES],
+        "policies": [
+            {"name": policy.name, "title": policy.title or policy.name} for policy in list_policies()
+        ],
         "notices": _notices(session, ledger),
         "columns": pack.columns,
     }
@@ -91,8 +93,8 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
     for name, side in (("older", plan.older), ("kept", plan.kept)):
         pack.add(f"fate_{name}", side.fate, "u8")
         pack.add(f"tokens_{name}", side.tokens)
-        # The trigger stands first in the list of rules.
-        pack.add(f"rule_{name}", np.where(side.rule >= 0, side.rule + 1, side.rule))
+        # The trigger, and a target, stand first in the list of rules.
+        pack.add(f"rule_{name}", np.where(side.rule >= 0, side.rule + first_rule(plan.policy), side.rule))
     pack.add("after_total", np.where(table.total >= 0, table.total.astype(np.int64) + hidden, -1))
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
@@ -103,6 +105,7 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
         "policySource": plan.policy.source,
         "cut": _cut(plan),
         "rules": describe_rules(plan),
+        "stages": [stage._asdict() for stage in plan.stages],
         "before": {"total": plan.before + hidden, "sections": _before(plan, hidden)},
         **_limits(plan),
         "trigger": {"fires": bool(plan.verdict.fires), "sentence": plan.verdict.sentence},
@@ -116,14 +119,21 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
 
 def _limits(plan: Plan) -> dict[str, Any]:
     """Where the trigger fires, and the reserve it keeps; nothing when it is off or the window unknown."""
-    trigger, window = plan.policy.trigger, plan.table.window
-    threshold = int(trigger.threshold(window)) if window and trigger.enabled else 0
-    if threshold <= 0:
+    trigger, conduct, window = plan.policy.trigger, plan.policy.conduct, plan.table.window
+    if trigger.measure not in COUNTED:
+        # Its own measure has no place on a gauge of counted tokens.
         return {"thresholds": [], "reserve": 0}
-    by_share = trigger.ratio is not None
-    label = "compacts at" if by_share else "compacts above"
-    reserve = 0 if by_share else max(window - threshold, 0)
-    return {"thresholds": [{"label": label, "tokens": threshold}], "reserve": reserve}
+    known = trigger.enabled and (trigger.tokens is not None or window)
+    threshold = int(trigger.threshold(window)) if known else 0
+    lines = []
+    if threshold > 0:
+        lines.append({"label": "compacts above" if trigger.above else "compacts at", "tokens": threshold})
+    shares = (("warns", conduct.warn), ("requires", conduct.require), ("blocks", conduct.block))
+    for label, share in shares:
+        if share is not None and window and round(share * window) != threshold:
+            lines.append({"label": label, "tokens": round(share * window)})
+    by_share = trigger.ratio is not None or trigger.tokens is not None
+    return {"thresholds": lines, "reserve": 0 if by_share or threshold <= 0 else max(window - threshold, 0)}
 
 
 def _unit(ledger: Ledger) -> str:

@@ -18,13 +18,17 @@ from .assembly import build_context
 from .closeup import describe_body, describe_rows, describe_summary
 from .context import Context
 from .disk import open_session
-from .errors import EditError, InspectorError, PolicyError
+from .errors import EditError, InspectorError
 from .history import trace_history
 from .ledger import Ledger, count_tokens
 from .plan import Plan, make_plan
-from .policies import find_policy, names_of_policies
-from .policy import Edits
+from .policies import add_policy, find_policy
+from .policy import Edits, Policy
 from .printable import printable
+from .replay import replay
+from .run import Run
+from .runview import draw_run
+from .scenario import Scenario, read_scenario
 from .session import Session
 from .view import draw_plan, draw_scene
 
@@ -46,6 +50,7 @@ class Workbench(anywidget.AnyWidget):
         wb.cut = wb.plan.cuts.ids[12]
         wb.policy = "keep-recent-turns"
         wb.settings = {"keep-recent-turns.turns": 2}
+        wb.replay = True    # live the whole session again under the policy; wb.run is the result
 
     A value that cannot be planned raises (`EditError`, `PolicyError`), and the old one stays.
     """
@@ -59,6 +64,7 @@ class Workbench(anywidget.AnyWidget):
     settings = t.Dict().tag(sync=True)
     pins = t.List(t.Unicode()).tag(sync=True)
     at = t.Unicode("").tag(sync=True)
+    replay = t.Bool(False).tag(sync=True)
 
     # what Python answers
     _seq = t.Int(0).tag(sync=True)
@@ -67,11 +73,13 @@ class Workbench(anywidget.AnyWidget):
     _scene_data = t.Bytes().tag(sync=True)
     _plan = t.Dict().tag(sync=True)
     _plan_data = t.Bytes().tag(sync=True)
+    _run = t.Dict().tag(sync=True)
+    _run_data = t.Bytes().tag(sync=True)
 
     def __init__(
         self,
         session: Session | str | os.PathLike[str],
-        policy: str = "flue",
+        policy: str | Policy | dict[str, Any] = "flue",
         *,
         counter: str = "calibrated",
         window: int | None = None,
@@ -79,6 +87,8 @@ class Workbench(anywidget.AnyWidget):
         pins: Sequence[str] = (),
         at: str | None = None,
         settings: Mapping[str, Any] | None = None,
+        replay: bool = False,
+        scenario: Scenario | dict[str, Any] | None = None,
     ) -> None:
         self.session = session if isinstance(session, Session) else open_session(session)
         self.window = window
@@ -92,12 +102,18 @@ class Workbench(anywidget.AnyWidget):
             fullest = self._history.fullest
             at = fullest.at if fullest is not None else ""
         if not isinstance(policy, str):
-            raise PolicyError(str(policy), "a workbench takes a policy by its name", names_of_policies())
+            policy = add_policy(policy).name
         settings = dict(settings or {})
+        self.scenario = read_scenario(scenario)
+        self._replayed: tuple[str, str] | None = None
+        self.run: Run | None = None
         wanted = {"cut": cut, "policy": policy, "settings": settings, "pins": list(pins), "at": at}
         first = self._answer(wanted)
-        super().__init__(**wanted, **first)
+        if replay:
+            first |= self._live_again(wanted)
+        super().__init__(**wanted, **first, replay=replay)
         self.observe(self._replan, names=[*_NAMES, "_seq"])
+        self.observe(self._start_replay, names=["replay"])
         self.on_msg(self._reply)
 
     @property
@@ -152,6 +168,30 @@ class Workbench(anywidget.AnyWidget):
                 return
             raise
         self._set({**wanted, **answer})
+        if self.replay:
+            self._set(self._live_again(wanted))
+
+    def _start_replay(self, _: dict[str, Any]) -> None:
+        if self.replay and not self._setting:
+            self._set(self._live_again(self._state))
+
+    def _live_again(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        """Live the whole session again under the policy wanted, unless that was done; the traits to send."""
+        name = (str(wanted["policy"]), repr(sorted(wanted["settings"].items())))
+        if name == self._replayed:
+            return {}
+        self.run = replay(
+            self.session,
+            wanted["policy"],
+            self.scenario,
+            ledger=self.ledger,
+            settings=dict(wanted["settings"]),
+            window=self.window,
+            history=self._history,
+        )
+        self._replayed = name
+        picture, data = draw_run(self.run)
+        return {"_run": picture, "_run_data": data}
 
     def _set(self, values: dict[str, Any]) -> None:
         """Set traits in one message, without planning again for each."""

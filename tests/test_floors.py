@@ -17,10 +17,15 @@ PACKAGE = ROOT / "inspector"
 
 FLOORS: tuple[str, ...] = (
     "errors blocks compactjson session tree live printable columns",
-    "readers counters counter ledger rows reported ranks history cuts policy rule trigger conduct audit scenario models "
-    "prices prefix summary overflow usage dialects order tally lint",
-    "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights",
-    "context assembly carried wire knobs",
+    (
+        "readers counters counter ledger rows reported ranks history cuts policy rulebase trigger conduct "
+        "audit scenario models prices prefix summary overflow usage dialects order tally lint pi_estimate"
+    ),
+    (
+        "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights ownrules "
+        "archive lengths pointers snips spill"
+    ),
+    "context assembly carried editing manifest_view wire knobs",
     "diff trace cost bill",
     "review replay run life bundled story",
     "view closeup runview",
@@ -61,6 +66,8 @@ WORLD_ATTRIBUTES = {
 ALLOWED: dict[tuple[str, str], str] = {
     ("ranks", "importlib"): "token ranks are data inside an installed package",
     ("readers.__init__", "importlib"): "other packages add readers by entry points",
+    ("rules.__init__", "importlib"): "other packages add rules by entry points",
+    ("policies.__init__", "importlib"): "other packages add policies by entry points",
     ("readers.records", "mmap"): "a mapped file is one kind of buffer a reader takes; it maps none itself",
 }
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import pairwise
+from typing import Any, get_args
 
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from inspector.assembly import build_context, live_context
 from inspector.closeup import describe_rows
@@ -16,22 +18,21 @@ from inspector.cuts import find_cuts
 from inspector.diff import diff_contexts, patch
 from inspector.ledger import SECTIONS, count_tokens
 from inspector.plan import Plan, make_plan
-from inspector.policy import Edits, Policy, Trigger
-from inspector.rules import RULES, find_rule
-from inspector.rules.summarise_older import SummariseOlder
+from inspector.policy import Edits, Policy, Rule, Stage, Target, Trigger
+from inspector.rules import RULES, RuleKind, find_rule
 from inspector.session import Session
 from inspector.table import FATES
+from inspector.trigger import Measure
 from inspector.view import draw_plan
 from inspector.wire import check_context
-from tests.strategies import sessions
+from tests.strategies import TOOLS, sessions
 
 LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
 
+# What a knob's schema does not tell, or tells too widely to be worth trying.
 KNOBS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
-    "keep-recent-turns": {"turns": st.integers(0, 6)},
     "keep-recent-tokens": {"tokens": st.one_of(st.integers(-5, 3000), st.floats(-1, 500))},
     "summarise-older": {
-        "split_turns": st.booleans(),
         "share": st.floats(0, 2),
         "prefix_share": st.floats(0, 2),
         "cap": st.integers(0, 20_000),
@@ -39,23 +40,65 @@ KNOBS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 }
 
 
+def draw_knob(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Values a knob's JSON schema allows, small ones: sessions drawn here are small too."""
+    options = schema.get("anyOf", [schema])
+    if len(options) > 1:
+        return st.one_of(*map(draw_knob, options))
+    kind = options[0].get("type")
+    if "enum" in options[0]:
+        return st.sampled_from(options[0]["enum"])
+    if "const" in options[0]:
+        return st.just(options[0]["const"])
+    if kind == "null":
+        return st.none()
+    if kind == "boolean":
+        return st.booleans()
+    least = options[0].get("minimum", options[0].get("exclusiveMinimum", 0))
+    if kind == "integer":
+        most = options[0].get("maximum", 10**6)
+        return st.integers(least, min(6, most) if least <= 6 else most) | st.integers(least, min(3000, most))
+    if kind == "number":
+        return st.floats(least, min(options[0].get("maximum", 3000), 3000), exclude_min=True)
+    if kind == "array":
+        items = options[0].get("items", {})
+        names = st.sampled_from(TOOLS) if items.get("type") == "string" else draw_knob(items)
+        return st.lists(names, max_size=2, unique=True).map(tuple)
+    return st.just(schema["default"])
+
+
+@st.composite
+def rules(draw: st.DrawFn, kind: RuleKind, *, enabled: bool = False) -> Rule:
+    """A rule of that kind with any knobs; those its model refuses together are drawn again."""
+    knobs: dict[str, Any] = {}
+    for name, schema in kind.model.model_json_schema()["properties"].items():
+        if name not in ("kind", "enabled"):
+            knobs[name] = draw(KNOBS.get(kind.name, {}).get(name, draw_knob(schema)))
+    if not kind.model.locked:
+        knobs["enabled"] = enabled or draw(st.sampled_from((True, True, True, False)))
+    try:
+        return kind.model.model_validate(knobs)
+    except ValidationError:
+        return kind.model.model_validate({"enabled": knobs.get("enabled", True)})
+
+
 @st.composite
 def policies(draw: st.DrawFn, *, summarising: bool = False) -> Policy:
-    """Any trigger, and any of the rules in any order, with any knobs."""
-    kinds = draw(st.lists(st.sampled_from(RULES), unique=True))
+    """Any trigger, any of the rules in any order with any knobs, some of them perhaps in stages."""
+    kinds = draw(st.lists(st.sampled_from(RULES), unique=True, max_size=5))
     if summarising:
-        kinds = [*(kind for kind in kinds if kind.model is not SummariseOlder), find_rule("summarise-older")]
-    rules = []
-    for kind in kinds:
-        knobs = {name: draw(values) for name, values in KNOBS.get(kind.name, {}).items()}
-        if not kind.model.locked:
-            knobs["enabled"] = (summarising and kind.model is SummariseOlder) or draw(st.booleans())
-        rules.append(kind.model.model_validate(knobs))
+        kinds = [find_rule("keep-system"), find_rule("summarise-older")]
+    drawn = tuple(draw(rules(kind, enabled=summarising)) for kind in kinds)
     trigger = Trigger(
         reserve_tokens=draw(st.integers(0, 50_000)),
         ratio=draw(st.none() | st.floats(0.01, 1, exclude_min=False)),
+        measure=draw(st.sampled_from(get_args(Measure))),
     )
-    return Policy(name="drawn", trigger=trigger, rules=tuple(rules))
+    names = [kind.name for kind in kinds]
+    cuts = sorted(draw(st.lists(st.integers(0, len(names)), max_size=3))) if not summarising else []
+    stages = tuple(Stage(name=f"s{at}", rules=tuple(names[a:b])) for at, (a, b) in enumerate(pairwise(cuts)))
+    target = Target(tokens=draw(st.integers(0, 3000))) if draw(st.booleans()) else None
+    return Policy(name="drawn", trigger=trigger, target=target, stages=stages, rules=drawn)
 
 
 @st.composite
@@ -89,7 +132,8 @@ def test_patching_the_diff_gives_the_context_after(plan: Plan) -> None:
 
 @given(plans())
 def test_S4_12_an_output_never_stands_without_its_call_nor_a_call_without_its_output(plan: Plan) -> None:
-    assume(plan.place is not None)
+    # Published defects are reproduced where a policy asks for them; it then says that it leaves pairs alone.
+    assume(plan.place is not None and not plan.tier.unpaired)
     calls, outputs = calls_and_outputs(build_context(plan.session, plan))
     assert calls == outputs
 
@@ -125,9 +169,11 @@ def test_ledger_fates_and_sections_add_up(plan: Plan) -> None:
     assert plan.before == before.tokens == sum(plan.ledger.by_section(plan.session).values())
     assert plan.after == after.tokens
     assert len(plan.fate) == len(plan.table.tokens) == len(before.pieces)
-    standing = sum(piece.origin != () and not piece.stand_in for piece in after.pieces)
+    standing = [piece for piece in after.pieces if piece.fate not in ("summarised", "dropped")]
     gone = sum(FATES[code] in ("summarised", "dropped") for code in plan.fate)
-    assert standing + gone == len(plan.fate)
+    emptied = sum(block is None for block in plan.outcome.blocks.values())
+    assert len(standing) + gone + emptied == len(plan.fate)
+    assert all(len(piece.origin) == 1 for piece in standing)
 
 
 @settings(max_examples=50)
@@ -149,7 +195,7 @@ def sections_of(plan: Plan) -> list[int]:
     sums = plan.ledger.head_sections.astype(int).tolist()
     for section, tokens in zip(plan.table.section, plan.outcome.tokens, strict=True):
         sums[section] += int(tokens)
-    sums[SECTIONS.index("compacted")] += plan.summary_tokens
+    sums[SECTIONS.index("compacted")] += plan.summary_tokens + plan.notice_tokens
     return sums
 
 

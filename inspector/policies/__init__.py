@@ -2,21 +2,91 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Any
 
 from ..errors import PolicyError
 from ..policy import Policy
 from ..rules import read_policy
+from .anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING
+from .claude_code import CLAUDE_CODE
+from .codex import CODEX
 from .flue import FLUE
+from .flue_2 import FLUE_2
+from .gemini_cli import GEMINI_CLI
+from .inspect_ai import INSPECT_EDIT, INSPECT_TRIM
 from .keep_recent_turns import KEEP_RECENT_TURNS
+from .langchain import LANGCHAIN_CLEAR, LANGCHAIN_SUMMARIZATION, LANGCHAIN_TRIM
+from .mini_claude_code import MINI_CLAUDE_CODE, MINI_CLAUDE_CODE_COMPAT
+from .openhands import OPENHANDS
+from .pi import PI
+from .stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
 
-POLICIES: tuple[Policy, ...] = (KEEP_RECENT_TURNS, FLUE)
+POLICIES: tuple[Policy, ...] = (
+    KEEP_RECENT_TURNS,
+    FLUE,
+    FLUE_2,
+    PI,
+    MINI_CLAUDE_CODE,
+    MINI_CLAUDE_CODE_COMPAT,
+    LANGCHAIN_SUMMARIZATION,
+    LANGCHAIN_TRIM,
+    LANGCHAIN_CLEAR,
+    INSPECT_EDIT,
+    INSPECT_TRIM,
+    OPENHANDS,
+    CODEX,
+    GEMINI_CLI,
+    STUD_WIKI,
+    STUD_DETERMINISTIC,
+    STUD_WARNING,
+    STUD_MERGED,
+    CLAUDE_CODE,
+    ANTHROPIC_CONTEXT_EDITING,
+)
 """Every built-in policy, the plainest first."""
 
 
+GROUP = "inspector.policies"
+_own: dict[str, Policy] = {}
+
+
+@cache
+def _brought() -> tuple[Policy, ...]:
+    """What other packages bring; a package that cannot be loaded, or brings no policy, is left out."""
+    found = []
+    for point in entry_points(group=GROUP):
+        try:
+            policy = point.load()
+        except Exception:
+            continue
+        if isinstance(policy, Policy):
+            found.append(policy)
+    return tuple(found)
+
+
+def list_policies() -> tuple[Policy, ...]:
+    """Every policy: the built-in ones, those of other packages, and those of one's own."""
+    return (*POLICIES, *_brought(), *_own.values())
+
+
+def add_policy(policy: Policy | dict[str, Any]) -> Policy:
+    """Make a policy known by its name for as long as this process runs; its own earlier form is replaced.
+
+    Then it can be named wherever a policy is, and stands in the workbench's picker. Raises `PolicyError`
+    for a policy that cannot be read or has the name of a built-in one.
+    """
+    added = find_policy(policy)
+    if any(added.name == known.name for known in POLICIES):
+        raise PolicyError(added.name, "a built-in policy has this name")
+    _own[added.name] = added
+    return added
+
+
 def names_of_policies() -> list[str]:
-    """The built-in policies' names, in order."""
-    return [policy.name for policy in POLICIES]
+    """All policies' names, in order."""
+    return [policy.name for policy in list_policies()]
 
 
 def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
@@ -25,7 +95,7 @@ def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
         return policy
     if isinstance(policy, dict):
         return read_policy(policy)
-    for known in POLICIES:
+    for known in list_policies():
         if known.name == policy:
             return known
     raise PolicyError(str(policy), "no such policy", names_of_policies())

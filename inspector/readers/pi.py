@@ -208,6 +208,8 @@ def _read_compaction(
 def _say_command(fields: Fields) -> str:
     """A shell command of the user and its output, as the model is told."""
     output = fields.text("output") or ""
+    if output.endswith("\n"):  # not shown, but weighed (FLUE §13.2)
+        fields.rest["outputEnd"] = output[len(output.rstrip("\n")) :]
     lines = [f"$ {fields.rest.get('command', '')}", output.rstrip("\n")]
     if fields.rest.get("cancelled") is True:
         lines.append("(cancelled)")

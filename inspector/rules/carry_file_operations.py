@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
+from ..jobs import find_start
 from ..live import Ints
 from ..policy import Rule
 from ..table import Appendix, Decision, Table
@@ -28,6 +30,9 @@ class CarryFileOperations(Rule):
     source: ClassVar[str] = "Flue dbaa9eff and pi, file operations (FLUE §8)"
 
     kind: Literal["carry-file-operations"] = "carry-file-operations"
+    nested: bool = Field(
+        False, description="Also calls that a tool made itself, as its output records them (pi 1.5.2)"
+    )
 
 
 @dataclass(frozen=True)
@@ -78,10 +83,17 @@ def collect(table: Table, place: int) -> FileOperations:
 
 def _events(table: Table) -> list[Event]:
     """(live position, operation, path) in order; what a recorded compaction carried stands at its summary."""
-    return table.ledger.remember(("file operations", table.session.leaf), lambda: _find_events(table))
+    nested, start = _settings(table)
+    key = ("file operations", table.session.leaf, nested, start)
+    return table.ledger.remember(key, lambda: _find_events(table, nested, start))
 
 
-def _find_events(table: Table) -> list[Event]:
+def _settings(table: Table) -> tuple[bool, int]:
+    rule = table.sibling("carry-file-operations")
+    return isinstance(rule, CarryFileOperations) and rule.nested, find_start(table)
+
+
+def _find_events(table: Table, nested: bool, start: int) -> list[Event]:
     entries, live = table.session.entries, table.live
     events: list[Event] = []
     told = entries[live.entries[0]].boundary if live.summary == 0 else None
@@ -94,16 +106,32 @@ def _find_events(table: Table) -> list[Event]:
     places = zip(position.tolist(), live.entries[position].tolist(), offset.tolist(), strict=True)
     for at, entry, block in places:
         call = entries[entry].blocks[block]
-        if call.kind == "tool_call" and call.name in OPERATIONS and isinstance(call.input, dict):
-            path = call.input.get("path")
-            if isinstance(path, str) and path:
-                events.append((at, OPERATIONS[call.name], path))
+        if at >= start and call.kind == "tool_call":
+            events += _operation(at, call.name, call.input)
+    if nested:
+        for at in range(start, len(live)):
+            for call in _nested_calls(entries[live.entries[at]].extra.get("nestedCalls")):
+                events += _operation(at, call.get("name"), call.get("arguments"))
+        events.sort(key=lambda event: event[0])
     return events
+
+
+def _operation(at: int, name: Any, given: Any) -> list[Event]:
+    path = given.get("path") if isinstance(given, dict) else None
+    operation = OPERATIONS.get(name) if isinstance(name, str) else None
+    return [(at, operation, path)] if operation is not None and isinstance(path, str) and path else []
+
+
+def _nested_calls(told: Any) -> list[dict[str, Any]]:
+    calls = told.get("calls") if isinstance(told, dict) else None
+    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
 
 
 def _price(table: Table) -> Ints:
     """int32[n+1]: tokens of the two lists at every place, counted line by line."""
-    return table.ledger.remember(("file lists", table.session.leaf), lambda: _count_lists(table))
+    return table.ledger.remember(
+        ("file lists", table.session.leaf, *_settings(table)), lambda: _count_lists(table)
+    )
 
 
 def _count_lists(table: Table) -> Ints:

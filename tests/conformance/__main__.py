@@ -2,18 +2,19 @@
 
     python -m tests.conformance flue PATH
 
-prints every mismatch, how many vectors could not be checked, and a last line `N passed, N failed`;
+prints every mismatch, how many vectors could not be checked and why, and a last line `N passed, N failed`;
 the exit code says whether all passed.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 
-from . import flue
+from . import flue, tiered
 
-SYSTEMS = {"flue": flue.run}
+SYSTEMS = {"flue": flue.run, "tiered": tiered.run}
 
 
 def main(arguments: list[str]) -> int:
@@ -25,15 +26,21 @@ def main(arguments: list[str]) -> int:
         print(f"{path} is not a folder of vectors", file=sys.stderr)
         return 2
     passed = failed = absent = 0
+    unchecked: Counter[str] = Counter()
     for name, mismatches in SYSTEMS[arguments[0]](path):
         if mismatches is None:
             absent += 1
+            continue
+        if isinstance(mismatches, str):
+            unchecked[mismatches] += 1
             continue
         passed, failed = passed + (not mismatches), failed + bool(mismatches)
         for mismatch in mismatches:
             print(f"{name}: {mismatch}")
     if absent:
         print(f"{absent} vectors name a session that is not in this folder and could not be checked")
+    for reason, count in unchecked.items():
+        print(f"{count} facts could not be checked: {reason}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

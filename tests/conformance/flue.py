@@ -1,8 +1,10 @@
-"""Flue's vectors, value by value, against our reader, counters, rules and plan."""
+"""Flue's vectors, value by value, against our reader, counters, rules and plan.
+
+The same vectors carry what Flue 2 and three versions of pi make of a session; `pi.py` checks the latter.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,10 @@ from inspector.errors import EmptySession
 from inspector.ledger import count_tokens
 from inspector.overflow import VERSIONS, is_overflow
 from inspector.plan import Plan, make_plan
-from inspector.policies.flue import FLUE, derive_defaults
+from inspector.policies.flue import FLUE
+from inspector.policies.flue_2 import FLUE_2, derive_defaults
+from inspector.policies.pi import PI
+from inspector.policies.pi import VERSIONS as VERSIONS_OF_PI
 from inspector.policy import Edits, Trigger
 from inspector.readers import read_session
 from inspector.rules.carry_file_operations import collect
@@ -29,9 +34,9 @@ from inspector.summary import (
     write_checkpoint,
 )
 
-Outcome = tuple[str, list[str] | None]
-"""A vector's name and its mismatches; None when what it needs is not there."""
-ROLES = {"toolResult": "tool"}
+from . import pi
+from .compare import Found, Outcome, compare, digest
+
 _COST = {"cacheRead": "cache_read", "cacheWrite": "cache_write"}
 # What the vectors' default model stub answers and charges (MANIFEST.md).
 DEFAULT_REPLIES = {
@@ -55,14 +60,25 @@ DEFAULT_REPLIES = {
 
 def run(path: Path) -> Iterator[Outcome]:
     """Every vector under `path`: (name, mismatches)."""
-    for file in sorted(path.glob("handcrafted/*.json")):
-        yield f"handcrafted/{file.stem}", check_case(json.loads(file.read_text("utf-8")))
+    cases = {
+        f"handcrafted/{f.stem}": json.loads(f.read_text("utf-8"))
+        for f in sorted(path.glob("handcrafted/*.json"))
+    }
+    words = pi.learn_words(
+        (pi.active_path(session, session["leafId"]), facts)
+        for case in cases.values()
+        for session in [case["input"]["session"]]
+        for impl, facts in (case.get("otherImpls") or {}).items()
+        if impl.startswith("pi-") and facts
+    )
     for name in sorted(path.glob("fuzz*.jsonl")):
-        for line in name.read_text("utf-8").splitlines():
-            case = json.loads(line)
-            yield case["id"], check_case(case)
+        cases |= {case["id"]: case for case in map(json.loads, name.read_text("utf-8").splitlines())}
+    for name, case in cases.items():
+        yield name, check_case(case)
+        raw = case["input"]["session"]
+        yield from check_others(name, case, parse(raw), pi.active_path(raw, raw["leafId"]), words)
     for file in sorted(path.glob("real/*.json")):
-        yield from _real(path, file)
+        yield from _real(path, file, words)
     for file in sorted(path.glob("table-*.json")):
         table = json.loads(file.read_text("utf-8"))
         check = TABLES.get(table["schema"])
@@ -112,7 +128,31 @@ def check_case(case: dict[str, Any], session: Session | None = None) -> list[str
     return list(compare(actual, expected))
 
 
-def describe(session: Session, given: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+def check_others(
+    name: str, case: dict[str, Any], session: Session, path: list[dict[str, Any]], words: dict[str, pi.Words]
+) -> Iterator[Outcome]:
+    """What other implementations make of the same session, one outcome for every fact the case carries."""
+    given, others = case["input"], case.get("otherImpls") or {}
+    as_pi = pi.parse(path) if any(impl.startswith("pi-") for impl in others) else None
+    for impl, facts in others.items():
+        if impl.startswith("flue-head-"):
+            mine = describe(session, given, {}, policy="flue-2")["preparation"]
+            if facts is None or mine is None:
+                yield f"{name} {impl}", list(compare(mine, facts))
+                continue
+            for fact, value in facts.items():
+                found = list(compare(mine[fact], value)) if fact in mine else "we know no such fact"
+                yield f"{name} {impl} {fact}", found
+        elif as_pi is not None and impl.startswith("pi-"):
+            for fact, found in pi.check_facts(impl, facts, path, as_pi, given, words):
+                yield f"{name} {impl} {fact}", found
+        else:
+            yield f"{name} {impl}", f"we have no policy for {impl}"
+
+
+def describe(
+    session: Session, given: dict[str, Any], expected: dict[str, Any], policy: str = "flue"
+) -> dict[str, Any]:
     """Our planner's answers, in the vectors' words."""
     settings, window = given["settings"], given["contextWindow"] or 0
     edits = Edits(
@@ -123,7 +163,7 @@ def describe(session: Session, given: dict[str, Any], expected: dict[str, Any]) 
         }
     )
     ledger = count_tokens(session)
-    plan = make_plan(session, ledger, "flue", edits, window=window)
+    plan = make_plan(session, ledger, policy, edits, window=window)
     table, entries, live = plan.table, session.entries, session.live
     weights = table.weights("chars4_utf16")
     walk = walk_back(table, settings["keepRecentTokens"])
@@ -165,7 +205,7 @@ def describe(session: Session, given: dict[str, Any], expected: dict[str, Any]) 
     if plan.place is None:
         out["outcome"] = "nothing-to-compact:first-kept-not-a-message-entry"
         edits = edits.model_copy(update={"cut": entries[live.entries[walk.first_kept]].id})
-        plan = make_plan(session, ledger, "flue", edits, window=window)
+        plan = make_plan(session, ledger, policy, edits, window=window)
     else:
         out["outcome"] = "compact"
     out["preparation"] = _preparation(plan)
@@ -189,11 +229,6 @@ def _threshold(plan: Plan, window: int) -> dict[str, Any]:
         "isContextOverflow": overflow,
         "shouldCompactOnEstimate": trigger.fires(plan.measured.tokens, window),
     }
-
-
-def _digest(text: str) -> dict[str, Any]:
-    units = text.encode("utf-16-le", "surrogatepass")
-    return {"utf16Length": len(units) // 2, "sha256_utf16le": hashlib.sha256(units).hexdigest(), "text": text}
 
 
 def _job(plan: Plan, prefix: bool) -> SummaryJob | None:
@@ -224,8 +259,8 @@ def _preparation(plan: Plan) -> dict[str, Any]:
         "fileOps": {"read": list(files.read), "written": list(files.written), "edited": list(files.edited)},
         "fileLists": {"readFiles": files.read_files, "modifiedFiles": files.modified_files},
         "fileListsText": files.text(),
-        "historyConversation": _digest(conversation_text(job_entries(session, history)) if history else ""),
-        "prefixConversation": _digest(conversation_text(job_entries(session, prefix)) if prefix else ""),
+        "historyConversation": digest(conversation_text(job_entries(session, history)) if history else ""),
+        "prefixConversation": digest(conversation_text(job_entries(session, prefix)) if prefix else ""),
     }
 
 
@@ -285,53 +320,7 @@ def _compact(plan: Plan, given: dict[str, Any], expected: dict[str, Any]) -> dic
     }
 
 
-def compare(actual: Any, expected: Any, at: str = "") -> Iterator[str]:
-    """What differs, by path. Condensed expectations (counts, ends, hashes) are read as such."""
-    if isinstance(expected, dict) and isinstance(actual, list):
-        yield from _compare_condensed(actual, expected, at)
-    elif isinstance(expected, dict) and isinstance(actual, str):
-        found = _digest(actual)
-        yield from compare({key: found.get(key) for key in expected}, expected, at)
-    elif isinstance(expected, dict) and isinstance(actual, dict):
-        for key, value in expected.items():
-            if key in ("response", "text") and key not in actual:
-                continue
-            if key not in actual:
-                yield f"{at}.{key}: missing"
-            else:
-                yield from compare(actual[key], value, f"{at}.{key}")
-    elif isinstance(expected, list) and isinstance(actual, list):
-        if len(expected) != len(actual):
-            yield f"{at}: {len(actual)} items, expected {len(expected)}"
-        for i, (mine, theirs) in enumerate(zip(actual, expected, strict=False)):
-            yield from compare(mine, theirs, f"{at}[{i}]")
-    elif isinstance(expected, int) and isinstance(actual, list):
-        yield from compare(len(actual), expected, f"{at}.count")
-    elif actual != expected or isinstance(actual, bool) != isinstance(expected, bool):
-        yield f"{at}: {actual!r}, expected {expected!r}"
-
-
-def _compare_condensed(actual: list[Any], expected: dict[str, Any], at: str) -> Iterator[str]:
-    def name(item: Any) -> Any:
-        return item["entryId"] if isinstance(item, dict) else item
-
-    ends = {
-        "count": len(actual),
-        "first": name(actual[0]) if actual else None,
-        "firstId": name(actual[0]) if actual else None,
-        "secondEntryId": name(actual[1]) if len(actual) > 1 else None,
-        "last": name(actual[-1]) if actual else None,
-        "lastId": name(actual[-1]) if actual else None,
-        "lastEntryId": name(actual[-1]) if actual else None,
-    }
-    for key, value in expected.items():
-        if key not in ends:
-            yield f"{at}.{key}: not a condensed value we know"
-        elif ends[key] != value:
-            yield f"{at}.{key}: {ends[key]!r}, expected {value!r}"
-
-
-def _real(path: Path, file: Path) -> Iterator[Outcome]:
+def _real(path: Path, file: Path, words: dict[str, pi.Words]) -> Iterator[Outcome]:
     data = json.loads(file.read_text("utf-8"))
     if "session" not in data:
         yield f"real/{file.stem}", [f"no check for {data.get('schema', 'this file')}"]
@@ -344,25 +333,27 @@ def _real(path: Path, file: Path) -> Iterator[Outcome]:
         return
     session = read_session(found.read_bytes(), found.name, format="flue")
     if data["schema"].startswith("real-session-message-tokens/"):
-        weights = chars4_utf16.entry_weights(session)
-        column = data["columns"].index("flue-pin")
-        for row in data["rows"]:
-            mine = int(weights[session.index[row[0]]])
-            yield (
-                f"real/{file.stem}@{row[0]}",
-                [] if mine == row[column] else [f"{mine}, expected {row[column]}"],
-            )
+        for column, impl in list(enumerate(data["columns"]))[2:]:
+            weights = pi.weigh_all(session, impl)
+            for row in data["rows"]:
+                mine = weights[session.index[row[0]]]
+                yield f"real/{file.stem}@{row[0]} {impl}", list(compare(mine, row[column]))
         return
+    raw = json.loads(found.read_bytes())
     for case in data["cases"]:
-        yield case["id"], check_case(case, session.at(case["input"]["leafId"]))
+        leaf = case["input"]["leafId"]
+        yield case["id"], check_case(case, session.at(leaf))
+        yield from check_others(case["id"], case, session.at(leaf), pi.active_path(raw, leaf), words)
 
 
-def _estimate_tokens(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
+def _estimate_tokens(table: dict[str, Any], path: Path) -> Iterator[Found]:
     for row in table["rows"]:
         entry = {"type": "message", "id": "m", "parentId": None, "timestamp": "1970-01-01T00:00:00.000Z"}
         session = parse({"version": 3, "entries": [{**entry, "message": row["message"]}], "leafId": "m"})
         mine = int(chars4_utf16.entry_weights(session)[0])
-        yield list(compare(mine, row["tokens"]["flue-pin"], ".flue-pin"))
+        for impl in ("flue-pin", *(name for name in row["tokens"] if name.startswith("flue-head-"))):
+            yield list(compare(mine, row["tokens"][impl], f".{impl}"))
+        yield from (found for _, found in pi.check_weights(row["message"], row["tokens"]))
 
 
 def _context_tokens(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
@@ -372,12 +363,16 @@ def _context_tokens(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
         yield list(compare(usage.tokens, row["tokens"], ".tokens"))
 
 
-def _should_compact(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
+def _should_compact(table: dict[str, Any], path: Path) -> Iterator[Found]:
     for row in table["rows"]:
         settings = row["settings"]
         trigger = Trigger(enabled=settings["enabled"], reserve_tokens=settings["reserveTokens"])
         mine = trigger.fires(row["contextTokens"], row["contextWindow"])
-        yield list(compare(mine, row["shouldCompact"]["flue-pin"], ".flue-pin"))
+        for impl, fires in row["shouldCompact"].items():
+            if impl.startswith("pi-") and row["contextWindow"] <= 0 and fires:
+                yield "pi's trigger fires without a known window; ours never does (FLUE §13.2)"
+            else:
+                yield list(compare(mine, fires, f".{impl}"))
 
 
 def _overflow(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
@@ -398,15 +393,20 @@ def _overflow(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
         yield list(compare(mine, row["overflow"], ".overflow"))
 
 
-def _derived(table: dict[str, Any], path: Path) -> Iterator[list[str]]:
-    pin = table["staticDefaults"]["flue-pin"]
-    tokens = next(rule for rule in FLUE.rules if rule.kind == "keep-recent-tokens").model_dump()["tokens"]
-    mine = {
-        "enabled": FLUE.trigger.enabled,
-        "reserveTokens": FLUE.trigger.reserve_tokens,
-        "keepRecentTokens": tokens,
-    }
-    yield list(compare(mine, pin, ".staticDefaults.flue-pin"))
+def _derived(table: dict[str, Any], path: Path) -> Iterator[Found]:
+    policies = {"flue-pin": FLUE, "flue-head-2.0.3": FLUE_2, "pi-0.73.1": PI, "pi-1.5.2": PI}
+    for impl, defaults in table["staticDefaults"].items():
+        if impl not in policies:
+            yield f"we have no policy for {impl}"
+            continue
+        policy = policies[impl].configured(VERSIONS_OF_PI.get(impl.removeprefix("pi-"), {}))
+        keep_recent = next(rule for rule in policy.rules if rule.kind == "keep-recent-tokens")
+        mine = {
+            "enabled": policy.trigger.enabled,
+            "reserveTokens": policy.trigger.reserve_tokens,
+            "keepRecentTokens": keep_recent.model_dump()["tokens"],
+        }
+        yield list(compare(mine, defaults, f".staticDefaults.{impl}"))
     for row in table["rows"]:
         reserve, keep = derive_defaults(row["contextWindow"], row["maxTokens"])
         expected = row["settings"]

@@ -1,0 +1,146 @@
+"""One session lived again under several policies, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .bill import Bill
+from .cost import SummaryCall, price_session, price_steps
+from .history import trace_history
+from .ledger import Ledger, count_tokens
+from .models import model_of
+from .policies import list_policies
+from .policy import Policy
+from .prices import Price, find_price
+from .replay import replay
+from .run import Run
+from .scenario import Scenario
+from .session import Session
+
+
+class Compared(NamedTuple):
+    """One policy's run, and what its requests would have cost."""
+
+    run: Run
+    bill: Bill
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Runs of several policies over one session, in the order they were asked for.
+
+    `recorded` is what the session's own requests cost, by the usage in the file; `note` tells where prices
+    are from.
+    """
+
+    session: Session
+    rows: tuple[Compared, ...]
+    recorded: Bill
+    note: str
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Run]:
+        return (row.run for row in self.rows)
+
+    def __getitem__(self, policy: str) -> Run:
+        """The run of a policy, by its name."""
+        for row in self.rows:
+            if row.run.policy.name == policy:
+                return row.run
+        raise KeyError(policy)
+
+    def table(self) -> list[dict[str, Any]]:
+        """A row for each policy: plain values, for a data frame or a chart.
+
+        Tokens are by the ledger's counter and what usage reports beyond it; `cached` is the share of the
+        tokens sent that were an unchanged prefix; `cost` is None where no price is known.
+        """
+        return [_row(row) for row in self.rows]
+
+    def __repr__(self) -> str:
+        named = ("policy", "compactions", "first in turn", "fullest", "at the end", "sent", "cached", "cost")
+        lines = [named, *(_cells(row) for row in self.table())]
+        wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        head = f"Comparison of {len(self)} policies over {self.session!r}"
+        body = [
+            "  "
+            + "  ".join(
+                c.ljust(w) if not i else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True))
+            )
+            for row in lines
+        ]
+        return "\n".join([head, *(line.rstrip() for line in body), f"  {self.note}"])
+
+
+def compare_policies(
+    session: Session,
+    policies: Sequence[str | Policy | dict[str, Any]] | None = None,
+    scenario: Scenario | dict[str, Any] | None = None,
+    *,
+    ledger: Ledger | None = None,
+    window: int | None = None,
+    price: Price | None = None,
+) -> Comparison:
+    """Live a session again under each policy; None takes every policy that is known.
+
+    `ledger` is by default the counter fitted to what the session's provider reported, `window` (tokens) and
+    `price` replace what is known of its model. Raises what `replay` raises.
+
+    >>> from inspector import open_bundled
+    >>> runs = compare_policies(open_bundled(), ["flue", "keep-recent-turns"])
+    >>> [run.policy.name for run in runs], len(runs.table())
+    (['flue', 'keep-recent-turns'], 2)
+    """
+    ledger = count_tokens(session, "calibrated") if ledger is None else ledger
+    history = trace_history(session, ledger)
+    known = find_price(model_of(session))
+    price, note = (known.price, known.note) if price is None else (price, price.note)
+    rows = []
+    for policy in list_policies() if policies is None else policies:
+        run = replay(session, policy, scenario, ledger=ledger, window=window, history=history)
+        calls = [
+            SummaryCall(item.step, item.asked, item.written, calls=item.calls)
+            for item in run.compactions
+            if item.calls
+        ]
+        rows.append(Compared(run, price_steps(run.sent, run.cached, run.output, price, summaries=calls)))
+    return Comparison(session, tuple(rows), price_session(session), note)
+
+
+def _row(row: Compared) -> dict[str, Any]:
+    run, bill = row
+    sent = int(run.sent.sum())
+    done = run.adopted
+    return {
+        "policy": run.policy.name,
+        "compactions": len(done),
+        "first_turn": done[0].turn + 1 if done else None,
+        "fullest": run.peak,
+        "at_end": int(run.context[-1]) if len(run) else 0,
+        "sent": sent,
+        "cached": int(run.cached.sum()) / sent if sent else 0.0,
+        "summariser_calls": sum(item.calls for item in run.compactions),
+        "cost": bill.cost.total if bill.cost is not None and bill.prices else None,
+        "currency": bill.currency,
+        "status": run.status,
+        "findings": [finding.sentence for finding in run.findings],
+    }
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    money = "" if row["cost"] is None else f"{row['currency']} {row['cost']:,.2f}"
+    ended = "" if row["status"] == "finished" else f" ({row['status']})"
+    return (
+        row["policy"] + ended,
+        str(row["compactions"]),
+        "" if row["first_turn"] is None else str(row["first_turn"]),
+        f"{row['fullest']:,}",
+        f"{row['at_end']:,}",
+        f"{row['sent']:,}",
+        f"{row['cached']:.0%}",
+        money,
+    )

@@ -1,0 +1,33 @@
+"""Codex CLI's local compaction: the user's newest words stay, everything else becomes a handoff summary.
+
+Source: openai/codex at 0100b103625752f6a10c21b79a8c423761dc4c6a, codex-rs/core/src/compact.rs (Apache-2.0),
+read and not run; PEERS §1. It is the path for providers other than OpenAI.
+
+Not reproduced: compaction by the server, which gives an encrypted item that nobody can look into; the oldest
+items that are left out of the summariser's request while it is too large; the initial context, written anew,
+which is the session's own head here; user messages that Codex knows as its own by their first words
+(instructions, environment), for which `meta` of the entry stands.
+"""
+
+from __future__ import annotations
+
+from ..conduct import Conduct
+from ..policy import Policy, Trigger
+from ..rules.keep_system import KeepSystem
+from ..rules.keep_user_words import KeepUserWords
+from ..rules.shorten_user_words import ShortenUserWords
+from ..rules.summarise_older import SummariseOlder
+
+CODEX = Policy(
+    name="codex",
+    title="Codex CLI, local compaction",
+    source="openai/codex at 0100b103: 90 % of the window, 20,000 tokens of user messages (Apache-2.0)",
+    trigger=Trigger(ratio=0.9, check="outputs"),
+    conduct=Conduct(recover=False, reset=False),
+    rules=(
+        KeepSystem(),
+        KeepUserWords(tokens=20_000),
+        ShortenUserWords(),
+        SummariseOlder(split_turns=False, limited=False),
+    ),
+)

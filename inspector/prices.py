@@ -1,0 +1,190 @@
+"""What a million tokens cost: a dated table of published prices, and how to give one of your own.
+
+In goes a model's name, out comes a `Price` or None with a sentence, never a guess. The figures are those of
+Anthropic's own API. Discounts and premiums on top of them are not here: batches, fast mode, regional
+endpoints, data residency, cloud platforms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import Field, model_validator
+
+from .blocks import Value
+from .models import Claude, find_claude
+from .printable import printable
+
+Doubles = NDArray[np.float64]
+TTL = Literal["5m", "1h"]
+MILLION = 1_000_000
+
+_PAGE = "platform.claude.com/docs/en/about-claude/pricing"
+
+
+class Charges(NamedTuple):
+    """Money per kind of token: float64, one number per request."""
+
+    input: Doubles
+    cache_read: Doubles
+    cache_write: Doubles
+    output: Doubles
+
+    @property
+    def total(self) -> Doubles:
+        return self.input + self.cache_read + self.cache_write + self.output
+
+
+class Price(Value):
+    """Money per million tokens, and what a cached token costs beside a fresh one.
+
+    `write_5m`, `write_1h` and `read` multiply `input` (CLAUDE §9). `minimum` is the shortest prefix, in
+    tokens, that is cached at all; None counts as 0. A request of more than `long_above` tokens pays
+    `long_input` and `long_output`. `date` is the day, or month, `source` was read.
+
+    >>> Price(model="mine", input=2, output=8, read=0.5, source="my contract").read_input
+    1.0
+    """
+
+    model: str
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+    write_5m: float = Field(1.25, ge=0, allow_inf_nan=False)
+    write_1h: float = Field(2.0, ge=0, allow_inf_nan=False)
+    read: float = Field(0.1, ge=0, allow_inf_nan=False)
+    minimum: int | None = Field(None, ge=0)
+    long_above: int | None = Field(None, ge=0)
+    long_input: float | None = Field(None, ge=0, allow_inf_nan=False)
+    long_output: float | None = Field(None, ge=0, allow_inf_nan=False)
+    currency: str = "USD"
+    date: str = ""
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _check_long(self) -> Price:
+        if len({value is None for value in (self.long_above, self.long_input, self.long_output)}) > 1:
+            raise ValueError("long_above, long_input and long_output go together")
+        return self
+
+    @property
+    def read_input(self) -> float:
+        """A million tokens read from the cache."""
+        return self.input * self.read
+
+    def write(self, ttl: TTL = "5m") -> float:
+        """What a token written to the cache costs beside a fresh one."""
+        return self.write_5m if ttl == "5m" else self.write_1h
+
+    def charge(
+        self, fresh: ArrayLike, read: ArrayLike, written: ArrayLike, output: ArrayLike, ttl: TTL = "5m"
+    ) -> Charges:
+        """Money for requests of so many tokens: fresh, read from the cache, written to it, and the reply.
+
+        >>> opus = Price(model="mine", input=5, output=25)
+        >>> [round(float(money), 6) for money in opus.charge(1000, 100_000, 2000, 400)]
+        [0.005, 0.05, 0.0125, 0.01]
+        """
+        fresh, read, written, output = (
+            np.asarray(each, np.float64) for each in (fresh, read, written, output)
+        )
+        base, reply = np.full_like(fresh, self.input), np.full_like(fresh, self.output)
+        if self.long_above is not None and self.long_input is not None and self.long_output is not None:
+            long = fresh + read + written > self.long_above
+            base, reply = np.where(long, self.long_input, base), np.where(long, self.long_output, reply)
+        return Charges(
+            fresh * base / MILLION,
+            read * base * self.read / MILLION,
+            written * base * self.write(ttl) / MILLION,
+            output * reply / MILLION,
+        )
+
+    def worth(self, money: float) -> float:
+        """How many fresh tokens that money buys; infinite where they cost nothing."""
+        return money * MILLION / self.input if self.input else float("inf")
+
+    @property
+    def note(self) -> str:
+        """The price as a sentence, with its source and date."""
+        figures = f"{self.model}: {self.currency} {self.input:g} in, {self.output:g} out per million tokens"
+        cache = f"cache read x{self.read:g}, write x{self.write_5m:g} (5m) or x{self.write_1h:g} (1h)"
+        read = f"read {self.date}" if self.date else ""
+        told = ", ".join(part for part in (self.source or "source not told", read) if part)
+        return printable(f"{figures}, {cache} ({told})")
+
+
+class Priced(NamedTuple):
+    """A price, None where none is known, and a sentence that says where it comes from or what is missing."""
+
+    price: Price | None
+    note: str
+
+
+def _publish(model: str, input: float, output: float, minimum: int, read: float = 0.1, **more: Any) -> Price:
+    told = {"date": "2026-09", "source": _PAGE, "minimum": minimum, "read": read, **more}
+    return Price(model=model, input=input, output=output, **told)
+
+
+_OCTOBER = "2026-10-09"
+_OLD = "2025-08"
+_LONG = {"long_above": 100_000, "long_input": 0.50, "long_output": 2.50}
+_ROWS = (
+    _publish("claude-fable-5-1", 10, 50, 512, 0.025),
+    _publish("claude-mythos-5-1", 10, 50, 512, 0.025),
+    _publish("claude-fable-5", 10, 50, 512),
+    _publish("claude-mythos-5", 10, 50, 512),
+    _publish("claude-opus-5-5", 4, 20, 512, 0.05, date=_OCTOBER),
+    _publish("claude-opus-5", 5, 25, 512),
+    _publish("claude-opus-4-8", 5, 25, 1024),
+    _publish("claude-opus-4-7", 5, 25, 2048),
+    _publish("claude-opus-4-6", 5, 25, 4096),
+    _publish("claude-opus-4-5", 5, 25, 4096),
+    _publish("claude-opus-4-1", 15, 75, 1024),
+    _publish("claude-opus-4", 15, 75, 1024),
+    _publish("claude-opus-3", 15, 75, 1024, date=_OLD),
+    _publish("claude-sonnet-5-5", 2, 10, 512, 0.05, date=_OCTOBER),
+    _publish("claude-sonnet-5", 2, 10, 1024),
+    _publish("claude-sonnet-4-6", 3, 15, 1024),
+    _publish("claude-sonnet-4-5", 3, 15, 1024),
+    _publish("claude-sonnet-4", 3, 15, 1024),
+    _publish("claude-sonnet-3-7", 3, 15, 1024, date=_OLD),
+    _publish("claude-sonnet-3-5", 3, 15, 1024, date=_OLD),
+    _publish("claude-haiku-5-5", 0.10, 0.50, 512, date=_OCTOBER, **_LONG),
+    _publish("claude-haiku-4-5", 1, 5, 4096),
+    _publish("claude-haiku-3-5", 0.80, 4, 2048),
+    # This one's cached tokens are published rounded to the cent: 0.30, 0.50 and 0.03.
+    _publish("claude-haiku-3", 0.25, 1.25, 2048, 0.12, write_5m=1.2, date=_OLD),
+)
+PRICES: Mapping[str, Price] = MappingProxyType({price.model: price for price in _ROWS})
+"""Published prices by family and version, in US dollars.
+
+Source: the pricing page of Anthropic's platform documentation as it stood in September 2026, on 9 October
+2026 (the 5.5 models) and in August 2025 (models it no longer lists). Shortest cached prefixes: its page on
+prompt caching (CLAUDE §9). With prices of your own: `{**PRICES, "my-model": Price(…)}`.
+"""
+
+
+def find_price(model: str | None, table: Mapping[str, Price] = PRICES) -> Priced:
+    """The price of a model: under its exact name, else under its Claude family and version.
+
+    A version that is not in the table has no price: the one before it is not taken instead.
+
+    >>> find_price("us.anthropic.claude-opus-4-5-20251101-v1:0").price.input
+    5.0
+    >>> find_price("gpt-5.5")
+    Priced(price=None, note='No price is known here for gpt-5.5; give one as price=Price(…).')
+    """
+    claude = find_claude(model)
+    found = table.get(model or "") or (table.get(_name(claude)) if claude else None)
+    if found is not None:
+        return Priced(found, found.note)
+    asked = printable(model, 80) if model else "an unnamed model"
+    return Priced(None, f"No price is known here for {asked}; give one as price=Price(…).")
+
+
+def _name(claude: Claude) -> str:
+    major, minor = claude.version
+    return f"claude-{claude.family}-{major}" + (f"-{minor}" if minor else "")

@@ -1,0 +1,201 @@
+"""A replay -> what the widget draws: the sawtooth as columns; events, compactions and findings as JSON.
+
+The other half of `view`, with the same rules: nothing is counted in the browser, and every text passes
+`printable_tree`. `js/src/core/run.ts` is the other side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .audit import AuditEvent
+from .bill import Bill
+from .columns import Packer
+from .conduct import FACES, STATES, Dialect, State, name_state
+from .cost import SummaryCall, price_steps
+from .prices import find_price
+from .printable import printable_tree
+from .run import Compaction, Run
+
+Picture = tuple[dict[str, Any], bytes]
+
+MOST_EVENTS = 5_000
+MOST_FINDINGS = 500
+REASONS = {"auto": "By itself", "manual": "By /compact", "overflow": "After the provider refused"}
+TONES = {
+    **dict.fromkeys(("failed", "refused", "blocked", "token_overflow", "byte_overflow", "surfaced"), "bad"),
+    **dict.fromkeys(("breaker_opened", "no_progress", "irreducible", "double_ran"), "bad"),
+    **dict.fromkeys(("threshold_hit", "warned", "required", "overridden", "deferred", "retried"), "warn"),
+    **dict.fromkeys(("summary_oversize", "summary_truncated", "reasoning_downgraded", "discarded"), "warn"),
+    **dict.fromkeys(("double_configured", "suggested"), "warn"),
+    **dict.fromkeys(("completed", "applied", "reset", "recovered"), "done"),
+}
+"""How grave an event is; the others are plain."""
+
+
+def draw_run(run: Run, seq: int = 0) -> Picture:
+    """A replay as the widget draws it; `seq` is the question it answers.
+
+    Events and findings are cut to the first 5,000 and 500; `counts` says how many there are.
+    """
+    pack = Packer()
+    for name, values in (
+        ("recorded", run.recorded),
+        ("replayed", run.context),
+        ("turn", run.turn),
+        ("cached", run.cached),
+        ("sent", run.sent),
+    ):
+        pack.add(name, values)
+    pack.add("state", run.state, "u8")
+    dialect = run.policy.conduct.dialect
+    recorded = sum(boundary.kind == "compact" for _, boundary in run.session.boundaries)
+    bill, note = _price(run)
+    picture = {
+        "seq": seq,
+        "policy": run.policy.name,
+        "policyTitle": run.policy.title or run.policy.name,
+        "status": run.status,
+        "statusSentence": _say_status(run),
+        "window": run.window or None,
+        "threshold": run.threshold,
+        "thresholds": _thresholds(run),
+        "states": [_state(state, dialect) for state in STATES],
+        "counts": {
+            "compactions": len(run.adopted),
+            "recorded": recorded,
+            "events": len(run.events),
+            "findings": len(run.findings),
+        },
+        "summary": _summarise(run, recorded, bill),
+        "source": " · ".join(filter(None, (run.source, note))),
+        "events": [_event(event, dialect) for event in run.events[:MOST_EVENTS]],
+        "compactions": [_compaction(compaction) for compaction in run.compactions],
+        "findings": [
+            {"kind": _words(found.kind), "step": found.step, "sentence": found.sentence}
+            for found in run.findings[:MOST_FINDINGS]
+        ],
+        "against": [{"step": told.step, "sentence": told.sentence} for told in run.against],
+        "steps": len(run),
+        "columns": pack.columns,
+    }
+    return printable_tree(picture), pack.data
+
+
+def _state(state: State, dialect: Dialect) -> dict[str, str]:
+    """A state by its mark and its colour (S2-40), with the system's own word where that is another."""
+    face, own = FACES[state], name_state(state, dialect)
+    label = state if own.lower() == state else f"{state}, {own}"
+    return {"id": state, "label": label, "mark": face.mark, "tone": face.colour.replace(" ", "")}
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
+
+
+def _say_status(run: Run) -> str:
+    if run.status == "finished":
+        return f"{_count(len(run), 'step')} lived, {_count(len(run.adopted), 'compaction')}."
+    last = max((event.turn for event in run.events if event.turn is not None), default=0)
+    return f"{'Paused' if run.status == 'paused' else 'Failed'} in turn {last + 1}. {run.why}".rstrip()
+
+
+def _thresholds(run: Run) -> list[dict[str, Any]]:
+    """Where the policy compacts, warns and refuses; one line for what falls together."""
+    trigger, conduct = run.policy.trigger, run.policy.conduct
+    lines: dict[int, list[str]] = {}
+    if run.threshold > 0:
+        lines[run.threshold] = ["compacts above" if trigger.above else "compacts at"]
+    shares = (("warns", conduct.warn), ("requires", conduct.require), ("blocks", conduct.block))
+    for word, share in shares:
+        if share is not None and run.window > 0:
+            lines.setdefault(round(share * run.window), []).append(word)
+    return [{"label": ", ".join(words), "tokens": tokens} for tokens, words in sorted(lines.items())]
+
+
+def _event(event: AuditEvent, dialect: Dialect) -> dict[str, Any]:
+    own = event.name_in(dialect) if dialect != "neutral" else None
+    return {
+        "step": event.step or 0,
+        "turn": event.turn or 0,
+        "kind": event.kind,
+        "label": _label(event),
+        "name": own or "",
+        "sentence": event.sentence,
+        "before": event.before,
+        "after": event.after,
+        "at": event.entry or "",
+        "tone": TONES.get(event.kind, "plain"),
+    }
+
+
+def _label(event: AuditEvent) -> str:
+    """A few words for a list: the kind, with what tells it from others of its kind."""
+    data = event.data
+    if stage := data.get("stage"):
+        return f"stage {stage}{' skipped' if data.get('ran') is False else ''}"
+    if event.kind == "state_changed" and "from" in data and "to" in data:
+        return f"{data['from']} → {data['to']}"
+    return _words(event.kind)
+
+
+def _compaction(compaction: Compaction) -> dict[str, Any]:
+    return {
+        "step": compaction.step,
+        "turn": compaction.turn,
+        "at": compaction.entry,
+        "reason": compaction.reason,
+        "before": compaction.before,
+        "after": compaction.after,
+        "adopted": compaction.adopted,
+        "sentence": _say_compaction(compaction),
+        "stages": [stage._asdict() for stage in compaction.plan.stages],
+    }
+
+
+def _say_compaction(compaction: Compaction) -> str:
+    parts = [f"{REASONS[compaction.reason]}: {compaction.before:,} → {compaction.after:,} tokens"]
+    if not compaction.adopted:
+        parts.append("not adopted")
+    if compaction.calls:
+        parts.append(_count(compaction.calls, "summariser call"))
+    if compaction.adopted and compaction.prefix:
+        parts.append(f"the first {compaction.prefix:,} stay as they were")
+    return "; ".join(parts) + "."
+
+
+def _price(run: Run) -> tuple[Bill, str]:
+    """The bill of the replayed requests by the price known of the session's model, and where that is from."""
+    calls = [
+        SummaryCall(item.step, item.asked, item.written, calls=item.calls)
+        for item in run.compactions
+        if item.calls
+    ]
+    price, note = find_price(run.session.model)
+    return price_steps(run.sent, run.cached, run.output, price, summaries=calls), note
+
+
+def _summarise(run: Run, recorded: int, bill: Bill) -> list[list[str]]:
+    """A few facts for people: a label and a value each. What there is none of is left out."""
+    sent, cached = int(run.sent.sum()), int(run.cached.sum())
+    facts = [["compactions", f"{len(run.adopted):,}, recorded {recorded:,}"]]
+    if len(run):
+        facts.append(["fullest", f"{_short(run.peak)}, recorded {_short(int(run.recorded.max()))}"])
+    if sent:
+        facts.append(["sent", f"{_short(sent)} in {_count(int((run.sent > 0).sum()), 'request')}"])
+        facts.append(["unchanged prefix", f"{cached / sent:.0%}"])
+    if bill.calls:
+        facts.append(["summariser", _count(bill.calls, "call")])
+    if bill.cost is not None and bill.prices:
+        facts.append(["estimated cost", f"{bill.currency} {bill.cost.total:,.2f}"])
+    return facts
+
+
+def _short(tokens: int) -> str:
+    if tokens < 1_000:
+        return str(tokens)
+    return f"{tokens / 1e3:.1f}k" if tokens < 999_950 else f"{tokens / 1e6:.2f}M"
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number:,} {one if number == 1 else one + 's'}"

@@ -1,0 +1,131 @@
+"""mini-claude-code's query loop with a scripted model and scripted tools, driving our plans (TIERED §5)."""
+
+from __future__ import annotations
+
+import math
+from copy import deepcopy
+from typing import Any
+
+from inspector.policies import find_policy
+from inspector.policies.mini_claude_code import BUDGET, find_recovery_target
+from inspector.trigger import Target, Trigger
+
+from .mini import POLICY, Json, Messages, estimate, legacy, tiered
+
+LIMITS = {"prompt_too_long": 1, "max_output": 1, "stream_error": 1}
+"""Retries of each recoverable kind, by default."""
+
+
+def run_query(case: Json) -> tuple[Json, Json]:
+    """A run that no provider refuses. What the tools say is taken from the vector's own events."""
+    given, options = case["input"], case["input"]["options"]
+    trigger, target = _read_options(options)
+    answers = _tool_outputs(case["output"]["events"])
+    messages: Messages = deepcopy(given["initialMessages"])
+    events: Messages = []
+    marks: Messages = []
+    requests: list[Messages] = []
+    script = list(given["script"])
+    state: Json = {"status": "max_turns"}
+    for turn in range(options.get("maxTurns", 10)):
+        requests.append(deepcopy(messages))
+        said, calls, script = _speak(script)
+        messages.append(said)
+        events.append({"type": "assistant_message", "message": said})
+        if not calls:
+            state = {"status": "completed"}
+            break
+        events += [{"type": "tool_use", "toolUse": call} for call in calls]
+        results = [answers[call["id"]].pop(0) for call in calls]
+        events += [{"type": "tool_result", "result": result} for result in results]
+        messages.append(
+            {"role": "tool", "content": [{"type": "tool_result", "result": result} for result in results]}
+        )
+        before = estimate(messages)
+        if not trigger.fires(before, 0):
+            continue
+        done = tiered(messages, {"targetTokens": target.limit(trigger.base(0)) or 0})
+        after = done.tokens[1]
+        if after < before:
+            messages = done.messages
+            told = {"turn": turn, "beforeTokens": before, "afterTokens": after}
+            marks.append({**told, "reason": "proactive_compaction"})
+            events.append({"type": "compaction", "reason": "proactive", **told})
+    events.append({"type": "terminal_state", "state": state})
+    compactions = [event for event in events if event["type"] == "compaction"]
+    flags = {
+        "soft_limit": math.floor(trigger.threshold(0)) if trigger.enabled else 0,
+        "target": target.limit(trigger.base(0)) or 0,
+        "compaction_count": len(compactions),
+    }
+    output = {
+        "events": events,
+        "compactions": compactions,
+        "cache_prefix_reset_marks": marks,
+        "request_messages": requests,
+        "request_tokens": [estimate(request) for request in requests],
+    }
+    return output, flags
+
+
+def run_reactive(case: Json) -> tuple[Json, Json]:
+    """A run whose first request fails in the way the vector names; the next one is answered."""
+    given, options = case["input"], case["input"]["options"]
+    kind, budget = given["error_kind"], options.get("contextBudgetTokens", BUDGET)
+    left = (LIMITS | (options.get("retryLimits") or {})).get(kind, 0)
+    messages: Messages = deepcopy(given["initialMessages"])
+    requests = [messages]
+    if left > 0:
+        if kind != "stream_error":
+            goal = find_recovery_target(estimate(messages), budget)
+            messages = legacy(messages, {"targetTokens": goal}).messages
+        requests.append(messages)
+        said = {"role": "assistant", "content": "recovered"}
+        events: Messages = [{"type": "assistant_message", "message": said}]
+        state: Json = {"status": "completed"}
+    else:
+        # The provider's error is what surfaces, word by word.
+        events, state = [], {"status": "error", "error": "boom"}
+    events.append({"type": "terminal_state", "state": state})
+    output = {
+        "events": events,
+        "request_messages": requests,
+        "request_tokens": [estimate(request) for request in requests],
+    }
+    emits = any(event["type"] == "compaction" for event in events)
+    return output, {"model_calls": len(requests), "emits_compaction_event": emits}
+
+
+def _read_options(options: Json) -> tuple[Trigger, Target]:
+    """Our trigger and target as the loop's options set them; a soft ratio of 0 switches the check off."""
+    policy = find_policy(POLICY)
+    ratio = options.get("proactiveCompactionSoftLimitRatio", policy.trigger.ratio)
+    settings: Json = {
+        "trigger.budget": options.get("contextBudgetTokens", BUDGET),
+        "trigger.enabled": ratio > 0,
+        "target.ratio": options.get("proactiveCompactionTargetRatio", 0.5),
+    }
+    policy = policy.configured(settings | ({"trigger.ratio": ratio} if ratio > 0 else {}))
+    assert policy.target is not None
+    return policy.trigger, policy.target
+
+
+def _speak(script: Messages) -> tuple[Json, Messages, Messages]:
+    """The scripted reply up to the next break: its message, its calls, and what is left of the script."""
+    at = next((i for i, item in enumerate(script) if item["type"] == "turn_break"), len(script))
+    words = [item["content"] for item in script[:at] if item["type"] == "assistant_message"]
+    calls = [item["toolUse"] for item in script[:at] if item["type"] == "tool_use"]
+    content: Any = [{"type": "tool_use", "toolUse": call} for call in calls]
+    if words and calls:
+        content = [{"type": "text", "text": words[0]}, *content]
+    elif words:
+        content = words[0]
+    return {"role": "assistant", "content": content}, calls, script[at + 1 :]
+
+
+def _tool_outputs(events: Messages) -> dict[str, Messages]:
+    out: dict[str, Messages] = {}
+    for event in events:
+        if event["type"] == "tool_result":
+            out.setdefault(event["result"]["toolUseId"], []).append(event["result"])
+    return out

@@ -1,0 +1,521 @@
+"""What the real packages keep, and what our policies of their names keep, on the same messages.
+
+Sizes are a made-up counter's (how often "w" is said), given to both sides, so that what is compared is the
+decision and not an estimate. Where the real one leaves something that no provider takes, the test says so.
+Codex and Gemini CLI are not Python: their published rules are written out by hand on examples.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.assembly import build_context
+from inspector.blocks import Reasoning, Text, ToolCall, ToolOutput
+from inspector.counter import Counter
+from inspector.ledger import count_tokens
+from inspector.plan import Plan, make_plan
+from inspector.policy import Reason
+from inspector.session import Entry, Session
+from inspector.table import FATES
+from tests.test_cuts import build, call, say, user
+
+STANDING = {fate for fate in FATES if fate not in ("summarised", "dropped")}
+SIZE = Counter("size", "How often w is said", lambda texts: np.array([t.count("w") for t in texts], np.int32))
+STUB = 9
+"""Outputs say more than this, so that none is shorter than what stands in its place."""
+
+
+def says(least: int, most: int) -> st.SearchStrategy[str]:
+    return st.integers(least, most).map(lambda n: " ".join("w" * n))
+
+
+@st.composite
+def loops(draw: st.DrawFn) -> list[Entry]:
+    """The model calls one to three tools, with or without thinking, and every call is answered in a record
+    of its own."""
+    outputs = draw(st.lists(says(STUB + 1, 60), min_size=1, max_size=3))
+    thought = (Reasoning(text="hm", signature="s"),) if draw(st.booleans()) else ()
+    words = (Text(text=draw(says(1, 9))),) if draw(st.booleans()) else ()
+    name = draw(st.sampled_from(("Read", "tool_find")))
+    ids = [f"c{i}" for i in range(len(outputs))]
+    calls = tuple(ToolCall(id=i, name=name, input={}) for i in ids)
+    asked = Entry(id="", role="assistant", blocks=(*thought, *words, *calls))
+    given = zip(ids, outputs, strict=True)
+    answers = [
+        Entry(id="", role="tool", blocks=(ToolOutput(call_id=i, name=name, parts=(Text(text=t),)),))
+        for i, t in given
+    ]
+    return [asked, *answers]
+
+
+@st.composite
+def conversations(draw: st.DrawFn, *, system: bool = False, first: bool = False) -> Session:
+    """A user asks, the model works and replies; every call has an id of its own."""
+    moves = st.one_of(
+        loops(), loops(), says(0, 30).map(lambda t: [user(t)]), says(1, 30).map(lambda t: [say(t)])
+    )
+    entries = [entry for move in draw(st.lists(moves, min_size=1, max_size=14)) for entry in move]
+    if first:
+        entries = [user(draw(says(1, 30))), *entries]
+    number = 0
+    named = []
+    for entry in entries:
+        number += any(block.kind == "tool_call" for block in entry.blocks)
+        named.append(entry.model_copy(update={"blocks": tuple(_rename(b, number) for b in entry.blocks)}))
+    session = build(*named)
+    head = (Text(text=draw(says(1, 9))),) if system else ()
+    return session.model_copy(update={"system": head})
+
+
+def _rename(block: Any, number: int) -> Any:
+    field = {"tool_call": "id", "tool_output": "call_id"}.get(block.kind)
+    return block.model_copy(update={field: f"{number}-{getattr(block, field)}"}) if field else block
+
+
+def plan_of(session: Session, policy: str, reason: Reason = "auto", **knobs: Any) -> Plan:
+    """The plan of a policy with knobs set, "<kind>__<knob>" with underscores in place of hyphens."""
+    named = {key.partition("__")[::2]: value for key, value in knobs.items()}
+    given = {f"{kind.replace('_', '-')}.{knob}": value for (kind, knob), value in named.items()}
+    return make_plan(
+        session, count_tokens(session, SIZE), policy, {"settings": given}, window=0, reason=reason
+    )
+
+
+def kept(plan: Plan) -> set[str]:
+    """Entries of which anything stands."""
+    pieces = build_context(plan.session, plan).pieces
+    return {ref.entry for piece in pieces for ref in piece.origin if piece.fate in STANDING}
+
+
+def emptied(plan: Plan) -> set[str]:
+    """Entries of which an output was emptied."""
+    pieces = build_context(plan.session, plan).pieces
+    return {ref.entry for piece in pieces for ref in piece.origin if piece.fate == "truncated"}
+
+
+def calls_of(entry: Entry) -> list[ToolCall]:
+    return [block for block in entry.blocks if isinstance(block, ToolCall)]
+
+
+def answered_by(session: Session, ids: set[str]) -> set[str]:
+    """Those of the entries that answer a call of another of them, or answer none at all."""
+    calls = {block.id for name in ids for block in calls_of(session[name])}
+    outputs = {name: [b.call_id for b in session[name].blocks if isinstance(b, ToolOutput)] for name in ids}
+    return {name for name in ids if calls.issuperset(outputs[name])}
+
+
+# LangChain
+
+
+def to_langchain(session: Session) -> list[Any]:
+    pytest.importorskip("langchain_core", reason="the real LangChain is not installed")
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+
+    out: list[Any] = [SystemMessage(content=text.text, id="system") for text in session.system]
+    for entry in session.entries:
+        words = "".join(block.text for block in entry.blocks if isinstance(block, Text))
+        if entry.role == "user":
+            out.append(HumanMessage(content=words, id=entry.id))
+        elif entry.role == "assistant":
+            calls = [{"name": c.name, "args": c.input, "id": c.id} for c in calls_of(entry)]
+            out.append(AIMessage(content=words, id=entry.id, tool_calls=calls))
+        else:
+            output = entry.blocks[0]
+            assert isinstance(output, ToolOutput)
+            out.append(ToolMessage(content=output.text, id=entry.id, tool_call_id=output.call_id))
+    return out
+
+
+def langchain_counter(session: Session) -> Callable[[Any], int]:
+    ledger = count_tokens(session, SIZE)
+    sizes = {entry.id: int(n) for entry, n in zip(session.entries, ledger.entry_tokens, strict=True)}
+    sizes["system"] = ledger.head_tokens
+    return lambda messages: sum(sizes[message.id] for message in messages)
+
+
+def summarise_by_langchain(session: Session, keep: tuple[str, int]) -> set[str]:
+    pytest.importorskip("langchain", reason="the real LangChain is not installed")
+    from langchain.agents.middleware import SummarizationMiddleware
+    from langchain_core.language_models.fake_chat_models import FakeListChatModel
+    from langchain_core.messages import RemoveMessage
+
+    middleware = SummarizationMiddleware(
+        FakeListChatModel(responses=["a summary"]),
+        trigger=("messages", 1),
+        keep=keep,
+        token_counter=langchain_counter(session),
+        trim_tokens_to_summarize=None,
+    )
+    messages = to_langchain(session)
+    update = middleware.before_model({"messages": messages}, None)  # type: ignore[typeddict-item, arg-type]
+    left = messages if update is None else [m for m in update["messages"] if not isinstance(m, RemoveMessage)]
+    return {message.id for message in left} & set(session.index)
+
+
+@given(conversations(), st.integers(1, 12))
+def test_langchain_summarises_all_but_the_last_messages(session: Session, keep: int) -> None:
+    plan = plan_of(session, "langchain-summarization", keep_recent_share__amount=keep)
+    assert kept(plan) == summarise_by_langchain(session, ("messages", keep))
+
+
+@given(conversations(), st.integers(1, 200))
+def test_langchain_summarises_all_but_the_last_tokens(session: Session, keep: int) -> None:
+    plan = plan_of(
+        session,
+        "langchain-summarization",
+        keep_recent_share__amount=keep,
+        keep_recent_share__measure="tokens",
+    )
+    assert kept(plan) == summarise_by_langchain(session, ("tokens", keep))
+
+
+def test_langchain_leaves_an_orphan_where_outputs_of_two_messages_come_together() -> None:
+    """Issue 38352 of LangChain: the search for the call stops at the first match. Here the orphan goes."""
+    one, two = (
+        Entry(id="", role="tool", blocks=(ToolOutput(call_id=i, parts=(Text(text="w"),)),)) for i in "ab"
+    )
+    session = build(user(), call("a"), call("b"), one, two)
+    real = summarise_by_langchain(session, ("messages", 2))
+    assert real == {"e2", "e3", "e4"}
+    assert answered_by(session, real) == {"e2", "e4"}
+    plan = plan_of(session, "langchain-summarization", keep_recent_share__amount=2)
+    assert kept(plan) == {"e2", "e4"}
+
+
+def trim_by_langchain(session: Session, tokens: int, start_on: str | None) -> set[str]:
+    messages = to_langchain(session)
+    from langchain_core.messages import trim_messages
+
+    left = trim_messages(
+        messages,
+        max_tokens=tokens,
+        token_counter=langchain_counter(session),
+        start_on=start_on,
+        include_system=True,
+    )
+    return {message.id for message in left} & set(session.index)
+
+
+@given(conversations(system=True), st.integers(1, 200))
+def test_langchain_trims_to_the_last_messages_from_a_user_s_words_on(session: Session, tokens: int) -> None:
+    plan = plan_of(session, "langchain-trim", keep_recent_share__amount=tokens)
+    assert kept(plan) == trim_by_langchain(session, tokens, "human")
+
+
+@given(conversations(system=True), st.integers(1, 200))
+def test_langchain_trims_anywhere_by_default_and_leaves_orphans_that_go_here(
+    session: Session, tokens: int
+) -> None:
+    plan = plan_of(
+        session, "langchain-trim", keep_recent_share__amount=tokens, keep_recent_share__snap="none"
+    )
+    assert kept(plan) == answered_by(session, trim_by_langchain(session, tokens, None))
+
+
+@given(conversations(), st.integers(0, 6), st.sampled_from(((), ("tool_find",))))
+def test_langchain_clears_all_but_the_newest_outputs(
+    session: Session, keep: int, exclude: tuple[str, ...]
+) -> None:
+    messages = to_langchain(session)
+    from langchain.agents.middleware import ClearToolUsesEdit
+
+    edit = ClearToolUsesEdit(trigger=0, keep=keep, exclude_tools=exclude)
+    edit.apply(messages, count_tokens=lambda messages: len(messages))
+    plan = plan_of(
+        session, "langchain-clear", drop_old_outputs__keep=keep, drop_old_outputs__exclude_tools=exclude
+    )
+    assert emptied(plan) == {message.id for message in messages if message.content == edit.placeholder}
+    assert kept(plan) == set(session.index)
+
+
+# Inspect
+
+
+def to_inspect(session: Session) -> list[Any]:
+    pytest.importorskip("inspect_ai", reason="the real Inspect is not installed")
+    from inspect_ai.model import (
+        ChatMessageAssistant,
+        ChatMessageTool,
+        ChatMessageUser,
+        ContentReasoning,
+        ContentText,
+    )
+    from inspect_ai.tool import ToolCall as InspectCall
+
+    out: list[Any] = []
+    for entry in session.entries:
+        mark = {"id": entry.id, "metadata": {"entry": entry.id}}
+        if entry.role == "user":
+            out.append(ChatMessageUser(content=entry.text, **mark))
+        elif entry.role == "assistant":
+            content = [
+                ContentReasoning(reasoning=block.text)
+                if block.kind == "reasoning"
+                else ContentText(text=block.text)
+                for block in entry.blocks
+                if block.kind in ("reasoning", "text")
+            ]
+            calls = [InspectCall(id=c.id, function=c.name, arguments={}) for c in calls_of(entry)]
+            out.append(ChatMessageAssistant(content=content, tool_calls=calls or None, **mark))
+        else:
+            output = entry.blocks[0]
+            assert isinstance(output, ToolOutput)
+            out.append(
+                ChatMessageTool(
+                    content=output.text, tool_call_id=output.call_id, function=output.name, **mark
+                )
+            )
+    return out
+
+
+def compact_by_inspect(session: Session, strategy: Any) -> list[Any]:
+    from inspect_ai.model import get_model
+
+    compacted, _ = asyncio.run(strategy.compact(get_model("mockllm/model"), to_inspect(session), []))
+    return list(compacted)
+
+
+@settings(deadline=None)
+@given(conversations(first=True), st.sampled_from((0.0, 0.2, 0.5, 0.75, 0.8, 1.0)))
+def test_inspect_trims_to_a_share_of_the_messages(session: Session, preserve: float) -> None:
+    pytest.importorskip("inspect_ai", reason="the real Inspect is not installed")
+    from inspect_ai.model import CompactionTrim
+
+    left = compact_by_inspect(session, CompactionTrim(preserve=preserve, memory=False))
+    plan = plan_of(session, "inspect-trim", keep_recent_share__share=preserve)
+    assert kept(plan) == {message.metadata["entry"] for message in left}
+
+
+@settings(deadline=None)
+@given(conversations(first=True), st.integers(0, 4), st.integers(0, 3))
+def test_inspect_edits_outputs_and_thinking_in_place(session: Session, uses: int, turns: int) -> None:
+    pytest.importorskip("inspect_ai", reason="the real Inspect is not installed")
+    from inspect_ai.model import CompactionEdit, ContentReasoning
+
+    left = compact_by_inspect(
+        session, CompactionEdit(keep_tool_uses=uses, keep_thinking_turns=turns, memory=False)
+    )
+    plan = plan_of(
+        session,
+        "inspect-edit",
+        drop_old_outputs__keep=uses,
+        keep_newest_reasoning__replies=turns,
+        keep_newest_reasoning__loop=False,
+    )
+    assert kept(plan) == {message.metadata["entry"] for message in left}
+    removed = {m.metadata["entry"] for m in left if m.content == "(Tool result removed)"}
+    assert emptied(plan) == removed
+    thinks = {
+        message.metadata["entry"]
+        for message in left
+        if not isinstance(message.content, str)
+        and any(isinstance(part, ContentReasoning) for part in message.content)
+    }
+    pieces = build_context(session, plan).pieces
+    assert {p.origin[0].entry for p in pieces if p.block.kind == "reasoning"} == thinks
+
+
+def test_inspect_drops_thinking_of_a_running_loop_that_stays_here() -> None:
+    """Anthropic wants the reasoning of a loop that still runs back whole (CLAUDE §8)."""
+    pytest.importorskip("inspect_ai", reason="the real Inspect is not installed")
+    from inspect_ai.model import CompactionEdit
+
+    one, two = (
+        Entry(id="", role="tool", blocks=(ToolOutput(call_id=i, name="Read", parts=(Text(text="w"),)),))
+        for i in "ab"
+    )
+    session = build(user(), call("a", signed=True), one, call("b", signed=True), two)
+    real = compact_by_inspect(session, CompactionEdit(memory=False))
+    empty = [not message.content for message in real if message.role == "assistant"]
+    assert empty == [True, False]
+    pieces = build_context(session, plan_of(session, "inspect-edit")).pieces
+    assert [p.origin[0].entry for p in pieces if p.block.kind == "reasoning"] == ["e1", "e3"]
+
+
+# OpenHands
+
+
+def to_openhands(session: Session) -> list[Any]:
+    from openhands.sdk.event import ActionEvent, MessageEvent, ObservationEvent, SystemPromptEvent
+    from openhands.sdk.llm import Message, MessageToolCall, TextContent, ThinkingBlock
+
+    observation = openhands_observation()
+    out: list[Any] = [
+        SystemPromptEvent(id="system", system_prompt=TextContent(text=text.text), tools=[])
+        for text in session.system
+    ]
+    for entry in session.entries:
+        words = [TextContent(text=block.text) for block in entry.blocks if isinstance(block, Text)]
+        calls = calls_of(entry)
+        if entry.role == "tool":
+            output = entry.blocks[0]
+            assert isinstance(output, ToolOutput)
+            out.append(
+                ObservationEvent(
+                    id=f"{entry.id}/0",
+                    observation=observation.from_text(output.text),
+                    action_id=output.call_id,
+                    tool_name="Read",
+                    tool_call_id=output.call_id,
+                )
+            )
+        elif not calls:
+            source = "user" if entry.role == "user" else "agent"
+            message = Message(role=entry.role, content=words)
+            out.append(MessageEvent(id=f"{entry.id}/0", source=source, llm_message=message))
+        thought = [ThinkingBlock(thinking="hm", signature="s") for b in entry.blocks if b.kind == "reasoning"]
+        for number, made in enumerate(calls):
+            out.append(
+                ActionEvent(
+                    id=f"{entry.id}/{number}",
+                    thought=[] if number else words,
+                    thinking_blocks=[] if number else thought,
+                    tool_name="Read",
+                    tool_call_id=made.id,
+                    tool_call=MessageToolCall(id=made.id, name="Read", arguments="{}", origin="completion"),
+                    llm_response_id=entry.id,
+                )
+            )
+    return out
+
+
+def openhands_observation() -> Any:
+    from openhands.sdk.tool import Observation
+
+    return _class("PeerObservation", Observation)
+
+
+def openhands_llm() -> Any:
+    """A model that counts as the session's counter does."""
+    from openhands.sdk.testing import TestLLM
+
+    def get_token_count(self: Any, messages: list[Any], **more: Any) -> int:
+        parts = [part.text for message in messages for part in message.content if hasattr(part, "text")]
+        return sum(text.count("w") for text in parts)
+
+    return _class("PeerLLM", TestLLM, get_token_count=get_token_count)
+
+
+_classes: dict[str, Any] = {}
+
+
+def _class(name: str, base: Any, **members: Any) -> Any:
+    if name not in _classes:
+        _classes[name] = type(name, (base,), {"__module__": __name__, **members})
+    return _classes[name]
+
+
+needs_openhands = pytest.mark.skipif(
+    sys.version_info < (3, 12), reason="openhands-sdk needs Python 3.12 or newer"
+)
+
+
+@needs_openhands
+@settings(deadline=None)
+@given(
+    conversations(system=True, first=True),
+    st.integers(0, 3),
+    st.integers(8, 24),
+    st.booleans(),
+    st.none() | st.integers(20, 200),
+)
+def test_openhands_condenses_the_middle(
+    session: Session, first: int, events: int, asked: bool, tokens: int | None
+) -> None:
+    pytest.importorskip("openhands.sdk", reason="the real OpenHands is not installed")
+    from openhands.sdk.context.condenser import LLMSummarizingCondenser
+    from openhands.sdk.context.view import View
+    from openhands.sdk.event import Condensation, CondensationRequest
+    from openhands.sdk.llm import Message, TextContent
+
+    model = openhands_llm()
+    written = [Message(role="assistant", content=[TextContent(text="a summary")])]
+    condenser = LLMSummarizingCondenser(
+        llm=model.from_messages(written),
+        max_size=events,
+        keep_first=min(first, events // 2 - 2),
+        max_tokens=tokens,
+    )
+    view = View.from_events([*to_openhands(session), *([CondensationRequest()] if asked else [])])
+    found = condenser.condense(view, agent_llm=model.from_messages([]))
+    gone = found.forgotten_event_ids if isinstance(found, Condensation) else set()
+    assert "system" not in gone
+    knobs = {"condense_middle__events": events, "condense_middle__first": condenser.keep_first}
+    if tokens is not None:
+        knobs["condense_middle__tokens"] = tokens
+    plan = plan_of(session, "openhands", reason="manual" if asked else "auto", **knobs)
+    assert kept(plan) == set(session.index) - {name.partition("/")[0] for name in gone}
+
+
+# Codex CLI and Gemini CLI: by hand
+
+
+def answer_to(name: str, text: str = "ok") -> Entry:
+    return Entry(id="", role="tool", blocks=(ToolOutput(call_id=name, parts=(Text(text=text),)),))
+
+
+def test_codex_keeps_the_user_s_newest_words_and_summarises_everything_else() -> None:
+    """Messages of 40, 20 and 8 bytes are 10, 5 and 2 tokens; the summary stands last."""
+    session = build(user("x" * 40), call("a"), answer_to("a"), user("x" * 20), say(), user("x" * 8), say())
+    plan = plan_of(session, "codex", keep_user_words__tokens=7)
+    assert kept(plan) == {"e3", "e5"}
+    pieces = build_context(session, plan).pieces
+    assert [piece.fate for piece in pieces] == ["verbatim", "verbatim", "summarised"]
+    assert pieces[-1].stand_in
+
+
+def test_codex_cuts_the_middle_out_of_the_message_that_does_not_fit() -> None:
+    """7 tokens are left after 2 of 9: 28 bytes, 14 of either end; 12 bytes, 3 tokens, go."""
+    session = build(user("ignored"), user("a" * 20 + "b" * 20), say(), user("x" * 8))
+    plan = plan_of(session, "codex", keep_user_words__tokens=9)
+    texts = [piece.block.text for piece in build_context(session, plan).pieces if not piece.stand_in]
+    assert texts == ["a" * 14 + "…3 tokens truncated…" + "b" * 14, "x" * 8]
+
+
+def test_codex_does_not_keep_what_the_harness_said_in_the_user_s_name() -> None:
+    meta = user("w").model_copy(update={"meta": True})
+    assert kept(plan_of(build(meta, user("real"), say()), "codex")) == {"e1"}
+
+
+def gemini_cut(session: Session) -> int | None:
+    return plan_of(session, "gemini-cli").place
+
+
+def test_gemini_cuts_at_the_first_turn_with_seventy_per_cent_before_it() -> None:
+    """Each message is 45 characters of JSON and its text."""
+    turns = [entry for _ in range(10) for entry in (user("w" * 100), say("w" * 99))]
+    assert gemini_cut(build(*turns)) == 14
+
+
+def test_gemini_summarises_everything_after_a_finished_reply_when_no_turn_follows() -> None:
+    session = build(user("short"), call("a"), answer_to("a", "w" * 900), say("done"))
+    assert gemini_cut(session) == 4
+
+
+def test_gemini_goes_back_to_the_last_turn_while_a_loop_runs() -> None:
+    session = build(user("one"), say("two"), user("three"), call("a"), answer_to("a", "w" * 900))
+    assert gemini_cut(session) == 2
+    assert gemini_cut(build(user("three"), call("a"), answer_to("a", "w" * 900))) is None
+
+
+def test_gemini_keeps_the_newest_outputs_whole_and_points_at_older_large_ones() -> None:
+    """Budget and length made small: the newest output is 10 tokens of 12, the older one does not fit."""
+    older, newer = "a" * 10 + "m" * 80 + "z" * 10, "n" * 40
+    session = build(
+        user("w" * 900), user("go"), call("a"), answer_to("a", older), call("b"), answer_to("b", newer)
+    )
+    plan = plan_of(session, "gemini-cli", budget_outputs__tokens=12, budget_outputs__characters=25)
+    outputs = {
+        p.origin[0].entry: p for p in build_context(session, plan).pieces if p.block.kind == "tool_output"
+    }
+    assert (outputs["e3"].fate, outputs["e5"].fate) == ("pointer", "verbatim")
+    assert "tool-outputs/a.txt" in outputs["e3"].block.text
+    assert "aaaaa\n" in outputs["e3"].block.text and outputs["e3"].block.text.endswith("m" * 10 + "z" * 10)

@@ -1,0 +1,483 @@
+"""Rules that clear, shorten, spill and fold, each on a session small enough to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.assembly import build_context, live_context
+from inspector.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
+from inspector.ledger import count_tokens
+from inspector.lengths import output_lengths, tool_of
+from inspector.manifest_view import manifest_context
+from inspector.plan import Plan, make_plan
+from inspector.policy import Policy, Rule, Stage
+from inspector.rules.clear_thinking import ClearThinking
+from inspector.rules.clear_tool_outputs import STUB, ClearToolOutputs, DropOldOutputs
+from inspector.rules.collapse import Collapse, find_segments
+from inspector.rules.dedupe_reads import DedupeReads
+from inspector.rules.drop_oldest_turns import DropOldestTurns
+from inspector.rules.drop_reasoning import DropReasoning
+from inspector.rules.keep_recent_turns import KeepRecentTurns
+from inspector.rules.spill_outputs import SpillOutputs, find_spilled, find_spills
+from inspector.rules.summarise_all import SummariseAll
+from inspector.rules.summarise_older import SummariseOlder
+from inspector.rules.truncate_outputs import TruncateOutputs, remember_decisions, shorten
+from inspector.session import Entry, Session
+from inspector.table import FATES
+from inspector.wire import check_context
+from tests.strategies import sessions
+from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, plan_of, shown, talk, user
+from tests.test_laws import LENGTH, calls_and_outputs
+
+LONG = "one two three four five six seven eight"
+
+
+def policy(*rules: Rule, **more: Any) -> Policy:
+    return Policy(name="mine", rules=rules, **more)
+
+
+def gave(call: str, text: str = LONG, **more: Any) -> ToolOutput:
+    return ToolOutput(call_id=call, parts=(Text(text=text),), **more)
+
+
+def use(call: str, name: str = "bash", text: str = LONG, **given: Any) -> list[Entry]:
+    """A call and its output."""
+    return [
+        model(ToolCall(id=call, name=name, input=given or {"command": call})),
+        Entry(id="", role="tool", blocks=(gave(call, text),)),
+    ]
+
+
+def fates(plan: Plan) -> list[str]:
+    return [FATES[code] for code in plan.fate]
+
+
+def texts(plan: Plan) -> list[str]:
+    return [block.text for block in shown(build_context(plan.session, plan)) if block.kind == "tool_output"]
+
+
+USES = chain(user("go"), *(entry for name in "abcde" for entry in use(name)), model(Text(text="done")))
+
+
+# -- clear and drop tool outputs --------------------------------------------------------------------------
+
+
+def test_all_but_the_newest_tool_uses_are_cleared_and_their_calls_stay() -> None:
+    plan = plan_of(USES, policy(ClearToolOutputs(keep=3)))
+    assert fates_of(plan, "tool_output") == ["cleared", "cleared", "verbatim", "verbatim", "verbatim"]
+    assert set(fates_of(plan, "tool_call")) == {"verbatim"}
+    assert texts(plan) == [STUB, STUB, LONG, LONG, LONG]
+    assert plan.before - plan.after == 2 * (8 - 4)
+
+
+def test_a_client_s_clearing_lasts_and_says_so_by_another_fate() -> None:
+    plan = plan_of(USES, policy(DropOldOutputs(keep=3)))
+    assert fates_of(plan, "tool_output")[:2] == ["truncated", "truncated"]
+    assert len(manifest_context(USES, plan).pieces) == len(blocks_of(USES))
+    assert [
+        piece.block.text for piece in manifest_context(USES, plan).pieces if piece.fate != "verbatim"
+    ] == [
+        STUB,
+        STUB,
+    ]
+
+
+def test_outputs_of_excluded_tools_are_never_cleared_but_count_as_uses() -> None:
+    session = chain(user("go"), *use("a", "read"), *use("b"), *use("c"), model(Text(text="done")))
+    plan = plan_of(session, policy(ClearToolOutputs(keep=1, exclude_tools=("read",))))
+    assert fates_of(plan, "tool_output") == ["verbatim", "cleared", "verbatim"]
+
+
+@pytest.mark.parametrize(("tools", "emptied"), [(True, ["a", "b"]), (("bash",), ["b"]), (False, [])])
+def test_inputs_of_cleared_calls_are_emptied_where_that_is_asked_for(tools: Any, emptied: list[str]) -> None:
+    session = chain(user("go"), *use("a", "grep"), *use("b"), *use("c"), model(Text(text="done")))
+    plan = plan_of(session, policy(ClearToolOutputs(keep=1, clear_inputs=tools)))
+    calls = [block for block in shown(build_context(session, plan)) if isinstance(block, ToolCall)]
+    assert [call.id for call in calls if call.input == {}] == emptied
+
+
+def test_nothing_is_cleared_where_the_least_amount_cannot_be() -> None:
+    for least, expected in ((8, 2), (9, 0)):
+        plan = plan_of(USES, policy(ClearToolOutputs(keep=3, clear_at_least=least)))
+        assert fates(plan).count("cleared") == expected
+    assert "8 tokens could be cleared" in plan.why
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({"trigger_tokens": 51}, 2),
+        ({"trigger_tokens": 52}, 0),
+        ({"trigger_uses": 4}, 2),
+        ({"trigger_uses": 5}, 0),
+    ],
+)
+def test_clearing_waits_for_more_than_its_own_trigger(own: dict[str, int], expected: int) -> None:
+    assert count(USES).count_context() == 52
+    plan = plan_of(USES, policy(ClearToolOutputs(keep=3, **own)))
+    assert fates(plan).count("cleared") == expected
+
+
+def test_an_output_shorter_than_the_placeholder_stays() -> None:
+    session = chain(user("go"), *use("a", text="yes"), *use("b"), model(Text(text="done")))
+    plan = plan_of(session, policy(ClearToolOutputs(keep=0)))
+    assert fates_of(plan, "tool_output") == ["verbatim", "cleared"]
+
+
+def test_without_a_number_what_is_older_than_the_cut_is_dropped() -> None:
+    session = talk(6, system=(Text(text="be brief"),))
+    rules = policy(KeepRecentTurns(turns=4), DropOldOutputs())
+    assert fates_of(plan_of(session, rules), "tool_output") == ["verbatim"] * 6  # two words each
+    long = chain(*(entry for n in range(6) for entry in [user(f"q {n}"), *use(f"c{n}")]))
+    plan = plan_of(long, rules)
+    assert fates_of(plan, "tool_output") == ["truncated"] * 2 + ["verbatim"] * 4
+    assert [code for code in fates(plan) if code not in ("verbatim", "truncated")] == []
+
+
+# -- reasoning --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "keep", "kept"),
+    [
+        ("claude-haiku-4-5", None, 1),
+        ("claude-opus-4-6", None, 4),
+        ("gpt-5.5", None, 4),
+        ("claude-opus-4-6", 2, 2),
+        ("claude-haiku-4-5", "all", 4),
+    ],
+)
+def test_thinking_is_cleared_as_the_model_does_unless_a_number_is_set(
+    name: str, keep: Any, kept: int
+) -> None:
+    plan = plan_of(talk(4, model=name), policy(ClearThinking(keep=keep)))
+    assert fates_of(plan, "reasoning") == ["cleared"] * (4 - kept) + ["verbatim"] * kept
+    assert sum(block.kind == "reasoning" for block in shown(build_context(plan.session, plan))) == kept
+
+
+def test_the_provider_s_edits_break_no_binding_of_thinking_to_its_prefix() -> None:
+    session = talk(4, model="claude-fable-5-1")
+    at_wire = plan_of(session, policy(ClearThinking(keep=2), ClearToolOutputs(keep=1)))
+    assert fates_of(at_wire, "reasoning") == ["cleared", "cleared", "verbatim", "verbatim"]
+    client = plan_of(session, policy(KeepRecentTurns(turns=2), DropReasoning()))
+    assert fates_of(client, "reasoning") == ["dropped"] * 4
+
+
+def test_S0_34_S0_35_older_reasoning_goes_and_text_and_calls_stay() -> None:
+    session = talk(5)
+    plan = plan_of(session, policy(KeepRecentTurns(turns=2), DropReasoning()))
+    assert fates_of(plan, "reasoning") == ["dropped"] * 3 + ["verbatim"] * 2
+    older = [block for block in blocks_of(session)[:18] if block.kind != "reasoning"]
+    assert shown(build_context(session, plan))[:15] == older
+
+
+def test_S0_35_a_message_of_nothing_but_reasoning_goes_whole_and_none_stands_empty() -> None:
+    alone = model(Reasoning(text="hm", signature="s"))
+    session = chain(user("a"), alone, model(Text(text="b")), user("c"), model(Text(text="d")))
+    plan = plan_of(session, policy(KeepRecentTurns(turns=1), DropReasoning()))
+    context = build_context(session, plan)
+    assert [block.text for block in shown(context)] == ["a", "b", "c", "d"]
+    assert check_context(context, awaits_user=True) == ()
+
+
+def test_S0_33_only_reasoning_declared_disposable_is_dropped() -> None:
+    def think(name: str, tool: str) -> list[Entry]:
+        call = ToolCall(id=name, name=tool, input={"path": name})
+        thought = Reasoning(text=f"about {name}", signature="s")
+        return [model(thought, call), Entry(id="", role="tool", blocks=(gave(name),))]
+
+    staged = [entry.model_copy(update={"extra": {"stage": "plan"}}) for entry in think("c", "bash")]
+    session = chain(
+        user("go"), *think("a", "read"), *think("b", "bash"), *staged, user("on"), model(Text(text="ok"))
+    )
+    window = KeepRecentTurns(turns=1)
+    by_tool = plan_of(session, policy(window, DropReasoning(tools=("read",))))
+    assert fates_of(by_tool, "reasoning") == ["dropped", "verbatim", "verbatim"]
+    by_stage = plan_of(session, policy(window, DropReasoning(stages=("plan",))))
+    assert fates_of(by_stage, "reasoning") == ["verbatim", "verbatim", "dropped"]
+
+
+def test_the_running_turn_keeps_its_reasoning_wherever_the_cut_is() -> None:
+    plan = plan_of(talk(3), policy(DropReasoning()), cut="end")
+    assert fates_of(plan, "reasoning") == ["dropped", "dropped", "verbatim"]
+
+
+# -- windows, sizes, files --------------------------------------------------------------------------------
+
+
+def test_S2_3_the_oldest_turns_are_absent_and_the_last_stand() -> None:
+    session = talk(5)
+    plan = plan_of(session, policy(DropOldestTurns(turns=2)))
+    assert plan.place == 12
+    assert session.live.opens[plan.place]
+    assert shown(build_context(session, plan)) == blocks_of(session)[18:]
+    assert plan_of(session, policy(DropOldestTurns(turns=5))).place is None
+
+
+def test_S2_13_S2_14_snipped_turns_stay_stored_and_are_listed_as_dropped() -> None:
+    session = talk(5)
+    before = session.model_dump_json()
+    plan = plan_of(session, policy(DropOldestTurns(turns=2)))
+    assert fates(plan) == ["dropped"] * 18 + ["verbatim"] * 12
+    assert len(plan.fate) == len(blocks_of(session))
+    assert manifest_context(session, plan) == live_context(session, plan.ledger)
+    assert session.model_dump_json() == before
+
+
+def test_S2_4_outputs_over_the_size_are_shortened_and_nothing_else_is() -> None:
+    big = "x" * 500
+    session = chain(user(big), *use("a", text=big), *use("b", text="x" * 100), model(Text(text=big)))
+    plan = plan_of(session, policy(TruncateOutputs(limit=100)))
+    assert fates(plan) == ["verbatim", "verbatim", "truncated", "verbatim", "verbatim", "verbatim"]
+    short, whole = texts(plan)
+    assert (len(short), short[:50], whole) == (99, "x" * 50, "x" * 100) or len(short) <= 100
+    assert whole == "x" * 100
+
+
+@given(st.text(max_size=400), st.integers(0, 300), st.sampled_from(["head", "head+tail"]))
+def test_shortening_never_grows_a_text_and_is_done_once(text: str, limit: int, form: Any) -> None:
+    short = shorten(text, limit, form)
+    assert len(short) <= len(text)
+    assert shorten(short, limit, form) == short
+    if len(text) > limit > 50:
+        assert len(short) <= limit
+    head = short.partition("\n[…")[0]
+    assert text.startswith(head)
+
+
+def test_what_is_cut_keeps_whole_characters_and_its_pictures() -> None:
+    picture = Image(media_type="image/png", width=1, height=1, data="AA==")
+    mixed = ToolOutput(call_id="a", parts=(Text(text="😀" * 300), picture, Text(text="end")))
+    session = chain(user("go"), *use("a")[:1], Entry(id="", role="tool", blocks=(mixed,)))
+    plan = plan_of(session, policy(TruncateOutputs(limit=60, form="head+tail")))
+    (output,) = [b for b in shown(build_context(session, plan)) if isinstance(b, ToolOutput)]
+    assert [part.kind for part in output.parts] == ["text", "image"]
+    assert output.text.encode("utf-8").decode().endswith("end")
+
+
+def test_S2_16_a_truncation_is_decided_once_for_a_call_whatever_the_size_is_later() -> None:
+    session = chain(user("go"), *use("a", text="x" * 500), *use("b", text="y" * 90), model(Text(text="ok")))
+    first = plan_of(session, policy(TruncateOutputs(limit=100)))
+    carried = remember_decisions(TruncateOutputs(limit=100), first.table)
+    assert carried.decided == {"a": 100}
+    for limit in (50, 400, 10_000):
+        again = carried.model_copy(update={"limit": limit})
+        later = plan_of(session, policy(again))
+        assert texts(later)[0] == texts(first)[0]
+        assert remember_decisions(again, later.table).decided["a"] == 100
+    assert texts(plan_of(session, policy(TruncateOutputs(limit=400))))[0] != texts(first)[0]
+
+
+def many(*sizes: int, tool: str = "bash") -> Session:
+    """One reply that calls several tools, each output a record of its own."""
+    calls = [ToolCall(id=f"c{at}", name=tool, input={}) for at in range(len(sizes))]
+    outputs = [
+        Entry(id="", role="tool", blocks=(gave(f"c{at}", f"{at}" * size),)) for at, size in enumerate(sizes)
+    ]
+    return chain(user("go"), model(*calls), *outputs, model(Text(text="done")))
+
+
+def spilling(session: Session, **knobs: Any) -> tuple[SpillOutputs, Plan]:
+    rule = SpillOutputs(**{"budget": 2_000, "preview": 50} | knobs)
+    return rule, plan_of(session, policy(rule))
+
+
+def test_S2_47_outputs_each_under_but_together_over_are_spilled_largest_first_until_under() -> None:
+    rule, plan = spilling(many(900, 1_200, 800))
+    assert fates_of(plan, "tool_output") == ["verbatim", "pointer", "verbatim"]
+    assert sum(len(text) for text in texts(plan)) <= rule.budget
+    assert fates_of(spilling(many(900, 1_000, 100))[1], "tool_output") == ["verbatim"] * 3
+
+
+def test_S2_47_another_message_has_a_budget_of_its_own() -> None:
+    session = chain(
+        user("go"), *use("a", text="a" * 1_500), *use("b", text="b" * 1_500), model(Text(text="ok"))
+    )
+    assert fates_of(spilling(session)[1], "tool_output") == ["verbatim"] * 2
+
+
+def test_S2_49_path_and_preview_stand_and_the_file_is_to_hold_all_of_it() -> None:
+    rule, plan = spilling(many(900, 1_200, 800))
+    (spill,) = find_spills(rule, plan.table)
+    (pointer,) = [text for text in texts(plan) if spill.path in text]
+    assert (spill.call_id, spill.text, len(spill.sha256)) == ("c1", "1" * 1_200, 64)
+    assert pointer.endswith("\n" + "1" * 50)
+    assert "1,200 characters" in pointer
+
+
+def test_S2_50_outputs_of_exempt_tools_are_untouched_and_do_not_count() -> None:
+    assert fates_of(spilling(many(5_000, 5_000, tool="Read"))[1], "tool_output") == ["verbatim"] * 2
+    mixed = many(1_900, 1_900)
+    read = ToolCall(id="c1", name="Read", input={})
+    entry = mixed.entries[1]
+    session = chain(mixed.entries[0], model(entry.blocks[0], read), *mixed.entries[2:])
+    assert fates_of(spilling(session)[1], "tool_output") == ["verbatim"] * 2
+
+
+def test_a_call_s_id_never_names_a_file_outside_of_the_folder() -> None:
+    session = chain(user("go"), *use("../../etc/passwd", text="x" * 3_000), model(Text(text="ok")))
+    rule, plan = spilling(session)
+    (spill,) = find_spills(rule, plan.table)
+    assert spill.path.startswith("tool-results/")
+    assert spill.path.count("/") == 1
+    assert ".." not in spill.path
+
+
+# -- views and pointers -----------------------------------------------------------------------------------
+
+
+def test_S2_7_older_turns_are_segments_that_fold_and_unfold_one_by_one() -> None:
+    session = chain(*(e for n in range(4) for e in [user("word " * 90), *use(f"c{n}", text="x" * 400)]))
+    rule = Collapse(turns=2, shown=40)
+    plan = plan_of(session, policy(rule))
+    assert [(s.turn, [str(ref) for ref in s.refs]) for s in find_segments(rule, plan.table)] == [
+        (1, ["e0/0", "e1/0", "e2/0"]),
+        (2, ["e3/0", "e4/0", "e5/0"]),
+    ]
+    assert fates(plan) == ["truncated", "verbatim", "truncated"] * 2 + ["verbatim"] * 6
+    opened = plan_of(session, policy(rule), settings={"collapse.expanded": [1]})
+    assert shown(build_context(session, opened))[:3] == blocks_of(session)[:3]
+    assert fates(opened)[3:6] == ["truncated", "verbatim", "truncated"]
+
+
+def test_S2_19_S2_20_folding_is_a_view_and_without_its_ledger_the_originals_stand() -> None:
+    session = talk(6)
+    before = session.model_dump_json()
+    plan = plan_of(session, policy(Collapse(turns=2, shown=0)))
+    assert plan.after < plan.before
+    assert manifest_context(session, plan) == live_context(session, plan.ledger)
+    assert session.model_dump_json() == before
+    without = plan_of(session, policy(Collapse(turns=2, shown=0, enabled=False)))
+    assert shown(build_context(session, without)) == blocks_of(session)
+
+
+def test_a_view_of_the_client_s_own_does_break_the_binding_of_thinking() -> None:
+    session = chain(user("word " * 90), *talk(3).entries, model=None)
+    bound = Session.model_construct(**{**session.__dict__, "model": "claude-fable-5-1"})
+    plan = plan_of(bound, policy(Collapse(turns=3, shown=20)))
+    assert fates_of(plan, "reasoning") == ["dropped"] * 3
+
+
+def test_a_file_read_again_leaves_only_its_newest_reading() -> None:
+    read = {"name": "read", "path": "a.py"}
+    session = chain(
+        user("go"),
+        *use("a", **read),
+        *use("b", "read", path="b.py"),
+        *use("c", "read", path="a.py", offset=5),
+        *use("d", **read),
+        model(Text(text="ok")),
+    )
+    plan = plan_of(session, policy(DedupeReads()))
+    assert fates_of(plan, "tool_output") == ["verbatim"] * 4  # a pointer has eleven words, a reading eight
+    longer = chain(
+        *(
+            entry.model_copy(update={"blocks": (gave(entry.blocks[0].call_id, LONG * 4),)})
+            if isinstance(entry.blocks[0], ToolOutput)
+            else entry
+            for entry in session.entries
+        )
+    )
+    plan = plan_of(longer, policy(DedupeReads()))
+    assert fates_of(plan, "tool_output") == ["pointer", "verbatim", "pointer", "verbatim"]
+    assert texts(plan)[0] == "[read again later: a.py as call d gives it]"
+
+
+def test_readings_that_failed_neither_point_nor_are_pointed_at() -> None:
+    def reading(name: str, *, failed: bool) -> list[Entry]:
+        output = gave(name, LONG * 4, is_error=failed)
+        call = ToolCall(id=name, name="Read", input={"file_path": "a.py"})
+        return [model(call), Entry(id="", role="tool", blocks=(output,))]
+
+    for failing in ("a", "b"):
+        session = chain(user("go"), *(e for n in "ab" for e in reading(n, failed=n == failing)))
+        assert fates_of(plan_of(session, policy(DedupeReads())), "tool_output") == ["verbatim"] * 2
+
+
+# -- summaries --------------------------------------------------------------------------------------------
+
+
+def test_S0_30_a_summary_for_each_older_turn_is_an_ordinary_text_message_each() -> None:
+    session = talk(5)
+    rules = policy(KeepRecentTurns(turns=2), SummariseOlder(per="turn", split_turns=False))
+    plan = plan_of(session, rules)
+    pieces = build_context(session, plan).pieces
+    summaries = [piece for piece in pieces if piece.fate == "summarised"]
+    assert [piece.block.kind for piece in summaries] == ["text"] * 3
+    assert len({piece.message for piece in summaries}) == 3
+    assert [[ref.entry for ref in piece.origin][0] for piece in summaries] == ["e0", "e4", "e8"]
+    assert fates(plan)[:18] == ["summarised"] * 18
+
+
+def test_S2_5_the_whole_conversation_becomes_one_summary_by_one_call() -> None:
+    session = talk(4)
+    plan = plan_of(session, policy(SummariseAll()))
+    assert set(fates(plan)) == {"summarised"}
+    assert len(plan.jobs) == 1
+    assert len(build_context(session, plan).pieces) == 1
+    assert plan_of(chain(user("hi")), policy(SummariseAll(above=100))).place is None
+
+
+# -- laws -------------------------------------------------------------------------------------------------
+
+ANY = st.one_of(
+    st.builds(ClearToolOutputs, keep=st.integers(0, 3), clear_inputs=st.booleans()),
+    st.builds(DropOldOutputs, keep=st.none() | st.integers(0, 3)),
+    st.builds(ClearThinking, keep=st.integers(1, 3)),
+    st.builds(DropReasoning),
+    st.builds(DropOldestTurns, turns=st.integers(1, 4)),
+    st.builds(TruncateOutputs, limit=st.integers(0, 800), form=st.sampled_from(["head", "head+tail"])),
+    st.builds(SpillOutputs, budget=st.integers(0, 900), preview=st.integers(0, 200)),
+    st.builds(Collapse, turns=st.integers(0, 3), shown=st.integers(0, 300)),
+    st.builds(DedupeReads),
+)
+
+
+def lived(session: Session, plan: Plan) -> Session:
+    """The session with what the plan leaves as its own history."""
+    messages: dict[int, list[Block]] = {}
+    roles: dict[int, str] = {}
+    for piece in build_context(session, plan).pieces:
+        messages.setdefault(piece.message, []).append(piece.block)
+        roles[piece.message] = piece.role
+    entries = [Entry(id="", role=roles[at], blocks=tuple(blocks)) for at, blocks in messages.items()]
+    return chain(*entries) if entries else chain(user("nothing"))
+
+
+@given(sessions(), st.lists(ANY, max_size=4, unique_by=lambda rule: rule.kind), st.booleans())
+def test_no_rule_makes_a_context_larger_or_parts_a_pair(
+    session: Session, rules: list[Rule], staged: bool
+) -> None:
+    stages = tuple(Stage(name=rule.kind, rules=(rule.kind,)) for rule in rules) if staged else ()
+    ledger = count_tokens(session, LENGTH)
+    plan = make_plan(session, ledger, policy(KeepRecentTurns(turns=1), *rules, stages=stages), window=10_000)
+    assert (plan.outcome.tokens <= plan.table.tokens).all()
+    calls, outputs = calls_and_outputs(build_context(session, plan))
+    assert calls == outputs
+
+
+@given(sessions(orderly=True), ANY)
+def test_a_rule_has_nothing_left_to_do_on_what_it_left(session: Session, rule: Rule) -> None:
+    rules = policy(KeepRecentTurns(turns=1), rule)
+    plan = make_plan(session, count_tokens(session, LENGTH), rules, window=10_000)
+    after = lived(session, plan)
+    again = make_plan(after, count_tokens(after, LENGTH), rules, window=10_000)
+    if not isinstance(rule, DropOldestTurns | DropReasoning):
+        assert again.after == again.before
+    assert again.after <= again.before
+
+
+@given(sessions())
+def test_lengths_are_those_of_the_outputs_as_they_stand(session: Session) -> None:
+    table = make_plan(session, count_tokens(session, LENGTH), policy(), window=10_000).table
+    lengths = output_lengths(table)
+    for row in range(len(lengths)):
+        block = table.block(row)
+        assert lengths[row] == (len(block.text) if block.kind == "tool_output" else 0)
+        if block.kind == "tool_call":
+            assert tool_of(table, row) == block.name
+    assert not find_spilled(SpillOutputs(budget=10**9), table).any()
