@@ -1,4 +1,4 @@
-"""What a plan leaves, as entries that a session goes on from, and as a ledger that counts nothing twice.
+"""What a plan leaves, as entries that a session goes on from, and as columns that count nothing twice.
 
 Unlike `append_checkpoint`, which records a compaction as the published formats do, this is the context
 itself: rewritten blocks are rewritten, and what was left out is gone. What only the request shows (fate
@@ -7,19 +7,30 @@ itself: rewritten blocks are rewritten, and what was left out is gone. What only
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .assembly import carried_files
 from .blocks import Block, Text, build
-from .fates import STANDS
+from .fates import STANDS, Side
 from .ledger import Ledger
+from .live import Ints
 from .plan import Plan
-from .rows import gather_rows
+from .rows import Bytes, gather_rows
 from .session import Boundary, Entry, Session
 from .table import CLEARED, VERBATIM
+
+
+class Carried(NamedTuple):
+    """An entry of the context that is left. `origin` is its position in the session that was planned when it
+    is unchanged, else -1, and `tokens` then has one figure per block."""
+
+    entry: Entry
+    origin: int = -1
+    tokens: tuple[int, ...] = ()
 
 
 def change(entry: Entry, **fields: Any) -> Entry:
@@ -27,7 +38,7 @@ def change(entry: Entry, **fields: Any) -> Entry:
     return build(Entry, **(entry.__dict__ | fields))
 
 
-def chain(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def chain(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """The entries as one line, each the parent of the next; those that are already are left as they are."""
     out: list[Entry] = []
     parent: str | None = None
@@ -37,133 +48,195 @@ def chain(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     return tuple(out)
 
 
-def carry_entries(plan: Plan, name: str) -> list[Entry]:
-    """The entries of the context a plan leaves, a summary or notice among them named after `name`."""
-    session, live, side = plan.session, plan.session.live, plan.outcome
-    entries = [session.entries[i] for i in live.entries.tolist()]
-    left = STANDS[side.fate]
-    touched = np.zeros(len(entries), bool)
-    touched[live.position[(side.fate != VERBATIM) & (side.fate != CLEARED)]] = True
-    out: list[tuple[int, Entry]] = []
-    start = live.start.tolist()
-    for at, entry in enumerate(entries):
-        if not touched[at]:
-            out.append((at, entry))
-            continue
-        blocks = tuple(_block(plan, row) for row in range(start[at], start[at + 1]) if left[row])
-        if blocks:
-            out.append((at, change(entry, blocks=blocks)))
+def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[Carried]:
+    """The context a plan leaves, in the order of `build_context`, what is new in it named after `name`.
+
+    `written` is how long the summary is (tokens), if not as long as its stand-in.
+    """
+    standing = _standing(plan, plan.outcome)
     place = plan.place
     if place is None:
-        return _in_line([entry for _, entry in out])
-    extra: list[tuple[int, Entry]] = []
+        return _in_line([item for _, item in standing])
     if plan.notice is not None:
-        text = Text(text=plan.notice.text(place))
-        said = Entry(id=f"{name}-notice", role=plan.notice.role, blocks=(text,), meta=True)
-        extra.append((place, said))
-    spec = plan.spec
-    if not plan.summarises or spec is None:
-        return _in_line(_merge(out, extra))
-    if spec.at == 0 and not spec.per_turn:
-        return [*_settled(_merge(out, extra)), _boundary(plan, place, name)]
-    for number, (words, begin, _) in enumerate(plan.stand_in.texts(place)):
-        entry = Entry(id=f"{name}-{number}", kind="branch_summary", blocks=(Text(text=words),))
-        extra.append((max(spec.at, begin), entry))
-    return _in_line(_merge(out, extra))
+        said = Entry(id=f"{name}-notice", role=plan.notice.role, blocks=(Text(text=plan.notice.text(place)),))
+        extra = [Carried(change(said, meta=True), tokens=(int(plan.notice.cost[place]),))]
+        if plan.notice.echoes(place):
+            for at, item in _standing(plan, plan.notice.before):
+                extra.append(_renamed(plan, item, f"{name}-again-{at}"))
+        standing = _insert(standing, place, extra)
+    if not plan.summarises or plan.spec is None:
+        return _in_line([item for _, item in standing])
+    at = plan.spec.at
+    if at == 0 and not plan.spec.per_turn:
+        return [*_settled([item for _, item in standing]), _boundary(plan, place, name, standing, written)]
+    texts = [text for text, _, _ in plan.stand_in.texts(place)]
+    costs = _share(plan, texts, plan.summary_tokens if written is None else written)
+    new = [
+        Carried(
+            Entry(id=f"{name}-{number}", kind="branch_summary", blocks=(Text(text=text),)), tokens=(tokens,)
+        )
+        for number, (text, tokens) in enumerate(zip(texts, costs, strict=True))
+    ]
+    return _in_line([item for _, item in _insert(standing, at, new)])
 
 
-def _in_line(entries: list[Entry]) -> list[Entry]:
-    """An earlier summary stands first in a context, and last among the entries that it goes before."""
-    if entries and entries[0].kind == "compaction":
-        first = entries[1].id if len(entries) > 1 else None
-        told = entries[0].boundary or Boundary()
-        boundary = told.model_copy(update={"first_kept": first, "kept": ()})
-        return [*entries[1:], change(entries[0], boundary=boundary)]
-    return entries
+Standing = list[tuple[int, Carried]]
+NEW = 2**31
+"""The live position of what stands in none."""
 
 
-def _settled(entries: list[Entry]) -> list[Entry]:
-    """An earlier summary that stays beside a new one is from now on a message like any other."""
-    if entries and entries[0].kind == "compaction":
-        return [change(entries[0], kind="branch_summary", boundary=None), *entries[1:]]
-    return entries
+def _standing(plan: Plan, side: Side) -> Standing:
+    """Every live entry of which anything stands, with its live position."""
+    live, session = plan.session.live, plan.session
+    stands = STANDS[side.fate]
+    for row in [row for row, block in side.blocks.items() if block is None]:
+        stands[row] = side.fate[row] == CLEARED
+    touched = np.zeros(len(live), bool)
+    touched[live.position[(side.fate != VERBATIM) & (side.fate != CLEARED)]] = True
+    start, entries = live.start.tolist(), live.entries.tolist()
+    out: Standing = []
+    for at, i in enumerate(entries):
+        if not touched[at] and not live.cleared[start[at] : start[at + 1]].any():
+            out.append((at, Carried(session.entries[i], i)))
+            continue
+        rows = [row for row in range(start[at], start[at + 1]) if stands[row]]
+        if rows:
+            blocks = tuple(_block(plan, side, row) for row in rows)
+            tokens = tuple(
+                int(plan.table.tokens[row] if side.fate[row] == CLEARED else side.tokens[row]) for row in rows
+            )
+            out.append((at, Carried(change(session.entries[i], blocks=blocks), tokens=tokens)))
+    return out
 
 
-def _merge(standing: list[tuple[int, Entry]], extra: list[tuple[int, Entry]]) -> list[Entry]:
-    """Entries in context order; what was added stands before what it names."""
-    marked = [(at, 1, entry) for at, entry in standing] + [(at, 0, entry) for at, entry in extra]
-    return [entry for _, _, entry in sorted(marked, key=lambda item: item[:2])]
-
-
-def _block(plan: Plan, row: int) -> Block:
-    side = plan.outcome
+def _block(plan: Plan, side: Side, row: int) -> Block:
     made = side.blocks.get(row)
     return made if made is not None and side.fate[row] != CLEARED else plan.table.block(row)
 
 
-def _boundary(plan: Plan, place: int, name: str) -> Entry:
+def _insert(standing: Standing, place: int, new: list[Carried]) -> Standing:
+    """The entries with new ones before the first that stands at `place` or later, or is new itself."""
+    at = next((i for i, (position, _) in enumerate(standing) if position >= place), len(standing))
+    return [*standing[:at], *((NEW, item) for item in new), *standing[at:]]
+
+
+def _renamed(plan: Plan, item: Carried, name: str) -> Carried:
+    """The same under another name, counted as it was."""
+    tokens = item.tokens
+    if item.origin >= 0:
+        ledger = plan.ledger
+        tokens = tuple(ledger.tokens[ledger.start[item.origin] : ledger.start[item.origin + 1]].tolist())
+    return Carried(_settle(change(item.entry, id=name)), tokens=tokens)
+
+
+def _in_line(items: list[Carried]) -> list[Carried]:
+    """An earlier summary stands first in a context, and last among the entries that it goes before."""
+    if items and items[0].entry.kind == "compaction":
+        first, rest = items[0], _settled(items[1:])
+        told = first.entry.boundary or Boundary()
+        kept = rest[0].entry.id if rest else None
+        boundary = told.model_copy(update={"first_kept": kept, "kept": ()})
+        return [*rest, first._replace(entry=change(first.entry, boundary=boundary))]
+    return _settled(items)
+
+
+def _settled(items: list[Carried]) -> list[Carried]:
+    """An earlier summary that stays beside something new is from now on a message like any other."""
+    return [item._replace(entry=_settle(item.entry)) for item in items]
+
+
+def _settle(entry: Entry) -> Entry:
+    return entry if entry.kind != "compaction" else change(entry, kind="branch_summary", boundary=None)
+
+
+def _boundary(plan: Plan, place: int, name: str, kept: Standing, written: int | None) -> Carried:
     """The summary, as a recorded compaction that keeps everything before it in the line."""
     text = plan.stand_in.text(place)
-    kept = np.unique(plan.table.live.position[STANDS[plan.fate]]).tolist()
-    live = plan.session.live
-    first = plan.session.entries[live.entries[kept[0]]].id if kept else None
+    first = kept[0][1].entry.id if kept else None
     told = Boundary(trigger="plan", first_kept=first, summary=text, **carried_files(plan, place))
-    return Entry(id=name, kind="compaction", blocks=(Text(text=text),), boundary=told)
+    entry = Entry(id=name, kind="compaction", blocks=(Text(text=text),), boundary=told)
+    return Carried(entry, tokens=(plan.summary_tokens if written is None else written,))
 
 
-def carry_ledger(session: Session, *ledgers: Ledger) -> Ledger:
-    """A ledger of a session whose entries mostly stand in sessions that were counted already.
+def _share(plan: Plan, texts: list[str], total: int) -> list[int]:
+    """Tokens of the messages of a summary, in all `total`, each by its length."""
+    costs = [sum(plan.ledger.count_lines(text.split("\n")).tolist()) for text in texts]
+    whole = max(sum(costs), 1)
+    shares = [cost * total // whole for cost in costs]
+    return [*shares[:-1], total - sum(shares[:-1])] if shares else []
 
-    An entry is looked up by its id; it counts as the same when its blocks are. The rest is counted.
-    """
-    first = ledgers[0]
-    tokens, kinds, sections = (
-        [first.tokens[: first.head]],
-        [first.kind[: first.head]],
-        [first.section[: first.head]],
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A stretch of a ledger: blocks of each entry, and by block its kind, section and tokens."""
+
+    sizes: Ints
+    kind: Bytes
+    section: Bytes
+    tokens: Ints
+
+    def __add__(self, other: Columns) -> Columns:
+        pairs = ((getattr(self, name), getattr(other, name)) for name in Columns.__annotations__)
+        return Columns(*(np.concatenate(pair) for pair in pairs))
+
+
+def take_columns(ledger: Ledger, entries: Ints) -> Columns:
+    """The columns of some entries of a ledger, by their positions."""
+    start = ledger.start[entries]
+    sizes = ledger.start[entries + 1] - start
+    first = np.cumsum(sizes) - sizes
+    rows = np.arange(int(sizes.sum())) + np.repeat(start - first, sizes)
+    return Columns(sizes, ledger.kind[rows], ledger.section[rows], ledger.tokens[rows])
+
+
+def count_carried(ledger: Ledger, items: Sequence[Carried]) -> Columns:
+    """The columns of what a plan over this ledger's session left. What is unchanged is not counted again."""
+    new = [item for item in items if item.origin < 0]
+    given = np.array([tokens for item in new for tokens in item.tokens], np.int32)
+    rows = gather_rows(
+        Session.model_construct(format="", entries=tuple(item.entry for item in new)), None, _no_cost
     )
-    sizes: list[int] = []
-    new: list[Entry] = []
-    spans: list[tuple[int, int]] = []
-    for entry in session.entries:
-        for number, ledger in enumerate(ledgers):
-            at = ledger.session.index.get(entry.id)
-            if at is not None and ledger.session.entries[at].blocks is entry.blocks:
-                spans.append((number, at))
-                break
+    fresh = Columns(np.diff(rows.start).astype(np.int32), rows.kind, rows.section, given)
+    old = take_columns(ledger, np.array([item.origin for item in items if item.origin >= 0], np.int64))
+    both = old + fresh
+    # First the unchanged ones, then the new: bring them back into their order.
+    order, a, b = [], 0, len(old.sizes)
+    for item in items:
+        if item.origin >= 0:
+            order.append(a)
+            a += 1
         else:
-            spans.append((-1, len(new)))
-            new.append(entry)
-        sizes.append(len(entry.blocks))
-    own = gather_rows(Session.model_construct(format="", entries=tuple(new)), None, first.counter.image)
-    counted = first.count_blocks([block for entry in new for block in entry.blocks])
-    for number, at in spans:
-        if number < 0:
-            a, b = own.start[at], own.start[at + 1]
-            tokens.append(counted[a:b])
-            kinds.append(own.kind[a:b])
-            sections.append(own.section[a:b])
-        else:
-            ledger = ledgers[number]
-            a, b = ledger.start[at], ledger.start[at + 1]
-            tokens.append(ledger.tokens[a:b])
-            kinds.append(ledger.kind[a:b])
-            sections.append(ledger.section[a:b])
-    start = np.zeros(len(sizes) + 1, np.int32)
-    np.cumsum(sizes, out=start[1:])
-    entry_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    block_of = np.arange(start[-1], dtype=np.int32) - start[entry_of]
+            order.append(b)
+            b += 1
+    start = np.cumsum(both.sizes) - both.sizes
+    at = np.array(order, np.int64)
+    sizes = both.sizes[at]
+    first = np.cumsum(sizes) - sizes
+    index = np.arange(int(sizes.sum())) + np.repeat(start[at] - first, sizes)
+    return Columns(sizes, both.kind[index], both.section[index], both.tokens[index])
+
+
+def _no_cost(*_: Any) -> int:
+    return 0
+
+
+def join_ledger(session: Session, base: Ledger, columns: Columns) -> Ledger:
+    """A ledger of a session with the head of `base` and these columns for its entries."""
+    start = np.concatenate(([0], np.cumsum(columns.sizes)))
+    entry = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
+    block = np.arange(len(entry)) - start[entry]
+    head = base.head
     return Ledger(
         session=session,
-        counter=first.counter,
-        calibration=first.calibration,
-        entry=np.concatenate([first.entry[: first.head], entry_of]).astype(np.int32),
-        block=np.concatenate([first.block[: first.head], block_of]).astype(np.int32),
-        kind=np.concatenate(kinds),
-        section=np.concatenate(sections),
-        tokens=np.concatenate(tokens).astype(np.int32),
-        start=(start + first.head).astype(np.int32),
-        head=first.head,
+        counter=base.counter,
+        calibration=base.calibration,
+        entry=np.concatenate([base.entry[:head], entry]).astype(np.int32),
+        block=np.concatenate([base.block[:head], block]).astype(np.int32),
+        kind=np.concatenate([base.kind[:head], columns.kind]),
+        section=np.concatenate([base.section[:head], columns.section]),
+        tokens=np.concatenate([base.tokens[:head], columns.tokens]).astype(np.int32),
+        start=(start + head).astype(np.int32),
+        head=head,
         uncounted_rows=np.zeros(0, np.int32),
-        missing=first.missing,
+        missing=base.missing,
     )

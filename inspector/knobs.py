@@ -41,8 +41,15 @@ def _describe(rule: Rule, delta: int | None) -> dict[str, Any]:
         "enabled": rule.enabled,
         "locked": rule.locked,
         "delta": delta,
-        "knobs": [_knob(rule, name) for name in type(rule).model_fields if name not in ("kind", "enabled")],
+        "knobs": [_knob(rule, name) for name in type(rule).model_fields if _has_control(rule, name)],
     }
+
+
+def _has_control(rule: Rule, name: str) -> bool:
+    """Lists and mappings are set from Python alone."""
+    schema = type(rule).model_json_schema()["properties"][name]
+    kinds = {option.get("type") for option in schema.get("anyOf", [schema])}
+    return name not in ("kind", "enabled") and not kinds & {"array", "object"}
 
 
 def _knob(rule: Rule, name: str) -> dict[str, Any]:

@@ -1,8 +1,13 @@
-"""A session's life as a replay lives it: every entry the model was ever shown, compactions left out."""
+"""A session's life as a replay lives it: every entry the model was ever shown, compactions left out.
+
+Replies that failed because the context overflowed are no part of it: they are refusals. Beside the life
+stands what the file tells of its own context.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -11,26 +16,47 @@ from .counters import find_counter
 from .history import History, count_along
 from .ledger import Ledger
 from .live import UNSEEN, Bools, Ints
-from .reported import is_tokens
+from .overflow import classify_refusal
+from .reported import is_tokens, whole_tokens
 from .session import Entry, Session
 from .table import COUNTED
-from .tree import ASSISTANT, COMPACTION, MESSAGE
+from .tree import ASSISTANT, COMPACTION, MESSAGE, MICRO
 from .trigger import Measure
+
+Overflow = Literal["token_overflow", "byte_overflow"]
+
+
+class Refusal(NamedTuple):
+    """A request the provider refused in the file: the failed reply, and tokens of the context it was for."""
+
+    kind: Overflow
+    entry: int
+    step: int
+    turn: int
+    tokens: int
 
 
 @dataclass(frozen=True, eq=False)
 class Life:
     """Columns over n entries of the path, in order.
 
-    at       int32[n]  position in `session.entries`
-    step     int32[n]  step of the history
-    turn     int32[n]  turn of that step
-    tokens   int64[n]  by the ledger's counter
-    weight   int64[n]  by the policy's own measure
-    hidden   int64[n]  what the last reply up to here reported beyond what is counted for the same context;
-                       from the first recorded compaction on, what it was before that
-    replies  bool[n]   the assistant speaks: a request was answered
-    asks     bool[n]   the next entry is a reply: a request goes out after this one
+    at        int32[n]  position in `session.entries`
+    step      int32[n]  step of the history
+    turn      int32[n]  turn of that step
+    tokens    int64[n]  by the ledger's counter
+    weight    int64[n]  by the policy's own measure
+    hidden    int64[n]  what the last reply up to here reported beyond what is counted for the same context;
+                        from the first recorded compaction on, what it was before that
+    prompt    int64[n]  tokens of the request a reply answers, as reported for this very context; -1 unknown
+    output    int64[n]  tokens of a reply: reported, else counted; 0 for other entries
+    replies   bool[n]   the assistant speaks
+    reports   bool[n]   and its usage is told
+    open      bool[n+1] a call stands unanswered before this entry, and is answered later
+    requests  bool[n]   a request was answered by this entry
+    answers   bool[n]   the entry holds a tool's output
+
+    `recorded` (int64[k], by step) is the context as it was: the provider's last word and what is counted
+    since. `refusals` has, by the number of the entry that comes next, what the provider refused.
     """
 
     session: Session
@@ -40,8 +66,15 @@ class Life:
     tokens: Longs
     weight: Longs
     hidden: Longs
+    prompt: Longs
+    output: Longs
     replies: Bools
-    asks: Bools
+    reports: Bools
+    open: Bools
+    requests: Bools
+    answers: Bools
+    recorded: Longs
+    refusals: dict[int, list[Refusal]]
 
     def __len__(self) -> int:
         return len(self.at)
@@ -54,40 +87,119 @@ class Life:
 def find_life(session: Session, ledger: Ledger, history: History, measure: Measure) -> Life:
     """The life on the path to the session's leaf."""
     tree, path = session.tree, history.path
-    sort = tree.sort[path]
+    sort, n = tree.sort[path], len(path)
+    failed, refused = _find_failed(session, path, sort)
+    # What was refused was never in a context, whatever the file says of it.
     full = count_along(session, ledger, path, np.flatnonzero(sort == COMPACTION).tolist())
-    told = np.zeros(len(path), np.int64)
-    said = np.zeros(len(path), bool)
-    for i in np.flatnonzero((tree.role[path] == ASSISTANT) & (sort == MESSAGE)).tolist():
+    full = full - np.cumsum(np.where(failed, ledger.entry_tokens[path], 0))
+    usage = _read_usage(session, path, sort)
+    said = usage[0] >= 0
+    beyond = np.where(said, usage[0] - full, 0)
+    # Before the first reply nothing is reported; the first one's word stands for it.
+    last = np.maximum.accumulate(np.where(said, np.arange(n), -1)) if n else np.zeros(0, np.int64)
+    first = int(np.argmax(said)) if said.any() else -1
+    hidden = np.where(last >= 0, beyond[np.maximum(last, 0)], beyond[first] if first >= 0 else 0)
+    ends = np.append(np.flatnonzero(np.diff(history.step)), n - 1) if n else np.zeros(0, np.int64)
+    recorded = np.maximum(full + hidden, 0)[ends]
+    # After a recorded compaction a harness attaches files again, which a life without it never saw.
+    compacted = np.flatnonzero(sort == COMPACTION)
+    if len(compacted) and compacted[0]:
+        hidden[compacted[0] :] = hidden[compacted[0] - 1]
+    same = np.cumsum(np.isin(sort, (COMPACTION, MICRO))) == 0
+    seen = np.flatnonzero(~np.isin(sort, UNSEEN) & ~failed)
+    at = path[seen]
+    replies = tree.role[at] == ASSISTANT
+    tokens = ledger.entry_tokens[at].astype(np.int64)
+    answers, still = _find_open(session, at, replies)
+    turn = history.turn[history.step] if n else history.step
+    life = Life(
+        session=session,
+        at=at,
+        step=history.step[seen],
+        turn=turn[seen],
+        tokens=tokens,
+        weight=weigh_entries(session, ledger, measure)[at] if measure not in COUNTED else tokens,
+        hidden=hidden[seen].astype(np.int64),
+        prompt=np.where(same, usage[1], -1)[seen],
+        output=np.where(replies, np.where(usage[2][seen] > 0, usage[2][seen], tokens), 0),
+        replies=replies,
+        reports=said[seen],
+        open=still,
+        requests=replies & ~still[:-1],
+        answers=answers,
+        recorded=recorded,
+        refusals={},
+    )
+    for i, kind in refused:
+        size = int(full[i] + hidden[max(i - 1, 0)])
+        told = Refusal(kind, int(path[i]), int(history.step[i]), int(turn[i]), size)
+        life.refusals.setdefault(int(np.searchsorted(seen, i)), []).append(told)
+    return life
+
+
+def _find_failed(session: Session, path: Ints, sort: Ints) -> tuple[Bools, list[tuple[int, Overflow]]]:
+    """bool[p]: replies on the path that failed for length; and each, with what it was refused for."""
+    failed = np.zeros(len(path), bool)
+    refused: list[tuple[int, Overflow]] = []
+    for i in np.flatnonzero((session.tree.role[path] == ASSISTANT) & (sort == MESSAGE)).tolist():
+        entry = session.entries[path[i]]
+        if entry.error is None and entry.stop_reason not in ("error", "model_context_window_exceeded"):
+            continue
+        kind = classify_refusal(None, f"{entry.error or entry.text} {entry.stop_reason or ''}")
+        if kind is not None:
+            failed[i] = True
+            refused.append((i, kind))
+    return failed, refused
+
+
+def _read_usage(session: Session, path: Ints, sort: Ints) -> Longs:
+    """int64[3, p]: tokens of context, request and reply as each entry reports them, -1 where it does not."""
+    out = np.full((3, len(path)), -1, np.int64)
+    for i in np.flatnonzero((session.tree.role[path] == ASSISTANT) & (sort == MESSAGE)).tolist():
         entry = session.entries[path[i]]
         usage = entry.usage
         if usage is None or entry.stop_reason in ("aborted", "error"):
             continue
         if is_tokens(usage.tokens) and usage.tokens > 0:
-            told[i], said[i] = round(usage.tokens) - full[i], True
-    # Before the first reply nothing is reported; the first one's word stands for it.
-    last = np.maximum.accumulate(np.where(said, np.arange(len(path)), -1)) if len(path) else said
-    first = int(np.argmax(said)) if said.any() else -1
-    hidden = np.where(last >= 0, told[np.maximum(last, 0)], told[first] if first >= 0 else 0)
-    # After a recorded compaction a harness attaches files again, which a life without it never saw.
-    compacted = np.flatnonzero(sort == COMPACTION)
-    if len(compacted) and compacted[0]:
-        hidden[compacted[0] :] = hidden[compacted[0] - 1]
-    seen = np.flatnonzero(~np.isin(sort, UNSEEN))
-    at = path[seen]
-    replies = tree.role[at] == ASSISTANT
-    tokens = ledger.entry_tokens[at].astype(np.int64)
-    return Life(
-        session=session,
-        at=at,
-        step=history.step[seen],
-        turn=history.turn[history.step[seen]] if len(seen) else history.turn[:0],
-        tokens=tokens,
-        weight=weigh_entries(session, ledger, measure)[at] if measure not in COUNTED else tokens,
-        hidden=hidden[seen].astype(np.int64),
-        replies=replies,
-        asks=np.append(replies[1:], False) if len(replies) else replies,
-    )
+            asked = whole_tokens(usage.prompt or max((usage.total or 0) - usage.output, 0))
+            out[:, i] = round(usage.tokens), asked or -1, whole_tokens(usage.output)
+    return out
+
+
+def _find_open(session: Session, at: Ints, replies: Bools) -> tuple[Bools, Bools]:
+    """bool[n]: entries with a tool's output; bool[n+1]: before which a call waits for one that comes.
+
+    As a provider pairs them: an output answers a call made since the assistant began to speak.
+    """
+    tree, n = session.tree, len(at)
+    answers, change = np.zeros(n, bool), np.zeros(n + 2, np.int64)
+    made: dict[int, int] = {}
+    called = tree.call >= 0
+    start, holds = tree.start.tolist(), _any_rows(called, tree.start)[at] if n else np.zeros(0, bool)
+    speaks = replies.tolist()
+    for number in np.flatnonzero(holds | replies).tolist():
+        if speaks[number] and (number == 0 or not speaks[number - 1]):
+            made.clear()
+        i = int(at[number])
+        for row in range(start[i], start[i + 1]):
+            if not called[row]:
+                continue
+            call = int(tree.call[row])
+            if not tree.answers[row]:
+                made[call] = number
+                continue
+            answers[number] = True
+            asked = made.pop(call, None)
+            if asked is not None and asked < number:
+                change[asked + 1] += 1
+                change[number + 1] -= 1
+    return answers, np.cumsum(change)[: n + 1] > 0
+
+
+def _any_rows(mask: Bools, start: Ints) -> Bools:
+    """bool[n]: whether any of an entry's rows is set."""
+    sums = np.concatenate(([0], np.cumsum(mask)))[start]
+    return np.asarray(np.diff(sums) > 0)
 
 
 def weigh_entries(session: Session, ledger: Ledger, measure: Measure) -> Longs:
@@ -97,4 +209,5 @@ def weigh_entries(session: Session, ledger: Ledger, measure: Measure) -> Longs:
     if measure == "messages":
         return np.ones(len(session.entries), np.int64)
     counter = find_counter(measure)
-    return ledger.remember(("weights", measure), lambda: counter.entry_weights(session)).astype(np.int64)
+    weights: Any = ledger.remember(("weights", measure), lambda: counter.entry_weights(session))
+    return np.asarray(weights, np.int64)

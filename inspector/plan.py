@@ -197,10 +197,10 @@ class Plan:
 
     @property
     def fits(self) -> bool:
-        """Whether what is left would not trigger the policy again. True when the window is unknown."""
-        if not self.table.window:
-            return True
-        return not self.policy.trigger.fires(self.after + self.hidden, self.table.window)
+        """Whether what is left would not trigger the policy again. True when nothing tells the threshold."""
+        trigger = self.policy.trigger
+        left = self.after + self.hidden if trigger.measure in COUNTED else self.tier.size(self.place)
+        return not trigger.fires(left, self.table.window)
 
     @cached_property
     def jobs(self) -> tuple[SummaryJob, ...]:

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .blocks import KINDS, Block, Text, ToolCall, ToolOutput
+from .blocks import KINDS, Block, ToolCall, ToolOutput
 from .compactjson import stringify
 from .counter import utf16_length
+from .lengths import replace_text
 from .snips import Form, cut_units, take_head
 from .table import Table
 
@@ -31,6 +32,13 @@ def _find_calls(table: Table) -> dict[str, ToolCall]:
     rows = np.flatnonzero(table.kind == KINDS.index("tool_call")).tolist()
     blocks = [table.block(row) for row in rows]
     return {block.id: block for block in blocks if isinstance(block, ToolCall)}
+
+
+def call_of(table: Table, output: ToolOutput, row: int) -> ToolCall | None:
+    """The call that an output answers, else the latest call of its id."""
+    paired = int(table.calls[row])
+    call = table.block(paired) if paired >= 0 else None
+    return call if isinstance(call, ToolCall) else find_calls(table).get(output.call_id)
 
 
 def name_call(call: ToolCall, form: Form = "fixed") -> str:
@@ -52,6 +60,7 @@ def name_call(call: ToolCall, form: Form = "fixed") -> str:
 def write_pointer(output: ToolOutput, call: ToolCall | None, form: Form = "fixed") -> str:
     """The line that stands in the output's place.
 
+    >>> from inspector.blocks import Text
     >>> call = ToolCall(id="t", name="Read", input={"path": "src/x.ts"})
     >>> write_pointer(ToolOutput(call_id="t", parts=(Text(text="x" * 900),), artifact="a/1.txt"), call)
     '[archived Read(src/x.ts) result: 900 chars omitted -> a/1.txt]'
@@ -81,5 +90,4 @@ def point_at(output: ToolOutput, call: ToolCall | None, form: Form = "fixed") ->
     text = write_pointer(output, call, form)
     if form == "fixed" and (utf16_length(text) >= utf16_length(output.text) or is_pointer(output, call)):
         return output
-    pointer: Block = output.model_copy(update={"parts": (Text(text=text),)})
-    return pointer
+    return replace_text(output, text)

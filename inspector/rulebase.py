@@ -22,6 +22,10 @@ class Rule(Value):
     """Who published the rule, and where."""
     locked: ClassVar[bool] = False
     """A rule that no setting can switch off."""
+    wire: ClassVar[bool] = False
+    """The provider does it, to the request alone; what is stored stays as it is (S0-37)."""
+    projection: ClassVar[bool] = False
+    """A view the harness takes at every request; what is stored stays as it is (S2-14, S2-20)."""
 
     kind: str
     enabled: bool = Field(True, description="Whether the rule takes part")

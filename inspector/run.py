@@ -119,7 +119,9 @@ class Run:
     @property
     def peak(self) -> int:
         """The fullest the replayed context became."""
-        return int(self.context.max()) if len(self) else 0
+        return max(
+            [0, *self.context.max(initial=0, keepdims=True).tolist(), *(c.before for c in self.adopted)]
+        )
 
     def states(self) -> dict[str, int]:
         """How many steps ended in each state."""

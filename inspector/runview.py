@@ -77,6 +77,7 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
         ],
         "against": [{"step": told.step, "sentence": told.sentence} for told in run.against],
         "steps": len(run),
+        "lived": _lived(run),
         "columns": pack.columns,
     }
     return printable_tree(picture), pack.data
@@ -85,7 +86,7 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
 def _state(state: State, dialect: Dialect) -> dict[str, str]:
     """A state by its mark and its colour (S2-40), with the system's own word where that is another."""
     face, own = FACES[state], name_state(state, dialect)
-    label = state if own.lower() == state else f"{state}, {own}"
+    label = state if own.lower() == state else f"{state} ({own})"
     return {"id": state, "label": label, "mark": face.mark, "tone": face.colour.replace(" ", "")}
 
 
@@ -96,8 +97,16 @@ def _words(name: str) -> str:
 def _say_status(run: Run) -> str:
     if run.status == "finished":
         return f"{_count(len(run), 'step')} lived, {_count(len(run.adopted), 'compaction')}."
-    last = max((event.turn for event in run.events if event.turn is not None), default=0)
-    return f"{'Paused' if run.status == 'paused' else 'Failed'} in turn {last + 1}. {run.why}".rstrip()
+    turn = int(run.turn[_lived(run) - 1]) + 1 if _lived(run) else 1
+    return f"{'Paused' if run.status == 'paused' else 'Failed'} in turn {turn}. {run.why}".rstrip()
+
+
+def _lived(run: Run) -> int:
+    """Steps until the run ended; what comes after a pause or a failure was not lived."""
+    if run.status == "finished":
+        return len(run)
+    last = max((event.step for event in run.events if event.step is not None), default=-1)
+    return min(last + 1, len(run))
 
 
 def _thresholds(run: Run) -> list[dict[str, Any]]:

@@ -25,10 +25,11 @@ one refused request, a state machine's word, another window or model."""
 
 
 class Act(Value):
-    """Something that happens right before the entry `at` arrives; a refusal is of the request it answers.
+    """Something that happens right before the entry `at` arrives.
 
-    `confirmed` is the user's answer to /reset's question; `window` (tokens) and `model` are those switched
-    to.
+    A refusal is of the request that entry answers, or of the next one. /compact, /reset and a forced
+    compaction wait until every call that was made is answered. `confirmed` is the user's answer to /reset's
+    question; `window` (tokens) and `model` are those switched to.
     """
 
     at: Chars
@@ -49,7 +50,8 @@ class Scenario(Value):
     """Everything that happens from outside.
 
     `user` is what the user does when a request is refused; `consents` is the answer of who is asked first.
-    `tool` says whether a compaction tool is registered.
+    `tool` says whether a compaction tool is registered. A `provider` that "refuses" does so by itself with
+    every request above the window; one that "accepts" refuses only where an act says so.
     """
 
     acts: tuple[Act, ...] = ()
@@ -57,6 +59,7 @@ class Scenario(Value):
     user: Literal["compacts", "waits", "overrides", "resets"] = "compacts"
     consents: bool = True
     tool: bool = True
+    provider: Literal["accepts", "refuses"] = "accepts"
 
 
 def read_scenario(scenario: Scenario | dict[str, Any] | None) -> Scenario:

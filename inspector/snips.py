@@ -21,8 +21,8 @@ from .table import Table
 
 Form = Literal["fixed", "compat"]
 """Whether a rule does what the published one does to the letter, or the same without its defects."""
-LEAST = 80
-"""Units that the fixed form leaves at least: the mark and a few words on either side of it."""
+LEAST = 100
+"""Units that the fixed form leaves at least: the mark and some words on either side of it, or a notice."""
 _MARK = re.compile(r"\n\[snip: (\d{1,12}) chars omitted\]\n")
 _JOINER = "\u200d"
 _TEXTS = [KINDS.index("text"), KINDS.index("tool_output")]

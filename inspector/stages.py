@@ -25,8 +25,12 @@ def report_stages(policy: Policy, tiers: Tiers, depth: int) -> tuple[StageReport
     at, ran = tiers[0].size(tiers[0].place), 0
     reached = {stage.name for stage in tiers.stages[:depth]}
     reasons = {stage.name for stage in tiers.stages}
+    switched_on = {rule.kind for rule in policy.rules if rule.enabled}
     for stage in policy.stages:
-        if stage.name in reached:
+        if not switched_on & {*stage.rules}:
+            ran += stage.name in reached
+            out.append(StageReport(stage.name, False, at, at, "It is switched off."))
+        elif stage.name in reached:
             ran += 1
             # A stage of its own leaves its own cut; the last one stands for the whole plan.
             tier = tiers[ran]

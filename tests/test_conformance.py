@@ -23,6 +23,13 @@ def test_flue_plans_as_the_real_functions_do(capsys: pytest.CaptureFixture[str])
     assert int(passed.split()[0]) > 600
 
 
+def test_tiered_plans_as_the_real_functions_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tiered", str(SHARED / "vectors/tiered")]) == 0, capsys.readouterr().out[-4000:]
+    passed = capsys.readouterr().out.splitlines()[-1]
+    assert passed.endswith(" passed, 0 failed")
+    assert int(passed.split()[0]) >= 60
+
+
 def test_a_mismatch_is_named_by_its_path() -> None:
     expected = {"cut": {"firstKeptIndex": 3}, "list": [1, 2], "few": {"count": 2, "first": "a", "last": "b"}}
     actual = {"cut": {"firstKeptIndex": 4}, "list": [1], "few": ["a", "c"]}

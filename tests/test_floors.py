@@ -27,7 +27,10 @@ FLOORS: tuple[str, ...] = (
     ),
     "context assembly carried editing manifest_view wire knobs",
     "diff trace cost bill",
-    "review replay run life bundled story",
+    (
+        "review replay run life bundled story against attempts chronicle compactor gateway harness inflight "
+        "keeper world"
+    ),
     "view closeup runview",
     "disk claude corpus widgets server export cli",
     "__init__",

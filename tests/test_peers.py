@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -206,8 +206,14 @@ def trim_by_langchain(session: Session, tokens: int, start_on: str | None) -> se
 
 @given(conversations(system=True), st.integers(1, 200))
 def test_langchain_trims_to_the_last_messages_from_a_user_s_words_on(session: Session, tokens: int) -> None:
-    plan = plan_of(session, "langchain-trim", keep_recent_share__amount=tokens)
+    plan = plan_of(session, "langchain-trim", keep_recent_share__amount=tokens, keep_recent_share__empty=True)
     assert kept(plan) == trim_by_langchain(session, tokens, "human")
+
+
+def test_langchain_keeps_no_message_where_the_last_turn_is_too_large_and_here_it_stays() -> None:
+    session = build(user("w"), say("w"), user("w w"), say("w " * 50))
+    assert trim_by_langchain(session, 20, "human") == set()
+    assert kept(plan_of(session, "langchain-trim", keep_recent_share__amount=20)) == {"e2", "e3"}
 
 
 @given(conversations(system=True), st.integers(1, 200))
@@ -215,7 +221,11 @@ def test_langchain_trims_anywhere_by_default_and_leaves_orphans_that_go_here(
     session: Session, tokens: int
 ) -> None:
     plan = plan_of(
-        session, "langchain-trim", keep_recent_share__amount=tokens, keep_recent_share__snap="none"
+        session,
+        "langchain-trim",
+        keep_recent_share__amount=tokens,
+        keep_recent_share__snap="none",
+        keep_recent_share__empty=True,
     )
     assert kept(plan) == answered_by(session, trim_by_langchain(session, tokens, None))
 
@@ -416,6 +426,15 @@ def _class(name: str, base: Any, **members: Any) -> Any:
 needs_openhands = pytest.mark.skipif(
     sys.version_info < (3, 12), reason="openhands-sdk needs Python 3.12 or newer"
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def ask_nobody() -> Iterator[None]:
+    """No package fetches a price list or shows a banner while it is compared."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        patch.setenv("OPENHANDS_SUPPRESS_BANNER", "1")
+        yield
 
 
 @needs_openhands

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
@@ -110,14 +110,14 @@ def test_nothing_is_cleared_where_the_least_amount_cannot_be() -> None:
 @pytest.mark.parametrize(
     ("own", "expected"),
     [
-        ({"trigger_tokens": 51}, 2),
-        ({"trigger_tokens": 52}, 0),
+        ({"trigger_tokens": 46}, 2),
+        ({"trigger_tokens": 47}, 0),
         ({"trigger_uses": 4}, 2),
         ({"trigger_uses": 5}, 0),
     ],
 )
 def test_clearing_waits_for_more_than_its_own_trigger(own: dict[str, int], expected: int) -> None:
-    assert count(USES).count_context() == 52
+    assert count(USES).count_context() == 47
     plan = plan_of(USES, policy(ClearToolOutputs(keep=3, **own)))
     assert fates(plan).count("cleared") == expected
 
@@ -234,8 +234,8 @@ def test_S2_4_outputs_over_the_size_are_shortened_and_nothing_else_is() -> None:
     plan = plan_of(session, policy(TruncateOutputs(limit=100)))
     assert fates(plan) == ["verbatim", "verbatim", "truncated", "verbatim", "verbatim", "verbatim"]
     short, whole = texts(plan)
-    assert (len(short), short[:50], whole) == (99, "x" * 50, "x" * 100) or len(short) <= 100
-    assert whole == "x" * 100
+    assert short == "x" * 69 + "\n[… 431 characters left out …]\n"
+    assert (len(short), whole) == (100, "x" * 100)
 
 
 @given(st.text(max_size=400), st.integers(0, 300), st.sampled_from(["head", "head+tail"]))
@@ -409,7 +409,7 @@ def test_S0_30_a_summary_for_each_older_turn_is_an_ordinary_text_message_each() 
     summaries = [piece for piece in pieces if piece.fate == "summarised"]
     assert [piece.block.kind for piece in summaries] == ["text"] * 3
     assert len({piece.message for piece in summaries}) == 3
-    assert [[ref.entry for ref in piece.origin][0] for piece in summaries] == ["e0", "e4", "e8"]
+    assert [piece.origin[0].entry for piece in summaries] == ["e0", "e4", "e8"]
     assert fates(plan)[:18] == ["summarised"] * 18
 
 
@@ -432,7 +432,7 @@ ANY = st.one_of(
     st.builds(DropOldestTurns, turns=st.integers(1, 4)),
     st.builds(TruncateOutputs, limit=st.integers(0, 800), form=st.sampled_from(["head", "head+tail"])),
     st.builds(SpillOutputs, budget=st.integers(0, 900), preview=st.integers(0, 200)),
-    st.builds(Collapse, turns=st.integers(0, 3), shown=st.integers(0, 300)),
+    st.builds(Collapse, turns=st.integers(1, 3), shown=st.integers(0, 300)),
     st.builds(DedupeReads),
 )
 
@@ -462,6 +462,7 @@ def test_no_rule_makes_a_context_larger_or_parts_a_pair(
 
 @given(sessions(orderly=True), ANY)
 def test_a_rule_has_nothing_left_to_do_on_what_it_left(session: Session, rule: Rule) -> None:
+    assume(not session.live.cleared.any())  # an output that history emptied is one like any other there
     rules = policy(KeepRecentTurns(turns=1), rule)
     plan = make_plan(session, count_tokens(session, LENGTH), rules, window=10_000)
     after = lived(session, plan)

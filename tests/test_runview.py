@@ -99,7 +99,7 @@ def test_S2_40_every_state_has_a_colour_and_a_mark_of_its_own(plan: Plan) -> Non
 def test_a_state_is_told_by_the_systems_own_word_where_it_has_another(plan: Plan) -> None:
     policy = Policy(name="mine", conduct=Conduct(dialect="stud-warning"))
     labels = [state["label"] for state in draw(make_run(plan, policy=policy))["states"]]
-    assert labels[:4] == ["normal, OK", "warning, WARNED", "critical, REQUIRED", "blocking"]
+    assert labels[:4] == ["normal (OK)", "warning (WARNED)", "critical (REQUIRED)", "blocking"]
 
 
 def test_an_event_is_told_neutrally_and_by_the_systems_own_name(plan: Plan) -> None:
@@ -182,11 +182,12 @@ def test_without_a_window_there_is_none_and_no_share_of_it(plan: Plan) -> None:
 
 
 def test_a_run_that_ends_early_says_where_and_why(plan: Plan) -> None:
-    run = make_run(
-        plan, events=(AuditEvent("refused", step=3, turn=1),), status="paused", why="A request is refused."
-    )
-    assert draw(run)["statusSentence"] == "Paused in turn 2. A request is refused."
-    assert draw(make_run(plan))["statusSentence"] == "4 steps lived, 0 compactions."
+    refused = (AuditEvent("refused", step=2, turn=1),)
+    paused = draw(make_run(plan, events=refused, status="paused", why="A request is refused."))
+    assert paused["statusSentence"] == "Paused in turn 2. A request is refused."
+    assert (paused["lived"], paused["steps"]) == (3, 4)
+    finished = draw(make_run(plan, events=refused))
+    assert (finished["statusSentence"], finished["lived"]) == ("4 steps lived, 0 compactions.", 4)
 
 
 def test_the_cost_is_an_estimate_and_its_prices_have_a_source(plan: Plan) -> None:

@@ -4,7 +4,8 @@ Source: langchain 1.4.7 and langchain-core 1.7.2 (MIT); PEERS §1, §1.2. `tests
 ones on the same messages and compares what they keep.
 
 Said differently here: pairs stay whole where the real cut leaves an output without its call (the published
-default of trim_messages; issue 38352 of the middleware). An output shorter than its placeholder stays.
+default of trim_messages; issue 38352 of the middleware). Where trim_messages finds no user's words within
+its tokens and keeps no message at all, the last turn stays. An output shorter than its placeholder stays.
 
 Not reproduced: LangChain's own estimate (characters / 4 plus 3 a message, 3.3 characters a token for Claude,
 scaled by usage), for which the ledger's counter stands; that the summariser is shown only the last 4,000
@@ -47,7 +48,9 @@ LANGCHAIN_TRIM = Policy(
     conduct=Conduct(recover=False, reset=False),
     rules=(
         KeepSystem(),
-        KeepRecentShare(amount=20_000, measure="tokens", keep_last=False, snap="words", with_system=True),
+        KeepRecentShare(
+            amount=20_000, measure="tokens", keep_last=False, snap="words", empty=False, with_system=True
+        ),
         DropOlder(),
     ),
 )

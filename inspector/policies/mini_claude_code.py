@@ -52,7 +52,7 @@ MINI_CLAUDE_CODE = Policy(
     rules=(
         KeepSystem(),
         KeepRoot(messages=1),
-        KeepRecentMessages(messages=6),
+        KeepRecentMessages(messages=6, loops=True),
         PointLargeOutputs(characters=600, recent=True),
         SnipLongText(characters=2000),
         SnipEverything(characters=2000),

@@ -30,7 +30,7 @@ class Collapse(Rule):
     projection: ClassVar[bool] = True
 
     kind: Literal["collapse"] = "collapse"
-    turns: int = Field(4, ge=0, le=LARGE, description="Whole turns that stay unfolded")
+    turns: int = Field(4, ge=1, le=LARGE, description="Whole turns that stay unfolded")
     shown: int = Field(200, ge=0, le=LARGE, description="Characters shown of a folded block")
     expanded: tuple[int, ...] = Field((), description="Turns, counted from 1, that are unfolded")
 
@@ -61,7 +61,7 @@ def find_folded(rule: Collapse, table: Table) -> Bools:
     opens = np.flatnonzero(live.opens)
     if rule.turns > len(opens):
         return np.zeros(len(table.tokens), bool)
-    border = int(opens[-rule.turns]) if rule.turns else len(live)
+    border = int(opens[-rule.turns])
     older = (live.position >= table.start) & (live.position < border)
     return older & ~np.isin(live.turn[live.position] + 1, rule.expanded)
 

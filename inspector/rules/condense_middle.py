@@ -132,6 +132,9 @@ def _find_tail(rule: CondenseMiddle, table: Table, events: Events) -> tuple[int 
     if limit is not None and total > limit:
         must = True
         start = int(np.searchsorted(events.before, rule.first))
-        past = np.flatnonzero(tokens - tokens[min(start, len(tokens) - 1)] > total - limit // 2)
+        base = int(tokens[min(start, len(tokens) - 1)])
+        if not rule.first:
+            base -= table.ledger.head_tokens
+        past = np.flatnonzero(tokens - base > total - limit // 2)
         wanted.append(events.total - int(events.before[past[0]]) if len(past) else 0)
     return (min(wanted), must) if wanted else (None, must)

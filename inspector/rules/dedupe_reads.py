@@ -37,9 +37,8 @@ class DedupeReads(Rule):
 
 def decide(rule: DedupeReads, table: Table) -> Decision:
     """Claim the readings that a later one stands for, wherever the cut is."""
-    later = table.ledger.remember(
-        ("readings", table.session.leaf, rule.tools), lambda: _find_repeated(rule.tools, table)
-    )
+    key = ("dedupe-reads", table.session.leaf, rule.tools)
+    later = table.ledger.remember(key, lambda: _find_repeated(rule.tools, table))
     rows = np.zeros(len(table.tokens), bool)
     rows[list(later)] = True
 
@@ -48,7 +47,7 @@ def decide(rule: DedupeReads, table: Table) -> Decision:
             return block
         return block.model_copy(update={"parts": (Text(text=later[row]),)})
 
-    claim = Claim(rows, POINTER, rewrite=Rewrite(make))
+    claim = Claim(rows, POINTER, rewrite=Rewrite(make, key))
     return Decision(older=claim, kept=claim)
 
 

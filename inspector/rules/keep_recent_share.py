@@ -61,6 +61,9 @@ class KeepRecentShare(Rule):
         True, description="The last message is kept even when it alone is more than the amount"
     )
     snap: Snap = Field("forwards", description="Where the cut may stand")
+    empty: bool = Field(
+        True, description="Nothing at all may be kept; otherwise the last turn is, however large"
+    )
     first_words: bool = Field(
         False, description="The beginning, up to the first user's message, stays and is not counted"
     )
@@ -108,6 +111,9 @@ def decide(rule: KeepRecentShare, table: Table) -> Decision:
     if rule.keep_last and place >= n > first:
         place = n - 1
     place = _snap(rule.snap, table, place, first)
+    if place >= n and not rule.empty:
+        words = np.flatnonzero(_speaking(table))
+        place = int(words[-1]) if len(words) else first
     if place <= max(table.start, first):
         what = "nothing is left before it" if place >= 0 else "no cut is legal there"
         return Decision(why=f"There is nothing to compact: {what}.", older=spare, kept=spare)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ..blocks import KINDS, Block, ToolOutput
 from ..live import Bools
-from ..pointers import find_calls, point_at
+from ..pointers import call_of, find_calls, point_at
 from ..policy import LARGE, Rule
 from ..snips import Form, text_lengths
 from ..table import POINTER, Claim, Decision, Rewrite, Table
@@ -42,15 +42,13 @@ def decide(rule: PointLargeOutputs, table: Table) -> Decision:
     rows = (table.kind == TOOL_OUTPUT) & (text_lengths(table) > rule.characters)
     if not rows.any():
         return Decision()
-    calls = find_calls(table)
 
     def make(block: Block, row: int) -> Block:
         if not isinstance(block, ToolOutput) or not block.call_id:
             return block
-        call = calls.get(block.call_id)
-        if rule.form == "fixed" and table.calls[row] >= 0:
-            mine = table.block(int(table.calls[row]))
-            call = mine if mine.kind == "tool_call" else call
+        # As published, the latest call of that id names the output, whichever it answers.
+        compat = rule.form == "compat"
+        call = find_calls(table).get(block.call_id) if compat else call_of(table, block, row)
         return point_at(block, call, rule.form)
 
     rewrite = Rewrite(make, ("point-large-outputs", rule.form, table.session.leaf))

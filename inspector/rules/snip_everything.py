@@ -9,6 +9,7 @@ from pydantic import Field
 
 from ..blocks import KINDS, Block, ToolOutput
 from ..lengths import replace_text
+from ..pointers import call_of, is_pointer
 from ..policy import LARGE, Rule
 from ..snips import Form, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
@@ -19,7 +20,7 @@ TEXTS = [KINDS.index("text"), KINDS.index("tool_output")]
 class SnipEverything(Rule):
     """Text and tool outputs longer than `characters` keep a head and a tail, wherever they stand.
 
-    The compat form cuts again what an earlier stage has cut, marks and pointers included.
+    A pointer stays as it is. The compat form cuts that too, and what an earlier stage has cut once more.
     """
 
     title: ClassVar[str] = "Snip everything"
@@ -39,6 +40,8 @@ def decide(rule: SnipEverything, table: Table) -> Decision:
     rows = rows & (table.live.position >= table.start)
 
     def make(block: Block, row: int) -> Block:
+        if not compat and isinstance(block, ToolOutput) and is_pointer(block, call_of(table, block, row)):
+            return block
         text = snip(block.text, rule.characters, rule.form)
         if text == block.text:
             return block
@@ -46,6 +49,6 @@ def decide(rule: SnipEverything, table: Table) -> Decision:
             return replace_text(block, text)
         return block.model_copy(update={"text": text})
 
-    rewrite = Rewrite(make, ("snip-everything", rule.form, rule.characters))
+    rewrite = Rewrite(make, ("snip-everything", rule.form, rule.characters, table.session.leaf))
     claim = Claim(rows, TRUNCATED, rewrite=rewrite, again=compat)
     return Decision(older=claim, kept=claim, unpaired=compat)

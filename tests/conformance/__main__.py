@@ -1,6 +1,7 @@
 """Hold our planner to the golden vectors of a published system.
 
     python -m tests.conformance flue PATH
+    python -m tests.conformance tiered PATH
 
 prints every mismatch, how many vectors could not be checked and why, and a last line `N passed, N failed`;
 the exit code says whether all passed.

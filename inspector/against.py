@@ -1,0 +1,112 @@
+"""Where a policy would fire in the context as it was recorded, beside every compaction the file records.
+
+Between two recorded compactions the context grew on its own; the policy's threshold is held against it at the
+moments at which the policy looks. So the two are compared stretch by stretch, not through one replayed life.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .history import History, Mark
+from .life import Life
+from .live import Bools
+from .policy import Policy
+from .run import Recorded
+from .table import COUNTED
+from .trigger import Check, Trigger
+
+
+def compare_recorded(life: Life, history: History, policy: Policy, window: int) -> Iterator[Recorded]:
+    """One for every compaction the file records on the path."""
+    begin, looks = 0, find_looks(life, policy.trigger.check, len(history.turn))
+    for mark in history.marks:
+        if mark.kind == "compact":
+            yield _beside(life, history, mark, begin, looks, policy.trigger, window)
+            begin = mark.step
+
+
+def find_looks(life: Life, check: Check, steps: int) -> Bools:
+    """bool[k]: steps at whose end the policy looks at the context.
+
+    After a reply it looks when nothing is left to be answered (FLUE §11), after outputs only when a request
+    follows (TIERED §5).
+    """
+    n = len(life)
+    follows = np.append(life.requests[1:], True)[:n]
+    if check == "reply":
+        at = life.replies & ~life.open[1:]
+    elif check == "outputs":
+        at = life.answers & np.append(life.requests[1:], False)[:n]
+    else:
+        at = follows
+    out = np.zeros(steps, bool)
+    out[life.step[at]] = True
+    return out
+
+
+def _beside(
+    life: Life, history: History, mark: Mark, begin: int, looks: Bools, trigger: Trigger, window: int
+) -> Recorded:
+    sizes = life.recorded[begin : mark.step]
+    tokens = mark.before or (int(sizes[-1]) if len(sizes) else 0)
+    turn = int(history.turn[max(mark.step - 1, 0)])
+    told = (
+        f"Recorded in turn {turn + 1} at {tokens:,} tokens{_share(tokens, window)}"
+        f"{', by hand' if mark.trigger == 'manual' else ''}"
+    )
+
+    def say(rest: str, fired: int | None = None) -> Recorded:
+        return Recorded(mark.entry, mark.step, turn, tokens, fired, f"{told}; {rest}")
+
+    why = _why_not(trigger, window)
+    if why:
+        return say(why)
+    threshold = trigger.threshold(window)
+    fires = f"{'above' if trigger.above else 'at'} {threshold:,.0f}{_share(threshold, window)}"
+    above = np.array([trigger.fires(size, window) for size in sizes.tolist()], bool)
+    hits = np.flatnonzero(above & looks[begin : mark.step])
+    if len(hits):
+        at = begin + int(hits[0])
+        fired = int(history.turn[at])
+        size = int(life.recorded[at])
+        return say(f"the policy fires {_when(turn - fired)}, {fires}: there at {size:,}.", fired)
+    most = max(int(sizes.max()) if len(sizes) else 0, 0)
+    if above.any():
+        first = int(history.turn[begin + int(np.argmax(above))])
+        return say(
+            f"the policy fires {fires}, which was passed in turn {first + 1}, but it does not look before "
+            f"{_moment(trigger.check)}."
+        )
+    more = max(int(np.ceil(threshold)) + (1 if trigger.above else 0) - most, 1)
+    who = "the user asked for it" if mark.trigger == "manual" else "the recorded harness compacts earlier"
+    return say(f"the policy fires {fires}, {more:,} more than the {most:,} that were reached, since {who}.")
+
+
+def _why_not(trigger: Trigger, window: int) -> str:
+    """Why nothing can be compared; empty when it can."""
+    if not trigger.enabled:
+        return "the policy never fires by itself."
+    if trigger.measure == "messages":
+        return "the policy looks at how many messages there are, which cannot be compared with tokens."
+    if trigger.measure not in COUNTED:
+        return f"the policy looks at its own estimate ({trigger.measure}), which is not that of the file."
+    if trigger.tokens is None and not trigger.base(window):
+        return "the model's window is not known, so nothing tells where the policy fires."
+    return ""
+
+
+def _share(tokens: float, window: int) -> str:
+    return f" ({100 * tokens / window:.1f} % of the window)" if window else ""
+
+
+def _when(early: int) -> str:
+    if early <= 0:
+        return "in the same turn"
+    return f"{early} turn{'' if early == 1 else 's'} earlier"
+
+
+def _moment(check: Check) -> str:
+    return {"reply": "the end of a turn", "outputs": "a tool's outputs", "request": "the next request"}[check]

@@ -1,0 +1,70 @@
+"""How asking a summariser goes: calls that fail and are made again, summaries that come out too long.
+
+In go a plan and how the summariser behaves, out comes what was asked, what stands in the end, and what there
+is to tell of it (S0-101 to S0-105).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .conduct import Conduct
+from .plan import Plan
+from .table import SUMMARISED
+from .tally import Tally
+
+TIGHTER = 2
+"""How often a summary that is too long is asked for again, at half the limit each time, before it is cut."""
+
+
+class Attempts(NamedTuple):
+    """Calls made, tokens asked by them together, and of the summary that stands; `told` are events' kinds and
+    payloads, in order. `stands` is False when the summariser failed for good."""
+
+    tally: Tally
+    fails: int
+    stands: bool = True
+    calls: int = 0
+    asked: int = 0
+    written: int = 0
+    told: tuple[tuple[str, dict[str, Any]], ...] = ()
+
+
+def ask_summariser(plan: Plan, conduct: Conduct, tally: Tally, fails: int, oversize: float) -> Attempts:
+    """Ask for everything the plan needs written up.
+
+    `fails`: how many calls are still to fail. `oversize`: how many times its limit a summary is long; 0 for
+    as long as the stand-in. What is asked are the tokens written up; instructions are not counted.
+    """
+    if not plan.summarises:
+        return Attempts(tally, fails)
+    told: list[tuple[str, dict[str, Any]]] = []
+    tally, jobs = tally.start(), max(len(plan.jobs), 1)
+    share = int(plan.table.tokens[plan.fate == SUMMARISED].sum())
+    calls = asked = 0
+    while fails > 0:
+        fails, calls, asked, tally = fails - 1, calls + 1, asked + share // jobs, tally.miss()
+        if not tally.may_retry(conduct):
+            return Attempts(tally, fails, False, calls, asked, 0, tuple(told))
+        told.append(("retried", {"error": "SummarizeFailed", "attempt": calls}))
+    calls, asked, size = calls + jobs, asked + share, plan.summary_tokens
+    budget = find_budget(plan)
+    if oversize and budget:
+        limit, attempt = budget, 1
+        size = int(limit * oversize)
+        while size > budget and attempt <= TIGHTER:
+            limit //= 2
+            data = {"size": size, "budget": budget, "attempt": attempt, "limit": limit}
+            told.append(("summary_oversize", data))
+            calls, asked, attempt, size = calls + jobs, asked + share, attempt + 1, int(limit * oversize)
+        if size > budget:
+            told.append(("summary_oversize", {"size": size, "budget": budget, "attempt": attempt}))
+            told.append(("summary_truncated", {"size": size, "budget": budget}))
+            size = budget
+    return Attempts(tally, fails, True, calls, asked, size, tuple(told))
+
+
+def find_budget(plan: Plan) -> int:
+    """Tokens the summary may have in all; 0 when only the model's own limit counts."""
+    limits = [job.max_tokens for job in plan.jobs]
+    return sum(limit for limit in limits if limit is not None) if None not in limits else 0

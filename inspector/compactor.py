@@ -1,0 +1,189 @@
+"""One compaction in a replay: planned, asked for, and adopted, discarded or failed; and what it leaves.
+
+Order of events: started, the summariser's tries, prefix reset, completed (STUD §9, S3-30).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .attempts import Attempts, ask_summariser
+from .audit import count_retention, write_word
+from .blocks import KINDS
+from .carried import carry_entries
+from .chronicle import Chronicle
+from .harness import Harness
+from .plan import Plan
+from .policy import Policy, Reason
+from .run import Compaction
+from .scenario import Writer
+from .table import CLEARED, COUNTED, FATES, SUMMARISED, VERBATIM
+from .world import World
+
+REASONING = KINDS.index("reasoning")
+
+
+class Kept(NamedTuple):
+    """Rows of the planned context before the first that a compaction rewrites, and their tokens, the head
+    and what the provider adds included."""
+
+    rows: int
+    tokens: int
+
+
+class Compactor:
+    """`compactions` are those that were begun; `fails` calls of the summariser are still to fail."""
+
+    def __init__(
+        self, policy: Policy, writer: Writer, world: World, harness: Harness, chronicle: Chronicle
+    ) -> None:
+        self.policy, self.world, self.harness, self.chronicle = policy, world, harness, chronicle
+        self.writer, self.fails = writer, writer.fails
+        self.compactions: list[Compaction] = []
+        self.able = any(rule.enabled and not rule.locked for rule in policy.rules)
+        self._name = world.free_name("summary")
+
+    def compact(self, reason: Reason, *, refused: bool = False, by: str = "") -> Kept | None:
+        """Compact the context as it stands: what of it stays as it was, or None when nothing was adopted.
+
+        `refused` says that the provider refuses the request that waits for it; `by` who asked for it, if that
+        is not what the reason says.
+        """
+        plan = self.world.plan(self.policy, reason)
+        if not is_lasting(plan):
+            if reason == "auto":
+                why = plan.why or "The policy finds nothing to compact."
+                self.chronicle.find_once("nothing", why)
+                self._look_for_floor(plan)
+            return None
+        before = self.world.size
+        self.harness.begin(reason)
+        data: dict[str, Any] = {"reason": reason, "willRetry": reason == "overflow"}
+        self.chronicle.tell("started", before=before, **data, **({"by": by} if by else {}))
+        tries = ask_summariser(
+            plan, self.harness.conduct, self.harness.tally, self.fails, self.writer.oversize
+        )
+        self.fails, self.harness.tally = tries.fails, tries.tally
+        for kind, payload in tries.told:
+            self.chronicle.tell(kind, **payload)
+        kept = find_kept(plan)
+        left = plan.after + plan.hidden + (tries.written - plan.summary_tokens if plan.summarises else 0)
+        if not tries.stands:
+            self._keep(plan, reason, before, left, kept, tries, adopted=False)
+            error = {"error": "ContextOverflow", "cause": "SummarizeFailed", "calls": tries.calls}
+            self.chronicle.tell("failed", before=before, after=before, **data, **error)
+            self.harness.fail(reason)
+            self.harness.finish(refused=refused and reason == "auto")
+            return None
+        if self.harness.conduct.adopt == "smaller" and left >= before:
+            self._keep(plan, reason, before, left, kept, tries, adopted=False)
+            self.chronicle.tell("discarded", before=before, after=left, **data)
+            self.harness.finish()
+            return None
+        self._adopt(plan, before, kept, tries, data)
+        return kept
+
+    def _adopt(self, plan: Plan, before: int, kept: Kept, tries: Attempts, data: dict[str, Any]) -> None:
+        for stage in plan.stages:
+            self.chronicle.tell(
+                "stage", stage=write_word(stage.name), ran=stage.ran, before=stage.before, after=stage.after
+            )
+        reasoning = plan.table.kind == REASONING
+        downgraded = int((reasoning & (plan.fate == SUMMARISED)).sum())
+        if downgraded:
+            self.chronicle.tell("reasoning_downgraded", blocks=downgraded)
+        name = f"{self._name}-{len(self.compactions) + 1}"
+        self.world.carry(carry_entries(plan, name, tries.written if plan.summarises else None))
+        after = self.world.size
+        self.chronicle.tell(
+            "prefix_reset", before=before, after=after, reason="compaction", prefix=kept.tokens
+        )
+        self._keep(plan, plan.reason, before, after, kept, tries, adopted=True)
+        ratio = self.world.ratio
+        told = {"calls": tries.calls, "asked": tries.asked, "written": tries.written} if tries.calls else {}
+        if reasoning.any():
+            told["retention"] = self._count_reasoning(plan)
+        filled = {} if ratio is None else {"ratio": ratio}
+        self.chronicle.tell("completed", before=before, after=after, **data, **told, **filled)
+        if self.harness.conduct.engine == "tool":
+            self.chronicle.tell("applied", before=before, after=after, **filled)
+        self.harness.finish()
+        self.harness.succeed(tries.written if plan.summarises else 0, before, after)
+        if self.harness.look():
+            self._look_for_floor(plan)
+
+    def _count_reasoning(self, plan: Plan) -> Any:
+        """What became of reasoning, by the turn of the session that it belongs to (S0-97)."""
+        live, entries = plan.table.live, plan.session.entries
+        rows = np.flatnonzero(plan.table.kind == REASONING)
+        positions = live.position[rows].tolist()
+        turns = [self.world.turn_of(entries[live.entries[at]].id) or 0 for at in positions]
+        fates = [FATES[code] for code in plan.fate[rows].tolist()]
+        counted = count_retention(zip(turns, fates, strict=True))
+        return {str(turn): row for turn, row in counted.items()}
+
+    def _look_for_floor(self, plan: Plan) -> None:
+        """Whether no cut at all would get below the trigger."""
+        trigger = self.policy.trigger
+        totals = plan.cut_table.total
+        legal = totals[totals >= 0]
+        if trigger.measure not in COUNTED or not len(legal):
+            return
+        least, threshold = int(legal.min()) + plan.hidden, trigger.threshold(self.world.window)
+        if trigger.fires(least, self.world.window):
+            self.chronicle.tell_once("irreducible", before=self.world.size, after=least)
+            self.chronicle.find_once(
+                "irreducible",
+                f"No cut leaves less than {least:,} tokens here, and the policy fires "
+                f"{'above' if trigger.above else 'at'} {threshold:,.0f}: with these settings it cannot get "
+                "under its own trigger.",
+            )
+
+    def _keep(
+        self,
+        plan: Plan,
+        reason: Reason,
+        before: int,
+        after: int,
+        kept: Kept,
+        tries: Attempts,
+        *,
+        adopted: bool,
+    ) -> None:
+        self.compactions.append(
+            Compaction(
+                step=self.chronicle.step,
+                turn=self.chronicle.turn,
+                entry=self.chronicle.entry or "",
+                reason=reason,
+                plan=plan,
+                before=before,
+                after=after,
+                prefix=kept.tokens,
+                adopted=adopted,
+                calls=tries.calls,
+                asked=tries.asked,
+                written=tries.written if tries.stands else 0,
+            )
+        )
+
+
+def is_lasting(plan: Plan) -> bool:
+    """Whether a plan changes the context itself, and not only what is shown of it in a request."""
+    changed = (plan.fate != VERBATIM) & (plan.fate != CLEARED)
+    return plan.summarises or plan.notice is not None or bool(changed.any())
+
+
+def find_kept(plan: Plan) -> Kept:
+    """What stands before the first block that a plan changes, or before which it puts something."""
+    rows, start = len(plan.fate), plan.table.live.start
+    changed = np.flatnonzero((plan.fate != VERBATIM) & (plan.fate != CLEARED))
+    ends = [rows, *changed[:1].tolist()]
+    if plan.summarises and plan.spec is not None:
+        ends.append(int(start[min(plan.spec.at, len(plan.table.live))]))
+    if plan.notice is not None and plan.place is not None:
+        ends.append(int(start[plan.place]))
+    first = min(ends)
+    return Kept(first, plan.ledger.head_tokens + plan.hidden + int(plan.table.tokens[:first].sum()))

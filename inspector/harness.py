@@ -1,0 +1,115 @@
+"""The harness as it lives through a replay: its state, its counters, and what it may do now.
+
+`conduct` is the model, all of it pure; here it meets a world, and what moves is told.
+"""
+
+from __future__ import annotations
+
+from .chronicle import Chronicle
+from .conduct import LEVELS, Conduct, Latch, Permission, State, begin, finish, may_send, step
+from .lint import suggest
+from .policy import Reason, Trigger
+from .tally import Pass, Tally, no_progress
+from .world import World
+
+
+class Harness:
+    """`deferred` and `override` are what a state machine and the user have asked for."""
+
+    def __init__(self, conduct: Conduct, trigger: Trigger, world: World, chronicle: Chronicle) -> None:
+        self.conduct, self.trigger, self.world, self.chronicle = conduct, trigger, world, chronicle
+        self.state: State = "normal"
+        self.latch, self.tally = Latch(), Tally()
+        self.deferred = self.override = False
+        self._level: State = "normal"
+        self._asked = False
+        self._put_off = -1
+        self._pass: Pass | None = None
+
+    # -- the machine of states --------------------------------------------------------------------
+
+    def measure(self) -> None:
+        """Follow how full the window is."""
+        self.state, moves = step(self.conduct, self.state, self.world.ratio)
+        self.chronicle.tell_moves(moves)
+        if self.conduct.engine == "none" and any(move.kind in ("warned", "required") for move in moves):
+            self.chronicle.tell("suggested", before=self.world.size)
+            self.chronicle.find_once("suggested", suggest(self.conduct))
+
+    def begin(self, reason: Reason) -> None:
+        """A compaction starts."""
+        if self.state in LEVELS:
+            self._level = self.state
+        self.state, moves = begin(self.conduct, self.state, reason, self.world.ratio)
+        self.chronicle.tell_moves(moves)
+
+    def finish(self, *, refused: bool = False) -> None:
+        """A compaction ended; `refused` if it failed while the provider refuses the request too."""
+        self.state, moves = finish(
+            self.conduct, self.state, self.world.ratio, refused=refused, before=self._level
+        )
+        self.chronicle.tell_moves(moves)
+
+    def may_send(self) -> Permission:
+        """Whether the next request is composed."""
+        return may_send(self.conduct, self.state, self.override)
+
+    # -- the trigger ------------------------------------------------------------------------------
+
+    @property
+    def above(self) -> bool:
+        """Whether the policy's own measure is where the policy fires."""
+        return self.trigger.fires(self.world.value, self.world.window)
+
+    def look(self) -> bool:
+        """The same, each crossing told once."""
+        above = self.above
+        self.latch, crossed = self.latch.look(above)
+        if crossed is not None:
+            self._asked = False
+            self.chronicle.tell(crossed, before=self.world.size)
+        return above
+
+    def may_compact(self, consents: bool) -> bool:
+        """Whether an automatic compaction starts now that the policy fires; asks and defers if it has to."""
+        if self.deferred:
+            if self._put_off != self.chronicle.turn:
+                self._put_off = self.chronicle.turn
+                self.chronicle.tell("deferred", before=self.world.size)
+            return False
+        may = self.tally.may_compact(self.conduct, "auto", consents)
+        if self.conduct.mode == "ask" and self.conduct.engine != "none" and (may or not self._asked):
+            # Who said no is asked again when the threshold is crossed again.
+            self._asked = not consents
+            self.chronicle.tell("asked", before=self.world.size)
+        return may
+
+    # -- how it went ------------------------------------------------------------------------------
+
+    def succeed(self, summary: int, before: int, after: int) -> None:
+        """A compaction stands. `summary` is 0 where none is written: then nothing can grow."""
+        now = Pass(summary, before, after)
+        stalled = summary > 0 and no_progress(self._pass, now)
+        self._pass = now
+        self.tally = self.tally.succeed(stalled)
+        if stalled:
+            self.chronicle.tell("no_progress", before=before, after=after)
+            self.chronicle.find_once(
+                "no_progress",
+                "Two compactions in a row came to nothing; automatic ones stop until someone acts.",
+            )
+
+    def fail(self, reason: Reason) -> None:
+        """A compaction failed."""
+        self.tally = self.tally.fail(reason)
+        if self.tally.is_open(self.conduct):
+            self.chronicle.tell_once("breaker_opened", failures=self.tally.failures)
+            self.chronicle.find_once(
+                "breaker_opened",
+                f"{self.tally.failures} automatic compactions failed in a row; no more are tried.",
+            )
+
+    def forget(self) -> None:
+        """The history was cleared: everything starts over."""
+        self.latch, self.state, self.tally, self._pass = Latch(), "normal", self.tally.act(), None
+        self._asked = False

@@ -1,0 +1,67 @@
+"""Edits of requests in flight: what the provider leaves out of each request, while history keeps it all.
+
+Such edits are made again for every request, whatever compacts beside them (S0-49 to S0-52).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .chronicle import Chronicle
+from .policy import Policy, Rule
+from .table import VERBATIM, Bytes
+from .world import World
+
+
+def edits_requests(rule: Rule) -> bool:
+    """Whether a rule's claims are the provider's, about the request alone."""
+    return bool(getattr(type(rule), "wire", False))
+
+
+def split_policy(policy: Policy) -> tuple[Policy, Policy | None]:
+    """The policy without the rules that edit requests, and with these alone; None where it has none."""
+    wire = tuple(rule for rule in policy.rules if edits_requests(rule))
+    if not wire:
+        return policy, None
+    core = tuple(rule for rule in policy.rules if not edits_requests(rule))
+    on_wire = policy.model_copy(update={"rules": wire, "stages": (), "target": None})
+    active = any(rule.enabled for rule in wire)
+    return policy.model_copy(update={"rules": core}), on_wire if active else None
+
+
+class Inflight:
+    """What was edited in the request before. `edited` counts the requests, `saved` their tokens."""
+
+    def __init__(self, policy: Policy, world: World, chronicle: Chronicle) -> None:
+        self.policy, self.world, self.chronicle = policy, world, chronicle
+        self.edited = self.saved = 0
+        self._before: Bytes = np.zeros(0, np.uint8)
+        self._same: int | None = None
+
+    def rewritten(self, row: int) -> None:
+        """Of the blocks in the request before, only those before `row` are what they were."""
+        self._same = row if self._same is None else min(self._same, row)
+
+    def edit(self) -> tuple[int, int | None]:
+        """Edit the request that goes out now.
+
+        Gives the tokens left out of it, and how many at its front are as in the request before; None when
+        all of that one are.
+        """
+        plan = self.world.plan(self.policy)
+        fate, before = plan.outcome.fate, self._before
+        both = min(len(before), len(fate), len(before) if self._same is None else self._same)
+        differs = np.flatnonzero(before[:both] != fate[:both])
+        first = int(differs[0]) if len(differs) else both
+        grown = bool((fate[len(before) :] != VERBATIM).any()) if self._same is None else fate.any()
+        prefix = None
+        if first < len(before):
+            prefix = plan.ledger.head_tokens + plan.hidden + int(plan.outcome.tokens[:first].sum())
+        size = self.world.size
+        saved = min(plan.before - plan.after, size)
+        if len(differs) or grown:
+            self.chronicle.tell("stage", stage="wire", ran=True, before=size, after=size - saved)
+        self._before, self._same = fate, None
+        if saved:
+            self.edited, self.saved = self.edited + 1, self.saved + saved
+        return saved, prefix

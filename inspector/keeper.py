@@ -1,0 +1,105 @@
+"""What changes the context in a replay, and what of it the provider has seen in the request before.
+
+The policy's own check, a compaction for whatever reason, and /reset.
+"""
+
+from __future__ import annotations
+
+from .blocks import Block
+from .carried import change
+from .chronicle import Chronicle
+from .compactor import Compactor
+from .harness import Harness
+from .inflight import Inflight
+from .policy import Reason
+from .world import World
+
+EFFORT, GROWTH = 250_000, 50
+"""Tries that leave the context where the policy fires may look at so many entries, all together. Then the
+next one waits until the context has grown by a fiftieth: else a policy that cannot get below its own trigger
+takes time in the square of the session."""
+
+
+class Keeper:
+    """`prefix`: tokens of the request before that still stand at the front of the context; `ran`: what
+    compactions took away since then."""
+
+    def __init__(
+        self,
+        world: World,
+        chronicle: Chronicle,
+        harness: Harness,
+        compactor: Compactor,
+        inflight: Inflight | None,
+        consents: bool,
+    ) -> None:
+        self.world, self.chronicle, self.harness = world, chronicle, harness
+        self.compactor, self.inflight, self.consents = compactor, inflight, consents
+        self.prefix = self.ran = 0
+        self._effort = self._tried = 0
+
+    def check(self, *, refused: bool = False) -> None:
+        """Hold the policy's own measure against its trigger, and compact if it fires.
+
+        `refused` says that the provider is going to refuse the request that waits for this.
+        """
+        if not self.harness.look() or not self.compactor.able:
+            return
+        if self._effort > EFFORT and self.world.value < self._tried * (1 + 1 / GROWTH):
+            return
+        if self.harness.may_compact(self.consents):
+            entries = self.world.entries
+            self.compact("auto", refused=refused)
+            self._effort = self._effort + entries if self.harness.above else 0
+            self._tried = self.world.value
+
+    def compact(self, reason: Reason, *, refused: bool = False, by: str = "") -> bool:
+        """Compact the context as it stands. Whether the result was adopted."""
+        before = self.world.size
+        kept = self.compactor.compact(reason, refused=refused, by=by)
+        if kept is None:
+            return False
+        self._rewritten(kept.rows, kept.tokens)
+        self.ran += max(before - self.world.size, 0)
+        return True
+
+    def act(self, reason: Reason, by: str = "") -> bool:
+        """The same because somebody intervenes: what was given up is tried again."""
+        self.harness.tally = self.harness.tally.act()
+        self._effort = 0
+        return self.compact(reason, by=by)
+
+    def reset(self) -> None:
+        """Only what the user says now stays: the words that opened this turn, unless they are yet to come."""
+        world, life, before = self.world, self.world.life, self.world.size
+        now = number = world.position
+        while number > 0 and not (number < len(life) and life.entry(number).opens_turn):
+            number -= 1
+        if number < now and life.entry(number).opens_turn:
+            asked = life.entry(number)
+            words: tuple[Block, ...] = tuple(block for block in asked.blocks if block.kind != "tool_output")
+            world.clear([asked if len(words) == len(asked.blocks) else change(asked, blocks=words)])
+        else:
+            world.clear([])
+        self._rewritten(0, world.head)
+        self.harness.forget()
+        self._effort = 0
+        self.chronicle.tell("reset", before=before, after=world.size)
+        self.harness.measure()
+
+    def switch(self, model: str | None, window: int | None) -> None:
+        """Another model reads from now on, or another window."""
+        if window is not None:
+            self.world.window = window
+        if model is not None:
+            self.world.switch(model)
+            self.chronicle.model = model
+            # It knows nothing of what the one before has cached.
+            self.prefix = 0
+        self.harness.measure()
+
+    def _rewritten(self, rows: int, tokens: int) -> None:
+        """Only so much of the context is still what the request before held."""
+        self.prefix = min(self.prefix, tokens)
+        if self.inflight is not None:
+            self.inflight.rewritten(rows)

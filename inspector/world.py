@@ -1,0 +1,191 @@
+"""The context a replay lives in: what compactions carried over, and the life that came since.
+
+It is kept as figures, step by step, and as a session of its own only when somebody plans on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .carried import Carried, Columns, chain, change, count_carried, join_ledger, take_columns
+from .ledger import Ledger
+from .life import Life, weigh_entries
+from .plan import Plan, make_plan
+from .policy import Policy, Reason
+from .reported import Unexplained
+from .session import Entry, Session
+from .table import COUNTED
+from .trigger import Measure
+from .usage import Measured
+
+AHEAD = 64
+"""Entries of the life that are made ready beyond those that have arrived, at least."""
+
+
+class World:
+    """`position` entries of the life have arrived; `carried` stands for all before `first`."""
+
+    def __init__(self, session: Session, ledger: Ledger, life: Life, measure: Measure, window: int) -> None:
+        self.session, self.life, self.measure, self.window = session, life, measure, window
+        self.position = self.first = 0
+        self.changed = False
+        self.carried: tuple[Entry, ...] = ()
+        self._file = ledger
+        self._columns = take_columns(ledger, np.zeros(0, np.int64))
+        self._counted, self._own = ledger.head_tokens, 0
+        self._last: int | None = None
+        self._model: str | None = None
+        self._moment: tuple[Session, Ledger] | None = None
+        self._end = 0
+        self._turns: dict[str, int] | None = None
+
+    # -- figures ----------------------------------------------------------------------------------
+
+    def arrive(self) -> None:
+        """The life's next entry arrives."""
+        number = self.position
+        self._counted += int(self.life.tokens[number])
+        self._own += int(self.life.weight[number])
+        self.position += 1
+        if self.life.reports[number]:
+            self._last = self.size
+
+    @property
+    def hidden(self) -> int:
+        """What the provider reports beyond what is counted: its very word until the context is changed."""
+        return self._hide(self.position - 1)
+
+    def _hide(self, number: int) -> int:
+        if not len(self.life):
+            return 0
+        beyond = int(self.life.hidden[min(max(number, 0), len(self.life) - 1)])
+        return max(beyond, 0) if self.changed else beyond
+
+    @property
+    def size(self) -> int:
+        """Tokens in the context, as the provider would report them."""
+        return max(self._counted + self.hidden, 0)
+
+    @property
+    def asked(self) -> int:
+        """Tokens of the request that the next entry answers: reported for it, as long as nothing changed."""
+        told = int(self.life.prompt[self.position])
+        return told if told >= 0 and not self.changed else max(self._counted + self._hide(self.position), 0)
+
+    @property
+    def head(self) -> int:
+        """Tokens in front of the messages: the file's head, and what the provider reports beyond it."""
+        return self._file.head_tokens + max(self.hidden, 0)
+
+    @property
+    def value(self) -> int:
+        """The context by the policy's own measure.
+
+        Where that is the provider's word, what came after the last reply does not count (S4-29); when none
+        was given since the context changed, all of it is estimated.
+        """
+        if self.measure not in COUNTED:
+            return self._own
+        return self._last if self.measure == "usage" and self._last is not None else self.size
+
+    @property
+    def ratio(self) -> float | None:
+        """The share of the window that is filled; None when the window is not known."""
+        return self.size / self.window if self.window else None
+
+    @property
+    def entries(self) -> int:
+        """How many entries stand in the context."""
+        return len(self.carried) + self.position - self.first
+
+    # -- the context itself -----------------------------------------------------------------------
+
+    def plan(self, policy: Policy, reason: Reason = "auto") -> Plan:
+        """Plan on the context as it stands, with the replay's figures in place of what a file would say."""
+        moment, ledger = self.look()
+        beyond = max(self.hidden, 0)
+        note = (
+            f"{beyond:,} tokens are reported beyond what is counted, carried over from the recorded session."
+        )
+        told = Unexplained(beyond, self.size, self._counted, None, note)
+        ledger.remember(("unexplained", moment.leaf), lambda: told)
+        measured = Measured(self.size, self.size, 0, None)
+        ledger.remember(("measured", moment.leaf), lambda: measured)
+        return make_plan(moment, ledger, policy, window=self.window, reason=reason)
+
+    def look(self) -> tuple[Session, Ledger]:
+        """The context as a session of its own, and its ledger."""
+        if self._moment is None or self.position > self._end:
+            self._make_ready()
+        assert self._moment is not None
+        session, ledger = self._moment
+        last = self.entries - 1
+        return session.at(session.entries[last].id if last >= 0 else None), ledger
+
+    def _make_ready(self) -> None:
+        """Everything that stands, and as much of the life to come as has come already: so that a session is
+        made seldom, and each at most twice as long as it needs to be."""
+        self._end = min(self.first + max(2 * (self.position - self.first), AHEAD), len(self.life))
+        coming = self.life.at[self.first : self._end]
+        entries = chain([*self.carried, *(self.session.entries[i] for i in coming.tolist())])
+        if self._model is not None:
+            entries = tuple(change(e, model=self._model) if e.role == "assistant" else e for e in entries)
+        session = self._session(entries)
+        columns = self._columns + take_columns(self._file, coming.astype(np.int64))
+        self._moment = session, join_ledger(session, self._file, columns)
+
+    def _session(self, entries: Sequence[Entry]) -> Session:
+        values: dict[str, Any] = {name: getattr(self.session, name) for name in Session.model_fields}
+        changes: dict[str, Any] = {"entries": tuple(entries), "leaf": None, "notes": (), "corrupt": ()}
+        if self._model is not None:
+            changes["model"] = self._model
+        return Session.model_construct(**(values | changes))
+
+    def carry(self, items: Sequence[Carried]) -> None:
+        """Go on from these entries, made by a plan on the context as it stands."""
+        _, ledger = self.look()
+        self._set(chain(item.entry for item in items), count_carried(ledger, items))
+
+    def clear(self, entries: Sequence[Entry]) -> None:
+        """Go on from these entries of the file, and nothing else."""
+        items = [Carried(entry, self.session.index[entry.id]) for entry in entries]
+        whole = [item for item in items if self.session.entries[item.origin].blocks is item.entry.blocks]
+        if len(whole) == len(items):
+            self._set(chain(entries), count_carried(self._file, items))
+            return
+        counted = [self._file.count_blocks(entry.blocks).tolist() for entry in entries]
+        new = [Carried(e, tokens=tuple(n)) for e, n in zip(entries, counted, strict=True)]
+        self._set(chain(entries), count_carried(self._file, new))
+
+    def _set(self, entries: tuple[Entry, ...], columns: Columns) -> None:
+        self.carried, self._columns, self.first = entries, columns, self.position
+        self._moment, self._last, self.changed = None, None, True
+        self._counted = self._file.head_tokens + int(columns.tokens.sum())
+        if self.measure in COUNTED:
+            self._own = 0
+        else:
+            session = self._session(entries)
+            own = weigh_entries(session, join_ledger(session, self._file, columns), self.measure)
+            self._own = int(own.sum())
+
+    def switch(self, model: str | None) -> None:
+        """Another model reads the context from now on."""
+        if model is not None:
+            self._model, self._moment = model, None
+
+    def turn_of(self, entry: str) -> int | None:
+        """The turn of the recorded session that an entry belongs to; None for one that is new."""
+        if self._turns is None:
+            life = self.life
+            names = (life.entry(number).id for number in range(len(life)))
+            self._turns = dict(zip(names, life.turn.tolist(), strict=True))
+        return self._turns.get(entry)
+
+    def free_name(self, name: str) -> str:
+        """The name, or with a stroke before it as often as the file knows it already."""
+        while any(known == name or known.startswith(f"{name}-") for known in self.session.index):
+            name = f"_{name}"
+        return name

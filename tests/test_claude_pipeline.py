@@ -1,0 +1,211 @@
+"""Claude Code's pipeline as seed 002 tells it: its stages, what each does, and when they stop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from inspector.assembly import build_context, live_context
+from inspector.blocks import Text, ToolCall
+from inspector.conduct import level_of
+from inspector.ledger import count_tokens
+from inspector.lint import lint
+from inspector.manifest_view import manifest_context
+from inspector.plan import Plan, make_plan
+from inspector.policies.claude_code import CLAUDE_CODE
+from inspector.policy import Policy, Reason
+from inspector.session import Session
+from inspector.table import FATES
+from inspector.wire import check_context
+from tests.strategies import sessions
+from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, shown, user
+from tests.test_laws import LENGTH
+from tests.test_rules import gave, use
+
+ALL = {"target.tokens": 0}
+"""A target nothing meets, so that every stage has its turn."""
+SMALL = {
+    "spill-outputs.budget": 900,
+    "spill-outputs.preview": 10,
+    "drop-oldest-turns.turns": 4,
+    "truncate-outputs.limit": 300,
+    "collapse.turns": 2,
+    "collapse.shown": 20,
+}
+WORDS = "some words of an output "
+
+
+def talk(turns: int, *, size: int = 20) -> Session:
+    """Turns of a question, a call with an output of 24 characters times `size`, and an answer."""
+    return chain(
+        *(
+            entry
+            for n in range(turns)
+            for entry in [
+                user(f"question {n} asks this"),
+                *use(f"c{n}", text=WORDS * size),
+                model(Text(text=f"answer {n} " * 20)),
+            ]
+        )
+    )
+
+
+def plan_of(session: Session, reason: Reason = "auto", policy: Policy = CLAUDE_CODE, **settings: Any) -> Plan:
+    edits = {"settings": {**SMALL, **settings}}
+    return make_plan(session, count(session), policy, edits, window=1_000, reason=reason)
+
+
+def ran(plan: Plan) -> list[str]:
+    return [stage.name for stage in plan.stages if stage.ran]
+
+
+def fates(plan: Plan) -> list[str]:
+    return [FATES[code] for code in plan.fate]
+
+
+def test_S2_2_S2_48_stages_come_in_their_order_each_with_tokens_in_and_out() -> None:
+    plan = plan_of(talk(8), **{"target.tokens": 1})
+    names = [stage.name for stage in plan.stages]
+    assert names == ["budget", "snip", "micro", "auto", "collapse", "reactive"]
+    assert ran(plan) == names[:5]
+    figures = [(stage.before, stage.after) for stage in plan.stages]
+    assert all(before >= after for before, after in figures)
+    assert [before for before, _ in figures[1:5]] == [after for _, after in figures[:4]]
+    assert "only when the reason is overflow" in plan.stages[5].sentence
+
+
+def test_S2_46_the_budget_has_settings_and_a_stage_of_its_own() -> None:
+    loud = talk(2, size=60)
+    plan = plan_of(loud, **{"target.tokens": count(loud).count_context() - 10})
+    assert ran(plan) == ["budget"]
+    assert fates_of(plan, "tool_output") == ["pointer", "pointer"]
+    assert [rule.kind for rule in plan.policy.rules if "budget" in type(rule).model_fields] == [
+        "spill-outputs"
+    ]
+
+
+def test_stages_stop_as_soon_as_the_target_is_met() -> None:
+    session = talk(8)
+    full = count(session).count_context()
+    snipped = plan_of(session, **{"target.tokens": full // 2 + 20})
+    assert ran(snipped) == ["budget", "snip"]
+    assert snipped.stages[2].sentence == "Not needed: the target was met."
+    cut = plan_of(session, **{"target.tokens": full // 2 - 60})
+    assert ran(cut) == ["budget", "snip", "micro"]
+    assert plan_of(session, **{"target.tokens": 150}).summarises
+
+
+def test_S2_3_S2_13_S2_14_snip_leaves_the_last_turns_and_the_stored_messages_alone() -> None:
+    session = talk(8)
+    before = session.model_dump_json()
+    plan = plan_of(session, **{"target.tokens": count(session).count_context() // 2 + 20})
+    assert fates(plan) == ["dropped"] * 16 + ["verbatim"] * 16
+    assert shown(build_context(session, plan)) == blocks_of(session)[16:]
+    assert manifest_context(session, plan) == live_context(session, plan.ledger)
+    assert session.model_dump_json() == before
+
+
+def test_S2_15_snip_can_be_switched_off() -> None:
+    plan = plan_of(talk(8), **{"target.tokens": 400, "drop-oldest-turns.enabled": False})
+    assert "dropped" not in fates(plan)
+    snip = plan.stages[1]
+    assert (snip.name, snip.before) == ("snip", snip.after)
+
+
+def test_S2_4_micro_shortens_large_outputs_only() -> None:
+    session = talk(4)
+    plan = plan_of(session, **{"target.tokens": count(session).count_context() - 10})
+    assert ran(plan) == ["budget", "snip", "micro"]
+    assert fates_of(plan, "tool_output") == ["truncated"] * 4
+    assert {
+        fate for fate, b in zip(fates(plan), blocks_of(session), strict=True) if b.kind != "tool_output"
+    } == {"verbatim"}
+
+
+def test_S2_5_S2_43_auto_writes_the_whole_conversation_up_in_one_call() -> None:
+    session = talk(8)
+    plan = plan_of(session, **{"target.tokens": 150})
+    assert plan.place == len(session.live)
+    assert len(plan.jobs) == 1
+    assert [piece.fate for piece in build_context(session, plan).pieces] == ["summarised"]
+    assert set(fates(plan)) == {"dropped", "summarised"}
+
+
+def test_S2_7_S2_20_collapse_folds_what_auto_left_and_nothing_where_it_did_its_work() -> None:
+    session = talk(4)
+    folded = plan_of(session, **ALL, **{"summarise-all.enabled": False})
+    assert fates_of(folded, "tool_output") == ["truncated"] * 4
+    assert manifest_context(session, folded).pieces[0].block == blocks_of(session)[0]
+    assert len(shown(build_context(session, folded))[2].text) < 60
+    stored = [len(b.text) for b in shown(manifest_context(session, folded)) if b.kind == "tool_output"]
+    assert all(length == 300 for length in stored)
+    opened = plan_of(session, **ALL, **{"summarise-all.enabled": False, "collapse.expanded": [1]})
+    assert len(shown(build_context(session, opened))[2].text) == 300
+    assert plan_of(session, **ALL).stages[4].sentence == "It found nothing to do."
+
+
+@pytest.mark.parametrize(("reason", "expected"), [("manual", ["auto"]), ("overflow", ["reactive"])])
+def test_S2_9_S2_11_S2_21_a_compact_runs_auto_alone_and_only_a_refusal_runs_reactive(
+    reason: Reason, expected: list[str]
+) -> None:
+    session = talk(3)
+    plan = plan_of(session, reason)
+    assert ran(plan) == expected
+    assert plan.summarises
+    assert plan.after < plan.before
+    assert "reactive" not in ran(plan_of(session, **{"target.tokens": 1}))
+
+
+def test_S2_1_the_result_fits_the_window_or_the_plan_says_that_it_does_not() -> None:
+    for turns in (4, 20, 60):
+        plan = plan_of(talk(turns))
+        assert plan.after <= 1_000 or not plan.fits
+    head = make_plan(
+        long := chain(user("hi"), model(Text(text="ho")), system=(Text(text="rule " * 2_000),)),
+        count(long),
+        CLAUDE_CODE,
+        window=1_000,
+    )
+    assert not head.fits
+
+
+def test_S2_42_it_acts_above_95_percent_and_the_harness_has_the_levels_of_the_seed() -> None:
+    fires = [CLAUDE_CODE.trigger.fires(size, 10_000) for size in (9_500, 9_501)]
+    assert fires == [False, True]
+    shares = (0.80, 0.8001, 0.9501, 0.9801)
+    manual = CLAUDE_CODE.configured({"conduct.mode": "manual"}).conduct
+    assert [level_of(manual, share) for share in shares] == ["normal", "warning", "critical", "blocking"]
+    assert level_of(CLAUDE_CODE.conduct, 0.9801) == "critical"
+    assert (CLAUDE_CODE.conduct.breaker, CLAUDE_CODE.conduct.recover) == (3, True)
+    assert lint(CLAUDE_CODE.name, CLAUDE_CODE.conduct, 0.95) == ()
+
+
+def test_outputs_of_one_message_share_the_budget_and_later_stages_go_on_from_the_pointer() -> None:
+    calls = [ToolCall(id=f"p{n}", name="bash", input={}) for n in range(3)]
+    outputs = [gave(f"p{n}", WORDS * 20) for n in range(3)]
+    entries = [e.model_copy(update={"blocks": (o,)}) for e, o in zip([use("x")[1]] * 3, outputs, strict=True)]
+    session = chain(user("go"), model(*calls), *entries, model(Text(text="done")))
+    plan = plan_of(session, **{"target.tokens": 100})
+    assert ran(plan) == ["budget", "snip", "micro"]
+    assert fates_of(plan, "tool_output") == ["pointer", "pointer", "truncated"]
+
+
+@pytest.mark.parametrize("reason", ["auto", "manual", "overflow"])
+@pytest.mark.parametrize("target", [0, 150, 300, 700])
+def test_S2_8_what_comes_out_is_valid_for_the_wire(reason: Reason, target: int) -> None:
+    for turns in (1, 3, 8, 30):
+        session = talk(turns)
+        plan = plan_of(session, reason, **{"target.tokens": target})
+        assert check_context(build_context(session, plan), awaits_user=True) == ()
+
+
+@given(sessions(orderly=True))
+def test_S2_8_a_pipeline_adds_no_reason_to_refuse_a_request(session: Session) -> None:
+    ledger = count_tokens(session, LENGTH)
+    before = {v.rule for v in check_context(live_context(session, ledger), awaits_user=True)}
+    edits = {"settings": {**SMALL, "target.tokens": 500}}
+    plan = make_plan(session, ledger, CLAUDE_CODE, edits, window=1_000)
+    after = {v.rule for v in check_context(build_context(session, plan), awaits_user=True)}
+    assert after <= before

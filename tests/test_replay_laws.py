@@ -1,0 +1,247 @@
+"""Laws of replays: for any session, any policy, any harness, and whatever happens from outside."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.assembly import build_context, live_context
+from inspector.carried import carry_entries, chain, count_carried, join_ledger
+from inspector.conduct import STATES, Conduct, Dialect, Engine, Mode
+from inspector.history import History, trace_history
+from inspector.ledger import count_tokens
+from inspector.life import find_life
+from inspector.order import check_fields, check_order
+from inspector.policies import POLICIES
+from inspector.policy import Policy, Trigger
+from inspector.replay import replay
+from inspector.rules import find_rule
+from inspector.rules.summarise_older import SummariseOlder
+from inspector.run import Compaction, Run
+from inspector.runview import draw_run
+from inspector.scenario import Act, Deed, Scenario, Writer
+from inspector.session import Session
+from inspector.table import CLEARED, FATES, SUMMARISED
+from inspector.trigger import Check
+from inspector.wire import check_context
+from tests.strategies import sessions
+from tests.test_laws import LENGTH, calls_and_outputs, policies
+
+CUTTERS = ("keep-recent-turns.turns", "keep-recent-tokens.tokens")
+COLUMNS = ("entry", "turn", "recorded", "context", "measured", "sent", "cached", "output", "state")
+MODELS = (None, "claude-haiku-4-5", "claude-opus-4-6", "claude-fable-5-1")
+
+
+@st.composite
+def conducts(draw: st.DrawFn, ratio: float | None) -> Conduct:
+    """Any harness around a policy that fires at that share of the window, if it is a share."""
+    warn = draw(st.none() | st.floats(0.01, ratio or 1))
+    require = draw(st.none() | st.floats(max(warn or 0.01, ratio or 0.01), 1))
+    block = draw(st.none() | st.floats(max(require or 0.01, warn or 0.01, ratio or 0.01), 1))
+    small = st.integers(0, 2)
+    return Conduct(
+        mode=draw(st.sampled_from(("auto", "auto", *get_args(Mode)))),
+        engine=draw(st.sampled_from((*("core",) * 5, *get_args(Engine)))),
+        warn=warn,
+        require=require,
+        block=block,
+        strict=draw(st.booleans()),
+        machine=draw(st.sampled_from(("none", "defer", "force"))),
+        recover=draw(st.booleans()),
+        recoveries=draw(small),
+        retries=draw(small),
+        breaker=draw(small),
+        reset=draw(st.booleans()),
+        adopt=draw(st.sampled_from(("always", "smaller"))),
+        dialect=draw(st.sampled_from(get_args(Dialect))),
+    )
+
+
+@st.composite
+def harnessed(draw: st.DrawFn) -> Policy:
+    """Any rules under a trigger that small sessions reach, in any harness; or a built-in policy."""
+    if draw(st.sampled_from((False, False, True))):
+        policy = draw(st.sampled_from(POLICIES))
+        ratio = policy.trigger.ratio if policy.trigger.tokens is None else None
+        return policy.model_copy(update={"conduct": draw(st.just(policy.conduct) | conducts(ratio))})
+    policy = draw(policies())
+    # Few policies that are drawn freely do anything to a short session: most are helped to.
+    knob = draw(st.sampled_from((*CUTTERS, *CUTTERS, None)))
+    if knob is not None:
+        name, _, knob = knob.partition(".")
+        rules = tuple(rule for rule in policy.rules if rule.kind not in (name, "summarise-older"))
+        cutter = find_rule(name).model.model_validate({knob: draw(st.integers(0, 4))})
+        policy = policy.model_copy(update={"rules": (*rules, cutter, SummariseOlder()), "stages": ()})
+    ratio = draw(st.none() | st.floats(0.01, 1))
+    trigger = Trigger(
+        ratio=ratio,
+        tokens=draw(st.integers(0, 300) | st.none()),
+        reserve_tokens=draw(st.integers(0, 2000)),
+        budget=draw(st.none() | st.integers(0, 2000)) if ratio is None else None,
+        strict=draw(st.booleans()),
+        measure=policy.trigger.measure,
+        check=draw(st.sampled_from(get_args(Check))),
+    )
+    return policy.model_copy(update={"trigger": trigger, "conduct": draw(conducts(ratio))})
+
+
+@st.composite
+def scenarios(draw: st.DrawFn, session: Session) -> Scenario:
+    """Acts at entries of the session's own path, and everybody's ways."""
+    failed = find_life(session, count_tokens(session, LENGTH), trace(session), "assembled")
+    names = [session.entries[i].id for i in failed.at.tolist()]
+    acts = st.builds(
+        Act,
+        at=st.sampled_from(names or [""]),
+        do=st.sampled_from(("compact", *get_args(Deed))),
+        confirmed=st.booleans(),
+        window=st.none() | st.integers(0, 5000),
+        model=st.sampled_from(MODELS),
+    )
+    return Scenario(
+        acts=tuple(draw(st.lists(acts, max_size=4))) if names else (),
+        writer=Writer(fails=draw(st.integers(0, 4)), oversize=draw(st.sampled_from((0, 0.5, 1, 1.5, 3, 100)))),
+        user=draw(st.sampled_from(("compacts", "waits", "overrides", "resets"))),
+        consents=draw(st.booleans()),
+        tool=draw(st.booleans()),
+        provider=draw(st.sampled_from(("accepts", "refuses"))),
+    )
+
+
+def trace(session: Session) -> History:
+    return trace_history(session, count_tokens(session, LENGTH))
+
+
+@st.composite
+def lives(draw: st.DrawFn, *, orderly: bool | None = None) -> dict[str, Any]:
+    """Everything a replay takes."""
+    tidy = draw(st.booleans()) if orderly is None else orderly
+    session = draw(sessions(orderly=tidy, least=4, most=14) | sessions(orderly=tidy))
+    return {
+        "session": session,
+        "policy": draw(harnessed()),
+        "scenario": draw(scenarios(session)),
+        "window": draw(st.sampled_from((None, 0, 300, 1500, 6000))),
+        "ledger": count_tokens(session, LENGTH),
+    }
+
+
+def live(given: dict[str, Any]) -> Run:
+    return replay(**given)
+
+
+@settings(max_examples=400)
+@given(lives())
+def test_any_life_is_told_in_order_with_every_field_and_drawn(given: dict[str, Any]) -> None:
+    run = live(given)
+    conduct = run.policy.conduct
+    assert check_order(run.events, conduct) == []
+    assert check_fields(run.events) == []
+    assert all(len(getattr(run, name)) == len(run) for name in COLUMNS)
+    assert (run.cached <= run.sent).all() and (run.cached >= 0).all()
+    assert (run.context >= 0).all() and (run.output >= 0).all() and (run.recorded >= 0).all()
+    assert (run.state < len(STATES)).all()
+    assert run.status == "finished" or run.why
+    assert run.peak >= (run.context.max() if len(run) else 0)
+    draw_run(run)
+    assert repr(run)
+
+
+@settings(max_examples=200)
+@given(lives())
+def test_the_same_life_is_the_same_again(given: dict[str, Any]) -> None:
+    one, other = live(given), live(given | {"ledger": count_tokens(given["session"], LENGTH)})
+    for name in COLUMNS:
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert one.events == other.events
+    assert one.findings == other.findings
+    assert (one.status, one.why, one.against) == (other.status, other.why, other.against)
+    assert [told(item) for item in one.compactions] == [told(item) for item in other.compactions]
+
+
+def told(item: Compaction) -> tuple[Any, ...]:
+    fates = item.plan.fate.tolist()
+    figures = (item.step, item.before, item.after, item.prefix, item.calls, item.asked, item.written)
+    return (item.adopted, item.reason, item.entry, *figures, fates)
+
+
+@settings(max_examples=300)
+@given(lives())
+def test_S0_39_S4_12_compactions_keep_pairs_whole_and_invent_no_reasoning(given: dict[str, Any]) -> None:
+    run = live(given)
+    known = {id(b) for entry in run.session.entries for b in entry.blocks if b.kind == "reasoning"}
+    for item in run.compactions:
+        context = build_context(item.plan.session, item.plan)
+        for piece in context.pieces:
+            if piece.block.kind == "reasoning":
+                assert id(piece.block) in known
+        if item.plan.place is not None and not item.plan.tier.unpaired:
+            calls, outputs = calls_and_outputs(context)
+            assert calls == outputs
+
+
+@settings(max_examples=300)
+@given(lives(orderly=True))
+def test_S4_12_what_a_compaction_leaves_may_be_sent(given: dict[str, Any]) -> None:
+    run = live(given)
+    for item in run.adopted:
+        if item.plan.tier.unpaired:
+            return
+        session, plan = item.plan.session, item.plan
+        had = {v.rule for v in check_context(live_context(session, plan.ledger), awaits_user=True)}
+        has = {v.rule for v in check_context(build_context(session, plan), awaits_user=True)}
+        assert has <= had
+
+
+@settings(max_examples=300)
+@given(lives())
+def test_life_goes_on_from_what_build_context_says(given: dict[str, Any]) -> None:
+    run = live(given)
+    for item in run.adopted:
+        plan = item.plan
+        written = item.written if plan.summarises else None
+        carried = carry_entries(plan, "new", written)
+        entries = chain(one.entry for one in carried)
+        fields = {name: getattr(plan.session, name) for name in Session.model_fields}
+        leaf = entries[-1].id if entries else None
+        session = Session.model_construct(**(fields | {"entries": entries, "leaf": leaf}))
+        ledger = join_ledger(session, plan.ledger, count_carried(plan.ledger, carried))
+        left, said = live_context(session, ledger), build_context(plan.session, plan)
+        more = item.written - plan.summary_tokens if plan.summarises else 0
+        if CLEARED not in plan.fate:
+            assert left.tokens == said.tokens + more
+            assert [piece.block for piece in left.pieces] == [piece.block for piece in said.pieces]
+            assert item.after == left.tokens + plan.hidden
+        else:
+            assert left.tokens >= said.tokens + more
+
+
+@settings(max_examples=200)
+@given(st.booleans().flatmap(lambda tidy: sessions(orderly=tidy)), st.sampled_from(get_args(Check)))
+def test_a_policy_that_never_fires_leaves_the_life_as_it_was(session: Session, check: Check) -> None:
+    policy = Policy(name="never", trigger=Trigger(enabled=False, check=check))
+    run = replay(session, policy, ledger=count_tokens(session, LENGTH), window=5000)
+    assert not run.compactions and run.status == "finished"
+    assert {event.kind for event in run.events} <= {"token_overflow", "byte_overflow", "leaf_removed", "surfaced"}
+    if not any(mark.kind in ("compact", "micro") for mark in trace(session).marks):
+        assert run.context.tolist() == run.recorded.tolist()
+    sent = run.sent[run.sent > 0]
+    cached = run.cached[run.sent > 0]
+    grows = sent[1:] >= sent[:-1]
+    # S3-26, S3-27: what only grows keeps the whole request before as its prefix.
+    assert (cached[1:][grows] == sent[:-1][grows]).all()
+
+
+@settings(max_examples=200)
+@given(lives())
+def test_a_summary_is_written_up_from_what_was_summarised(given: dict[str, Any]) -> None:
+    run = live(given)
+    for item in run.compactions:
+        summarised = int(item.plan.table.tokens[item.plan.fate == SUMMARISED].sum())
+        assert (item.calls > 0) == item.plan.summarises
+        assert item.asked >= (summarised if item.adopted and item.plan.summarises else 0)
+        assert item.written >= 0
+        assert set(np.unique(item.plan.fate).tolist()) <= set(range(len(FATES)))

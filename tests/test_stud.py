@@ -1,0 +1,361 @@
+"""The stud-cli profiles: what core compacts and keeps, its modes, and what the wire does beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from inspector.assembly import build_context, live_context
+from inspector.blocks import Reasoning, Text
+from inspector.editing import context_management, read_context_management, with_context_management
+from inspector.errors import EditError, PolicyError
+from inspector.ledger import count_tokens
+from inspector.lint import lint
+from inspector.manifest_view import append_to_manifest, core_plan, manifest_context, split_policy
+from inspector.plan import Plan, make_plan
+from inspector.policies import find_policy
+from inspector.policies.claude_code import CLAUDE_CODE
+from inspector.policies.stud import (
+    MODES,
+    STUD_DETERMINISTIC,
+    STUD_MERGED,
+    STUD_WARNING,
+    STUD_WIKI,
+    set_mode,
+    swap_tool,
+)
+from inspector.policy import Edits, Policy
+from inspector.session import Entry, Provided, Session
+from inspector.summary import Checkpoint, request_text
+from inspector.table import FATES
+from inspector.wire import check_context
+from tests.strategies import sessions
+from tests.test_checklist_s0 import blocks_of, chain, changed, count, fates_of, plan_of, shown, talk, turn
+from tests.test_laws import LENGTH
+
+BOTH = {"clear_thinking": {"keep": {"type": "thinking_turns", "value": 1}}, "clear_tool_uses": True}
+WRITTEN = Checkpoint(text="what happened so far")
+LONG = "the whole of a long file with many words"
+
+
+def heard(turns: int, **more: Any) -> Session:
+    """Turns whose outputs are longer than what stands for them when they go."""
+    return chain(*(entry for n in range(turns) for entry in turn(n, output=f"{LONG} {n}")), **more)
+
+
+def without_reasoning(session: Session) -> Session:
+    """The same conversation as a provider that sends no reasoning has it."""
+    entries = tuple(
+        entry.model_copy(update={"blocks": tuple(b for b in entry.blocks if b.kind != "reasoning")})
+        for entry in session.entries
+    )
+    return changed(session, entries=entries)
+
+
+def with_both(keep: int = 1) -> Policy:
+    rules = read_context_management(
+        {**BOTH, "clear_tool_uses": {"trigger": {"type": "tool_uses", "value": 0}}}
+    )
+    return with_context_management(STUD_WIKI, rules).configured({"clear-tool-outputs.keep": keep})
+
+
+def fates(plan: Plan) -> list[str]:
+    return [FATES[code] for code in plan.fate]
+
+
+# -- the profile ------------------------------------------------------------------------------------------
+
+
+def test_S0_1_the_profile_names_its_contract() -> None:
+    assert find_policy("stud-wiki-1.1") is STUD_WIKI
+    assert "contractVersion 1.1.0" in STUD_WIKI.source
+    assert "contractVersion 1.1.0" in plan_of(talk(6), STUD_WIKI).policy.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("policy", "mode", "engine", "shares", "turns"),
+    [
+        (STUD_WIKI, "auto", "core", (None, 0.8, None), 4),
+        (STUD_WARNING, "manual", "tool", (0.8, None, 0.95), 2),
+        (STUD_MERGED, "ask", "core", (0.8, 0.8, 0.95), 4),
+    ],
+)
+def test_S0_12_S0_24_S1_4_S1_35_the_defaults_are_those_of_the_pages(
+    policy: Policy, mode: str, engine: str, shares: tuple[float | None, ...], turns: int
+) -> None:
+    conduct, trigger = policy.conduct, policy.trigger
+    assert (conduct.mode, conduct.engine) == (mode, engine)
+    assert (conduct.warn, trigger.ratio if trigger.enabled else None, conduct.require) == shares
+    assert [r.turns for r in policy.rules if r.kind == "keep-recent-turns"] == [turns]
+    assert lint(policy.name, conduct, trigger.ratio) == ()
+
+
+def test_S0_12_core_compacts_from_80_percent_of_the_window_on() -> None:
+    assert [STUD_WIKI.trigger.fires(size, 10_000) for size in (7_999, 8_000)] == [False, True]
+    assert not STUD_WARNING.trigger.fires(10_000, 10_000)
+
+
+def test_S0_25_S0_116_reasoning_is_part_of_history_unless_it_was_never_sent() -> None:
+    assert fates_of(plan_of(talk(5), STUD_WIKI), "reasoning") == ["summarised"] + ["verbatim"] * 4
+    assert fates_of(plan_of(without_reasoning(talk(5)), STUD_WIKI), "reasoning") == []
+
+
+def test_S0_44_without_reasoning_nothing_else_is_decided_otherwise() -> None:
+    session = talk(6)
+    bare = without_reasoning(session)
+    kinds = [block.kind for block in blocks_of(session)]
+    mine = fates(plan_of(session, STUD_WIKI))
+    said = [fate for fate, kind in zip(mine, kinds, strict=True) if kind != "reasoning"]
+    assert fates(plan_of(bare, STUD_WIKI)) == said
+
+
+def test_S0_42_S0_118_by_default_reasoning_is_verbatim_in_the_window_and_written_up_beyond() -> None:
+    plan = plan_of(talk(7), STUD_WIKI)
+    assert fates_of(plan, "reasoning") == ["summarised"] * 3 + ["verbatim"] * 4
+    asked = "\n".join(request_text(plan.session, job) for job in plan.jobs)
+    assert [f"thought {n}" in asked for n in range(7)] == [True] * 3 + [False] * 4
+
+
+def test_S0_43_one_switch_drops_reasoning_beyond_the_window_and_changes_nothing_else() -> None:
+    session = talk(7)
+    plain, strict = plan_of(session, STUD_WIKI), plan_of(session, set_mode(STUD_WIKI, "drop-reasoning"))
+    assert fates_of(strict, "reasoning") == ["dropped"] * 3 + ["verbatim"] * 4
+    others = [row for row, block in enumerate(blocks_of(session)) if block.kind != "reasoning"]
+    assert [fates(strict)[row] for row in others] == [fates(plain)[row] for row in others]
+
+
+def test_S0_30_S0_121_one_summary_for_each_older_turn_where_that_is_set() -> None:
+    plan = plan_of(talk(6), STUD_WIKI, settings={"summarise-older.per": "turn"})
+    pieces = build_context(plan.session, plan).pieces
+    assert [piece.block.kind for piece in pieces if piece.fate == "summarised"] == ["text", "text"]
+    assert fates(plan)[:12] == ["summarised"] * 12
+
+
+@pytest.mark.parametrize("name", ["stud-wiki-1.1", "stud-wiki-deterministic", "stud-warning", "stud-merged"])
+def test_S0_41_no_setting_lets_a_summary_become_reasoning(name: str) -> None:
+    session = talk(7)
+    for mode in MODES:
+        plan = plan_of(session, set_mode(find_policy(name), mode))
+        given_blocks = blocks_of(session)
+        for piece in build_context(session, plan, WRITTEN if plan.summarises else None).pieces:
+            if isinstance(piece.block, Reasoning):
+                assert any(piece.block is block for block in given_blocks)
+
+
+# -- modes ------------------------------------------------------------------------------------------------
+
+
+def test_S0_75_the_deterministic_mode_drops_older_outputs_and_keeps_all_else() -> None:
+    session = heard(6)
+    plan = plan_of(session, STUD_DETERMINISTIC)
+    assert fates_of(plan, "tool_output") == ["truncated"] * 2 + ["verbatim"] * 4
+    for kind in ("text", "reasoning", "tool_call"):
+        assert set(fates_of(plan, kind)) == {"verbatim"}
+    assert plan.jobs == ()
+    again = plan_of(Session.model_validate(session.model_dump()), STUD_DETERMINISTIC)
+    assert build_context(again.session, again) == build_context(session, plan)
+
+
+def test_S0_76_S0_78_modes_are_one_key_and_an_unknown_one_is_refused() -> None:
+    for mode in MODES:
+        assert set_mode(STUD_WIKI, mode).conduct == STUD_WIKI.conduct
+    assert set_mode(set_mode(STUD_WIKI, "drop-old-outputs"), "summarise") == STUD_WIKI
+    with pytest.raises(PolicyError, match="known: summarise"):
+        set_mode(STUD_WIKI, "magic")
+
+
+def test_S0_77_what_the_deterministic_mode_loses_is_told_by_section() -> None:
+    plan = plan_of(heard(6), STUD_DETERMINISTIC)
+    assert plan.place is not None
+    before = plan.ledger.by_section()
+    after = dict(zip(before, plan.cut_table.sections[plan.place].tolist(), strict=True))
+    lost = {name: before[name] - after[name] for name in before if before[name] != after[name]}
+    assert lost == {"tool_output": 2 * (10 - 4)}
+    assert not plan.summarises
+
+
+def test_S0_19_with_a_target_that_outputs_meet_no_message_is_touched() -> None:
+    session = heard(6)
+    policy = set_mode(STUD_WIKI, "outputs-first")
+    enough = plan_of(session, policy, settings={"target.tokens": count(session).count_context() - 12})
+    assert set(fates_of(enough, "text")) == {"verbatim"}
+    assert fates_of(enough, "tool_output")[:2] == ["truncated"] * 2
+    assert [(stage.name, stage.ran) for stage in enough.stages] == [("outputs", True), ("summary", False)]
+    more = plan_of(session, policy, settings={"target.tokens": 10})
+    assert fates(more)[:12] == ["summarised"] * 12
+
+
+# -- who may replace what ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", [STUD_WIKI, STUD_MERGED])
+def test_S0_4_S0_68_core_compaction_cannot_be_replaced(policy: Policy) -> None:
+    session = talk(6)
+    before = plan_of(session, policy)
+    with pytest.raises(PolicyError, match="cannot be replaced"):
+        swap_tool(policy, STUD_DETERMINISTIC)
+    assert fates(plan_of(session, policy)) == fates(before)
+
+
+@pytest.mark.parametrize("other", [STUD_DETERMINISTIC, CLAUDE_CODE])
+def test_S1_36_S1_37_a_tool_is_swapped_by_name_and_all_checks_still_hold(other: Policy) -> None:
+    swapped = swap_tool(STUD_WARNING, find_policy(other.name))
+    assert (swapped.conduct, swapped.trigger) == (STUD_WARNING.conduct, STUD_WARNING.trigger)
+    session = heard(6)
+    plan = make_plan(session, count(session), swapped, window=10_000, reason="manual")
+    assert fates(plan) != fates(plan_of(session, STUD_WARNING))
+    assert check_context(build_context(session, plan), awaits_user=True) == ()
+
+
+# -- two surfaces -----------------------------------------------------------------------------------------
+
+
+def test_S0_36_nothing_is_cleared_at_the_wire_unless_it_is_configured() -> None:
+    session = heard(7)
+    assert "cleared" not in fates(plan_of(session, STUD_WIKI))
+    plan = plan_of(session, with_both())
+    assert fates_of(plan, "tool_output") == ["summarised"] * 3 + ["cleared"] * 3 + ["verbatim"]
+    assert fates_of(plan, "reasoning") == ["summarised"] * 3 + ["cleared"] * 3 + ["verbatim"]
+    assert "cleared" not in {piece.fate for piece in manifest_context(session, plan).pieces}
+
+
+def test_S0_37_S0_46_S0_51_the_manifest_is_core_s_and_the_request_is_another_artifact() -> None:
+    session = heard(7)
+    plan, core = plan_of(session, with_both()), plan_of(session, STUD_WIKI)
+    assert manifest_context(session, plan) == build_context(session, core)
+    assert build_context(session, plan) != build_context(session, core)
+
+
+def test_S0_38_only_core_makes_a_new_manifest() -> None:
+    session = heard(7)
+    wire = split_policy(with_both())[1]
+    plan = plan_of(session, wire)
+    assert "cleared" in fates(plan)
+    assert manifest_context(session, plan) == live_context(session, plan.ledger)
+    with pytest.raises(EditError):
+        append_to_manifest(plan, WRITTEN, "s1")
+    after = append_to_manifest(plan_of(session, with_both()), WRITTEN, "s1")
+    assert shown(live_context(after, count(after)))[1:] == blocks_of(session)[18:]
+
+
+def test_S0_48_S0_109_where_both_would_decide_a_block_core_does() -> None:
+    session = heard(7)
+    both, core = fates(plan_of(session, with_both())), fates(plan_of(session, STUD_WIKI))
+    assert [(mine, its) for mine, its in zip(both, core, strict=True) if mine != its] == [
+        ("cleared", "verbatim")
+    ] * 6
+
+
+def test_S0_49_S0_50_the_wire_is_edited_in_each_of_three_turns_and_the_manifest_in_none() -> None:
+    wire = split_policy(with_both())[1]
+    manifests, cleared = [], []
+    for turns in (5, 6, 7):
+        session = heard(turns)
+        plan = plan_of(session, wire)
+        manifests.append(manifest_context(session, plan) == live_context(session, plan.ledger))
+        cleared.append(fates(plan).count("cleared"))
+    assert manifests == [True] * 3
+    assert cleared == [8, 10, 12]
+
+
+def test_S0_45_S0_52_with_core_active_the_request_still_carries_context_management() -> None:
+    policy = with_context_management(STUD_WIKI, read_context_management(BOTH))
+    assert context_management(STUD_WIKI) is None
+    management = context_management(policy)
+    assert management is not None
+    assert [edit["type"] for edit in management["edits"]] == [
+        "clear_thinking_20251015",
+        "clear_tool_uses_20250919",
+    ]
+
+
+def test_S0_53_a_request_made_small_leaves_the_manifest_as_full_as_it_is() -> None:
+    session = heard(7)
+    plan = plan_of(session, split_policy(with_both(0))[1])
+    window = int(plan.before / 0.81)
+    assert STUD_WIKI.trigger.fires(plan.before, window)
+    assert not STUD_WIKI.trigger.fires(plan.after, window)
+    assert STUD_WIKI.trigger.fires(manifest_context(session, plan).tokens, window)
+
+
+def test_S0_54_what_the_wire_clears_is_called_so_and_by_rules_that_say_who_does_it() -> None:
+    plan = plan_of(heard(7), with_both())
+    cleared = [row for row, fate in enumerate(fates(plan)) if fate == "cleared"]
+    assert {plan.rule_of(row) for row in cleared} == {"clear-thinking", "clear-tool-outputs"}
+    titles = {rule.kind: rule.title for rule in plan.policy.rules}
+    assert all("at the wire" in titles[plan.rule_of(row)] for row in cleared)
+
+
+def test_S0_99_core_and_wire_on_one_entry_are_told_and_the_plan_is_core_s() -> None:
+    policy = with_both()
+    notices = lint(policy.name, policy.conduct, policy.trigger.ratio, wire=True)
+    assert [notice.kind for notice in notices] == ["double_configured"]
+    session = heard(7)
+    assert fates(core_plan(plan_of(session, policy))) == fates(plan_of(session, STUD_WIKI))
+
+
+def test_the_manifest_keeps_reasoning_that_the_model_would_refuse() -> None:
+    session = heard(7, model="claude-fable-5-1")
+    plan = plan_of(session, STUD_WIKI)
+    assert fates_of(plan, "reasoning") == ["summarised"] * 3 + ["dropped"] * 4
+    stored = shown(manifest_context(session, plan))
+    assert sum(block.kind == "reasoning" for block in stored) == 4
+
+
+@given(sessions())
+def test_S0_37_no_edit_at_the_wire_ever_reaches_the_manifest(session: Session) -> None:
+    ledger = count_tokens(session, LENGTH)
+    both = make_plan(session, ledger, with_both(), window=10_000)
+    core = make_plan(session, ledger, STUD_WIKI, window=10_000)
+    stored = manifest_context(session, both)
+    if core.place is not None:
+        assert stored == build_context(session, core)
+    else:
+        assert stored == live_context(session, ledger)
+
+
+# -- what is never compacted ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["stud-wiki-1.1", "stud-wiki-deterministic", "stud-warning", "stud-merged"])
+@pytest.mark.parametrize("turns", [0, 1, 4, 10])
+def test_S0_16_S0_17_S0_22_S0_29_system_window_and_provided_context_stay_to_the_byte(
+    name: str, turns: int
+) -> None:
+    session = heard(8, system=(Text(text="be brief"),), provided=(Provided(name="clock", text="noon"),))
+    plan = plan_of(session, name, settings={"keep-recent-turns.turns": turns})
+    context = build_context(session, plan)
+    assert context.system is session.system
+    assert context.provided is session.provided
+    kept = 6 * min(turns, 8)
+    if kept:
+        assert shown(context)[-kept:] == blocks_of(session)[-kept:]
+
+
+def test_S0_125_the_rows_of_1_0_0_hold_with_and_without_reasoning() -> None:
+    for session in (heard(6), without_reasoning(heard(6))):
+        plan = plan_of(session, STUD_WIKI)
+        assert plan.place == 8
+        assert len(plan.jobs) == 1
+        assert [piece.fate for piece in build_context(session, plan).pieces][:2] == ["summarised", "verbatim"]
+
+
+def test_S0_14_a_compact_by_hand_plans_at_any_fill() -> None:
+    session = talk(6)
+    plan = make_plan(session, count(session), STUD_WIKI, Edits(), window=1_000_000, reason="manual")
+    assert plan.before < 10_000
+    assert plan.place == 8
+
+
+def test_a_stage_s_record_can_say_which_reasoning_is_disposable() -> None:
+    entries = [
+        Entry(**{**entry.__dict__, "extra": {"stage": "draft"}}) if at < 4 else entry
+        for at, entry in enumerate(talk(6).entries)
+    ]
+    session = chain(*entries)
+    plan = plan_of(
+        session, set_mode(STUD_WIKI, "drop-reasoning"), settings={"drop-reasoning.stages": ["draft"]}
+    )
+    assert fates_of(plan, "reasoning") == ["dropped", "summarised"] + ["verbatim"] * 4

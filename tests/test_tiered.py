@@ -1,0 +1,521 @@
+"""Tiered compaction of mini-claude-code: as published, value by value, and without its defects."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.archive import list_archived, make_record
+from inspector.assembly import build_context, live_context
+from inspector.blocks import KINDS, Reasoning, Text, ToolCall, ToolOutput
+from inspector.ledger import count_tokens
+from inspector.plan import Plan, make_plan
+from inspector.pointers import write_pointer
+from inspector.policies import find_policy
+from inspector.policies.mini_claude_code import find_recovery_target
+from inspector.policy import Edits, Reason
+from inspector.session import Entry, Session
+from inspector.snips import snip
+from inspector.spill import CLI_LIMIT, find_limit, spill
+from inspector.wire import check_context
+from tests import tiered_oracle as oracle
+from tests.conformance import mini, mini_loop, tiered
+from tests.conformance.mini import Json, Messages, parse
+from tests.strategies import SAYINGS, chars
+
+CASES = Path(__file__).parent / "cases" / "tiered"
+FIXED, COMPAT = "mini-claude-code", "mini-claude-code-compat"
+LONE = re.compile("[\ud800-\udfff]")
+POINTER = re.compile(r"\[archived (\w+)\((.*)\) result: (\d+) chars omitted(?: -> (.+)| \(.*\))\]")
+
+
+def say(role: str, text: str) -> Json:
+    return {"role": role, "content": text}
+
+
+def call(name: str, tool: str = "Read", **given: Any) -> Json:
+    return {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "toolUse": {"id": name, "name": tool, "input": given}}],
+    }
+
+
+def answer(name: str, text: str, **more: Any) -> Json:
+    result = {"toolUseId": name, "status": "success", "content": text, **more}
+    return {"role": "tool", "content": [{"type": "tool_result", "result": result}]}
+
+
+def reads(count: int, size: int = 3000, name: str = "t", **more: Any) -> Messages:
+    """A task, and `count` files read one after the other by calls t0, t1, …"""
+    pairs = (
+        (call(f"{name}{i}", path=f"src/{i}.py"), answer(f"{name}{i}", f"{i}" * size, **more))
+        for i in range(count)
+    )
+    return [say("user", "Fix the failing test."), *(message for pair in pairs for message in pair)]
+
+
+def plan(
+    messages: Messages | Session, target: int, policy: str = FIXED, reason: Reason = "auto", **settings: Any
+) -> Plan:
+    session = parse(messages) if isinstance(messages, list) else messages
+    knobs = {name.replace("__", ".").replace("_", "-"): value for name, value in settings.items()}
+    edits = Edits(settings={"target.tokens": target, **knobs})
+    return make_plan(session, count_tokens(session, "tiered"), policy, edits, reason=reason)
+
+
+def left(made: Plan) -> list[str]:
+    """The texts that stand, in order."""
+    return [piece.block.text for piece in build_context(made.session, made).pieces]
+
+
+def ran(made: Plan) -> list[str]:
+    return [stage.name for stage in made.stages if stage.ran]
+
+
+@pytest.mark.parametrize("case", sorted(CASES.glob("*.json")), ids=lambda path: path.stem)
+def test_S3_16_S3_43_golden_values_of_the_pinned_commit(case: Path, tmp_path: Path) -> None:
+    (tmp_path / case.name).write_bytes(case.read_bytes())
+    assert list(tiered.run(tmp_path)) == [(case.stem, [])]
+
+
+# As published
+
+
+texts = st.one_of(
+    chars,
+    st.sampled_from(SAYINGS),
+    st.builds(
+        lambda word, size: (word * size)[:size],
+        st.sampled_from(["x", "ab\n", "😀", "[snip: 5 chars omitted]"]),
+        st.sampled_from([0, 10, 80, 599, 600, 601, 1999, 2000, 2001, 5000]),
+    ),
+)
+inputs = st.sampled_from([{}, {"path": "", "query": "q"}, {"command": "c😀" * 50}, {"a": [1, None, "é"]}])
+
+
+@st.composite
+def mini_messages(draw: st.DrawFn) -> Messages:
+    """Any list of messages: pairs whole or not, ids met twice, tools that speak without a call."""
+    out: Messages = []
+    ids = st.sampled_from(["a", "b", "c"])
+    for role in draw(st.lists(st.sampled_from(["user", "assistant", "tool"]), max_size=14)):
+        if role == "user" or draw(st.integers(0, 3)) == 0:
+            out.append(say(role, draw(texts)))
+            continue
+        blocks = []
+        for _ in range(draw(st.integers(1, 2))):
+            if role == "tool":
+                blocks += answer(draw(ids), draw(texts), artifactPath=draw(st.sampled_from(["", "a/1.txt"])))[
+                    "content"
+                ]
+            elif draw(st.booleans()):
+                blocks += call(draw(ids), **draw(inputs))["content"]
+            else:
+                blocks.append({"type": "text", "text": draw(texts)})
+        out.append({"role": role, "content": blocks})
+    return out
+
+
+knobs = st.fixed_dictionaries(
+    {"targetTokens": st.sampled_from([0, 3, 100, 300, 1000, 3000])},
+    optional={
+        "rootMessages": st.integers(-1, 3),
+        "recentWindowMessages": st.integers(-1, 8),
+        "pointerizeOverChars": st.sampled_from([0, 10, 100, 599]),
+        "maxTextChars": st.sampled_from([0, 1, 11, 60, 500]),
+    },
+)
+OPTIONS = {
+    "targetTokens": "target",
+    "rootMessages": "root",
+    "recentWindowMessages": "recent",
+    "pointerizeOverChars": "over",
+    "maxTextChars": "most",
+}
+
+
+@given(mini_messages(), knobs)
+def test_the_compat_policy_is_the_published_routine(messages: Messages, options: Json) -> None:
+    expected, archived = oracle.tiered(messages, **{OPTIONS[name]: value for name, value in options.items()})
+    done = mini.tiered(messages, options)
+    assert list(tiered.differ(done.messages, expected)) == []
+    assert list(tiered.differ(done.archived, archived)) == []
+    assert done.tokens == (oracle.estimate(messages), oracle.estimate(expected))
+
+
+@given(mini_messages(), st.integers(0, 3), st.integers(0, 7), st.sampled_from([0, 11, 2000]))
+def test_the_manual_command_is_the_published_legacy_routine(
+    messages: Messages, first: int, last: int, most: int
+) -> None:
+    expected, archived = oracle.drop_middle(messages, 300, first, last, most)
+    options = {"keepFirstMessages": first, "keepLastMessages": last, "maxMessageChars": most}
+    done = mini.legacy(messages, {"targetTokens": 300, **options})
+    assert list(tiered.differ(done.messages, expected)) == []
+    assert list(tiered.differ(done.archived, archived)) == []
+    assert done.tokens == (oracle.estimate(messages), oracle.estimate(expected))
+
+
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+def test_S3_4_S3_12_S3_13_stale_messages_shrink_in_place(policy: str) -> None:
+    messages = reads(10)
+    made = plan(messages, 4000, policy)
+    after = build_context(made.session, made).pieces
+    assert ran(made) == ["shrink"]
+    assert [piece.role for piece in after] == [message["role"] for message in messages]
+    assert check_context(live_context(made.session, made.ledger)) == check_context(
+        build_context(made.session, made)
+    )
+
+
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+def test_S3_6_S3_7_S3_33_root_and_recent_messages_are_the_very_same_blocks(policy: str) -> None:
+    made = plan([say("user", "task " * 900), *reads(10)[1:]], 6500, policy)
+    before, after = live_context(made.session, made.ledger), build_context(made.session, made)
+    assert ran(made) == ["shrink"]
+    assert after.pieces[0].block is before.pieces[0].block
+    assert [p.block for p in after.pieces[-6:]] == [p.block for p in before.pieces[-6:]]
+    assert after.pieces[2].block != before.pieces[2].block
+
+
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+def test_S3_8_S3_32_outputs_of_more_than_600_units_become_pointers(policy: str) -> None:
+    kept, pointed = answer("a", "x" * 600), answer("b", "x" * 601)
+    messages = [say("user", "task"), call("a"), kept, call("b"), pointed, *reads(3, 10)[1:]]
+    texts = left(plan(messages, 300, policy))
+    assert texts[2] == "x" * 600
+    assert texts[4] == "[archived Read({}) result: 601 chars omitted (re-run the tool to see full output)]"
+
+
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+def test_S3_9_a_pointer_says_whose_output_it_was_how_long_and_where_it_is(policy: str) -> None:
+    for given_input, label in (
+        ({"path": "", "query": "q", "pattern": "a|b"}, "a|b"),
+        ({"command": "c" * 90}, "c" * 80 + "..."),
+        ({"n": 1.0, "all": True}, '{"n":1,"all":true}'),
+    ):
+        messages = [*reads(9, artifactPath="spill/1.txt"), *reads(3, 10, "u")[1:]]
+        messages[1] = call("t0", "Grep", **given_input)
+        found = POINTER.fullmatch(left(plan(messages, 1000, policy))[2])
+        assert found is not None
+        assert found.groups() == ("Grep", label, "3000", "spill/1.txt")
+
+
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+def test_S3_10_long_stale_text_keeps_its_head_and_tail(policy: str) -> None:
+    messages = [say("user", "task"), say("assistant", "a" * 3000 + "z" * 3000), *reads(4, 10)[1:]]
+    text = left(plan(messages, 600, policy))[1]
+    assert text.startswith("a" * 900)
+    assert text.endswith("z" * 900)
+    assert re.search(r"\n\[snip: 40\d\d chars omitted\]\n", text)
+
+
+def test_S3_11_nearly_all_that_is_saved_are_tool_outputs() -> None:
+    made = plan(reads(10), 4000)
+    saved = made.table.tokens - made.outcome.tokens
+    outputs = saved[made.table.kind == KINDS.index("tool_output")].sum()
+    assert outputs == saved.sum() > 4000
+
+
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+def test_S3_14_the_middle_is_dropped_only_where_shrinking_is_not_enough(policy: str) -> None:
+    talk = [say("user", "task"), *(say(("assistant", "user")[i % 2], "w" * 400) for i in range(20))]
+    assert ran(plan(reads(10), 4000, policy)) == ["shrink"]
+    made = plan(talk, 1000, policy)
+    assert ran(made) == ["shrink", "snip everything", "drop the middle"]
+    # 100 tokens of words each; the published estimate adds the role: 3 for the assistant, 1 for the user.
+    gone = {FIXED: 1400, COMPAT: 1428}[policy]
+    assert left(made)[1] == f"[context compacted: 14 messages omitted, about {gone} estimated tokens removed]"
+    assert len(left(made)) == 8
+
+
+def test_S3_1_it_compacts_by_itself_ahead_of_the_limit_in_three_tiers() -> None:
+    for policy in map(find_policy, (FIXED, COMPAT)):
+        assert (policy.conduct.mode, policy.trigger.ratio, policy.trigger.strict) == ("auto", 0.75, True)
+        assert [stage.name for stage in policy.stages] == ["shrink", "snip everything", "drop the middle"]
+        assert [stage.name for stage in policy.stages if "overflow" in stage.reasons] == [
+            *("snip everything", "drop the middle")
+        ]
+
+
+def test_S3_15_S3_41_no_model_is_ever_asked() -> None:
+    for policy in (FIXED, COMPAT):
+        for reason in ("auto", "manual", "overflow"):
+            made = plan(reads(10), 10, policy, reason)
+            assert made.jobs == ()
+            assert not made.summarises
+
+
+def test_S3_18_S3_36_S3_37_it_fires_above_three_quarters_of_the_budget() -> None:
+    for policy in (FIXED, COMPAT):
+        trigger = find_policy(policy).trigger
+        assert (trigger.budget, trigger.check) == (24_000, "outputs")
+        assert [trigger.fires(tokens, 0) for tokens in (18_000, 18_001)] == [False, True]
+
+
+def test_S3_19_it_goes_down_to_half_of_the_budget() -> None:
+    policy = find_policy(COMPAT)
+    assert policy.target is not None
+    assert policy.target.limit(policy.trigger.base(0)) == 12_000
+    narrow = policy.configured({"trigger.budget": 1007, "target.ratio": 0.2})
+    assert narrow.target is not None
+    assert narrow.target.limit(narrow.trigger.base(0)) == 201
+
+
+def test_S3_20_S3_36_S3_38_one_big_read_past_a_tiny_budget_is_compacted_before_the_next_request() -> None:
+    script = [{"type": "tool_use", "toolUse": {"id": "t", "name": "Read", "input": {"path": "big"}}}]
+    script += [{"type": "turn_break"}, {"type": "assistant_message", "content": "done"}]
+    result = {"type": "tool_result", "result": {"toolUseId": "t", "status": "success", "content": "x" * 8000}}
+    given_case = {
+        "script": script,
+        "initialMessages": [say("user", "read it")],
+        "options": {"contextBudgetTokens": 1000},
+    }
+    output, flags = mini_loop.run_query({"input": given_case, "output": {"events": [result]}})
+    assert flags == {"soft_limit": 750, "target": 500, "compaction_count": 1}
+    assert output["request_tokens"] == [3, 515]
+    assert [event["type"] for event in output["events"]] == [
+        *("assistant_message", "tool_use", "tool_result", "compaction", "assistant_message", "terminal_state")
+    ]
+
+
+def test_S3_24_after_a_refusal_the_legacy_routine_goes_down_to_seventy_percent() -> None:
+    assert [find_recovery_target(tokens, 2000) for tokens in (5284, 1900, 100)] == [1400, 1330, 1000]
+    made = plan(reads(10), find_recovery_target(7600), COMPAT, "overflow")
+    assert ran(made) == ["snip everything"]
+    assert made.stages[0].sentence == "It runs only when the reason is auto."
+
+
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+def test_S3_34_what_is_archived_is_archived_once_and_as_it_was(policy: str) -> None:
+    messages = reads(10)
+    for target in (4000, 10):
+        made = plan(messages, target, policy)
+        names = list_archived(made, "slice")
+        assert names == tuple(f"m{i}" for i in range(2, 16))
+        record = make_record(made, "2026-06-16T13:22:05.120Z", "slice")
+        assert record is not None
+        assert [entry["id"] for entry in record["omitted"]] == list(names)
+        assert record["omitted"][1]["blocks"][0]["parts"][0]["text"] == "0" * 3000
+
+
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+def test_S3_35_nothing_happens_up_to_the_target(policy: str) -> None:
+    messages = reads(3)
+    session = parse(messages)
+    size = plan(messages, 10**6, policy).stages[0].before
+    made = plan(session, size, policy)
+    after = build_context(session, made)
+    assert ran(made) == []
+    assert all(
+        a.block is b.block
+        for a, b in zip(after.pieces, live_context(session, made.ledger).pieces, strict=True)
+    )
+    assert list_archived(made) == list_archived(made, "slice") == ()
+    assert ran(plan(session, size - 1, policy)) != []
+
+
+def test_S3_5_the_published_border_parts_a_call_from_its_output_and_ours_does_not() -> None:
+    messages = [*reads(4, 10), *(say("user", "w" * 400) for _ in range(5))]
+    parted, whole = (plan(messages, 100, policy) for policy in (COMPAT, FIXED))
+    refused = check_context(build_context(parted.session, parted), awaits_user=True)
+    assert [found.rule for found in refused] == ["orphan_result"]
+    assert not check_context(build_context(whole.session, whole), awaits_user=True)
+    assert any("refuses" in note for note in parted.notes)
+
+
+# Without the published defects (TIERED §11)
+
+
+def test_fixed_a_no_character_is_split() -> None:
+    text = "x" + "😀" * 3000 + "x"
+    assert len(LONE.findall(snip(text, 2000, "compat"))) == 2
+    assert not LONE.findall(snip(text, 2000))
+    joined = "👩\u200d💻e\u0301" * 900
+    for limit in range(300, 330):
+        head, tail = re.split(r"\n\[snip: \d+ chars omitted\]\n", snip(joined, limit))
+        assert head in ("", *(joined[: len(head)],))
+        assert not tail.startswith(("\u200d", "\u0301", "💻"))
+        assert not head.endswith(("\u200d", "👩", "e"))
+    shown = spill("x😀😀", 2).text
+    assert not LONE.findall(shown)
+    assert LONE.findall(spill("x😀😀", 2, form="compat").text)
+
+
+@given(texts, st.integers(0, 3000))
+def test_fixed_b_what_is_rewritten_is_shorter(text: str, limit: int) -> None:
+    cut = snip(text, limit)
+    assert cut == text or oracle.units(cut) < oracle.units(text)
+
+
+def test_fixed_b_a_pointer_never_is_longer_than_the_output() -> None:
+    messages = [*reads(11, 60)]
+    assert left(
+        plan(messages, 10, policy=COMPAT, point_large_outputs__characters=50, drop_middle__enabled=False)
+    )[2].startswith("[archived")
+    kept = left(plan(messages, 10, point_large_outputs__characters=50, drop_middle__enabled=False))
+    assert kept[2] == "0" * 60
+
+
+@given(texts, st.integers(0, 3000))
+def test_fixed_c_what_was_snipped_once_stays(text: str, limit: int) -> None:
+    once = snip(text, limit)
+    assert snip(once, limit) == once
+
+
+def test_fixed_c_a_snip_of_a_snip_has_one_mark_that_counts_for_both() -> None:
+    text = snip(snip("x" * 10_000, 2000), 500)
+    assert len(re.findall("snip:", text)) == 1
+    found = re.search(r"\n\[snip: (\d+) chars omitted\]\n", text)
+    assert found is not None
+    assert int(found[1]) + len(text) - len(found[0]) == 10_000
+
+
+@given(mini_messages(), knobs)
+def test_fixed_c_a_second_pass_changes_nothing(messages: Messages, options: Json) -> None:
+    once = mini.compact(messages, options, mini.TIERED, "auto", FIXED)
+    again = mini.compact(once.messages, options, mini.TIERED, "auto", FIXED)
+    assert again.messages == once.messages
+
+
+def test_fixed_d_a_window_of_none_is_none() -> None:
+    messages = [say("user", "task"), *(say("assistant", "w" * 400) for _ in range(5))]
+    made = plan(messages, 100, keep_recent_messages__messages=0)
+    assert left(made) == [
+        "task",
+        "[context compacted: 5 messages omitted, about 500 estimated tokens removed]",
+    ]
+    echoed = plan(messages, 100, COMPAT, keep_recent_messages__messages=0)
+    assert len(left(echoed)) == 1 + 1 + 6
+
+
+@given(mini_messages(), knobs)
+def test_fixed_e_no_output_without_its_call(messages: Messages, options: Json) -> None:
+    done = mini.compact(messages, options, mini.TIERED, "auto", FIXED)
+    assert not any(mini.find_pairing(done.messages).values())
+
+
+def test_fixed_f_a_short_list_is_no_reason_to_ignore_the_windows() -> None:
+    messages = [say("user", "task"), *(say(("assistant", "user")[i % 2], "w" * 1500) for i in range(8))]
+    published, ours = (plan(messages, 500, p, keep_recent_messages__messages=10) for p in (COMPAT, FIXED))
+    assert len(left(published)) == 8  # two messages of the window gave way to a notice
+    assert left(ours) == [message["content"] for message in messages]
+
+
+def test_fixed_f_a_read_output_becomes_a_pointer_even_in_a_short_list() -> None:
+    messages = [say("user", "w" * 3000), *reads(2)[1:]]
+    texts = left(plan(messages, 100))
+    assert texts[0] == "w" * 3000
+    assert texts[2].startswith("[archived Read(src/0.py)")
+    # What the model has not seen yet it is shown, if not all of it.
+    assert texts[4].startswith("1" * 900)
+    assert len(texts[4]) == 2000
+
+
+@given(mini_messages(), knobs, st.sampled_from(["auto", "manual"]))
+def test_fixed_g_whatever_loses_something_is_archived_once(
+    messages: Messages, options: Json, reason: Reason
+) -> None:
+    done = mini.compact(messages, options, mini.TIERED, reason, FIXED, "changed")
+    before = live_context(done.plan.session, done.plan.ledger).pieces
+    stands = {
+        piece.origin[0]: piece.block
+        for piece in build_context(done.plan.session, done.plan).pieces
+        if len(piece.origin) == 1
+    }
+    changed = {piece.origin[0].entry for piece in before if stands.get(piece.origin[0]) != piece.block}
+    archived = list_archived(done.plan)
+    assert set(archived) == changed
+    assert len(set(archived)) == len(archived)
+
+
+def test_fixed_h_calls_and_the_system_prompt_count() -> None:
+    messages = [*reads(5, 10), call("w", "Write", path="f", content="c" * 50_000), answer("w", "ok")]
+    assert ran(plan(messages, 1000, COMPAT)) == []
+    assert ran(plan(messages, 1000)) != []
+    session = parse(reads(2, 10)).model_copy(update={"system": (Text(text="s" * 8000),)})
+    assert plan(session, 10**6).stages[0].before > 2000 > plan(session, 10**6, COMPAT).stages[0].before
+
+
+def test_fixed_i_a_missed_target_is_said() -> None:
+    missed, met = plan(reads(1), 10), plan(reads(10), 4000)
+    assert (missed.under_target, met.under_target) == (False, True)
+    assert any(note.startswith("The target of 10 is missed") for note in missed.notes)
+    assert not any("missed" in note for note in met.notes)
+
+
+def test_fixed_j_outputs_of_one_message_stay_together() -> None:
+    both = [*call("a", path="1")["content"], *call("b", path="2")["content"]]
+    outputs = [*answer("a", "A" * 500)["content"], *answer("b", "B" * 500)["content"]]
+    for results in (
+        [{"role": "tool", "content": outputs}],
+        [{"role": "tool", "content": [o]} for o in outputs],
+    ):
+        for recent in range(8):
+            messages = [
+                *reads(3, 500),
+                {"role": "assistant", "content": both},
+                *results,
+                *reads(2, 500, "u")[1:],
+            ]
+            made = plan(messages, 10, keep_recent_messages__messages=recent)
+            texts = left(made)
+            assert ("A" * 500 in texts) == ("B" * 500 in texts)
+
+
+def test_the_rules_of_a_bound_model_hold_here_too() -> None:
+    thought = Reasoning(text="hm", signature="seal")
+    entries = [
+        entry.model_copy(update={"blocks": (thought, *entry.blocks)}) if entry.role == "assistant" else entry
+        for entry in parse(reads(10)).entries
+    ]
+    session = parse(reads(10)).model_copy(update={"entries": tuple(entries), "model": "claude-opus-5-5"})
+    made = plan(session, 4000)
+    kinds = [piece.block.kind for piece in build_context(session, made).pieces]
+    assert kinds.count("reasoning") == 1
+
+
+def test_stale_outputs_of_a_loop_that_still_goes_on_are_pointed_at_and_nothing_of_it_is_dropped() -> None:
+    thought = Reasoning(text="hm", signature="seal")
+    entries = [
+        entry.model_copy(update={"blocks": (thought, *entry.blocks)}) if entry.role == "assistant" else entry
+        for entry in parse(reads(10)).entries
+    ]
+    session = parse(reads(10)).model_copy(update={"entries": tuple(entries), "model": "claude-opus-4-5"})
+    for target, stages in ((4000, ["shrink"]), (10, ["shrink", "snip everything", "drop the middle"])):
+        made = plan(session, target)
+        after = build_context(session, made)
+        assert ran(made) == stages
+        assert len(after) == len(live_context(session, made.ledger))
+        assert not check_context(after)
+
+
+def test_S3_9_the_tool_is_named_by_the_file_where_the_call_is_gone() -> None:
+    output = ToolOutput(call_id="t", name="Bash", parts=(Text(text="x" * 700),))
+    assert write_pointer(output, None) == (
+        "[archived Bash result: 700 chars omitted (re-run the tool to see full output)]"
+    )
+    assert write_pointer(output, None, "compat").startswith("[archived tool result: 700")
+    named = ToolCall(id="t", name="Bash", input={"command": "make\n  test"})
+    assert write_pointer(output, named).startswith("[archived Bash(make test) result")
+
+
+def test_an_earlier_summary_is_never_cut() -> None:
+    summary = Entry(
+        id="s", kind="compaction", blocks=(Text(text="what happened " * 400),), boundary={"kind": "compact"}
+    )
+    rest = [e.model_copy(update={"parent": e.parent or "s"}) for e in parse(reads(10)).entries]
+    session = Session(format="demo", entries=(summary, *rest), leaf=rest[-1].id)
+    texts = left(plan(session, 10, keep_root__messages=0))
+    assert texts[0] == "what happened " * 400
+    assert texts[1].startswith("[context compacted: ")
+
+
+def test_the_limits_of_a_tool_add_up_to_the_smallest() -> None:
+    assert find_limit(None, CLI_LIMIT) == CLI_LIMIT
+    assert find_limit(500_000) == 120_000
+    assert spill("x" * 8192, CLI_LIMIT) == ("x" * 8192, False)
