@@ -3,6 +3,7 @@
 import type { Traits } from "../src/core/host";
 import type { ColumnWire, Knob, PlanWire, SceneWire } from "../src/core/wire";
 import { type Invented, inventSession } from "./invent";
+import { inventRun, stagesOf } from "./life";
 import { pack } from "./pack";
 
 const SECTIONS = [
@@ -20,6 +21,7 @@ const SECTIONS = [
 ] as const;
 const FATES = ["verbatim", "truncated", "pointer", "summarised", "dropped", "cleared"];
 const HEAD = [14_180, 11_640, 1_310];
+const POLICIES: Record<string, string> = { flue: "Flue", "claude-code": "Claude Code", codex: "Codex" };
 const WINDOW = 200_000;
 
 const code = (id: string) => SECTIONS.findIndex(([name]) => name === id);
@@ -27,7 +29,7 @@ const code = (id: string) => SECTIONS.findIndex(([name]) => name === id);
 export interface Kernel {
   session: Invented;
   traits: Traits;
-  plan(traits: Traits): { _plan: PlanWire; _plan_data: DataView };
+  plan(traits: Traits): Partial<Traits> & { _plan: PlanWire; _plan_data: DataView };
   answer(message: {
     type: string;
     id: string;
@@ -129,7 +131,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       _plan: {
         seq: traits._seq,
         policy: traits.policy,
-        policyTitle: "Flue",
+        policyTitle: POLICIES[traits.policy] ?? traits.policy,
         policySource: "Flue 0.9, compaction.ts: keep recent 20 000 tokens, reserve 16 384.",
         cut: {
           place,
@@ -153,9 +155,12 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         notes: ["the split turn is summarised apart"],
         recipe: `make_plan(session, "${traits.policy}"${edits.length ? `, edits=Edits(${edits.join(", ")})` : ""})`,
         pins: [],
+        stages:
+          traits.policy === "claude-code" ? stagesOf(sum(before), sum(totals[place]?.sections ?? [])) : [],
         columns,
       },
       _plan_data: bytes,
+      ...(traits.replay ? inventRun(session, traits, WINDOW) : {}),
     };
   };
 
@@ -205,6 +210,9 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     _scene_data: scene.bytes,
     _plan: {},
     _plan_data: null,
+    replay: false,
+    _run: {},
+    _run_data: null,
     _error: "",
   };
   Object.assign(traits, plan(traits));
@@ -388,11 +396,7 @@ const describe = (session: Invented, columns: ColumnWire[]): SceneWire => {
       label: `compaction ${i + 1}, auto`,
     })),
     overview: { steps: overview.length, first, last: overview.length - 1 },
-    policies: [
-      { name: "flue", title: "Flue" },
-      { name: "claude-code", title: "Claude Code" },
-      { name: "codex", title: "Codex" },
-    ],
+    policies: Object.entries(POLICIES).map(([name, title]) => ({ name, title })),
     notices: ["reasoning of 3 turns is encrypted", "14 steps have no recorded usage and are estimated"],
     columns,
   };

@@ -1,4 +1,4 @@
-// The workbench on a plain page: #steps=114&delay=60&state=loading|error|empty
+// The workbench on a plain page: #steps=114&delay=60&state=loading|error|problem&policy=claude-code&replay=1
 import { renderWorkbench } from "../src/views/workbench";
 import { MemoryHost } from "./host";
 import { startKernel } from "./kernel";
@@ -6,6 +6,9 @@ import { startKernel } from "./kernel";
 const options = new URLSearchParams(location.hash.slice(1));
 const kernel = startKernel(Number(options.get("steps") ?? 114), Number(options.get("seed") ?? 7));
 const { traits } = kernel;
+traits.policy = options.get("policy") ?? traits.policy;
+traits.replay = options.has("replay");
+Object.assign(traits, kernel.plan(traits));
 const state = options.get("state");
 if (state === "loading" || state === "error") Object.assign(traits, { _scene: {}, _plan: {} });
 if (state === "error") traits._error = "notes.txt is no transcript: its first line is not JSON.";

@@ -5,8 +5,9 @@
 //   step      0        0           0        1        1
 //   tokens    10       5           100      20       30
 import { pack } from "../dev/pack";
+import { decodeRun, type Run } from "../src/core/run";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
-import type { PlanWire, SceneWire } from "../src/core/wire";
+import type { PlanWire, RunEvent, RunWire, SceneWire } from "../src/core/wire";
 
 const named = (...ids: string[]) => ids.map(id => ({ id, label: id.replace("_", " ") }));
 
@@ -155,4 +156,76 @@ export const smallPlan = (
     ...changes,
   };
   return { wire, data: bytes, plan: decodePlan(wire, bytes, scene) as Plan };
+};
+
+/** Six steps in three turns; at step 2 the context of 150 is compacted to 40, at step 5 that fails. */
+export const smallRun = (changes: Partial<RunWire> = {}): { wire: RunWire; data: DataView; run: Run } => {
+  const { columns, bytes } = pack({
+    recorded: ["i32", [50, 100, 120, 130, 20, 40]],
+    replayed: ["i32", [50, 100, 60, 70, 80, 100]],
+    turn: ["i32", [0, 0, 1, 1, 2, 2]],
+    cached: ["i32", [0, 45, 90, 10, 60, 70]],
+    sent: ["i32", [45, 90, 120, 50, 70, 0]],
+    state: ["u8", [0, 1, 2, 0, 0, 0]],
+  });
+  const event = (step: number, label: string, tone: string, more: Partial<RunEvent> = {}): RunEvent => ({
+    step,
+    turn: Math.floor(step / 2),
+    kind: label.replace(" ", "_"),
+    label,
+    name: "",
+    sentence: `It ${label}.`,
+    before: null,
+    after: null,
+    at: `e${step}`,
+    tone,
+    ...more,
+  });
+  const wire: RunWire = {
+    seq: 0,
+    policy: "plain",
+    policyTitle: "Plain",
+    status: "finished",
+    statusSentence: "6 steps lived, 1 compaction.",
+    window: 200,
+    threshold: 140,
+    thresholds: [{ label: "compacts above", tokens: 140 }],
+    states: [
+      { id: "normal", label: "normal", mark: "○", tone: "green" },
+      { id: "warning", label: "warning", mark: "△", tone: "yellow" },
+      { id: "auto", label: "auto", mark: "↻", tone: "blue" },
+    ],
+    counts: { compactions: 1, recorded: 1, events: 4, findings: 1 },
+    summary: [["compactions", "1, recorded 1"]],
+    events: [
+      event(1, "warned", "warn", { before: 100 }),
+      event(2, "threshold hit", "warn", { before: 150 }),
+      event(2, "completed", "done", { before: 150, after: 40, name: "compact_boundary" }),
+      event(5, "failed", "bad", { before: 100, at: "" }),
+    ],
+    compactions: [
+      {
+        step: 2,
+        turn: 1,
+        at: "e2",
+        reason: "auto",
+        before: 150,
+        after: 40,
+        adopted: true,
+        sentence: "By itself: 150 → 40 tokens.",
+        stages: [
+          { name: "snip", before: 150, after: 90, ran: true, sentence: "" },
+          { name: "auto", before: 90, after: 40, ran: true, sentence: "" },
+          { name: "reactive", before: 40, after: 40, ran: false, sentence: "Not needed." },
+        ],
+      },
+    ],
+    findings: [{ kind: "no progress", step: 5, sentence: "Nothing becomes smaller." }],
+    against: [{ step: 4, sentence: "Recorded two turns later." }],
+    source: "One token a word.",
+    steps: 6,
+    columns,
+    ...changes,
+  };
+  return { wire, data: bytes, run: decodeRun(wire, bytes) as Run };
 };

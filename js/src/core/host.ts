@@ -1,5 +1,5 @@
 // What the views need of whatever carries their state: a Jupyter model, a test, a page. No DOM, no transport.
-import type { PlanWire, SceneWire, Setting } from "./wire";
+import type { PlanWire, RunWire, SceneWire, Setting } from "./wire";
 
 export type Settings = Readonly<Record<string, Setting>>;
 
@@ -11,6 +11,8 @@ export interface Choices {
   at: string;
   /** Blocks ("entry/index") that stay verbatim wherever the cut is; a host without pins has none to set. */
   pins?: readonly string[];
+  /** The session is to be lived again under the policy; a host that cannot do that has no such wish. */
+  replay?: boolean;
 }
 
 /** The traits on the model. The underscored ones are the wire's alone. */
@@ -20,6 +22,8 @@ export interface Traits extends Choices {
   _scene_data: DataView | null;
   _plan: PlanWire | Record<string, never> | null;
   _plan_data: DataView | null;
+  _run?: RunWire | Record<string, never> | null;
+  _run_data?: DataView | null;
   _error: string;
 }
 

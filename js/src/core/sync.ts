@@ -64,6 +64,7 @@ export class Sync {
       if (choices.settings !== undefined) host.set("settings", choices.settings);
       if (choices.at !== undefined) host.set("at", choices.at);
       if (choices.pins !== undefined) host.set("pins", choices.pins);
+      if (choices.replay !== undefined) host.set("replay", choices.replay);
       host.set("_seq", this.seq + 1);
     } finally {
       this.ours = false;

@@ -105,6 +105,75 @@ export interface PlanWire {
   notes: string[];
   recipe: string;
   pins: string[];
+  /** The stages of a policy that has some, in their order. */
+  stages?: Stage[];
+  columns: ColumnWire[];
+}
+
+/** What a stage was given and left, in tokens; the sentence says why it did not run. */
+export interface Stage {
+  name: string;
+  before: number;
+  after: number;
+  ran: boolean;
+  sentence: string;
+}
+
+/** A state of the harness: a letter as well as a tone, so that nobody needs the hue. */
+export interface RunState extends Named {
+  mark: string;
+  tone: string;
+}
+
+/** `name` is what the replayed system itself calls it, "" where it has no name of its own. */
+export interface RunEvent {
+  step: number;
+  turn: number;
+  kind: string;
+  label: string;
+  name: string;
+  sentence: string;
+  before: number | null;
+  after: number | null;
+  at: string;
+  tone: string;
+}
+
+export interface RunCompaction {
+  step: number;
+  turn: number;
+  at: string;
+  reason: string;
+  before: number;
+  after: number;
+  adopted: boolean;
+  sentence: string;
+  stages: Stage[];
+}
+
+/** The session lived again under a policy. Events come in the order of their steps. */
+export interface RunWire {
+  seq: number;
+  policy: string;
+  policyTitle: string;
+  status: "finished" | "paused" | "failed";
+  statusSentence: string;
+  window: number | null;
+  threshold: number;
+  thresholds: { label: string; tokens: number }[];
+  states: RunState[];
+  counts: { compactions: number; recorded: number; events?: number; findings?: number };
+  summary: [string, string][];
+  events: RunEvent[];
+  compactions: RunCompaction[];
+  findings: { kind: string; step: number; sentence: string }[];
+  /** Each recorded compaction beside what the policy does in its stretch. */
+  against?: { step: number; sentence: string }[];
+  /** Where the tokens and prices come from. */
+  source?: string;
+  steps: number;
+  /** Steps until the run ended; the later ones of a run that was paused or failed were not lived. */
+  lived?: number;
   columns: ColumnWire[];
 }
 

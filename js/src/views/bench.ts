@@ -5,6 +5,7 @@ import type { View } from "./picture";
 export type Named = Record<
   | "header"
   | "gauge"
+  | "stages"
   | "legend"
   | "overview"
   | "lanes"
@@ -12,6 +13,7 @@ export type Named = Record<
   | "handle"
   | "reason"
   | "fatekey"
+  | "replay"
   | "rules"
   | "fates"
   | "block"
@@ -42,6 +44,7 @@ export const makeBench = (views: Named): Bench => {
     { class: "ci-bench" },
     header.node,
     h("div", { class: "ci-sticky" }, gauge.node),
+    views.stages.node,
     legend.node,
     overview.node,
     h(
@@ -52,6 +55,7 @@ export const makeBench = (views: Named): Bench => {
       h("div", { class: "ci-stage" }, handle.node),
     ),
     h("div", { class: "ci-under" }, reason.node, fatekey.node),
+    views.replay.node,
     h("div", { class: "ci-panels" }, rules.node, fates.node, block.node),
     views.recipe.node,
     views.notices.node,

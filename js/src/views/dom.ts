@@ -41,6 +41,14 @@ export const chip = (section: string, fate = "verbatim"): HTMLElement =>
     "aria-hidden": "true",
   });
 
+/** A chip that carries the tone of a state by hue and by pattern, as the band under a replay does. */
+export const toneChip = (tone: string): HTMLElement =>
+  h("i", {
+    class: `ci-chip ci-tone-${token(tone)}`,
+    style: `--hue: var(--ci-t-${token(tone)}, var(--ci-t-plain))`,
+    "aria-hidden": "true",
+  });
+
 export const hue = (section: string): string => `--hue: var(--ci-s-${token(section)}, var(--ci-s-unknown))`;
 
 const token = (id: string) => id.replace(/[^a-z_]/g, "");

@@ -16,6 +16,8 @@ export interface Palette {
   sections: string[];
   /** A fill for a section (by code) under a fate (by id). */
   fill(section: number, fate: string): string | CanvasPattern;
+  /** The pattern of a state's tone. */
+  tone(tone: string): string | CanvasPattern;
   /** The hatch of room that the policy keeps free. */
   reserve(): string | CanvasPattern;
 }
@@ -52,6 +54,11 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
       const draw = PATTERNS[sections[section]?.id === "unexplained" ? "unexplained" : fate];
       if (draw === undefined) return hue;
       return tile(`${hue} ${fate}`, draw, hue);
+    },
+    tone(tone) {
+      const hue = style.getPropertyValue(`--ci-t-${tone}`).trim() || read("faint");
+      const draw = TONES[tone];
+      return draw === undefined ? hue : tile(`${hue} ${tone}`, draw, hue);
     },
     reserve: () => tile("reserve", stripes, read("faint")),
   };
@@ -104,6 +111,15 @@ const PATTERNS: Record<string, Draw> = {
   unexplained: lattice,
   pointer: dots,
   cleared: lines,
+};
+
+/** The harness' states, from calm to grave; what has no pattern here is solid. */
+const TONES: Record<string, Draw> = {
+  green: (context, size, hue) => wash(context, size, hue, 0.3),
+  yellow: dots,
+  orange: hatch,
+  red: lattice,
+  grey: lines,
 };
 
 const TILE = 5;

@@ -3,7 +3,9 @@ import type { Lanes } from "../core/bars";
 import type { Cuts } from "../core/cuts";
 import type { Axis } from "../core/geometry";
 import type { Settings } from "../core/host";
+import type { Replay } from "../core/life";
 import type { Requests } from "../core/requests";
+import type { Run } from "../core/run";
 import type { Plan, Scene } from "../core/state";
 import type { Setting } from "../core/wire";
 import type { Palette } from "./palette";
@@ -27,13 +29,26 @@ export interface Picture {
   /** True when the plan answers the last change. */
   settled: boolean;
   dragging: boolean;
+  /** The last replay, if any, and how it stands with it. */
+  run: Run | null;
+  replay: Replay;
 }
 
 /**
  * The parts of a picture that may have changed since the last frame. "plan" is any answer from Python; "fates" only one
  * that decides otherwise of some block, which is what the costly views wait for.
  */
-export type Part = "scene" | "plan" | "fates" | "place" | "row" | "why" | "size" | "theme" | "settled";
+export type Part =
+  | "scene"
+  | "plan"
+  | "fates"
+  | "place"
+  | "row"
+  | "why"
+  | "size"
+  | "theme"
+  | "settled"
+  | "run";
 
 export interface View {
   readonly node: HTMLElement;
@@ -59,4 +74,6 @@ export interface Actions {
   setKnob(key: string, value: Setting): void;
   resetKnob(key: string): void;
   setPins(pins: readonly string[]): void;
+  /** Asks Python to live the session again under the policy, or puts the replay away. */
+  askReplay(asked: boolean): void;
 }

@@ -24,7 +24,9 @@ export interface Anchor {
 export interface Source {
   height: number;
   /** Stays above the items. */
-  head: HTMLElement;
+  head?: HTMLElement;
+  /** What the items are together; rows unless told otherwise. */
+  role?: string;
   /** Names an item across changes, so that its measured height is kept. */
   keyOf(index: number): string;
   /** Draws an item; an item that may be taller than the rest is marked so that it is measured. */
@@ -34,9 +36,9 @@ export interface Source {
 }
 
 export const makeScroller = (source: Source): Scroller => {
-  const rows = h("div", { class: "ci-window", role: "rowgroup" });
+  const rows = h("div", { class: "ci-window", role: source.role ?? "rowgroup" });
   const space = h("div", { class: "ci-space", role: "presentation" }, rows);
-  const node = h("div", { class: "ci-scroll" }, source.head, space);
+  const node = h("div", { class: "ci-scroll" }, ...(source.head === undefined ? [] : [source.head]), space);
   const measured = new Map<string, number>();
   let heights: Heights = stackHeights(0, () => 0);
   let count = 0;
@@ -91,7 +93,7 @@ export const makeScroller = (source: Source): Scroller => {
     reveal(index, high = false) {
       const top = heights.tops[index] ?? 0;
       const bottom = heights.tops[index + 1] ?? top;
-      const view = node.clientHeight - source.head.offsetHeight;
+      const view = node.clientHeight - (source.head?.offsetHeight ?? 0);
       if (!high && top >= node.scrollTop && bottom <= node.scrollTop + view) return;
       node.scrollTop = Math.max(0, top - (high ? source.height : view / 3));
       render();

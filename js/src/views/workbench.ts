@@ -3,6 +3,8 @@ import { measureLanes } from "../core/bars";
 import { idOf, makeCuts } from "../core/cuts";
 import { makeAxis } from "../core/geometry";
 import type { Choices, Host } from "../core/host";
+import { Life } from "../core/life";
+import { gatherNews } from "../core/news";
 import { Requests } from "../core/requests";
 import { decideSame, decodePlan, decodeScene, type Scene } from "../core/state";
 import { Sync } from "../core/sync";
@@ -22,16 +24,30 @@ import { readPalette } from "./palette";
 import type { Actions, Part, Picture } from "./picture";
 import { makeReason } from "./reason";
 import { makeRecipe } from "./recipe";
+import { makeReplay } from "./replay";
 import { makeRules } from "./rules";
+import { makeStages } from "./stages";
 import { watchTheme } from "./theme";
 
-const EVERYTHING: Part[] = ["scene", "plan", "fates", "place", "row", "why", "size", "theme", "settled"];
+const EVERYTHING: Part[] = [
+  "scene",
+  "plan",
+  "fates",
+  "place",
+  "row",
+  "why",
+  "size",
+  "theme",
+  "settled",
+  "run",
+];
 const PATIENCE = 4000;
 const SILENCE = "Python has not answered yet. If the kernel is gone, run the cell again.";
 
 /** Renders into `el` and returns how to take everything back. */
 export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   const sync = new Sync(host);
+  const life = new Life(host, sync);
   const requests = new Requests(host);
   const parts = new Set<Part>();
   let picture: Picture | undefined;
@@ -78,6 +94,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
       change({ settings: rest });
     },
     setPins: pins => change({ pins }),
+    askReplay: replay => change({ replay }),
   };
 
   const fates = makeFates(actions);
@@ -86,6 +103,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   const views = {
     header: makeHeader(),
     gauge: makeGauge(),
+    stages: makeStages(),
     legend: makeLegend(),
     overview: makeOverview(actions),
     lanes: makeLanes(actions),
@@ -93,6 +111,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     handle,
     reason: makeReason(actions),
     fatekey: makeFateKey(),
+    replay: makeReplay(actions),
     rules: makeRules(actions),
     fates,
     block: makeBlock(actions),
@@ -142,10 +161,28 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
 
   const change = (choices: Partial<Choices>) => {
     sync.change(choices);
+    life.follow(choices);
     expect();
+    showReplay();
   };
 
-  const choices = () => ({ settings: host.get("settings") ?? {}, pins: host.get("pins") });
+  const showReplay = () => {
+    if (picture === undefined) return;
+    Object.assign(picture, choices());
+    redraw("run");
+  };
+
+  const receiveRun = () => {
+    life.receive();
+    showReplay();
+  };
+
+  const choices = () => ({
+    settings: host.get("settings") ?? {},
+    pins: host.get("pins"),
+    run: life.run,
+    replay: life.replay,
+  });
 
   const receiveScene = () => {
     const scene = decodeScene(host.get("_scene"), host.get("_scene_data"));
@@ -183,6 +220,8 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     Object.assign(picture, choices());
     settle();
     redraw("plan", "place");
+    life.fail();
+    showReplay();
   };
 
   const receiveCut = () => {
@@ -202,24 +241,22 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     }
   };
 
-  // Python sets several traits in one message, each with an event of its own; they are taken over together.
-  let news: "scene" | "plan" | undefined;
-  const later = (what: "scene" | "plan") => () => {
-    if (news === undefined) {
-      queueMicrotask(() => {
-        const receive = news === "scene" ? receiveScene : receivePlan;
-        news = undefined;
-        guard(receive);
-      });
-    }
-    if (news !== "scene") news = what;
-  };
+  const later = gatherNews<"scene" | "plan" | "run">(news => {
+    if (news.has("run")) guard(receiveRun);
+    if (news.has("scene")) guard(receiveScene);
+    else if (news.has("plan")) guard(receivePlan);
+  });
 
   const listeners = {
     "change:_scene": later("scene"),
     "change:_scene_data": later("scene"),
     "change:_plan": later("plan"),
     "change:_plan_data": later("plan"),
+    "change:_run": later("run"),
+    "change:_run_data": later("run"),
+    "change:replay": showReplay,
+    "change:policy": showReplay,
+    "change:settings": showReplay,
     "change:_error": receiveError,
     "change:cut": receiveCut,
   };
@@ -232,6 +269,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   });
   resized.observe(strip.node);
   resized.observe(root);
+  guard(receiveRun);
   guard(receiveScene);
   if (host.get("_error")) receiveError();
 

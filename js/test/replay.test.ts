@@ -1,0 +1,210 @@
+// @vitest-environment happy-dom
+import { afterEach, expect, test } from "vitest";
+import { MemoryHost } from "../dev/host";
+import type { Traits } from "../src/core/host";
+import { renderWorkbench } from "../src/views/workbench";
+import { smallPlan, smallRun, smallScene } from "./small";
+
+const { wire: _scene, data: _scene_data, scene } = smallScene();
+
+const frames = () => new Promise(done => setTimeout(done, 60));
+const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
+const press = (node: Element, key: string) =>
+  node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const events = () => [...document.querySelectorAll('[role="option"]')];
+const chosen = () => events().findIndex(event => event.getAttribute("aria-selected") === "true");
+const spoken = () => find("sawtooth").getAttribute("aria-valuetext");
+
+let dispose = () => {};
+const open = async (changes: Partial<Traits> = {}) => {
+  const { wire: _plan, data: _plan_data } = smallPlan(scene);
+  const sent = { _scene, _scene_data, _plan, _plan_data, _seq: 0, _error: "" };
+  const choices = { cut: "", policy: "plain", settings: {}, at: "", replay: false };
+  const host = new MemoryHost({ ...choices, ...sent, _run: {}, _run_data: null, ...changes }, null);
+  dispose = renderWorkbench(host, document.body);
+  await frames();
+  return host;
+};
+const lived = (changes: Parameters<typeof smallRun>[0] = {}) => {
+  const { wire: _run, data: _run_data } = smallRun(changes);
+  return { replay: true, _run, _run_data };
+};
+
+afterEach(() => {
+  dispose();
+  document.body.replaceChildren();
+});
+
+test("the button names the policy, asks Python, and says that it is replaying until the answer is there", async () => {
+  const host = await open();
+  expect(find("replay-ask").textContent).toBe("Replay this session under Plain");
+  find("replay-ask").click();
+  await frames();
+  expect([host.get("replay"), host.get("_seq")]).toEqual([true, 1]);
+  expect(find("replay-status").textContent).toBe("replaying…");
+  host.receive({ ...lived({ seq: 1 }) });
+  await frames();
+  expect(find("replay-status").textContent).toBe("Plain: 6 steps lived, 1 compaction.");
+  expect(find("replay-ask").hidden).toBe(true);
+});
+
+test("a host without a replay shows nothing of it", async () => {
+  await open({ replay: undefined });
+  expect(find("replay").hidden).toBe(true);
+});
+
+test("a changed setting asks anew, and the old picture stays, marked as old", async () => {
+  const host = await open(lived());
+  const over = find("knob-pointer.over") as HTMLInputElement;
+  over.value = "60";
+  over.dispatchEvent(new Event("change"));
+  await frames();
+  expect(find("replay-status").textContent).toBe("replaying…");
+  expect(find("replay").getAttribute("aria-busy")).toBe("true");
+  expect(find("sawtooth").closest<HTMLElement>(".ci-replayed")?.hidden).toBe(false);
+  host.receive(lived({ seq: 1, statusSentence: "Another life." }));
+  await frames();
+  expect(find("replay-status").textContent).toBe("Plain: Another life.");
+});
+
+test("the chart says turn, step, both contexts and the state, in reach of the keyboard", async () => {
+  await open(lived());
+  const saw = find("sawtooth");
+  expect([saw.getAttribute("role"), saw.tabIndex, saw.getAttribute("aria-valuemax")]).toEqual([
+    "slider",
+    0,
+    "6",
+  ]);
+  expect(spoken()).toBe(
+    "turn 2, step 3 of 6, recorded 120, replayed 60, sent 120, 75\u202f% unchanged, auto, completed",
+  );
+  press(saw, "ArrowRight");
+  expect(spoken()).toBe(
+    "turn 2, step 4 of 6, recorded 130, replayed 70, sent 50, 20\u202f% unchanged, normal",
+  );
+  press(saw, "PageDown");
+  press(saw, "End");
+  expect(find("replay-readout").textContent).toBe(
+    "turn 3 · step 6 of 6 · recorded 40 · replayed 100 · normal",
+  );
+});
+
+test("comma, point and the two buttons step from event to event", async () => {
+  await open(lived());
+  expect([chosen(), find("replay").textContent?.includes("3 of 4")]).toEqual([2, true]);
+  press(find("sawtooth"), ".");
+  expect([chosen(), spoken()?.endsWith("failed")]).toEqual([3, true]);
+  expect((find("event-next") as HTMLButtonElement).disabled).toBe(true);
+  press(find("events"), ",");
+  find("event-previous").click();
+  expect(chosen()).toBe(1);
+});
+
+test("events are a list that tells its size, and arrows choose in it", async () => {
+  await open(lived());
+  expect(find("events").getAttribute("role")).toBe("listbox");
+  expect(events()[2]?.getAttribute("aria-setsize")).toBe("4");
+  expect(events()[2]?.getAttribute("aria-posinset")).toBe("3");
+  expect(events()[2]?.textContent).toBe("2✓completed150 → 40");
+  press(find("events"), "Home");
+  expect([chosen(), find("events").getAttribute("aria-activedescendant")]).toEqual([0, events()[0]?.id]);
+});
+
+test("a chosen event tells what it did, by which name, and what each stage was given and left", async () => {
+  await open(lived());
+  const told = find("moment").textContent;
+  for (const part of ["completed", "named compact_boundary", "It completed.", "150 → 40 tokens"])
+    expect(told).toContain(part);
+  const rows = [...find("stage-table").querySelectorAll("tbody tr")].map(row =>
+    [...row.children].map(cell => cell.textContent),
+  );
+  expect(rows).toEqual([
+    ["snip", "150", "90", ""],
+    ["auto", "90", "40", ""],
+    ["reactive", "40", "", "skipped. Not needed."],
+  ]);
+});
+
+test("its moment can be looked at in the session, where it has one", async () => {
+  const host = await open(lived());
+  find("look").click();
+  expect([host.get("at"), host.get("cut")]).toEqual(["e2", ""]);
+  press(find("sawtooth"), ".");
+  expect(find("look")).toBeNull();
+});
+
+test("findings and recorded compactions are told, and lead to their steps", async () => {
+  await open(lived());
+  const [found, recorded] = document.querySelectorAll(".ci-findings li");
+  expect(found?.textContent).toBe("turn 3 no progress Nothing becomes smaller.");
+  expect(recorded?.textContent).toBe("turn 3 ◆ Recorded two turns later.");
+  recorded?.querySelector("button")?.click();
+  expect(spoken()).toContain("step 5 of 6");
+});
+
+test("the states that occur are told by mark and by name", async () => {
+  await open(lived());
+  const key = document.querySelector(".ci-below .ci-fatekey")?.textContent;
+  for (const state of ["○ normal", "△ warning", "↻ auto"]) expect(key).toContain(state);
+});
+
+test("where Python sent only the first events, the list says so", async () => {
+  await open(lived({ counts: { compactions: 1, recorded: 1, events: 9_000, findings: 3 } }));
+  expect(find("replay").textContent).toContain("4 here, 9\u202f000 in run.events");
+  expect(find("replay").textContent).toContain("2 findings more in run.findings");
+});
+
+test("a replay can be put away", async () => {
+  const host = await open(lived());
+  [...document.querySelectorAll("button")].find(button => button.textContent === "put away")?.click();
+  await frames();
+  expect(host.get("replay")).toBe(false);
+  expect([find("replay-ask").hidden, document.activeElement === find("replay-ask")]).toEqual([false, true]);
+});
+
+test("what Python refuses to replay is not waited for", async () => {
+  const host = await open();
+  find("replay-ask").click();
+  host.receive({ _error: "No replay: the window is unknown." });
+  await frames();
+  expect(find("replay-ask").hidden).toBe(false);
+  expect(find("error").textContent).toBe("No replay: the window is unknown.");
+});
+
+test("text of a run stays text", async () => {
+  const evil = '<img src="x" onerror="alert(1)">';
+  const [event] = smallRun().wire.events;
+  const told = { ...(event as NonNullable<typeof event>), step: 2, label: evil, sentence: evil, name: evil };
+  await open(lived({ events: [told], statusSentence: evil, source: evil, summary: [[evil, evil]] }));
+  expect(find("moment").textContent).toContain(evil);
+  expect(document.querySelector("img")).toBeNull();
+});
+
+test("a run whose bytes do not fit becomes a sentence, and the workbench stays", async () => {
+  await open({ ...lived(), _run_data: new DataView(new ArrayBuffer(4)) });
+  expect(find("error").textContent).toMatch(/does not fit/);
+  expect(find("gauge-before").textContent).toContain("165");
+});
+
+test("the plan's stages stand in one line, those that did not run together with their reason", async () => {
+  const skipped = { before: 62, after: 62, ran: false, sentence: "Not needed: the target was met." };
+  const stages = [
+    { name: "snip", before: 165, after: 90, ran: true, sentence: "" },
+    { name: "micro", before: 90, after: 90, ran: true, sentence: "It found nothing to do." },
+    { name: "auto", ...skipped },
+    { name: "collapse", ...skipped },
+  ];
+  const { wire: _plan, data: _plan_data } = smallPlan(scene, { stages });
+  await open({ _plan, _plan_data });
+  expect([...find("stages").children].map(part => part.textContent)).toEqual([
+    "stages",
+    "snip 165 → 90",
+    "micro 90, it found nothing to do",
+    "auto, collapse – not needed: the target was met",
+  ]);
+});
+
+test("a plan without stages has no such line", async () => {
+  await open();
+  expect(find("stages").hidden).toBe(true);
+});

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { pack } from "../dev/pack";
+import {
+  bandStates,
+  compactionOf,
+  decodeRun,
+  firstSpot,
+  nearestEvent,
+  neighbour,
+  reachOf,
+  spotAt,
+  stateAt,
+  turnStep,
+} from "../src/core/run";
+import { smallRun } from "./small";
+
+const { wire, data, run } = smallRun();
+
+test("nothing sent yet is no run, and a run that does not fit its bytes is refused by name", () => {
+  expect(decodeRun({}, null)).toBeNull();
+  expect(decodeRun(undefined, null)).toBeNull();
+  expect(() => decodeRun({ ...wire, steps: 7 }, data)).toThrow("Column recorded has 6 values");
+});
+
+test("events are put in the order of their steps, those of one step as they came", () => {
+  const [first, ...rest] = wire.events;
+  const mixed = decodeRun({ ...wire, events: [...rest, first as (typeof rest)[number]] }, data);
+  expect(mixed?.events.map(event => event.label)).toEqual(["warned", "threshold hit", "completed", "failed"]);
+  expect([...(mixed?.eventStep ?? [])]).toEqual([1, 2, 2, 5]);
+});
+
+test("a step has its first event, or none; and there is no step outside the run", () => {
+  expect([2, 3, -4, 99].map(step => spotAt(run, step))).toEqual([
+    { step: 2, event: 1 },
+    { step: 3, event: -1 },
+    { step: 0, event: -1 },
+    { step: 5, event: 3 },
+  ]);
+});
+
+test("the first look is at what the first compaction came to", () => {
+  expect(firstSpot(run)).toEqual({ step: 2, event: 2 });
+  expect(firstSpot({ ...run, compactions: [] })).toEqual({ step: 1, event: 0 });
+  const quiet = decodeRun({ ...wire, compactions: [], events: [] }, data);
+  expect(quiet && firstSpot(quiet)).toEqual({ step: 0, event: -1 });
+});
+
+test("stepping goes from event to event, and from between two of them to the one on that side", () => {
+  expect(neighbour(run, spotAt(run, 2), 1)).toEqual({ step: 2, event: 2 });
+  expect(neighbour(run, spotAt(run, 2), -1)).toEqual({ step: 1, event: 0 });
+  expect(neighbour(run, spotAt(run, 3), 1)).toEqual({ step: 5, event: 3 });
+  expect(neighbour(run, spotAt(run, 3), -1)).toEqual({ step: 2, event: 2 });
+});
+
+test("at either end stepping stays where it is", () => {
+  const [start, end] = [spotAt(run, 0), spotAt(run, 5)];
+  expect(neighbour(run, start, -1)).toBe(start);
+  expect(neighbour(run, end, 1)).toBe(end);
+});
+
+test("by turn: forward to the next turn's first step, back to this turn's, then the one before", () => {
+  expect([0, 1, 2, 5].map(step => turnStep(run, step, 1))).toEqual([2, 2, 4, 5]);
+  expect([5, 4, 3, 0].map(step => turnStep(run, step, -1))).toEqual([4, 2, 2, 0]);
+});
+
+test("the nearest event is the earlier of two as near, and none beyond the distance", () => {
+  expect([0, 2, 4].map(step => nearestEvent(run, step, 1))).toEqual([0, 1, 3]);
+  expect(nearestEvent(run, 3, 0)).toBe(-1);
+  expect(nearestEvent({ ...run, eventStep: new Int32Array(0) }, 3, 9)).toBe(-1);
+  expect(nearestEvent({ ...run, eventStep: Int32Array.from([1, 5]) }, 3, 2)).toBe(0);
+});
+
+test("an event belongs to the compaction of its step, and of several to the one of its own size", () => {
+  expect(compactionOf(run, 0)).toBeUndefined();
+  expect(compactionOf(run, 1)?.after).toBe(40);
+  const other = { ...(run.compactions[0] as (typeof run.compactions)[number]), before: 150, after: 90 };
+  expect(compactionOf({ ...run, compactions: [other, ...run.compactions] }, 2)?.after).toBe(40);
+});
+
+test("what was not lived has no state and no height", () => {
+  const ended = decodeRun({ ...wire, lived: 2, compactions: [], window: null, thresholds: [] }, data);
+  expect(ended && bandStates(ended).map(({ last }) => last)).toEqual([0, 1]);
+  expect(ended && stateAt(ended, 2)).toBeUndefined();
+  const empty = { ...run, recorded: new Int32Array(6), lived: 1, compactions: [] };
+  expect(reachOf({ ...empty, window: null, thresholds: [] }).top).toBe(50);
+});
+
+test("neighbouring steps in one state are one band", () => {
+  expect(bandStates(run)).toEqual([
+    { state: 0, first: 0, last: 0 },
+    { state: 1, first: 1, last: 1 },
+    { state: 2, first: 2, last: 2 },
+    { state: 0, first: 3, last: 5 },
+  ]);
+  expect(stateAt(run, 2)?.mark).toBe("↻");
+});
+
+test("limits far above both lines are not drawn, and do not press them flat", () => {
+  const { top, lines, beyond } = reachOf(run);
+  expect(top).toBe(200);
+  expect(lines.map(({ label }) => label)).toEqual(["compacts above", "window"]);
+  expect(beyond).toEqual([]);
+  const large = reachOf({ ...run, window: 1_000_000 });
+  expect([large.top, large.beyond[0]?.label]).toEqual([150, "window"]);
+});
+
+test("a run without steps decodes and has nowhere to go", () => {
+  const columns = wire.columns.map(column => ({ ...column, length: 0, offset: 0 }));
+  const none = decodeRun({ ...wire, steps: 0, events: [], compactions: [], columns }, pack({}).bytes);
+  expect(none?.steps).toBe(0);
+  expect(none && firstSpot(none)).toEqual({ step: 0, event: -1 });
+});
