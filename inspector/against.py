@@ -28,20 +28,28 @@ def compare_recorded(life: Life, history: History, policy: Policy, window: int) 
             begin = mark.step
 
 
-def find_looks(life: Life, check: Check, steps: int) -> Bools:
-    """bool[k]: steps at whose end the policy looks at the context.
+def find_moments(life: Life, check: Check) -> Bools:
+    """bool[n]: entries of the life right after which the policy looks at the context; before a request it is
+    looked at when that goes out.
 
     After a reply it looks when nothing is left to be answered (FLUE §11), after outputs only when a request
-    follows (TIERED §5).
+    follows (TIERED §5). While a call waits for its output nobody looks: what compacts would part the two.
     """
-    n = len(life)
-    follows = np.append(life.requests[1:], True)[:n]
     if check == "reply":
-        at = life.replies & ~life.open[1:]
-    elif check == "outputs":
-        at = life.answers & np.append(life.requests[1:], False)[:n]
-    else:
-        at = follows
+        return life.replies & ~life.open[1:]
+    if check == "outputs":
+        return life.answers & _asked_next(life)
+    return np.zeros(len(life), bool)
+
+
+def _asked_next(life: Life) -> Bools:
+    """bool[n]: a request goes out right after this entry."""
+    return np.append(life.requests[1:], False)[: len(life)]
+
+
+def find_looks(life: Life, check: Check, steps: int) -> Bools:
+    """bool[k]: steps at whose end the policy looks at the context."""
+    at = _asked_next(life) if check == "request" else find_moments(life, check)
     out = np.zeros(steps, bool)
     out[life.step[at]] = True
     return out
@@ -67,7 +75,11 @@ def _beside(
     threshold = trigger.threshold(window)
     fires = f"{'above' if trigger.above else 'at'} {threshold:,.0f}{_share(threshold, window)}"
     above = np.array([trigger.fires(size, window) for size in sizes.tolist()], bool)
-    hits = np.flatnonzero(above & looks[begin : mark.step])
+    seen = looks[begin : mark.step].copy()
+    if trigger.check == "request":
+        # What the compaction stands before was about to be asked.
+        seen[-1:] = True
+    hits = np.flatnonzero(above & seen)
     if len(hits):
         at = begin + int(hits[0])
         fired = int(history.turn[at])

@@ -20,6 +20,7 @@ from .ledger import Ledger, clear_output
 from .live import UNSEEN
 from .notices import PlacedNotice
 from .plan import Plan
+from .provenance import is_summary
 from .rules.carry_file_operations import CarryFileOperations, collect
 from .session import Boundary, Entry, Session
 from .summary import Checkpoint, shown_summary
@@ -103,7 +104,10 @@ def _pieces(
         if block is None:
             block = clear_output(entry.blocks[offset]) if emptied[row] else entry.blocks[offset]
         origin = (BlockRef(entry.id, offset),)
-        pieces.append(Piece(block, entry.role, positions[row] + 1, origin, fates[row], tokens[row]))
+        piece = Piece(block, entry.role, positions[row] + 1, origin, fates[row], tokens[row])
+        pieces.append(
+            replace(piece, summary=True) if entry.kind != "message" and is_summary(entry) else piece
+        )
     return pieces
 
 
@@ -118,7 +122,7 @@ def _summary_pieces(session: Session, plan: Plan, place: int, checkpoint: Checkp
     if checkpoint is not None:
         text = shown_summary(session.format, checkpoint.text)
         tokens = int(plan.ledger.count_texts([text])[0])
-        return [Piece(Text(text=text), "user", 0, tuple(refs), "summarised", tokens)]
+        return [Piece(Text(text=text), "user", 0, tuple(refs), "summarised", tokens, summary=True)]
     pieces, left = [], plan.summary_tokens
     texts = plan.stand_in.texts(place)
     for number, (text, first, end) in enumerate(texts):
@@ -128,8 +132,9 @@ def _summary_pieces(session: Session, plan: Plan, place: int, checkpoint: Checkp
         left -= tokens
         mine = refs[bisect_left(positions, first) : bisect_left(positions, end)]
         message = 0 if len(texts) == 1 else number - len(texts)
+        said = Text(text=text)
         pieces.append(
-            Piece(Text(text=text), "user", message, tuple(mine), "summarised", tokens, stand_in=True)
+            Piece(said, "user", message, tuple(mine), "summarised", tokens, stand_in=True, summary=True)
         )
     return pieces
 
@@ -161,6 +166,7 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
         first_kept=tail[0] if unbroken else None,
         kept=tuple(kept if unbroken else kept + tail),
         summary=checkpoint.text,
+        extra={"derived_from": "user content", "trust": "untrusted"},
         **carried_files(plan, plan.place),
     )
     entry = Entry(

@@ -154,7 +154,7 @@ class AuditEvent:
 
     @property
     def sentence(self) -> str:
-        """The moment in words, with its figures."""
+        """The moment in words, with its figures; turns are counted from 1 for who reads them."""
         figures = self._figures
         return f"{KINDS[self.kind].meaning}{f': {figures}' if figures else ''}."
 
@@ -166,9 +166,9 @@ class AuditEvent:
             if key == "ratio" and value is not None:
                 parts.append(f"{value:.0%} of the window")
             elif isinstance(value, int | float | str) and not isinstance(value, bool):
-                parts.append(f"{key} {value}")
+                parts.append(f"{key} {value if isinstance(value, str) else f'{value:,}'}")
         if self.turn is not None:
-            parts.append(f"turn {self.turn}")
+            parts.append(f"turn {self.turn + 1}")
         return ", ".join(parts)
 
     def to_json(self) -> dict[str, Any]:

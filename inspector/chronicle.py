@@ -9,7 +9,7 @@ from .audit import AuditEvent
 from .conduct import Transition
 from .life import Life, Refusal
 from .run import Finding
-from .session import Session
+from .session import Entry, Session
 
 
 class Chronicle:
@@ -22,30 +22,51 @@ class Chronicle:
         self.session, self.life = session, life
         self.events: list[AuditEvent] = []
         self.findings: list[Finding] = []
-        self.step = self.turn = 0
-        self.entry: str | None = None
         self.model: str | None = None
-        self._provider: str | None = None
-        self._model: str | None = None
+        self._moment: tuple[int, bool] | Refusal = (0, False)
         self._told: set[str] = set()
 
     def stand(self, number: int, arrived: bool) -> None:
         """From now on it is the moment before the life's entry `number`, or with `arrived` after it."""
-        here = self.life.entry(number)
-        self.step, self.turn = int(self.life.step[number]), int(self.life.turn[number])
-        after = number if arrived else number - 1
-        self.entry = self.life.entry(after).id if after >= 0 else None
-        self._provider, self._model = here.provider, here.model
+        self._moment = (number, arrived)
 
     def stand_at(self, refusal: Refusal) -> None:
         """From now on it is the moment of a refusal in the file."""
-        here = self.session.entries[refusal.entry]
-        self.step, self.turn, self.entry = refusal.step, refusal.turn, here.id
-        self._provider, self._model = here.provider, here.model
+        self._moment = refusal
+
+    @property
+    def step(self) -> int:
+        """The step of the moment."""
+        if isinstance(self._moment, Refusal):
+            return self._moment.step
+        return int(self.life.step[self._moment[0]]) if len(self.life) else 0
+
+    @property
+    def turn(self) -> int:
+        """The turn of the moment."""
+        if isinstance(self._moment, Refusal):
+            return self._moment.turn
+        return int(self.life.turn[self._moment[0]]) if len(self.life) else 0
+
+    @property
+    def entry(self) -> str | None:
+        """The id of the entry after which the moment is; None before the first."""
+        if isinstance(self._moment, Refusal):
+            return self.session.entries[self._moment.entry].id
+        number, arrived = self._moment
+        return self.life.entry(number - (not arrived)).id if number or arrived else None
+
+    @property
+    def _speaker(self) -> Entry | None:
+        """Who tells the provider and model of the moment."""
+        if isinstance(self._moment, Refusal):
+            return self.session.entries[self._moment.entry]
+        return self.life.entry(self._moment[0]) if len(self.life) else None
 
     def tell(self, kind: str, before: int | None = None, after: int | None = None, **data: Any) -> None:
         """An event."""
         self._told.add(kind)
+        speaker = self._speaker
         self.events.append(
             AuditEvent(
                 kind,
@@ -53,8 +74,8 @@ class Chronicle:
                 turn=self.turn,
                 entry=self.entry,
                 correlation=f"turn-{self.turn + 1}",
-                provider=self._provider or self.session.format,
-                model=self.model or self._model or self.session.model,
+                provider=(speaker and speaker.provider) or self.session.format,
+                model=self.model or (speaker and speaker.model) or self.session.model,
                 before=before,
                 after=after,
                 data=data,

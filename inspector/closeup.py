@@ -11,6 +11,17 @@ from .blocks import Block
 from .fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
 from .plan import Plan
 from .printable import printable, printable_tree
+from .provenance import (
+    AGAIN,
+    DERIVED,
+    UNTRUSTED,
+    find_upstream,
+    is_summary,
+    tell_downstream,
+    tell_origin,
+    tell_reader,
+)
+from .session import Entry
 from .summary import describe_call
 from .table import FATES, Table
 
@@ -49,8 +60,12 @@ def describe_body(plan: Plan, row: int) -> dict[str, Any]:
                 f"record {where.line}" + (f", byte {where.offset:,}" if where.offset >= 0 else ""),
             ]
         )
-    if block.kind == "reasoning" and not block.text:
-        facts.append(["text", "encrypted or withheld by the provider"])
+    if block.kind == "reasoning":
+        facts += _reasoning(plan, entry, block)
+    if is_summary(entry):
+        facts += _WRITTEN_UP
+    if upstream := find_upstream(table.session, int(table.live.entries[table.live.position[row]])):
+        facts.append(["downstream", tell_downstream(upstream.id)])
     if table.live.cleared[row]:
         facts.append(["recorded", "an earlier compaction emptied this output"])
     return {
@@ -60,6 +75,17 @@ def describe_body(plan: Plan, row: int) -> dict[str, Any]:
     }
 
 
+def _reasoning(plan: Plan, entry: Entry, block: Block) -> list[list[str]]:
+    """Who thought it, and whether who reads the context now can use it (S0-28)."""
+    facts = [["origin", tell_origin(entry)]]
+    if reader := tell_reader(plan.session, entry):
+        facts.append(["not portable", f"made by {tell_origin(entry)}; {reader} reads this context now"])
+    if not block.text:
+        facts.append(["text", "encrypted or withheld by the provider"])
+    return facts
+
+
+_WRITTEN_UP = [["trust", UNTRUSTED], ["derived from", DERIVED]]
 _BY = {
     BY_PIN: "a pin",
     BY_PAIR: "the other half of its call",
@@ -81,9 +107,11 @@ def _after(plan: Plan, row: int) -> dict[str, Any] | None:
 
 
 def describe_summary(plan: Plan, place: int) -> dict[str, Any]:
-    """The stand-in summary for a cut at `place`."""
+    """The stand-in summary for a cut at `place`, and what to know of every text that stands there."""
     stands = 0 < place < len(plan.cuts)
-    return _body("\n\n".join(text for text, _, _ in plan.stand_in.texts(place)) if stands else "")
+    text = "\n\n".join(text for text, _, _ in plan.stand_in.texts(place)) if stands else ""
+    facts = [*_WRITTEN_UP, ["deterministic", AGAIN]] if text else []
+    return {**_body(text), "facts": facts}
 
 
 def _row(table: Table, row: int) -> dict[str, str]:

@@ -171,8 +171,11 @@ class Compactor:
 
 
 def is_lasting(plan: Plan) -> bool:
-    """Whether a plan changes the context itself, and not only what is shown of it in a request."""
-    changed = (plan.fate != VERBATIM) & (plan.fate != CLEARED)
+    """Whether a plan changes the context itself, and not only what is shown of it in a request.
+
+    Halves of calls that no request may carry are left out of any plan; that alone is no compaction.
+    """
+    changed = (plan.fate != VERBATIM) & (plan.fate != CLEARED) & (plan.outcome.rule >= 0)
     return plan.summarises or plan.notice is not None or bool(changed.any())
 
 

@@ -17,7 +17,8 @@ class Piece:
 
     `message` numbers the message it belongs to: pieces of one message are adjacent and share `role`.
     `origin` names the blocks it stands for: one for a block kept or shortened, many for a summary.
-    `tokens` is by the ledger's counter. `stand_in` marks text that a model would have written.
+    `tokens` is by the ledger's counter. `summary` marks what was written up of other words, recorded or
+    planned; `stand_in` such text that no model has written.
     """
 
     block: Block
@@ -27,10 +28,21 @@ class Piece:
     fate: str
     tokens: int
     stand_in: bool = False
+    summary: bool = False
+
+    @property
+    def derived(self) -> bool:
+        """Whether it is made of what users said, and may repeat any of it (S0-111)."""
+        return self.summary
+
+    @property
+    def untrusted(self) -> bool:
+        """Whether a model wrote it about others' words, so that nothing it asks for counts (S0-115)."""
+        return self.summary
 
     def __repr__(self) -> str:
         words = " ".join(self.block.text[: 4 * _SHOWN].split())
-        marked = ", stand-in" if self.stand_in else ""
+        marked = ", stand-in" if self.stand_in else ", summary" if self.summary else ""
         shown = printable(words, _SHOWN) + ("…" if len(words) > _SHOWN else "")
         return (
             f'Piece({printable(self.role)} {self.block.kind} "{shown}", '

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .chronicle import Chronicle
-from .conduct import LEVELS, Conduct, Latch, Permission, State, begin, finish, may_send, step
+from .conduct import LEVELS, Conduct, Latch, Permission, State, begin, finish, level_of, may_send, step
 from .lint import suggest
 from .policy import Reason, Trigger
 from .tally import Pass, Tally, no_progress
@@ -32,9 +32,21 @@ class Harness:
         """Follow how full the window is."""
         self.state, moves = step(self.conduct, self.state, self.world.ratio)
         self.chronicle.tell_moves(moves)
-        if self.conduct.engine == "none" and any(move.kind in ("warned", "required") for move in moves):
+        if any(move.kind in ("warned", "required", "blocked") for move in moves):
+            self._explain()
+
+    def _explain(self) -> None:
+        """What to know of a threshold that was crossed (S1-3, S1-39)."""
+        if self.conduct.engine == "none":
             self.chronicle.tell("suggested", before=self.world.size)
             self.chronicle.find_once("suggested", suggest(self.conduct))
+        head, window = self.world.head, self.world.window
+        if level_of(self.conduct, head / window) != LEVELS[0]:
+            self.chronicle.find_once(
+                "head",
+                f"What stands before the messages, system prompt and tools, fills {head / window:.0%} of the "
+                "window by itself; no history needs to be long for this threshold.",
+            )
 
     def begin(self, reason: Reason) -> None:
         """A compaction starts."""

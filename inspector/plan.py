@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .blocks import BlockRef
 from .cuts import END, CutPoint, CutPoints, find_cuts
 from .cuttable import CutTable
 from .errors import EditError, PolicyError
@@ -25,6 +26,7 @@ from .live import Bools
 from .notices import PlacedNotice
 from .policies import find_policy, names_of_policies
 from .policy import Edits, Policy, Reason, Verdict, read_edits
+from .provenance import NOT_DETERMINISTIC, find_lost, tell_lost
 from .rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from .session import Session
 from .stages import StageReport, report_stages
@@ -156,6 +158,16 @@ class Plan:
     def summarises(self) -> bool:
         """Whether a summary is written."""
         return self.spec is not None and bool((self.fate == SUMMARISED).any())
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same history always gives the same context: no model writes a summary (S0-69)."""
+        return not self.summarises
+
+    @cached_property
+    def lost(self) -> tuple[BlockRef, ...]:
+        """The blocks that are no longer verbatim in the context; the session keeps them (S1-32)."""
+        return find_lost(self.table, self.fate)
 
     @property
     def cut(self) -> CutPoint | None:
@@ -361,6 +373,10 @@ def _notes(plan: Plan) -> list[str]:
         notes.append(f"The target of {limit:,} is missed: {left:,} are left by the policy's own measure.")
     if not plan.fits:
         notes.append("What is left would trigger the policy again.")
+    if not plan.deterministic:
+        notes.append(NOT_DETERMINISTIC)
+    if lossy := tell_lost(plan.fate):
+        notes.append(lossy)
     for decision in plan.decisions:
         notes.extend(decision.notes)
     return notes

@@ -26,7 +26,7 @@ Status = Literal["finished", "paused", "failed"]
 class Compaction:
     """One compaction of a run. `plan` is an ordinary plan, on the replayed context as a session of its own.
 
-    `before` and `after` are tokens as the run tells them; `prefix` those before the first block that was
+    `entry` is the last that had arrived. `before` and `after` are tokens as the run tells them; `prefix` those before the first block that was
     changed, which a provider's cache still knows. `calls` is how often the summariser was asked, `asked` and
     `written` the tokens of its requests and answers. `adopted` is False for one that failed or did not help.
     """
@@ -68,18 +68,25 @@ class Recorded(NamedTuple):
     sentence: str
 
 
+class Headroom(NamedTuple):
+    """Tokens left before a policy fires, and turns, if they go on as since the last compaction."""
+
+    tokens: int
+    turns: float | None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """Columns over the k steps of a session's life (one request with its tool outputs), and what happened.
 
     entry     int32[k]  position in `session.entries` of the last entry of the step, -1 before the first
     turn      int32[k]  turn of the step, 0-based
-    recorded  int64[k]  tokens in the context at its end as it was: reported, else counted
+    recorded  int64[k]  tokens in the context at its end as it was: as last reported, and counted since
     context   int64[k]  the same in the context the policy leaves
     measured  int64[k]  that context by the policy's own measure
     sent      int64[k]  tokens of the request that opens the step, 0 when it opens with none
     cached    int64[k]  of which an unchanged prefix of the request before
-    output    int64[k]  tokens of the reply
+    output    int64[k]  tokens of the reply: reported, else counted
     state     uint8[k]  index into STATES at its end
 
     A run that ends early, paused or failed, repeats its last figures. `source` tells where tokens come from.
@@ -123,6 +130,17 @@ class Run:
             [0, *self.context.max(initial=0, keepdims=True).tolist(), *(c.before for c in self.adopted)]
         )
 
+    @property
+    def headroom(self) -> Headroom | None:
+        """What is left at the end before the policy fires; None when nothing tells where that is (S0-73)."""
+        if not len(self) or not self.threshold:
+            return None
+        left = self.threshold - int(self.measured[-1])
+        since = max((item.step for item in self.adopted), default=0)
+        turns = int(self.turn[-1] - self.turn[since]) + 1
+        grown = int(self.measured[-1]) - (int(self.measured[since]) if self.adopted else 0)
+        return Headroom(left, max(left, 0) * turns / grown if grown > 0 else None)
+
     def states(self) -> dict[str, int]:
         """How many steps ended in each state."""
         counts = np.bincount(self.state, minlength=len(STATES)).tolist()
@@ -146,6 +164,10 @@ class Run:
             lines.append(f"  {where}: {item.reason} {item.before:,} {verb} {item.after:,}")
         if len(self.compactions) > 8:
             lines.append(f"  … {len(self.compactions) - 8} more")
+        room = self.headroom
+        if room is not None and room.tokens > 0:
+            turns = "" if room.turns is None else f", some {room.turns:.0f} turns as they were lately"
+            lines.append(f"  {room.tokens:,} tokens are left before the policy fires{turns}")
         lines += [f"  {finding.sentence}" for finding in self.findings]
         if tally:
             lines.append("  events: " + ", ".join(f"{n} {kind}" for kind, n in tally.most_common(8)))

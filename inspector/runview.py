@@ -11,17 +11,20 @@ from typing import Any
 from .audit import AuditEvent
 from .bill import Bill
 from .columns import Packer
-from .conduct import FACES, STATES, Dialect, State, name_state
+from .conduct import STATES, Dialect
 from .cost import SummaryCall, price_steps
+from .fill import describe_state
 from .prices import find_price
 from .printable import printable_tree
-from .run import Compaction, Run
+from .run import Compaction, Finding, Run
+from .view import describe_stages
 
 Picture = tuple[dict[str, Any], bytes]
 
 MOST_EVENTS = 5_000
 MOST_FINDINGS = 500
 REASONS = {"auto": "By itself", "manual": "By /compact", "overflow": "After the provider refused"}
+"""Ahead of trouble and out of it are told apart (S4-25)."""
 TONES = {
     **dict.fromkeys(("failed", "refused", "blocked", "token_overflow", "byte_overflow", "surfaced"), "bad"),
     **dict.fromkeys(("breaker_opened", "no_progress", "irreducible", "double_ran"), "bad"),
@@ -51,6 +54,7 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
     dialect = run.policy.conduct.dialect
     recorded = sum(boundary.kind == "compact" for _, boundary in run.session.boundaries)
     bill, note = _price(run)
+    findings = list_findings(run)
     picture = {
         "seq": seq,
         "policy": run.policy.name,
@@ -60,12 +64,12 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
         "window": run.window or None,
         "threshold": run.threshold,
         "thresholds": _thresholds(run),
-        "states": [_state(state, dialect) for state in STATES],
+        "states": [describe_state(state, dialect) for state in STATES],
         "counts": {
             "compactions": len(run.adopted),
             "recorded": recorded,
             "events": len(run.events),
-            "findings": len(run.findings),
+            "findings": len(findings),
         },
         "summary": _summarise(run, recorded, bill),
         "source": " · ".join(filter(None, (run.source, note))),
@@ -73,7 +77,7 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
         "compactions": [_compaction(compaction) for compaction in run.compactions],
         "findings": [
             {"kind": _words(found.kind), "step": found.step, "sentence": found.sentence}
-            for found in run.findings[:MOST_FINDINGS]
+            for found in findings[:MOST_FINDINGS]
         ],
         "against": [{"step": told.step, "sentence": told.sentence} for told in run.against],
         "steps": len(run),
@@ -83,11 +87,17 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
     return printable_tree(picture), pack.data
 
 
-def _state(state: State, dialect: Dialect) -> dict[str, str]:
-    """A state by its mark and its colour (S2-40), with the system's own word where that is another."""
-    face, own = FACES[state], name_state(state, dialect)
-    label = state if own.lower() == state else f"{state} ({own})"
-    return {"id": state, "label": label, "mark": face.mark, "tone": face.colour.replace(" ", "")}
+def list_findings(run: Run) -> list[Finding]:
+    """A run's findings in order, and from where on it is one of many that could follow (S0-70, S0-71)."""
+    first = next((item for item in run.adopted if not item.plan.deterministic), None)
+    if first is None:
+        return list(run.findings)
+    sentence = (
+        "From here on everything follows a summary that a model writes. Another run may get another summary "
+        "from the same history, and other turns after it."
+    )
+    found = [*run.findings, Finding("downstream", first.step, sentence)]
+    return sorted(found, key=lambda finding: finding.step)
 
 
 def _words(name: str) -> str:
@@ -158,7 +168,7 @@ def _compaction(compaction: Compaction) -> dict[str, Any]:
         "after": compaction.after,
         "adopted": compaction.adopted,
         "sentence": _say_compaction(compaction),
-        "stages": [stage._asdict() for stage in compaction.plan.stages],
+        "stages": describe_stages(compaction.plan),
     }
 
 

@@ -206,14 +206,14 @@ class Tiers:
     def stop(self) -> int:
         """The depth at which the policy stops. A cut by hand or a /compact asks for one stage at least."""
         if not self.stages:
-            return 0
+            return self[0].depth
         limit, last = self.limit, self.last
         asked = self.by_hand is not None or self.table.reason != "auto"
         for depth in range(1 if asked else 0, last):
             tier = self[depth]
             if limit is not None and tier.size(tier.place) <= limit:
                 return depth
-        return last
+        return self[last].depth
 
     @cached_property
     def depths(self) -> Ints:

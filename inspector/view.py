@@ -13,6 +13,7 @@ import numpy as np
 
 from .columns import Packer
 from .cuts import CUT_RULES
+from .fill import describe_fill, tell_fill
 from .history import History, Segment
 from .knobs import describe_rules, first_rule
 from .ledger import SECTIONS, Ledger
@@ -20,6 +21,7 @@ from .models import window_of
 from .plan import Plan
 from .policies import list_policies
 from .printable import printable, printable_tree
+from .provenance import is_summary, tell_downstream
 from .session import Session
 from .table import COUNTED, FATES
 
@@ -105,16 +107,32 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
         "policySource": plan.policy.source,
         "cut": _cut(plan),
         "rules": describe_rules(plan),
-        "stages": [stage._asdict() for stage in plan.stages],
+        "stages": describe_stages(plan),
         "before": {"total": plan.before + hidden, "sections": _before(plan, hidden)},
         **_limits(plan),
-        "trigger": {"fires": bool(plan.verdict.fires), "sentence": plan.verdict.sentence},
+        "trigger": {"fires": bool(plan.verdict.fires), "sentence": tell_fill(plan)},
+        "state": describe_fill(plan),
         "notes": list(plan.notes),
         "recipe": plan.recipe,
         "pins": list(plan.edits.pins),
         "columns": pack.columns,
     }
     return printable_tree(picture), pack.data
+
+
+def describe_stages(plan: Plan) -> list[dict[str, Any]]:
+    """What each stage did, and how it looks: its number among the regular ones, or "emergency" (S2-12).
+
+    A stage is one for emergencies when it runs only after the provider has refused.
+    """
+    regular = [stage.name for stage in plan.policy.stages if stage.reasons != ("overflow",)]
+    return [
+        {
+            **report._asdict(),
+            "look": f"stage{regular.index(report.name) + 1}" if report.name in regular else "emergency",
+        }
+        for report in plan.stages
+    ]
 
 
 def _limits(plan: Plan) -> dict[str, Any]:
@@ -212,7 +230,18 @@ def _segment(segment: Segment, session: Session, history: History) -> dict[str, 
         "lastStep": segment.last_step,
         "tokens": segment.tokens,
         "current": segment.at == session.leaf,
+        "note": _tell_segment(segment, session, history),
     }
+
+
+def _tell_segment(segment: Segment, session: Session, history: History) -> str:
+    """Which recorded summary a stretch follows, if any (S0-70)."""
+    at = [
+        mark.entry
+        for mark in history.marks
+        if mark.kind == "compact" and mark.step <= segment.first_step and is_summary(session[mark.entry])
+    ]
+    return f"downstream {tell_downstream(at[-1])}" if at else ""
 
 
 def _mark_label(kind: str, before: int | None, after: int | None) -> str:

@@ -35,6 +35,10 @@ class World:
         self.carried: tuple[Entry, ...] = ()
         self._file = ledger
         self._columns = take_columns(ledger, np.zeros(0, np.int64))
+        # Lists, because they are looked at one by one.
+        self._tokens, self._weight = life.tokens.tolist(), life.weight.tolist()
+        self._hidden, self._prompt = life.hidden.tolist() or [0], life.prompt.tolist()
+        self._reports = life.reports.tolist()
         self._counted, self._own = ledger.head_tokens, 0
         self._last: int | None = None
         self._model: str | None = None
@@ -47,21 +51,16 @@ class World:
     def arrive(self) -> None:
         """The life's next entry arrives."""
         number = self.position
-        self._counted += int(self.life.tokens[number])
-        self._own += int(self.life.weight[number])
+        self._counted += self._tokens[number]
+        self._own += self._weight[number]
         self.position += 1
-        if self.life.reports[number]:
+        if self._reports[number]:
             self._last = self.size
 
     @property
     def hidden(self) -> int:
         """What the provider reports beyond what is counted: its very word until the context is changed."""
-        return self._hide(self.position - 1)
-
-    def _hide(self, number: int) -> int:
-        if not len(self.life):
-            return 0
-        beyond = int(self.life.hidden[min(max(number, 0), len(self.life) - 1)])
+        beyond: int = self._hidden[max(self.position - 1, 0)]
         return max(beyond, 0) if self.changed else beyond
 
     @property
@@ -72,8 +71,11 @@ class World:
     @property
     def asked(self) -> int:
         """Tokens of the request that the next entry answers: reported for it, as long as nothing changed."""
-        told = int(self.life.prompt[self.position])
-        return told if told >= 0 and not self.changed else max(self._counted + self._hide(self.position), 0)
+        told: int = self._prompt[self.position]
+        if told >= 0 and not self.changed:
+            return told
+        beyond = self._hidden[self.position]
+        return max(self._counted + (max(beyond, 0) if self.changed else beyond), 0)
 
     @property
     def head(self) -> int:

@@ -155,7 +155,7 @@ def test_mini_claude_code_tells_compact_otherwise_and_a_recovery_not_at_all() ->
 def test_S3_25_a_line_is_tagged_and_has_before_and_after() -> None:
     line = event("completed", after=4_000, reason="auto").line_in("mini-claude-code")
     assert line.startswith("[compaction] 9,000 -> 4,000 tokens")
-    assert line.endswith("turn 7")
+    assert line.endswith("turn 8")
 
 
 def test_claude_code_tells_crossings_as_transitions_of_its_states() -> None:
@@ -261,7 +261,7 @@ def test_events_are_values() -> None:
 def test_every_event_has_a_sentence_a_line_and_json(kind: str) -> None:
     told = event(kind, after=4_000, ratio=0.82, reason="auto")
     assert re.fullmatch(
-        r"[A-Z/].*: 9,000 -> 4,000 tokens, 82% of the window, reason auto, turn 7\.", told.sentence
+        r"[A-Z/].*: 9,000 -> 4,000 tokens, 82% of the window, reason auto, turn 8\.", told.sentence
     )
     assert AuditEvent(kind).sentence == f"{KINDS[kind].meaning}."
     assert json.loads(json.dumps(told.to_json())) == told.to_json()

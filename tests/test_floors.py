@@ -23,9 +23,9 @@ FLOORS: tuple[str, ...] = (
     ),
     (
         "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights ownrules "
-        "archive lengths pointers snips spill"
+        "archive lengths pointers provenance snips spill"
     ),
-    "context assembly carried editing manifest_view wire knobs",
+    "context assembly carried editing fill manifest_view wire knobs",
     "diff trace cost bill",
     (
         "review replay run life bundled story against attempts chronicle compactor gateway harness inflight "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
@@ -103,7 +103,9 @@ def scenarios(draw: st.DrawFn, session: Session) -> Scenario:
     )
     return Scenario(
         acts=tuple(draw(st.lists(acts, max_size=4))) if names else (),
-        writer=Writer(fails=draw(st.integers(0, 4)), oversize=draw(st.sampled_from((0, 0.5, 1, 1.5, 3, 100)))),
+        writer=Writer(
+            fails=draw(st.integers(0, 4)), oversize=draw(st.sampled_from((0, 0.5, 1, 1.5, 3, 100)))
+        ),
         user=draw(st.sampled_from(("compacts", "waits", "overrides", "resets"))),
         consents=draw(st.booleans()),
         tool=draw(st.booleans()),
@@ -133,7 +135,6 @@ def live(given: dict[str, Any]) -> Run:
     return replay(**given)
 
 
-@settings(max_examples=400)
 @given(lives())
 def test_any_life_is_told_in_order_with_every_field_and_drawn(given: dict[str, Any]) -> None:
     run = live(given)
@@ -150,7 +151,6 @@ def test_any_life_is_told_in_order_with_every_field_and_drawn(given: dict[str, A
     assert repr(run)
 
 
-@settings(max_examples=200)
 @given(lives())
 def test_the_same_life_is_the_same_again(given: dict[str, Any]) -> None:
     one, other = live(given), live(given | {"ledger": count_tokens(given["session"], LENGTH)})
@@ -168,7 +168,6 @@ def told(item: Compaction) -> tuple[Any, ...]:
     return (item.adopted, item.reason, item.entry, *figures, fates)
 
 
-@settings(max_examples=300)
 @given(lives())
 def test_S0_39_S4_12_compactions_keep_pairs_whole_and_invent_no_reasoning(given: dict[str, Any]) -> None:
     run = live(given)
@@ -183,7 +182,6 @@ def test_S0_39_S4_12_compactions_keep_pairs_whole_and_invent_no_reasoning(given:
             assert calls == outputs
 
 
-@settings(max_examples=300)
 @given(lives(orderly=True))
 def test_S4_12_what_a_compaction_leaves_may_be_sent(given: dict[str, Any]) -> None:
     run = live(given)
@@ -196,7 +194,6 @@ def test_S4_12_what_a_compaction_leaves_may_be_sent(given: dict[str, Any]) -> No
         assert has <= had
 
 
-@settings(max_examples=300)
 @given(lives())
 def test_life_goes_on_from_what_build_context_says(given: dict[str, Any]) -> None:
     run = live(given)
@@ -219,13 +216,17 @@ def test_life_goes_on_from_what_build_context_says(given: dict[str, Any]) -> Non
             assert left.tokens >= said.tokens + more
 
 
-@settings(max_examples=200)
 @given(st.booleans().flatmap(lambda tidy: sessions(orderly=tidy)), st.sampled_from(get_args(Check)))
 def test_a_policy_that_never_fires_leaves_the_life_as_it_was(session: Session, check: Check) -> None:
     policy = Policy(name="never", trigger=Trigger(enabled=False, check=check))
     run = replay(session, policy, ledger=count_tokens(session, LENGTH), window=5000)
     assert not run.compactions and run.status == "finished"
-    assert {event.kind for event in run.events} <= {"token_overflow", "byte_overflow", "leaf_removed", "surfaced"}
+    assert {event.kind for event in run.events} <= {
+        "token_overflow",
+        "byte_overflow",
+        "leaf_removed",
+        "surfaced",
+    }
     if not any(mark.kind in ("compact", "micro") for mark in trace(session).marks):
         assert run.context.tolist() == run.recorded.tolist()
     sent = run.sent[run.sent > 0]
@@ -235,7 +236,6 @@ def test_a_policy_that_never_fires_leaves_the_life_as_it_was(session: Session, c
     assert (cached[1:][grows] == sent[:-1][grows]).all()
 
 
-@settings(max_examples=200)
 @given(lives())
 def test_a_summary_is_written_up_from_what_was_summarised(given: dict[str, Any]) -> None:
     run = live(given)

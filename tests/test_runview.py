@@ -163,7 +163,9 @@ def test_a_compaction_of_a_policy_with_stages_tells_each(session: Session, ledge
     done = Compaction(step=2, turn=1, entry="e9", reason="auto", plan=staged, before=9, after=5, prefix=0)
     (told,) = draw(make_run(staged, compactions=(done,)))["compactions"]
     assert [stage["name"] for stage in told["stages"]] == [stage.name for stage in staged.policy.stages]
-    assert all(set(stage) == {"name", "before", "after", "ran", "sentence"} for stage in told["stages"])
+    assert all(
+        set(stage) == {"name", "before", "after", "ran", "sentence", "look"} for stage in told["stages"]
+    )
 
 
 def test_thresholds_that_fall_together_are_one_line(plan: Plan) -> None:

@@ -23,6 +23,7 @@ from .runs import (
 
 HEAD = ("system", "tools", "provided", "head_tokens", "model")
 """Fields of a context that stand before its pieces."""
+CROSSED = "A summary stands between them: the same history may give another one, and other turns after it."
 RUN_LIMIT = 8
 """Lines that a printed diff gives to adjacent rows of one kind."""
 
@@ -92,6 +93,11 @@ class Diff:
         """Rows of each kind, in the order of KINDS; a kind without rows is 0."""
         found = Counter(row.kind for row in self.rows)
         return {kind: found[kind] for kind in KINDS}
+
+    @property
+    def crosses_summary(self) -> bool:
+        """Whether a summary stands on either side: what comes after it was not given by the history alone."""
+        return any(piece.summary for row in self.rows for piece in _pieces(row))
 
     def runs(self) -> tuple[Run[Row], ...]:
         """All rows, adjacent ones of one kind together."""
@@ -196,6 +202,8 @@ def _table(diff: Diff) -> Iterator[str]:
     tokens = f"{diff.tokens_before:,} → {diff.tokens_after:,} tokens ({diff.tokens:+,})"
     yield f"Diff: {old:,} → {new:,} pieces, {tokens}"
     yield "  " + ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    if diff.crosses_summary:
+        yield f"  ! {CROSSED}"
     for change in diff.head:
         if change.field in ("model", "head_tokens"):
             yield f"~ {change.field}: {show_plain(f'{change.before} → {change.after}', 100)}"
@@ -212,6 +220,12 @@ def _run(run: Run[Row]) -> list[str]:
         return [_line(row) for row in run.rows]
     shown = RUN_LIMIT - 1
     return [*map(_line, run.rows[:shown]), f"{SIGNS[run.kind]} … {len(run) - shown:,} rows more"]
+
+
+def _pieces(row: Row) -> tuple[Piece, ...]:
+    if isinstance(row, Insert):
+        return (row.after,)
+    return (row.before,) if isinstance(row, Remove) else (row.before, row.after)
 
 
 def _line(row: Row) -> str:

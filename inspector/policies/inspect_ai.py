@@ -4,7 +4,8 @@ Source: inspect_ai 0.3.285 (MIT); PEERS §1. `tests/test_peers.py` runs the real
 compares what they keep.
 
 Said differently here: reasoning of a running tool loop stays (the real edit drops it; `loop` of
-`keep-newest-reasoning` switches that); an output shorter than its placeholder stays.
+`keep-newest-reasoning` switches that); a trim keeps an earlier summary, which Inspect counts among the
+messages and trims first; an output shorter than its placeholder stays.
 
 Not reproduced: a second and third pass where the first leaves too much, after which Inspect raises an error
 (a plan here just does not fit); the warning to save memory first, and emptied calls of a memory tool;
@@ -48,7 +49,12 @@ INSPECT_TRIM = Policy(
         KeepSystem(),
         DropLastReplies(most=1),
         KeepRecentShare(
-            share=0.8, measure="messages", least=True, keep_last=False, snap="none", first_words=True
+            share=0.8,
+            measure="messages",
+            least=True,
+            keep_last=False,
+            snap="none",
+            first_words=True,
         ),
         DropOlder(),
     ),

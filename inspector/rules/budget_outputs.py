@@ -90,7 +90,7 @@ def estimate(text: str) -> int:
 
 def _units(text: str, first: int, end: int) -> str:
     """UTF-16 units `first` to `end` of a text, without a half of a character at either end."""
-    if text.isascii():
+    if first >= end or text.isascii():
         return text[first:end]
     data = text.encode("utf-16-le", "surrogatepass")
     whole = data[2 * first : 2 * end].decode("utf-16-le", "surrogatepass")

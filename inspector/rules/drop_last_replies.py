@@ -7,13 +7,19 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ..blocks import KINDS
 from ..policy import LARGE, Rule
 from ..table import DROPPED, Claim, Decision, Table
 from ..tree import ASSISTANT
 
+TEXT, DOCUMENT = KINDS.index("text"), KINDS.index("document")
+
 
 class DropLastReplies(Rule):
-    """The assistant's messages at the very end go: some providers take no request that ends with one."""
+    """The assistant's messages at the very end go: some providers take no request that ends with one.
+
+    They stay where nobody else said anything, since a request needs a message.
+    """
 
     title: ClassVar[str] = "Drop last replies"
     source: ClassVar[str] = "inspect_ai 0.3.285, CompactionEdit (all of them) and trim_messages (one)"
@@ -35,4 +41,7 @@ def decide(rule: DropLastReplies, table: Table) -> Decision:
     first = int(others[-1]) + 1 if len(others) else 0
     if rule.most is not None:
         first = max(first, n - rule.most)
+    says = (table.tokens > 0) | ((table.kind != TEXT) & (table.kind != DOCUMENT))
+    if not says[table.live.role[table.live.position] != ASSISTANT].any():
+        return Decision()
     return Decision(kept=Claim(table.live.position >= first, DROPPED))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, cast
 import numpy as np
 from pydantic import Field
 
-from ..blocks import KINDS, Block, Image, ToolCall, ToolOutput
+from ..blocks import KINDS, Block, Document, Image, Text, ToolCall, ToolOutput
 from ..compactjson import stringify
 from ..counter import Longs, utf16_length
 from ..ledger import SECTIONS
@@ -65,7 +65,9 @@ class KeepRecentShare(Rule):
         True, description="Nothing at all may be kept; otherwise the last turn is, however large"
     )
     first_words: bool = Field(
-        False, description="The beginning, up to the first user's message, stays and is not counted"
+        False,
+        description="The beginning, up to the first user's message or a recorded summary, stays and is not "
+        "counted",
     )
     with_system: bool = Field(False, description="The system prompt counts against the amount")
 
@@ -111,9 +113,9 @@ def decide(rule: KeepRecentShare, table: Table) -> Decision:
     if rule.keep_last and place >= n > first:
         place = n - 1
     place = _snap(rule.snap, table, place, first)
-    if place >= n and not rule.empty:
-        words = np.flatnonzero(_speaking(table))
-        place = int(words[-1]) if len(words) else first
+    if not rule.empty and not any(_says(table, at) for at in range(max(place, 0), n)):
+        words = np.flatnonzero(_speaking(table))[::-1].tolist()
+        place = next((at for at in words if _says(table, at)), first)
     if place <= max(table.start, first):
         what = "nothing is left before it" if place >= 0 else "no cut is legal there"
         return Decision(why=f"There is nothing to compact: {what}.", older=spare, kept=spare)
@@ -158,9 +160,16 @@ def _speaking(table: Table) -> Bools:
     return found
 
 
+def _says(table: Table, position: int) -> bool:
+    """Whether anything of an entry is sent: what is blank is not."""
+    blocks = table.session.entries[table.live.entries[position]].blocks
+    return any(
+        not isinstance(block, Text | Document) or bool(block.text.strip() or getattr(block, "data", None))
+        for block in blocks
+    )
+
+
 def _after_first_words(table: Table) -> int:
-    if table.start:
-        return 0
     words = np.flatnonzero(_speaking(table))
     return int(words[0]) + 1 if len(words) else len(table.live)
 

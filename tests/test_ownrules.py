@@ -1,0 +1,151 @@
+"""Rules and policies of one's own: a function in a cell, a policy as JSON, both known by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import inspector
+from inspector import build_context, count_tokens, make_plan, open_bundled
+from inspector.assembly import live_context
+from inspector.counter import Counter
+from inspector.diff import diff_contexts, patch
+from inspector.errors import PolicyError
+from inspector.history import trace_history
+from inspector.ownrules import rule
+from inspector.policies import _own as own_policies
+from inspector.policies import add_policy, names_of_policies
+from inspector.rules import _own as own_rules
+from inspector.session import Session
+from inspector.view import draw_plan, draw_scene
+from inspector.wire import check_context
+from tests.strategies import sessions
+
+CAREFUL = {
+    "name": "careful",
+    "trigger": {"ratio": 0.7},
+    "rules": [
+        {"kind": "keep-system"},
+        {"kind": "shorten-outputs"},
+        {"kind": "keep-recent-turns", "turns": 2},
+        {"kind": "summarise-older"},
+    ],
+}
+LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    """What a test adds is forgotten after it."""
+    rules, policies = dict(own_rules), dict(own_policies)
+    yield
+    for registry, before in ((own_rules, rules), (own_policies, policies)):
+        registry.clear()
+        registry.update(before)  # type: ignore[arg-type]
+
+
+def shorten_outputs(block):  # type: ignore[no-untyped-def]
+    """Outputs of {any} tool are cut to their beginning."""
+    if block.is_tool_output and len(block.text) > 40:
+        return "truncated", block.text[:40]
+    return "dropped" if block.is_reasoning else None
+
+
+def test_a_rule_and_a_policy_as_json_stand_in_the_picker_and_are_planned() -> None:
+    rule(shorten_outputs)
+    add_policy(CAREFUL)
+    assert {"shorten-outputs", "careful"} <= set(names_of_policies())
+    session = open_bundled()
+    ledger = count_tokens(session)
+    plan = make_plan(session, ledger, "careful")
+    scene, _ = draw_scene(plan, trace_history(session, ledger))
+    assert {"shorten-outputs", "careful"} <= {item["name"] for item in scene["policies"]}
+    picture, _ = draw_plan(plan)
+    mine = next(item for item in picture["rules"] if item["kind"] == "shorten-outputs")
+    assert mine["sentence"] == "Outputs of {{any}} tool are cut to their beginning"
+    assert {"truncated", "summarised"} & {piece.fate for piece in build_context(session, plan).pieces}
+
+
+@settings(max_examples=60)
+@given(sessions(orderly=True))
+def test_a_rule_of_ones_own_obeys_the_laws(session: Session) -> None:
+    rule(shorten_outputs)
+    ledger = count_tokens(session, LENGTH)
+    plan = make_plan(session, ledger, add_policy(CAREFUL), window=10_000)
+    before, after = live_context(session, ledger), build_context(session, plan)
+    assert after.tokens == plan.after
+    assert patch(before, diff_contexts(before, after)) == after
+    blocks = [block for entry in session.entries for block in entry.blocks]
+    for piece in after.pieces:
+        assert piece.block.kind != "reasoning" or any(piece.block is block for block in blocks)
+    had, has = ({v.rule for v in check_context(c, awaits_user=True)} for c in (before, after))
+    assert has <= had | {"loop_without_thinking"}
+
+
+def test_a_rule_may_look_at_older_blocks_alone() -> None:
+    @rule(where="older", name="no-old-calls")
+    def function(block):  # type: ignore[no-untyped-def]
+        return "dropped" if block.is_tool_call else None
+
+    session = open_bundled()
+    policy = {
+        "name": "mine",
+        "rules": [{"kind": "no-old-calls"}, {"kind": "keep-recent-turns", "turns": 5}],
+    }
+    plan = make_plan(session, count_tokens(session), policy)
+    assert plan.place is not None
+    calls = [p for p in build_context(session, plan).pieces if p.block.kind in ("tool_call", "tool_output")]
+    assert calls and all(
+        session.index[p.origin[0].entry] >= plan.table.live.entries[plan.place] for p in calls
+    )
+
+
+def test_what_a_function_may_not_do_is_told_by_name() -> None:
+    session = open_bundled()
+    ledger = count_tokens(session)
+
+    def broken(block):  # type: ignore[no-untyped-def]
+        return 1 / 0
+
+    def odd(block):  # type: ignore[no-untyped-def]
+        return "vanished"
+
+    def rewriting(block):  # type: ignore[no-untyped-def]
+        return ("truncated", "I thought so.") if block.is_reasoning or block.is_tool_call else None
+
+    for function, said in (
+        (broken, "ZeroDivisionError"),
+        (odd, "'vanished'"),
+        (rewriting, "kept or dropped"),
+    ):
+        rule(function)
+        with pytest.raises(PolicyError, match=said):
+            make_plan(session, ledger, function.__name__)
+
+
+def test_built_in_names_cannot_be_taken() -> None:
+    with pytest.raises(PolicyError, match="built-in"):
+        rule(shorten_outputs, name="keep-system")
+    with pytest.raises(PolicyError, match="built-in"):
+        add_policy({**CAREFUL, "name": "flue", "rules": []})
+    with pytest.raises(PolicyError, match="no such kind"):
+        add_policy({"name": "x", "rules": [{"kind": "nobody-knows"}]})
+
+
+def test_a_rule_can_be_written_again() -> None:
+    rule(shorten_outputs)
+
+    @rule(name="shorten-outputs")
+    def second(block):  # type: ignore[no-untyped-def]
+        """Nothing is done."""
+
+    session = open_bundled()
+    plan = make_plan(session, count_tokens(session), "shorten-outputs")
+    assert plan.after == plan.before
+
+
+def test_the_public_name_is_the_decorator() -> None:
+    assert inspector.rule is rule

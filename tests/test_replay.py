@@ -1,0 +1,881 @@
+"""A session lived again, row by row, on sessions small enough to count by hand: a word is a token."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from inspector.against import compare_recorded
+from inspector.assembly import build_context
+from inspector.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
+from inspector.conduct import Conduct
+from inspector.cost import SummaryCall, price_steps
+from inspector.counter import Counter
+from inspector.disk import open_session
+from inspector.errors import EditError
+from inspector.history import History, trace_history
+from inspector.ledger import Ledger, count_tokens
+from inspector.life import find_life
+from inspector.lint import write_banner
+from inspector.order import check_fields, check_order
+from inspector.policies import find_policy, names_of_policies
+from inspector.policy import Policy, Reason, Trigger
+from inspector.prices import Price
+from inspector.replay import replay
+from inspector.rules import read_policy
+from inspector.run import Run
+from inspector.runview import draw_run
+from inspector.session import Boundary, Entry, Session, Tool, Usage
+from inspector.table import FATES
+from tests.shared import SHARED, needs_shared
+
+WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))
+WINDOW = 100
+
+
+def say(role: str, words: int, *more: Block, **fields: Any) -> Entry:
+    return Entry(id="", role=role, blocks=(Text(text="word " * words), *more), **fields)
+
+
+def turn(asked: int = 4, answered: int = 6) -> list[Entry]:
+    """A question and an answer: ten tokens unless told otherwise."""
+    return [say("user", asked), say("assistant", answered)]
+
+
+def tools(number: int, words: int) -> list[Entry]:
+    """A reply of four tokens, its call of one among them, and the call's output."""
+    call = ToolCall(id=f"c{number}", name="read", input={})
+    output = ToolOutput(call_id=f"c{number}", parts=(Text(text="word " * words),))
+    return [say("assistant", 3, call), Entry(id="", role="tool", blocks=(output,))]
+
+
+def talk(*entries: Entry, **fields: Any) -> Session:
+    """Entries e0, e1, … that follow each other."""
+    linked = tuple(
+        entry.model_copy(update={"id": f"e{i}", "parent": f"e{i - 1}" if i else None})
+        for i, entry in enumerate(entries)
+    )
+    return Session(
+        **{"format": "demo", "entries": linked, "leaf": linked[-1].id if linked else None} | fields
+    )
+
+
+def turns(count: int, **fields: Any) -> Session:
+    return talk(*(entry for _ in range(count) for entry in turn()), **fields)
+
+
+def make_policy(
+    trigger: Trigger | None = None, conduct: Conduct | None = None, keep: int = 1, budget: int = 5
+) -> Policy:
+    """Keeps so many turns and writes the rest up in `budget` tokens; fires from 80 % on, before a request."""
+    return Policy(
+        name="mine",
+        trigger=trigger or Trigger(ratio=0.8, measure="assembled", check="request"),
+        conduct=conduct or Conduct(),
+        rules=read_policy(
+            {
+                "name": "mine",
+                "rules": [
+                    {"kind": "keep-system"},
+                    {"kind": "keep-recent-turns", "turns": keep},
+                    {"kind": "summarise-older", "split_turns": False, "cap": budget},
+                ],
+            }
+        ).rules,
+    )
+
+
+def live(session: Session, policy: Policy | str | None = None, scenario: Any = None, **more: Any) -> Run:
+    """A replay whose log is in order; its summaries are as long as they may be, unless told otherwise."""
+    told: dict[str, Any] = {"writer": {"oversize": 1}} | (scenario or {})
+    given: dict[str, Any] = {"window": WINDOW, "ledger": count_tokens(session, WORDS)} | more
+    run = replay(session, make_policy() if policy is None else policy, told, **given)
+    assert check_order(run.events, run.policy.conduct) == []
+    assert check_fields(run.events) == []
+    return run
+
+
+def kinds(run: Run, *wanted: str) -> list[str]:
+    return [event.kind for event in run.events if not wanted or event.kind in wanted]
+
+
+def event(run: Run, kind: str) -> Any:
+    return next(event for event in run.events if event.kind == kind)
+
+
+def at(entry: str, do: str, **more: Any) -> dict[str, Any]:
+    return {"acts": [{"at": entry, "do": do, **more}]}
+
+
+MANUAL = Conduct(mode="manual", engine="tool", warn=0.8, require=0.95, recover=False, dialect="stud-warning")
+OFF = Trigger(enabled=False)
+WARNING = make_policy(OFF, MANUAL)
+FLUE = {"keep-recent-tokens.tokens": 8, "trigger.reserve_tokens": 20}
+
+
+# -- what fits, and what does not ---------------------------------------------------------------------
+
+
+def test_S0_8_what_fits_is_sent_as_it_is() -> None:
+    run = live(turns(5))
+    assert (run.events, run.compactions, run.status) == ((), (), "finished")
+    assert run.context.tolist() == [4, 10, 14, 20, 24, 30, 34, 40, 44, 50]
+    assert run.sent.tolist() == [0, 4, 0, 14, 0, 24, 0, 34, 0, 44]
+
+
+def test_S3_26_S3_27_S3_29_an_append_keeps_the_whole_request_before_as_its_prefix() -> None:
+    run = live(turns(5))
+    assert run.cached.tolist() == [0, 0, 0, 4, 0, 14, 0, 24, 0, 34]
+
+
+def test_S0_7_S0_10_S0_11_the_total_decides_and_what_is_sent_is_rebuilt_once() -> None:
+    run = live(turns(9))
+    # Before the ninth answer there are 84 tokens: eight turns and a question. One turn and a summary stay.
+    (item,) = run.compactions
+    assert (item.before, item.after, item.reason, item.adopted) == (84, 9, "auto", True)
+    assert item.plan.table.window == WINDOW and item.plan.before == 84
+    assert kinds(run) == [
+        *("threshold_hit", "state_changed", "started", "prefix_reset", "completed", "state_changed"),
+        "recovered",
+    ]
+    assert (run.sent[-1], run.cached[-1]) == (9, 0)
+    assert run.context.tolist()[-3:] == [80, 84, 15]
+    assert run.peak == 84
+
+
+@pytest.mark.parametrize(("turns_before", "fires"), [(7, False), (8, True)])
+def test_S0_12_it_fires_from_80_percent_on(turns_before: int, fires: bool) -> None:
+    session = talk(
+        *(entry for _ in range(turns_before) for entry in turn()), say("user", 0), say("assistant", 1)
+    )
+    assert bool(live(session).adopted) == fires
+
+
+def test_S3_2_S3_23_a_compaction_is_one_miss_from_the_first_block_it_rewrote() -> None:
+    system = (Text(text="be kind"),)
+    run = live(turns(10, system=system))
+    (item,) = run.adopted
+    assert item.prefix == 2
+    misses = [step for step in range(1, len(run)) if run.sent[step] > 0 and run.cached[step] == 2]
+    assert misses == [item.step]
+    bill = price_steps(run.sent, run.cached, run.output, None)
+    assert [reset.step for reset in bill.resets] == [item.step]
+
+
+def test_S3_30_the_reset_is_marked_once_per_adopted_compaction_before_its_loop_event() -> None:
+    run = live(turns(30))
+    assert len(run.adopted) > 2
+    assert kinds(run, "prefix_reset", "completed") == ["prefix_reset", "completed"] * len(run.adopted)
+
+
+def test_S0_89_a_stage_below_the_trigger_sees_no_event() -> None:
+    aside = [say("assistant", 90, sidechain="agent-1"), say("user", 5, sidechain="agent-1")]
+    main = turns(3)
+    stage = tuple(
+        entry.model_copy(update={"id": f"s{i}", "parent": f"s{i - 1}" if i else None})
+        for i, entry in enumerate(aside)
+    )
+    session = main.model_copy(update={"entries": (*main.entries, *stage)})
+    assert live(session).events == ()
+    assert live(session.at("s1")).peak == 95
+
+
+def test_S0_91_S0_92_one_threshold_for_both_scopes_and_compact_leaves_stages_alone() -> None:
+    main = turns(4)
+    stage = say("assistant", 30, sidechain="agent-1").model_copy(update={"id": "s0"})
+    session = main.model_copy(update={"entries": (*main.entries, stage)})
+    policy = make_policy()
+    run = live(session, policy, at("e6", "compact"))
+    inside = live(session.at("s0"), policy)
+    assert run.policy.trigger is inside.policy.trigger and run.threshold == inside.threshold == 80
+    assert "s0" not in {entry.id for item in run.adopted for entry in item.plan.session.entries}
+    assert inside.context.tolist() == [30]
+
+
+# -- triggers ------------------------------------------------------------------------------------------
+
+
+def test_S0_117_three_reasons_and_each_can_be_lived() -> None:
+    assert get_args(Reason) == ("auto", "manual", "overflow")
+    assert live(turns(9)).adopted[0].reason == "auto"
+    assert live(turns(5), scenario=at("e8", "compact")).adopted[0].reason == "manual"
+    assert live(turns(5), scenario=at("e9", "token_overflow")).adopted[0].reason == "overflow"
+
+
+def test_S0_14_compact_works_at_any_fill_and_hits_no_threshold() -> None:
+    run = live(turns(3), scenario=at("e4", "compact"))
+    assert kinds(run, "threshold_hit", "started", "completed") == ["started", "completed"]
+    assert (run.adopted[0].before, run.adopted[0].entry) == (20, "e3")
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [at("e17", "defer"), at("e8", "compact"), at("e9", "token_overflow")],
+    ids=["auto", "manual", "overflow"],
+)
+def test_S0_95_started_comes_right_before_the_call(scenario: dict[str, Any]) -> None:
+    run = live(turns(9), scenario=scenario | {"writer": {"fails": 1}})
+    told = kinds(run)
+    assert told[told.index("started") + 1] == "retried"
+    assert told.count("started") == 1
+
+
+def test_S3_17_outputs_are_followed_by_a_check_before_the_next_request() -> None:
+    trigger = Trigger(tokens=50, measure="assembled", check="outputs")
+    session = talk(*turn(), *turn(), say("user", 4), *tools(1, 30), say("assistant", 2))
+    run = live(session, make_policy(trigger))
+    (item,) = run.adopted
+    assert (item.before, item.entry) == (58, "e6")
+    assert run.sent[-1] == item.after
+    # Without outputs nobody looks, however full it is (vector 073).
+    assert live(turns(9), make_policy(trigger)).compactions == ()
+
+
+def test_S4_15_the_trigger_is_looked_at_when_a_reply_arrives() -> None:
+    trigger = Trigger(tokens=50, measure="assembled", check="reply")
+    run = live(talk(*turn(), say("user", 60), say("assistant", 2)), make_policy(trigger))
+    assert [item.entry for item in run.adopted] == ["e3"]
+    assert run.adopted[0].before == 72
+
+
+def test_nothing_is_looked_at_between_a_call_and_its_output() -> None:
+    trigger = Trigger(tokens=10, measure="assembled", check="reply")
+    session = talk(*turn(), say("user", 20), *tools(1, 5), say("assistant", 2))
+    run = live(session, make_policy(trigger))
+    assert [item.entry for item in run.adopted] == ["e5"]
+
+
+def test_S4_29_what_came_after_the_last_reply_does_not_fire_it() -> None:
+    told = Usage(input=40, output=6)
+    session = talk(
+        say("user", 40),
+        say("assistant", 6, usage=told),
+        say("user", 50),
+        say("assistant", 2, usage=Usage(input=96, output=2)),
+    )
+    usage = make_policy(Trigger(ratio=0.8, measure="usage", check="request"))
+    assert not live(session, usage).compactions
+    assert live(session).compactions
+
+
+def test_S4_31_S4_32_without_a_window_nothing_fires_and_an_overflow_is_recovered_from() -> None:
+    run = live(
+        turns(9),
+        find_policy("flue").configured({"keep-recent-tokens.tokens": 8}),
+        at("e17", "token_overflow"),
+        window=0,
+    )
+    assert [item.reason for item in run.adopted] == ["overflow"]
+    assert run.threshold == 0 and "threshold_hit" not in kinds(run)
+
+
+# -- state machines, deferring and forcing -------------------------------------------------------------
+
+
+def test_S0_5_a_state_machine_forces_a_compaction_below_the_threshold() -> None:
+    run = live(turns(3), make_policy(conduct=Conduct(machine="force")), at("e4", "force"))
+    assert kinds(run)[:3] == ["forced", "state_changed", "started"]
+    assert event(run, "started").data["by"] == "machine"
+    assert len(run.adopted) == 1
+
+
+@pytest.mark.parametrize("deed", ["force", "defer"])
+def test_S0_87_by_default_a_state_machine_is_refused_with_a_diagnostic(deed: str) -> None:
+    run = live(turns(3), scenario=at("e4", deed))
+    assert run.compactions == () and [found.kind for found in run.findings] == [f"no_{deed}"]
+
+
+def test_S0_66_what_is_put_off_waits_for_its_release_or_an_overflow() -> None:
+    policy = make_policy(conduct=Conduct(machine="defer"))
+    deferred = live(turns(10), policy, at("e0", "defer"))
+    assert deferred.compactions == () and kinds(deferred, "deferred") == ["deferred"] * 2
+    acts = [{"at": "e0", "do": "defer"}, {"at": "e19", "do": "release"}]
+    assert live(turns(10), policy, {"acts": acts}).adopted[0].entry == "e18"
+    acts = [{"at": "e0", "do": "defer"}, {"at": "e19", "do": "token_overflow"}]
+    assert [item.reason for item in live(turns(10), policy, {"acts": acts}).adopted] == ["overflow"]
+
+
+# -- the summariser ------------------------------------------------------------------------------------
+
+
+def test_S0_101_S0_102_retried_and_then_the_turn_fails_with_its_cause() -> None:
+    good = live(turns(9), scenario={"writer": {"fails": 2, "oversize": 1}})
+    assert (good.adopted[0].calls, kinds(good, "retried", "completed")) == (
+        3,
+        ["retried", "retried", "completed"],
+    )
+    bad = live(turns(9), scenario={"writer": {"fails": 3}})
+    told = event(bad, "failed")
+    assert (told.data["error"], told.data["cause"]) == ("ContextOverflow", "SummarizeFailed")
+    assert (told.before, told.after) == (84, 84)
+    assert bad.adopted == () and bad.context[-1] == 90 and bad.compactions[0].calls == 3
+
+
+def test_S0_103_S0_104_a_summary_over_its_budget_is_asked_for_again_with_a_smaller_limit() -> None:
+    run = live(turns(9), make_policy(budget=40), {"writer": {"oversize": 1.5}})
+    told = event(run, "summary_oversize")
+    assert (told.data["size"], told.data["budget"], told.data["limit"]) == (60, 40, 20)
+    assert kinds(run, "summary_oversize", "summary_truncated") == ["summary_oversize"]
+    # Written to half the limit at 1.5 times its length.
+    assert (run.adopted[0].written, run.adopted[0].calls) == (30, 2)
+    assert run.adopted[0].after == 34
+
+
+def test_S0_105_in_the_end_it_is_cut_to_its_budget() -> None:
+    run = live(turns(9), make_policy(budget=10), {"writer": {"oversize": 8}})
+    assert [e.data.get("limit") for e in run.events if e.kind == "summary_oversize"] == [5, 2, None]
+    assert event(run, "summary_truncated").data["budget"] == 10
+    assert (run.adopted[0].written, run.adopted[0].after, run.adopted[0].calls) == (10, 14, 3)
+
+
+def test_S2_6_the_breaker_stops_automatic_compaction_and_not_the_users() -> None:
+    policy = make_policy(conduct=Conduct(retries=0, breaker=3))
+    run = live(turns(15), policy, {"writer": {"fails": 99}})
+    assert kinds(run, "failed", "breaker_opened") == ["failed"] * 3 + ["breaker_opened"]
+    acts = {"acts": [{"at": "e26", "do": "compact"}], "writer": {"fails": 3}}
+    assert [item.reason for item in live(turns(15), policy, acts).adopted] == ["manual"]
+
+
+def test_S0_106_two_passes_in_a_row_that_come_to_nothing_end_automatic_ones() -> None:
+    # Of 240 tokens 214 are kept, and the summary takes 30: ten come and ten go, 4 % of all.
+    run = live(turns(30), make_policy(keep=22, budget=30), window=300)
+    assert kinds(run).count("no_progress") == 1
+    assert [found.kind for found in run.findings][-1] == "no_progress"
+    assert kinds(run)[-1] == "no_progress" or "started" not in kinds(run)[kinds(run).index("no_progress") :]
+
+
+def test_S4_66_S4_79_what_a_summariser_takes_is_in_the_bill() -> None:
+    run = live(turns(9))
+    (item,) = run.adopted
+    # Eight turns are asked about, five tokens are written.
+    assert (item.asked, item.written, item.calls) == (80, 5, 1)
+    price = Price(model="mine", input=1, output=1, source="an example")
+    calls = [SummaryCall(item.step, item.asked, item.written, calls=item.calls)]
+    whole = price_steps(run.sent, run.cached, run.output, price, summaries=calls)
+    short = price_steps(run.sent, run.cached, run.output, price)
+    assert whole.calls == 1 and whole.cost is not None and short.cost is not None
+    assert whole.cost.total > short.cost.total
+
+
+def test_S0_64_the_model_of_the_moment_summarises() -> None:
+    acts = [{"at": "e4", "do": "switch", "model": "another-model"}, {"at": "e6", "do": "compact"}]
+    run = live(turns(5, model="first-model"), scenario={"acts": acts})
+    assert event(run, "started").model == "another-model"
+    assert live(turns(5, model="first-model"), scenario=at("e6", "compact")).events[0].model == "first-model"
+
+
+def test_S0_107_reasoning_that_becomes_text_is_told_once() -> None:
+    thought = Reasoning(text="hm hm", signature="sealed")
+    session = talk(say("user", 4), say("assistant", 4, thought), *turn(), *turn())
+    run = live(session, scenario=at("e4", "compact"))
+    assert kinds(run, "reasoning_downgraded") == ["reasoning_downgraded"]
+    assert event(run, "completed").data["retention"] == {
+        "0": {"verbatim": 0, "summarised": 1, "dropped": 0, "cleared": 0}
+    }
+    assert "retention" not in event(live(turns(3), scenario=at("e4", "compact")), "completed").data
+
+
+# -- warning, requiring, overriding --------------------------------------------------------------------
+
+
+def test_S1_6_S1_20_the_check_is_made_once_per_request_and_each_override_is_told_with_its_turn() -> None:
+    run = live(turns(12), WARNING, {"user": "overrides"})
+    above = [step for step in range(len(run)) if run.sent[step] >= 95]
+    told = [e for e in run.events if e.kind == "overridden"]
+    assert [e.step for e in told] == above and len(above) == 2
+    assert [e.turn for e in told] == [10, 11]
+    assert kinds(run)[:5] == ["warned", "required", "refused", "overridden", "refused"]
+
+
+def test_S1_29_an_override_is_used_up_by_one_request() -> None:
+    run = live(turns(12), WARNING, at("e21", "override") | {"user": "waits"})
+    assert kinds(run) == ["warned", "required", "overridden", "refused"]
+    assert run.status == "paused" and "/compact" in run.why
+
+
+def test_S1_9_S1_18_the_warning_is_audited_and_shown_and_the_session_goes_on() -> None:
+    run = live(turns(9), WARNING)
+    assert [(e.kind, e.channel, e.step) for e in run.events] == [("warned", "audit", 17)]
+    assert "84 %" in (write_banner(MANUAL, event(run, "warned").data["ratio"]) or "")
+    assert run.status == "finished" and run.states() == {"normal": 17, "warning": 1}
+
+
+def test_S1_13_S1_15_compact_is_one_call_and_the_next_turn_is_composed_anew() -> None:
+    run = live(turns(10), WARNING, at("e18", "compact"))
+    (item,) = run.adopted
+    assert (item.calls, item.reason, item.entry) == (1, "manual", "e17")
+    # The ninth turn is not sent again; the tenth is asked in what is left of it: summary, turn, question.
+    assert [n for n in run.sent.tolist() if n][-2:] == [84, 5 + 10 + 4]
+    assert kinds(run, "completed", "applied") == ["completed", "applied"]
+
+
+def test_S1_16_the_fill_afterwards_is_told() -> None:
+    session = talk(*turn(40, 38), say("user", 4), say("assistant", 6))
+    run = live(session, make_policy(OFF, MANUAL, budget=30), at("e3", "compact"))
+    assert event(run, "completed").before == 82
+    assert event(run, "applied").data["ratio"] == pytest.approx(0.34)
+
+
+def test_S1_24_reset_leaves_what_the_user_says_now() -> None:
+    session = turns(4, system=(Text(text="be kind"),), tools=(Tool(name="read"),))
+    run = live(session, WARNING, at("e7", "reset"))
+    told = event(run, "reset")
+    assert (told.before, told.after) == (37, 7)
+    assert run.sent[-1] == 7 and run.cached[-1] == 3
+    # Before a question comes nothing is left of the turns before.
+    assert live(session, WARNING, at("e6", "reset")).context[-2:].tolist() == [7, 13]
+
+
+def test_S1_25_an_unconfirmed_reset_changes_nothing() -> None:
+    run = live(turns(4), WARNING, at("e7", "reset", confirmed=False))
+    assert run.events == () and run.context[-1] == 40
+
+
+def test_S1_5_S1_38_S1_39_without_the_tool_it_warns_and_names_reset() -> None:
+    run = live(turns(9), WARNING, {"tool": False})
+    assert kinds(run) == ["suggested", "warned", "suggested"]
+    assert any("/reset" in found.sentence for found in run.findings)
+
+
+def test_S1_40_S1_41_S1_42_without_the_tool_only_reset_gets_it_below() -> None:
+    policy = WARNING
+    stuck = live(turns(12), policy, {"tool": False, "user": "compacts"} | at("e22", "compact"))
+    assert stuck.compactions == () and stuck.status == "paused"
+    again = live(turns(12), policy, {"tool": False, "user": "resets"})
+    assert again.status == "finished" and kinds(again, "reset") == ["reset"]
+    none = make_policy(OFF, MANUAL.model_copy(update={"reset": False}))
+    assert live(turns(12), none, {"tool": False, "user": "resets"}).status == "paused"
+
+
+def test_S1_3_a_threshold_that_the_head_crosses_alone_is_said_to_be_so() -> None:
+    run = live(turns(1, system=(Text(text="word " * 85),)), WARNING)
+    assert [found.kind for found in run.findings] == ["head"] and "89 %" not in run.findings[0].sentence
+    assert "85%" in run.findings[0].sentence
+    assert not any(found.kind == "head" for found in live(turns(9), WARNING).findings)
+
+
+def test_S1_30_who_is_asked_and_says_no_is_asked_again_only_when_it_is_crossed_again() -> None:
+    policy = make_policy(conduct=Conduct(mode="ask"))
+    assert kinds(live(turns(12), policy, {"consents": False})) == ["threshold_hit", "asked"]
+    assert kinds(live(turns(9), policy), "asked", "completed") == ["asked", "completed"]
+
+
+# -- refused by the provider ---------------------------------------------------------------------------
+
+
+def test_S0_15_S4_62_a_refusal_at_40_percent_is_recovered_from_and_asked_again_once() -> None:
+    run = live(turns(4), scenario=at("e7", "token_overflow"))
+    (item,) = run.adopted
+    assert (item.before, item.after, item.reason) == (34, 9, "overflow")
+    assert run.sent[-1] == item.after and run.status == "finished"
+
+
+def test_S4_8_S4_18_S4_23_S4_24_only_an_overflow_is_followed_by_a_retry() -> None:
+    flue = find_policy("flue").configured(FLUE)
+    told = live(turns(9), flue)
+    assert event(told, "started").record_in("flue") == {
+        "type": "compaction_start",
+        "reason": "threshold",
+        "estimatedTokens": 90,
+        "willRetry": False,
+    }
+    # It came after the last reply; nothing was sent any more.
+    assert told.adopted[0].entry == "e17" and told.sent[-1] == 84
+    run = live(turns(5), flue, at("e9", "token_overflow"))
+    assert event(run, "started").data["willRetry"] is True
+    assert event(run, "completed").data["willRetry"] is True
+
+
+def failed(
+    session: Session, where: int, error: str = "prompt is too long: 210 tokens > 200 maximum"
+) -> Session:
+    """The session with a reply that failed before entry `where`."""
+    entries = list(session.entries)
+    entries.insert(where, Entry(id="", role="assistant", stop_reason="error", error=error))
+    return talk(*entries)
+
+
+def test_S4_16_S4_17_S4_60_S4_61_S4_78_a_failed_reply_is_taken_off_before_anything_is_compacted() -> None:
+    session = failed(turns(4), 7)
+    run = live(session, "flue", settings=FLUE)
+    assert kinds(run)[:2] == ["token_overflow", "leaf_removed"]
+    assert event(run, "leaf_removed").entry == "e7"
+    (item,) = run.adopted
+    # Usage had nothing to do with it: 34 of 100 tokens, and the leaf planned on is the failed reply's parent.
+    assert (item.reason, item.before) == ("overflow", 34)
+    assert item.plan.session.leaf == session["e7"].parent == "e6"
+    poisoned = [e.id for item in run.adopted for e in item.plan.session.entries if e.stop_reason == "error"]
+    assert poisoned == []
+
+
+def test_S4_19_S4_20_S4_21_S4_63_S4_81_removed_appended_rebuilt_continued() -> None:
+    run = live(turns(5), "flue", at("e9", "token_overflow"), settings=FLUE)
+    order = ["token_overflow", "leaf_removed", "started", "prefix_reset", "completed"]
+    assert kinds(run, *order) == order
+    (item,) = run.adopted
+    context = build_context(item.plan.session, item.plan)
+    # Rebuilt from the plan: the stand-in is as long as the summary would be here, but for what was told.
+    assert item.after == context.tokens + item.written - item.plan.summary_tokens
+    assert run.sent[-1] == item.after and (run.sent > 0).sum() == 5
+    assert all(job.max_tokens is not None for job in item.plan.jobs)
+
+
+def test_S4_22_an_overflow_comes_before_the_threshold() -> None:
+    trigger = Trigger(ratio=0.8, measure="assembled", check="reply")
+    run = live(turns(10), make_policy(trigger), at("e15", "token_overflow"))
+    assert (run.adopted[0].reason, run.adopted[0].entry) == ("overflow", "e14")
+    assert "threshold_hit" not in kinds(run)[: kinds(run).index("completed")]
+
+
+def test_S4_59_a_second_refusal_in_a_row_surfaces() -> None:
+    acts = [{"at": "e9", "do": "token_overflow"}] * 2
+    run = live(turns(6), scenario={"acts": acts})
+    assert run.status == "failed" and "did not help" in run.why
+    assert kinds(run, "completed", "surfaced") == ["completed", "surfaced"]
+    apart = live(turns(6), scenario={"acts": [acts[0], {"at": "e11", "do": "token_overflow"}]})
+    assert apart.status == "finished" and len(apart.adopted) == 2
+
+
+def test_S2_23_with_recovery_off_the_error_surfaces() -> None:
+    run = live(turns(4), make_policy(conduct=Conduct(recover=False)), at("e7", "token_overflow"))
+    assert kinds(run) == ["token_overflow", "leaf_removed", "surfaced"] and run.status == "failed"
+
+
+def test_a_harness_that_leaves_recovery_to_the_user_pauses() -> None:
+    policy, refused = WARNING, at("e7", "token_overflow")
+    assert live(turns(4), policy, refused | {"user": "waits"}).status == "paused"
+    run = live(turns(4), policy, refused)
+    assert [item.reason for item in run.adopted] == ["manual"] and run.status == "finished"
+
+
+def test_S2_10_S2_11_S2_29_prompt_too_long_leads_to_reactive_and_its_output_is_asked_again() -> None:
+    conduct = Conduct(dialect="claude-code")
+    run = live(turns(4), make_policy(conduct=conduct), at("e7", "token_overflow"))
+    assert event(run, "token_overflow").name_in("claude-code") == "prompt_too_long"
+    states = [e.data["to"] for e in run.events if e.kind in ("state_changed", "recovered") and "to" in e.data]
+    assert states == ["reactive", "normal"]
+    assert run.sent[-1] == run.adopted[0].after
+
+
+def test_S2_36_an_automatic_failure_goes_on_to_reactive_only_when_the_provider_refuses_too() -> None:
+    policy = make_policy(conduct=Conduct(retries=0))
+    scenario = at("e17", "token_overflow") | {"writer": {"fails": 1, "oversize": 1}}
+    states = [e.data["to"] for e in live(turns(9), policy, scenario).events if "to" in e.data]
+    assert states == ["auto", "reactive", "normal"]
+    alone = live(turns(9), policy, {"writer": {"fails": 1}})
+    assert [e.data["to"] for e in alone.events if "to" in e.data] == ["auto", "normal"]
+
+
+def test_S2_9_S2_21_above_the_window_nothing_is_reactive_until_the_provider_refuses() -> None:
+    never = make_policy(Trigger(enabled=False))
+    run = live(turns(12), never)
+    assert run.compactions == () and run.status == "finished"
+    assert "2 requests were larger than the window" in run.findings[-1].sentence
+    refused = live(turns(12), never, {"provider": "refuses"})
+    assert [item.reason for item in refused.adopted] == ["overflow"]
+    assert (refused.sent <= WINDOW).all()
+
+
+def test_S2_22_too_many_bytes_are_not_cured_while_pictures_stay() -> None:
+    picture = Image(media_type="image/png", width=1, height=1, data="")
+    session = talk(*turn(), say("user", 4, picture), say("assistant", 6))
+    run = live(session, scenario=at("e3", "byte_overflow"))
+    assert event(run, "byte_overflow").data["status"] == 413
+    assert [found.kind for found in run.findings] == ["bytes_stay"]
+    assert event(live(session, scenario=at("e3", "token_overflow")), "token_overflow").data["status"] == 400
+
+
+def test_S4_14_a_headless_run_survives_overflows() -> None:
+    run = live(turns(40), make_policy(Trigger(enabled=False)), {"provider": "refuses"})
+    assert run.status == "finished" and len(run.adopted) > 2
+    assert run.sent.max() <= WINDOW and run.context.max() <= WINDOW + 9
+
+
+def test_a_refusal_that_the_file_records_does_not_end_the_life() -> None:
+    run = live(failed(turns(4), 7), make_policy(conduct=Conduct(recover=False)))
+    assert kinds(run) == ["token_overflow", "leaf_removed", "surfaced"]
+    assert run.status == "finished" and run.context[-1] == 40
+
+
+# -- edits in flight -----------------------------------------------------------------------------------
+
+CLEAR = {"kind": "clear-tool-outputs", "keep": 1}
+
+
+def with_outputs(count: int = 4) -> Session:
+    return talk(*(e for n in range(count) for e in (say("user", 4), *tools(n, 10), say("assistant", 2))))
+
+
+def on_wire(*more: dict[str, Any], trigger: Trigger | None = None) -> Policy:
+    read = read_policy({"name": "mine", "rules": [{"kind": "keep-system"}, CLEAR, *more]})
+    return read.model_copy(update={"trigger": trigger or Trigger(enabled=False)})
+
+
+def test_S0_49_S0_50_S0_37_requests_are_edited_every_time_and_the_history_never() -> None:
+    run, plain = live(with_outputs(), on_wire()), live(with_outputs(), make_policy())
+    assert run.context.tolist() == plain.context.tolist()
+    saved = (plain.sent - run.sent)[plain.sent > 0].tolist()
+    # The newest output stays; a stub of four words stands for each older one.
+    assert saved == [0, 0, 0, 6, 6, 12, 12, 18]
+    assert run.compactions == ()
+
+
+def test_an_edit_in_flight_ends_the_cached_prefix_where_it_is_new() -> None:
+    run = live(with_outputs(), on_wire())
+    sent, cached = run.sent[run.sent > 0].tolist(), run.cached[run.sent > 0].tolist()
+    # The third request asks with the first output still whole, the fourth without: the eight before it stay.
+    assert cached == [0, sent[0], sent[1], 8, sent[3], 8 + 4 + 2 + 4 + 4, sent[5], 8 + 2 * 14]
+
+
+def test_S0_51_S0_52_S0_53_S0_99_S0_109_S0_110_with_both_the_history_is_cores() -> None:
+    rules = ({"kind": "keep-recent-turns", "turns": 1}, {"kind": "summarise-older", "cap": 5})
+    fires = Trigger(tokens=50, measure="assembled", check="request")
+    both, session = on_wire(*rules, trigger=fires), with_outputs(5)
+    core = both.model_copy(update={"rules": tuple(r for r in both.rules if r.kind != "clear-tool-outputs")})
+    one, other = live(session, both), live(session, core)
+    assert one.context.tolist() == other.context.tolist()
+    assert [(a.before, a.after) for a in one.adopted] == [(b.before, b.after) for b in other.adopted]
+    assert kinds(one)[0] == "double_configured" and kinds(one).count("double_configured") == 1
+    assert (one.sent <= other.sent).all() and (one.sent < other.sent).any()
+    # Clearing alone brings requests below the threshold; core compacts all the same.
+    assert len(one.adopted) == len(other.adopted) > 0
+    fates = {FATES[code] for item in one.adopted for code in item.plan.fate.tolist()}
+    assert "cleared" not in fates
+
+
+def test_S0_110_a_turn_on_which_both_ran_is_told_with_both_figures() -> None:
+    rules = ({"kind": "keep-recent-turns", "turns": 2}, {"kind": "summarise-older", "cap": 5})
+    policy = on_wire(*rules, trigger=Trigger(tokens=70, measure="assembled", check="request"))
+    run = live(with_outputs(5), policy)
+    told = event(run, "double_ran")
+    (item,) = [item for item in run.adopted if item.step == told.step]
+    assert told.data == {"core": item.before - item.after, "wire": 6}
+
+
+# -- figures and findings ------------------------------------------------------------------------------
+
+
+def test_S3_22_a_lower_target_compacts_less_often() -> None:
+    session = talk(say("user", 4), *(e for n in range(60) for e in tools(n, 1200)), say("assistant", 2))
+    settings = {"trigger.budget": 6_000, "trigger.measure": "assembled"}
+
+    def count(ratio: float) -> int:
+        run = live(session, "mini-claude-code", settings=settings | {"target.ratio": ratio})
+        return len(run.adopted)
+
+    assert 0 < count(0.5) < count(0.7)
+
+
+def test_S3_39_a_scenario_has_a_fingerprint_that_can_be_added_up() -> None:
+    run = live(turns(9), scenario=at("e9", "compact"))
+    # 44 before /compact; nine tokens are sent then: a summary of 5 and the question of 4.
+    sent = [4, 14, 24, 34, 9, 19, 29, 39, 49]
+    assert [n for n in run.sent.tolist() if n] == sent
+    fingerprint = (len(run), int(run.turn[-1]) + 1, int(run.sent.sum()), int(run.output.sum()))
+    assert fingerprint == (18, 9, sum(sent), 9 * 6)
+
+
+def test_S0_93_every_event_is_in_the_exported_list() -> None:
+    run = live(turns(30), scenario={"writer": {"fails": 1, "oversize": 4}})
+    picture, _ = draw_run(run)
+    assert [told["kind"] for told in picture["events"]] == kinds(run)
+    assert [e.to_json()["kind"] for e in run.events] == kinds(run)
+
+
+def test_what_can_never_get_below_its_trigger_is_said_to_be_so() -> None:
+    run = live(turns(2, system=(Text(text="word " * 90),)))
+    assert "irreducible" in [found.kind for found in run.findings]
+    assert any("cannot get" in found.sentence for found in run.findings)
+
+
+def test_a_result_that_is_no_smaller_is_not_adopted_where_the_harness_looks() -> None:
+    session = talk(*turn(1, 1), *turn(1, 1), *turn())
+    policy = make_policy(conduct=Conduct(adopt="smaller"), budget=50)
+    run = live(session, policy, at("e4", "compact"))
+    assert kinds(run, "discarded", "completed") == ["discarded"] and run.adopted == ()
+
+
+def test_compact_in_a_tool_loop_waits_until_the_call_is_answered() -> None:
+    session = talk(*turn(), *turn(), say("user", 4), *tools(1, 10), say("assistant", 2))
+    run = live(session, scenario=at("e6", "compact"))
+    (item,) = run.adopted
+    assert (
+        item.entry == "e6" and item.plan.session.live.orphans.size == item.plan.session.live.pending.size == 0
+    )
+
+
+def test_a_session_of_nothing_is_lived_too() -> None:
+    run = live(talk())
+    assert (len(run), run.events, run.status, run.peak) == (0, (), "finished", 0)
+    assert repr(run)
+
+
+def test_only_the_path_to_the_leaf_is_lived() -> None:
+    session = turns(9).at("e3")
+    assert live(session).context.tolist() == [4, 10, 14, 20]
+
+
+def test_an_act_that_is_not_on_the_path_is_an_error_that_names_it() -> None:
+    with pytest.raises(EditError, match="e9"):
+        live(turns(2), scenario=at("e9", "compact"))
+    with pytest.raises(EditError, match="provider"):
+        live(turns(2), scenario={"provider": "sometimes"})
+
+
+def test_a_smaller_window_fires_earlier_from_then_on() -> None:
+    run = live(turns(7), scenario=at("e7", "switch", window=40))
+    assert run.window == WINDOW and [item.entry for item in run.adopted] == ["e6", "e12"]
+
+
+def test_on_a_model_that_binds_reasoning_a_compaction_leaves_none_behind_it() -> None:
+    thought = Reasoning(text="hm hm", signature="sealed")
+    session = talk(
+        *turn(),
+        *turn(),
+        say("user", 4),
+        say("assistant", 4, thought),
+        say("user", 1),
+        model="claude-opus-4-6",
+    )
+    acts = [{"at": "e6", "do": "switch", "model": "claude-fable-5-1"}, {"at": "e6", "do": "compact"}]
+    (item,) = live(session, scenario={"acts": acts}).adopted
+    (row,) = np.flatnonzero(item.plan.table.kind == 1)
+    assert item.plan.rule_of(int(row)) == "bound"
+    (item,) = live(session, scenario=at("e6", "compact")).adopted
+    assert FATES[item.plan.fate[row]] == "verbatim"
+
+
+def test_usage_is_the_providers_word_until_something_changes() -> None:
+    session = talk(
+        say("user", 4),
+        say("assistant", 6, usage=Usage(input=50, output=7)),
+        say("user", 4),
+        say("assistant", 6, usage=Usage(input=62, output=8)),
+    )
+    run = live(session, make_policy(Trigger(enabled=False)))
+    # 40 tokens more are reported than the ten that are counted, then 50.
+    assert run.context.tolist() == run.recorded.tolist() == [51, 57, 61, 70]
+    assert (run.sent[1], run.sent[3], run.output.tolist()) == (50, 62, [0, 7, 0, 8])
+
+
+def test_S0_73_with_nothing_that_compacts_the_headroom_is_told() -> None:
+    policy = Policy(name="mine", trigger=Trigger(ratio=0.8, measure="assembled", check="request"))
+    run = live(turns(5), policy)
+    # Of 80 tokens 50 are taken, ten more by every turn.
+    assert run.headroom == (30, 3.0)
+    assert "30 tokens are left before the policy fires, some 3 turns" in repr(run)
+    assert live(turns(9), policy).headroom == (-10, 0.0)
+    assert live(turns(5), policy, window=0).headroom is None
+
+
+def test_S2_41_from_80_percent_on_there_is_an_indicator() -> None:
+    conduct = find_policy("claude-code").conduct.model_copy(update={"mode": "manual"})
+    run = live(turns(9), make_policy(OFF, conduct))
+    shown = [write_banner(conduct, tokens / WINDOW) is not None for tokens in run.sent[run.sent > 0].tolist()]
+    assert shown == [False] * 8 + [True]
+    assert run.states()["warning"] == 1
+
+
+def test_S4_25_proactive_and_recovery_are_labelled_apart() -> None:
+    labels = []
+    for scenario in ({}, at("e17", "token_overflow")):
+        policy = make_policy(Trigger(enabled=not scenario, ratio=0.8, measure="assembled", check="request"))
+        picture, _ = draw_run(live(turns(9), policy, scenario))
+        (told,) = picture["compactions"]
+        labels.append((told["reason"], told["sentence"].partition(":")[0]))
+    assert labels == [("auto", "By itself"), ("overflow", "After the provider refused")]
+
+
+# -- beside what was recorded --------------------------------------------------------------------------
+
+
+def with_recorded(*, trigger: str = "auto") -> Session:
+    told = Boundary(trigger=trigger, tokens_before=70, summary="so far")
+    boundary = Entry(id="", kind="compaction", blocks=(Text(text="so far"),), boundary=told)
+    return talk(*(e for _ in range(7) for e in turn()), boundary, *turn())
+
+
+@pytest.mark.parametrize(
+    ("ratio", "fired", "words"),
+    [
+        (0.7, 6, "in the same turn"),
+        (0.45, 5, "1 turn earlier"),
+        (0.8, None, "10 more than the 70 that were reached, since the recorded harness compacts earlier"),
+    ],
+)
+def test_a_recorded_compaction_is_told_beside_the_policys_own(
+    ratio: float, fired: int | None, words: str
+) -> None:
+    policy = make_policy(Trigger(ratio=ratio, measure="assembled", check="request"))
+    (told,) = live(with_recorded(), policy).against
+    assert (told.fired, told.turn, told.tokens) == (fired, 6, 70)
+    assert words in told.sentence and "70.0 % of the window" in told.sentence
+
+
+def test_what_was_compacted_by_hand_and_what_cannot_be_compared_is_said() -> None:
+    (told,) = live(with_recorded(trigger="manual")).against
+    assert "by hand" in told.sentence and "the user asked for it" in told.sentence
+    (told,) = live(with_recorded(), make_policy(Trigger(tokens=3, measure="messages"))).against
+    assert "how many messages" in told.sentence and told.fired is None
+    (told,) = live(with_recorded(), window=0).against
+    assert "window is not known" in told.sentence
+
+
+REAL = sorted((SHARED / "sessions").glob("claude-code--*/*.jsonl"))
+
+
+@cache
+def read_real() -> list[tuple[Session, Ledger, History]]:
+    found = []
+    for path in REAL:
+        session = open_session(path)
+        ledger = count_tokens(session, "calibrated")
+        found.append((session, ledger, trace_history(session, ledger)))
+    return found
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["keep-recent-turns", "claude-code"])
+def test_every_recorded_compaction_of_a_real_session_has_its_sentence(name: str) -> None:
+    seen = 0
+    for session, ledger, history in read_real():
+        run = replay(session, name, ledger=ledger, history=history)
+        marks = [mark for mark in history.marks if mark.kind == "compact"]
+        assert [told.entry for told in run.against] == [mark.entry for mark in marks]
+        for told in run.against:
+            seen += 1
+            share = f"({100 * told.tokens / run.window:.1f} % of the window)"
+            assert share in told.sentence
+            # It fires within turns of the recorded one, or the sentence says how many tokens are between.
+            assert (
+                told.fired is not None or "more than the" in told.sentence or "does not look" in told.sentence
+            )
+    assert seen >= 10
+
+
+@needs_shared
+def test_a_policy_at_the_recorded_threshold_fires_in_the_recorded_turns() -> None:
+    """Claude Code compacted these sessions near 78 % of the window."""
+    policy = find_policy("claude-code").configured({"trigger.ratio": 0.77, "conduct.warn": 0.7})
+    apart = []
+    for session, ledger, history in read_real():
+        life = find_life(session, ledger, history, "usage")
+        for told in compare_recorded(life, history, policy, 200_000):
+            if told.tokens >= 154_000 and "by hand" not in told.sentence:
+                assert told.fired is not None, told.sentence
+                apart.append(told.turn - told.fired)
+    assert len(apart) >= 8 and max(apart) <= 2
+
+
+@needs_shared
+@pytest.mark.parametrize("name", names_of_policies())
+def test_real_sessions_are_lived_in_order_under_every_policy(name: str) -> None:
+    for session, ledger, history in read_real():
+        for provider in ("accepts", "refuses"):
+            run = replay(session, name, {"provider": provider}, ledger=ledger, history=history)
+            assert check_order(run.events, run.policy.conduct) == []
+            assert check_fields(run.events) == []
+            assert (run.cached <= run.sent).all()
