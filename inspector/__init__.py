@@ -6,6 +6,8 @@ cuts    = find_cuts(session)
 plan    = make_plan(session, ledger, "flue")
 context = build_context(session, plan)
 rows    = diff_contexts(live_context(session, ledger), context)
+run     = replay(session, "claude-code")
+table   = compare_policies(session)
 Workbench(session)
 """
 
@@ -16,14 +18,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .assembly import append_checkpoint, build_context, live_context
+    from .audit import AuditEvent
+    from .bill import Bill
     from .blocks import Block, BlockRef
     from .bundled import open_bundled
+    from .comparison import Comparison, compare_policies
+    from .conduct import Conduct
     from .context import Context, Piece
+    from .cost import break_even, price_session, price_steps
     from .counter import Counter
     from .counters import COUNTERS, find_counter
     from .cuts import CutPoint, CutPoints, find_cuts
     from .diff import Diff, diff_contexts, diff_text, patch
     from .disk import open_session, save_session, session_schema
+    from .editing import context_management
     from .errors import (
         CounterError,
         EditError,
@@ -35,10 +43,17 @@ if TYPE_CHECKING:
         ReadError,
     )
     from .ledger import Ledger, count_tokens
+    from .manifest_view import manifest_context
+    from .ownrules import rule
     from .plan import Plan, make_plan
-    from .policies import POLICIES, find_policy
-    from .policy import Edits, Policy, Rule, Trigger
+    from .policies import POLICIES, add_policy, find_policy
+    from .policy import Edits, Policy, Rule, Stage, Target, Trigger
+    from .prices import Price, find_price
     from .readers import READERS, read_session
+    from .replays import replay
+    from .rules import add_rule, list_rules
+    from .run import Run
+    from .scenario import Act, Scenario, Writer
     from .session import Boundary, Entry, Session, Turn, Usage
     from .summary import Checkpoint, SummaryJob
     from .widgets import Workbench
@@ -49,21 +64,34 @@ __version__ = "0.1.0"
 # A name's module is imported when the name is first asked for, so that importing the package costs nothing.
 _HOMES = {
     "assembly": "append_checkpoint build_context live_context",
+    "audit": "AuditEvent",
+    "bill": "Bill",
     "blocks": "Block BlockRef",
     "bundled": "open_bundled",
+    "comparison": "Comparison compare_policies",
+    "conduct": "Conduct",
     "context": "Context Piece",
+    "cost": "break_even price_session price_steps",
     "counter": "Counter",
     "counters": "COUNTERS find_counter",
     "cuts": "CutPoint CutPoints find_cuts",
     "diff": "Diff diff_contexts diff_text patch",
     "disk": "open_session save_session session_schema",
+    "editing": "context_management",
     "errors": "CounterError EditError EmptySession InspectorError ManifestVersion PatchError "
     "PolicyError ReadError",
     "ledger": "Ledger count_tokens",
+    "manifest_view": "manifest_context",
+    "ownrules": "rule",
     "plan": "Plan make_plan",
-    "policies": "POLICIES find_policy",
-    "policy": "Edits Policy Rule Trigger",
+    "policies": "POLICIES add_policy find_policy",
+    "policy": "Edits Policy Rule Stage Target Trigger",
+    "prices": "Price find_price",
     "readers": "READERS read_session",
+    "replays": "replay",
+    "rules": "add_rule list_rules",
+    "run": "Run",
+    "scenario": "Act Scenario Writer",
     "session": "Boundary Entry Session Turn Usage",
     "summary": "Checkpoint SummaryJob",
     "widgets": "Workbench",
@@ -75,10 +103,15 @@ __all__ = [
     "COUNTERS",
     "POLICIES",
     "READERS",
+    "Act",
+    "AuditEvent",
+    "Bill",
     "Block",
     "BlockRef",
     "Boundary",
     "Checkpoint",
+    "Comparison",
+    "Conduct",
     "Context",
     "Counter",
     "CounterError",
@@ -97,31 +130,49 @@ __all__ = [
     "Plan",
     "Policy",
     "PolicyError",
+    "Price",
     "ReadError",
     "Rule",
+    "Run",
+    "Scenario",
     "Session",
+    "Stage",
     "SummaryJob",
+    "Target",
     "Trigger",
     "Turn",
     "Usage",
     "Workbench",
+    "Writer",
+    "add_policy",
+    "add_rule",
     "append_checkpoint",
+    "break_even",
     "build_context",
     "check_context",
     "check_request",
+    "compare_policies",
+    "context_management",
     "count_tokens",
     "diff_contexts",
     "diff_text",
     "find_counter",
     "find_cuts",
     "find_policy",
+    "find_price",
+    "list_rules",
     "live_context",
     "make_plan",
+    "manifest_context",
     "open_bundled",
     "open_session",
     "patch",
+    "price_session",
+    "price_steps",
     "read_session",
     "render_request",
+    "replay",
+    "rule",
     "save_session",
     "session_schema",
 ]

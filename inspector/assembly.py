@@ -47,8 +47,8 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
     if plan.place is not None:
         if plan.notice is not None:
             pieces = _with_notice(session, plan, plan.notice, plan.place, pieces)
-        if plan.summarises and plan.spec is not None:
-            at = next((i for i, piece in enumerate(pieces) if piece.message > plan.spec.at), len(pieces))
+        if plan.summarises:
+            at = next((i for i, piece in enumerate(pieces) if piece.message > plan.summary_at), len(pieces))
             pieces[at:at] = _summary_pieces(session, plan, plan.place, checkpoint)
     return _context(session, pieces, plan.ledger)
 

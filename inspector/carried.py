@@ -66,7 +66,7 @@ def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[Car
         standing = _insert(standing, place, extra)
     if not plan.summarises or plan.spec is None:
         return _in_line([item for _, item in standing])
-    at = plan.spec.at
+    at = plan.summary_at
     if at == 0 and not plan.spec.per_turn:
         return [*_settled([item for _, item in standing]), _boundary(plan, place, name, standing, written)]
     texts = [text for text, _, _ in plan.stand_in.texts(place)]

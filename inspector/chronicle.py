@@ -90,7 +90,7 @@ class Chronicle:
     def tell_moves(self, moves: Iterable[Transition]) -> None:
         """Moves of the state machine."""
         for move in moves:
-            self.tell(move.kind, **move.data)
+            self.tell(move.kind, None, None, **move.data)
 
     def find(self, kind: str, sentence: str) -> None:
         """A finding."""

@@ -61,7 +61,7 @@ class Compactor:
         before = self.world.size
         self.harness.begin(reason)
         data: dict[str, Any] = {"reason": reason, "willRetry": reason == "overflow"}
-        self.chronicle.tell("started", before=before, **data, **({"by": by} if by else {}))
+        self.chronicle.tell("started", before, None, **data, **({"by": by} if by else {}))
         tries = ask_summariser(
             plan, self.harness.conduct, self.harness.tally, self.fails, self.writer.oversize
         )
@@ -184,8 +184,8 @@ def find_kept(plan: Plan) -> Kept:
     rows, start = len(plan.fate), plan.table.live.start
     changed = np.flatnonzero((plan.fate != VERBATIM) & (plan.fate != CLEARED))
     ends = [rows, *changed[:1].tolist()]
-    if plan.summarises and plan.spec is not None:
-        ends.append(int(start[min(plan.spec.at, len(plan.table.live))]))
+    if plan.summarises:
+        ends.append(int(start[plan.summary_at]))
     if plan.notice is not None and plan.place is not None:
         ends.append(int(start[plan.place]))
     first = min(ends)

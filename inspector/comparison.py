@@ -14,7 +14,7 @@ from .models import model_of
 from .policies import list_policies
 from .policy import Policy
 from .prices import Price, find_price
-from .replay import replay
+from .replays import replay
 from .run import Run
 from .scenario import Scenario
 from .session import Session

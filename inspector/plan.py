@@ -93,6 +93,11 @@ class Plan:
         return self.tier.spec
 
     @property
+    def summary_at(self) -> int:
+        """The live position before which the summary stands, never behind the cut."""
+        return 0 if self.spec is None or self.place is None else min(self.spec.at, self.place)
+
+    @property
     def reason(self) -> Reason:
         """Why the compaction is planned."""
         return self.table.reason

@@ -26,9 +26,10 @@ Status = Literal["finished", "paused", "failed"]
 class Compaction:
     """One compaction of a run. `plan` is an ordinary plan, on the replayed context as a session of its own.
 
-    `entry` is the last that had arrived. `before` and `after` are tokens as the run tells them; `prefix` those before the first block that was
-    changed, which a provider's cache still knows. `calls` is how often the summariser was asked, `asked` and
-    `written` the tokens of its requests and answers. `adopted` is False for one that failed or did not help.
+    `entry` is the last that had arrived. `before` and `after` are tokens as the run tells them; `prefix`
+    those before the first block that was changed, which a provider's cache still knows. `calls` is how often
+    the summariser was asked, `asked` and `written` the tokens of its requests and of the summary that stands.
+    `adopted` is False for one that failed or did not help.
     """
 
     step: int
@@ -126,9 +127,8 @@ class Run:
     @property
     def peak(self) -> int:
         """The fullest the replayed context became."""
-        return max(
-            [0, *self.context.max(initial=0, keepdims=True).tolist(), *(c.before for c in self.adopted)]
-        )
+        held = int(self.context.max()) if len(self) else 0
+        return max([held, *(item.before for item in self.adopted)])
 
     @property
     def headroom(self) -> Headroom | None:

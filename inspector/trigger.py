@@ -13,7 +13,8 @@ Measure = Literal["usage", "assembled", "chars4_utf16", "tiered", "messages"]
 """What is held against a threshold: the provider's word and an estimate of what came after, the counted
 context, a published estimate of whole messages, or how many messages there are."""
 Check = Literal["reply", "outputs", "request"]
-"""When it is looked at: after every reply, after the outputs of its calls, or before every request."""
+"""When it is looked at: after a reply that leaves no call open, after the outputs of calls, or before every
+request."""
 
 
 class Trigger(Rule):

@@ -25,7 +25,7 @@ from .plan import Plan, make_plan
 from .policies import add_policy, find_policy
 from .policy import Edits, Policy
 from .printable import printable
-from .replay import replay
+from .replays import replay
 from .run import Run
 from .runview import draw_run
 from .scenario import Scenario, read_scenario

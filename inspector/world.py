@@ -74,7 +74,7 @@ class World:
         told: int = self._prompt[self.position]
         if told >= 0 and not self.changed:
             return told
-        beyond = self._hidden[self.position]
+        beyond: int = self._hidden[self.position]
         return max(self._counted + (max(beyond, 0) if self.changed else beyond), 0)
 
     @property

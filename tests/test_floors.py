@@ -22,14 +22,14 @@ FLOORS: tuple[str, ...] = (
         "audit scenario models prices prefix summary overflow usage dialects order tally lint pi_estimate"
     ),
     (
-        "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights ownrules "
-        "archive lengths pointers provenance snips spill"
+        "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights "
+        "ownrules archive lengths pointers provenance snips spill"
     ),
     "context assembly carried editing fill manifest_view wire knobs",
     "diff trace cost bill",
     (
-        "review replay run life bundled story against attempts chronicle compactor gateway harness inflight "
-        "keeper world"
+        "review replays run life bundled story against attempts chronicle compactor gateway harness inflight "
+        "keeper world comparison"
     ),
     "view closeup runview",
     "disk claude corpus widgets server export cli",

@@ -24,7 +24,7 @@ from inspector.order import check_fields, check_order
 from inspector.policies import find_policy, names_of_policies
 from inspector.policy import Policy, Reason, Trigger
 from inspector.prices import Price
-from inspector.replay import replay
+from inspector.replays import replay
 from inspector.rules import read_policy
 from inspector.run import Run
 from inspector.runview import draw_run

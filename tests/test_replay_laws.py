@@ -17,7 +17,7 @@ from inspector.life import find_life
 from inspector.order import check_fields, check_order
 from inspector.policies import POLICIES
 from inspector.policy import Policy, Trigger
-from inspector.replay import replay
+from inspector.replays import replay
 from inspector.rules import find_rule
 from inspector.rules.summarise_older import SummariseOlder
 from inspector.run import Compaction, Run
@@ -191,7 +191,8 @@ def test_S4_12_what_a_compaction_leaves_may_be_sent(given: dict[str, Any]) -> No
         session, plan = item.plan.session, item.plan
         had = {v.rule for v in check_context(live_context(session, plan.ledger), awaits_user=True)}
         has = {v.rule for v in check_context(build_context(session, plan), awaits_user=True)}
-        assert has <= had
+        # A policy that is drawn may leave nothing that is said: then the user's next words are all there is.
+        assert has <= had | {"no_message"}
 
 
 @given(lives())

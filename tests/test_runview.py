@@ -16,7 +16,7 @@ from inspector.history import trace_history
 from inspector.ledger import Ledger, count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Policy
-from inspector.replay import replay
+from inspector.replays import replay
 from inspector.run import Compaction, Finding, Recorded, Run
 from inspector.runview import MOST_EVENTS, TONES, draw_run
 from inspector.scenario import Scenario

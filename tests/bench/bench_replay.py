@@ -21,7 +21,7 @@ from inspector.history import trace_history
 from inspector.ledger import count_tokens
 from inspector.policies import POLICIES
 from inspector.readers.records import paused_gc
-from inspector.replay import replay
+from inspector.replays import replay
 from inspector.session import Session
 
 GROWTH = SHARED / "sessions" / "growth-series--entireio-cli" / "step08-1350l.jsonl"
