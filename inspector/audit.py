@@ -155,14 +155,18 @@ class AuditEvent:
     @property
     def sentence(self) -> str:
         """The moment in words, with its figures; turns are counted from 1 for who reads them."""
-        figures = self._figures
-        return f"{KINDS[self.kind].meaning}{f': {figures}' if figures else ''}."
+        figures, meaning = self._figures, KINDS[self.kind].meaning
+        if self.kind == "stage" and "stage" in self.data:
+            meaning = f"Stage {self.data['stage']} {'ran' if self.data.get('ran') else 'was skipped'}"
+        return f"{meaning}{f': {figures}' if figures else ''}."
 
     @property
     def _figures(self) -> str:
         tokens = " -> ".join(f"{n:,}" for n in (self.before, self.after) if n is not None)
         parts = [f"{tokens} tokens"] if tokens else []
         for key, value in self.data.items():
+            if key == "stage":
+                continue
             if key == "ratio" and value is not None:
                 parts.append(f"{value:.0%} of the window")
             elif isinstance(value, int | float | str) and not isinstance(value, bool):

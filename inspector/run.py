@@ -166,7 +166,7 @@ class Run:
             lines.append(f"  … {len(self.compactions) - 8} more")
         room = self.headroom
         if room is not None and room.tokens > 0:
-            turns = "" if room.turns is None else f", some {room.turns:.0f} turns as they were lately"
+            turns = "" if room.turns is None else f", about {room.turns:.1f} turns as they were lately"
             lines.append(f"  {room.tokens:,} tokens are left before the policy fires{turns}")
         lines += [f"  {finding.sentence}" for finding in self.findings]
         if tally:
