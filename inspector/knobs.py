@@ -6,6 +6,7 @@ its panel for free.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,15 +46,22 @@ def _describe(rule: Rule, delta: int | None) -> dict[str, Any]:
     }
 
 
+@cache
+def _schema(model: type[Rule]) -> dict[str, dict[str, Any]]:
+    """What a rule's knobs may be, as JSON schema. A drag asks for it with every plan."""
+    properties: dict[str, dict[str, Any]] = model.model_json_schema()["properties"]
+    return properties
+
+
 def _has_control(rule: Rule, name: str) -> bool:
     """Lists and mappings are set from Python alone."""
-    schema = type(rule).model_json_schema()["properties"][name]
+    schema = _schema(type(rule))[name]
     kinds = {option.get("type") for option in schema.get("anyOf", [schema])}
     return name not in ("kind", "enabled") and not kinds & {"array", "object"}
 
 
 def _knob(rule: Rule, name: str) -> dict[str, Any]:
-    schema = type(rule).model_json_schema()["properties"][name]
+    schema = _schema(type(rule))[name]
     options = schema.get("anyOf", [schema])
     nullable = any(option.get("type") == "null" for option in options)
     first: dict[str, Any] = next((option for option in options if option.get("type") != "null"), {})

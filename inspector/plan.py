@@ -360,19 +360,22 @@ def _notes(plan: Plan) -> list[str]:
     bound = int((plan.outcome.rule == BY_BOUND).sum())
     if bound:
         notes.append(
-            f"{bound} reasoning blocks are left out: {plan.session.model or 'this model'} refuses reasoning "
-            "whose prefix was edited. Edits by the provider itself would keep them."
+            f"{_some(bound, 'reasoning block is', 'reasoning blocks are')} left out: "
+            f"{plan.session.model or 'this model'} refuses reasoning whose prefix was edited. "
+            "Edits by the provider itself would keep them."
         )
     changed = plan.outcome.rule == BY_PAIR
     lone = np.concatenate([live.orphans, live.pending])
     lost = int(changed[lone].sum())
     if lost:
         notes.append(
-            f"{lost} calls or outputs without their other half are left out; no request may carry them."
+            f"{_some(lost, 'call or output is', 'calls or outputs are')} left out, without their other half; "
+            "no request may carry such."
         )
     moved = int(changed.sum()) - lost
     if moved:
-        notes.append(f"{moved} blocks share the fate of the other half of their call.")
+        some = _some(moved, "block shares", "blocks share")
+        notes.append(f"{some} the fate of the other half of {'its' if moved == 1 else 'their'} call.")
     if plan.under_target is False:
         left, limit = plan.tier.size(plan.place), plan.tiers.limit
         notes.append(f"The target of {limit:,} is missed: {left:,} are left by the policy's own measure.")
@@ -385,6 +388,10 @@ def _notes(plan: Plan) -> list[str]:
     for decision in plan.decisions:
         notes.extend(decision.notes)
     return notes
+
+
+def _some(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _last_leaf(session: Session) -> str | None:

@@ -19,6 +19,7 @@ NOT_DETERMINISTIC = (
     "after it depend on which."
 )
 """Said of every plan that has a summary written; no setting hides it (S0-69, S0-72)."""
+BY_MODEL = "A model writes the summary, not the same each time."
 AGAIN = "no: a model writes it, and the same history may give another one"
 UNTRUSTED = "untrusted: a model's words about others' words, shown as text and never followed"
 DERIVED = "user content: it may repeat anything that was said or read before it"

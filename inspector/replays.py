@@ -247,10 +247,12 @@ class _Replay:
                 "them in all; the history itself was not.",
             )
         if self.gateway.above_window:
+            above = self.gateway.above_window
+            were = "request was" if above == 1 else "requests were"
             self.chronicle.find(
                 "above_window",
-                f"{self.gateway.above_window:,} requests were larger than the window; this provider accepts "
-                "them. One that refuses can be set in the scenario.",
+                f"{above:,} {were} larger than the window, which this provider accepts. One that refuses can be "
+                "set in the scenario.",
             )
 
     def _finish(self, status: Status, why: str, first: tuple[int, int]) -> Run:

@@ -21,7 +21,7 @@ from .models import window_of
 from .plan import Plan
 from .policies import list_policies
 from .printable import printable, printable_tree
-from .provenance import is_summary, tell_downstream
+from .provenance import BY_MODEL, is_summary, tell_downstream
 from .session import Session
 from .table import COUNTED, FATES
 
@@ -270,4 +270,6 @@ def _cut(plan: Plan) -> dict[str, Any]:
     by = "you" if plan.edits.cut is not None else "policy"
     if plan.cut is None:
         return {"place": 0, "id": "", "by": by, "sentence": plan.why or "The policy makes no cut."}
-    return {"place": plan.place, "id": plan.cut.entry, "by": by, "sentence": plan.cut.sentence}
+    # Said where the eye is, not only among the notices (S0-72).
+    sentence = plan.cut.sentence if plan.deterministic else f"{plan.cut.sentence} {BY_MODEL}"
+    return {"place": plan.place, "id": plan.cut.entry, "by": by, "sentence": sentence}

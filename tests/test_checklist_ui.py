@@ -24,7 +24,7 @@ from inspector.plan import Plan, make_plan
 from inspector.policies import find_policy, names_of_policies
 from inspector.policy import Edits, Policy, Reason
 from inspector.printable import printable
-from inspector.provenance import NOT_DETERMINISTIC
+from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
 from inspector.readers import read_session
 from inspector.replays import replay
 from inspector.runview import draw_run
@@ -220,7 +220,9 @@ def test_S0_72_no_setting_hides_that_a_model_writes_a_summary(name: str) -> None
                 seen += 1
                 assert any(piece.untrusted for piece in build_context(session, plan).pieces), (key, value)
         if key.endswith(".enabled"):
-            assert picture(plan)["notes"] == [printable(note) for note in plan.notes]
+            drawn = picture(plan)
+            assert drawn["notes"] == [printable(note) for note in plan.notes]
+            assert (BY_MODEL in drawn["cut"]["sentence"]) == (not plan.deterministic)
     assert seen or not any("summar" in rule.kind for rule in policy.rules if rule.enabled)
 
 

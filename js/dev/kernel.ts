@@ -152,6 +152,13 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
           fires: false,
           sentence: "Fires above 183.6k tokens: the window less the reserve. Not yet.",
         },
+        state: {
+          id: "warning",
+          label: "warning",
+          mark: "△",
+          tone: "yellow",
+          banner: sum(before) > 0.8 * WINDOW ? "The window fills. Run /compact." : null,
+        },
         notes: ["the split turn is summarised apart"],
         recipe: `make_plan(session, "${traits.policy}"${edits.length ? `, edits=Edits(${edits.join(", ")})` : ""})`,
         pins: [],
@@ -180,6 +187,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         place: message.place,
         text: "## Goal\nMake the second commit see the new shadow branch.\n\n## Done\n- hooks_git_cmd.go reads the state file first",
         total: 2_310,
+        facts: [["trust", "untrusted: a model's words"]],
       };
     }
     const row = message.row ?? 0;
@@ -386,6 +394,7 @@ const describe = (session: Invented, columns: ColumnWire[]): SceneWire => {
       lastStep: edge - 1,
       tokens: overview[edge - 1]?.estimated ?? 0,
       current: i === edges.length - 2,
+      note: i === 0 ? "" : `downstream of the summary at moment-${i - 1}; a model wrote it`,
     })),
     boundaries: compactions.map(({ step, before, after }, i) => ({
       step,

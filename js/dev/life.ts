@@ -132,21 +132,30 @@ export const inventRun = (
 };
 
 export const stagesOf = (before: number, after: number) => [
-  { name: "snip", before, after: before - 20_000, ran: true, sentence: "" },
+  { name: "snip", before, after: before - 20_000, ran: true, sentence: "", look: "stage1" },
   {
     name: "micro",
     before: before - 20_000,
     after: before - 20_000,
     ran: true,
     sentence: "It found nothing to do.",
+    look: "stage2",
   },
-  { name: "auto", before: before - 20_000, after, ran: true, sentence: "" },
-  { name: "collapse", before: after, after, ran: false, sentence: "Not needed: the target was met." },
+  { name: "auto", before: before - 20_000, after, ran: true, sentence: "", look: "stage3" },
+  {
+    name: "collapse",
+    before: after,
+    after,
+    ran: false,
+    sentence: "Not needed: the target was met.",
+    look: "stage4",
+  },
   {
     name: "reactive",
     before: after,
     after,
     ran: false,
     sentence: "It runs only when the reason is overflow.",
+    look: "emergency",
   },
 ];

@@ -186,25 +186,44 @@ test("a run whose bytes do not fit becomes a sentence, and the workbench stays",
   expect(find("gauge-before").textContent).toContain("165");
 });
 
-test("the plan's stages stand in one line, those that did not run together with their reason", async () => {
+test("S2-12 the plan's stages stand in one line between input and output, each with a look of its own", async () => {
   const skipped = { before: 62, after: 62, ran: false, sentence: "Not needed: the target was met." };
   const stages = [
-    { name: "snip", before: 165, after: 90, ran: true, sentence: "" },
-    { name: "micro", before: 90, after: 90, ran: true, sentence: "It found nothing to do." },
-    { name: "auto", ...skipped },
-    { name: "collapse", ...skipped },
+    { name: "snip", before: 165, after: 90, ran: true, sentence: "", look: "stage1" },
+    { name: "micro", before: 90, after: 90, ran: true, sentence: "It found nothing to do.", look: "stage2" },
+    { name: "auto", before: 90, after: 62, ran: true, sentence: "", look: "stage3" },
+    { name: "collapse", ...skipped, look: "stage4" },
+    { name: "later", ...skipped, look: "stage5" },
+    {
+      name: "reactive",
+      ...skipped,
+      sentence: "It runs only when the reason is overflow.",
+      look: "emergency",
+    },
   ];
   const { wire: _plan, data: _plan_data } = smallPlan(scene, { stages });
   await open({ _plan, _plan_data });
   expect([...find("stages").children].map(part => part.textContent)).toEqual([
     "stages",
-    "snip 165 → 90",
-    "micro 90, it found nothing to do",
-    "auto, collapse – not needed: the target was met",
+    "input 165",
+    "snip → 90",
+    "micro – it found nothing to do",
+    "auto → 62",
+    "collapse, later – not needed: the target was met",
+    "reactive – it runs only when the reason is overflow",
+    "output 62",
   ]);
+  const looks = [...find("stages").querySelectorAll("i")].map(key => key.className.match(/ci-look-\w+/)?.[0]);
+  expect(looks).toEqual(
+    ["input", "stage1", "stage2", "stage3", "stage4", "stage5", "emergency", "output"].map(
+      look => `ci-look-${look}`,
+    ),
+  );
+  const taken = [...document.querySelectorAll<HTMLElement>(".ci-taken i")];
+  expect(taken.map(part => part.className)).toEqual(["ci-look-output", "ci-look-stage3", "ci-look-stage1"]);
 });
 
 test("a plan without stages has no such line", async () => {
   await open();
-  expect(find("stages").hidden).toBe(true);
+  expect(find("stages").closest("[hidden]")).not.toBeNull();
 });

@@ -229,3 +229,43 @@ test("leaving removes every listener and every node", async () => {
   expect([...host.listeners.values()].every(set => set.size === 0)).toBe(true);
   expect(document.body.children.length).toBe(0);
 });
+
+test("S2-41 from a warning on the gauge shows mark, words and tone, and below it nothing", async () => {
+  const state = { id: "warning", label: "warning (WARNED)", mark: "△", tone: "yellow" };
+  const host = await open(plan({ state: { ...state, banner: "82 % of the window is used. Run /compact." } }));
+  expect(find("state").hidden).toBe(false);
+  expect(find("state").textContent).toBe("△ warning (WARNED)82 % of the window is used. Run /compact.");
+  expect(find("state").querySelector(".ci-tone-yellow")).not.toBeNull();
+  host.receive(plan({ state: { ...state, id: "normal", banner: null } }));
+  await frames();
+  expect([find("state").hidden, find("state").textContent]).toEqual([true, ""]);
+});
+
+test("S0-111 S0-115 a summary stands as escaped text beside what is known of it", async () => {
+  const host = await open();
+  const evil = "<img src=x onerror=alert(1)>";
+  document.querySelector<HTMLElement>(".ci-cutline")?.click();
+  await frames();
+  const asked = host.sent.find(message => (message as { type: string }).type === "summary") as { id: string };
+  host.emit("msg:custom", {
+    type: "summary",
+    id: asked.id,
+    place: 3,
+    text: evil,
+    total: 28,
+    facts: [["trust", evil]],
+  });
+  await frames();
+  expect(document.querySelector("figure pre")?.textContent).toBe(evil);
+  expect(find("known").textContent).toBe(`trust${evil}`);
+  expect(document.querySelector("img")).toBeNull();
+});
+
+test("S0-70 a stretch that follows a model's summary is marked and says so", async () => {
+  const segments = scene.segments.map((segment, i) => ({ ...segment, note: i ? "downstream of e2" : "" }));
+  await open({ _scene: { ...wire, segments } });
+  const marked = [...document.querySelectorAll(".ci-downstream")];
+  expect(marked.map(moment => moment.getAttribute("aria-label"))).toEqual([
+    "the end, 165 tokens, downstream of e2",
+  ]);
+});

@@ -29,6 +29,8 @@ export interface Segment {
   lastStep: number;
   tokens: number;
   current: boolean;
+  /** What to know of all that happens in it: that it follows a model's summary. "" for nothing. */
+  note?: string;
 }
 
 export interface Boundary {
@@ -102,6 +104,8 @@ export interface PlanWire {
   thresholds: { label: string; tokens: number }[];
   reserve: number;
   trigger: { fires: boolean; sentence: string };
+  /** The harness' state at this fill; the banner is what it tells its user, null below its thresholds. */
+  state?: RunState & { banner: string | null };
   notes: string[];
   recipe: string;
   pins: string[];
@@ -117,6 +121,8 @@ export interface Stage {
   after: number;
   ran: boolean;
   sentence: string;
+  /** "stage1", "stage2", … in the policy's order, or "emergency". */
+  look?: string;
 }
 
 /** A state of the harness: a letter as well as a tone, so that nobody needs the hue. */
@@ -203,6 +209,7 @@ export interface SummaryReply extends Body {
   type: "summary";
   id: string;
   place: number;
+  facts?: [string, string][];
 }
 
 export interface ErrorReply {

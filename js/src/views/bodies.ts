@@ -4,7 +4,7 @@ import { plural } from "../core/format";
 import type { Requests } from "../core/requests";
 import { fateAt } from "../core/state";
 import type { BodyReply, SummaryReply } from "../core/wire";
-import { showBody, showProblem, showWaiting } from "./bodytext";
+import { showBody, showFacts, showProblem, showWaiting } from "./bodytext";
 import { h } from "./dom";
 import type { Picture } from "./picture";
 
@@ -46,7 +46,7 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
         if (answer === "asked") return frame(showWaiting("the summary"));
         if (answer instanceof Error) return frame(showProblem(answer.message));
         if (answer.type !== "summary") return frame();
-        return frame(showBody("summary", answer, ""));
+        return frame(showBody("summary", answer, ""), ...showFacts(answer.facts ?? []));
       }
       const { row } = item;
       const { scene, plan, place } = picture;

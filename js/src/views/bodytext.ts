@@ -18,6 +18,18 @@ export const showBody = (name: string, body: Body | null, gone: string): HTMLEle
   return figure;
 };
 
+/** What to know of a text, beside it; nothing where there is nothing to know. */
+export const showFacts = (facts: readonly (readonly [string, string])[]): HTMLElement[] =>
+  facts.length === 0
+    ? []
+    : [
+        h(
+          "dl",
+          { class: "ci-known", "data-testid": "known" },
+          ...facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+        ),
+      ];
+
 export const showProblem = (sentence: string): HTMLElement =>
   h("p", { class: "ci-bad", role: "alert" }, sentence);
 

@@ -2,7 +2,7 @@
 import { exact, percent, short, signed } from "../core/format";
 import { spreadLabels } from "../core/geometry";
 import { type Plan, type Scene, sectionAfter, totalAfter } from "../core/state";
-import { h, setAttributes, setShown, setText } from "./dom";
+import { h, setAttributes, setShown, setText, toneChip } from "./dom";
 import { showHint } from "./hint";
 import type { Picture, View } from "./picture";
 import { paint, snap } from "./surface";
@@ -22,6 +22,7 @@ export const makeGauge = (): View => {
   const afterText = h("output", { class: "ci-reading", "data-testid": "gauge-after" });
   const ticks = h("div", { class: "ci-ticks" });
   const reserve = h("span", { class: "ci-reading ci-small" });
+  const alarm = h("p", { class: "ci-alarm", role: "status", "data-testid": "state", hidden: true });
   const node = h(
     "section",
     { class: "ci-gauge", "aria-label": "Tokens before and after" },
@@ -34,6 +35,7 @@ export const makeGauge = (): View => {
     h("span"),
     ticks,
     reserve,
+    alarm,
   );
   let width = 0;
   let shown: Picture | undefined;
@@ -100,6 +102,7 @@ export const makeGauge = (): View => {
         beforeText.classList.toggle("ci-fires", plan.trigger.fires);
         setText(reserve, plan.reserve > 0 ? `reserve ${short(plan.reserve)}` : "");
         setShown(reserve, plan.reserve > 0);
+        drawAlarm(alarm, plan);
         setAttributes(before, { "aria-label": `Before: ${sayShares(scene, sharesBefore(picture))}` });
       }
       if (still || parts.has("place")) {
@@ -114,6 +117,17 @@ export const makeGauge = (): View => {
       }
     },
   };
+};
+
+/** What the harness tells its user from its first threshold on; said again only when it is another thing. */
+const drawAlarm = (node: HTMLElement, { state }: Plan) => {
+  const banner = state?.banner ?? "";
+  setShown(node, banner !== "");
+  if (state === undefined || node.dataset.banner === state.id + banner) return;
+  node.dataset.banner = state.id + banner;
+  const words =
+    banner === "" ? [] : [toneChip(state.tone), h("b", {}, `${state.mark} ${state.label}`), banner];
+  node.replaceChildren(...words);
 };
 
 const capacity = (scene: Scene, plan: Plan): number =>

@@ -57,13 +57,13 @@ const percentOf = (step: number, scene: Scene): string =>
   `${(100 * step) / Math.max(1, scene.overview.steps)}%`;
 
 const makeMoment = (segment: Scene["segments"][number], scene: Scene, actions: Actions): HTMLElement => {
-  const { label, at, firstStep, lastStep, tokens, current } = segment;
+  const { label, at, firstStep, lastStep, tokens, current, note = "" } = segment;
   const moment = h("button", {
     type: "button",
     role: "radio",
-    class: "ci-moment",
+    class: note === "" ? "ci-moment" : "ci-moment ci-downstream",
     "aria-checked": String(current),
-    "aria-label": `${label}, ${short(tokens)} tokens`,
+    "aria-label": [label, `${short(tokens)} tokens`, ...(note === "" ? [] : [note])].join(", "),
     tabindex: current ? 0 : -1,
     style: `left: ${percentOf(firstStep, scene)}; width: ${percentOf(lastStep + 1 - firstStep, scene)}`,
   });
@@ -88,12 +88,14 @@ const hintAt = (event: PointerEvent, { scene }: Picture, width: number) => {
   const estimated = scene.overviewEstimated[step];
   if (estimated === undefined) return showHint(event, null);
   const reported = scene.overviewReported[step] as number;
+  const stretch = scene.segments.find(({ firstStep, lastStep }) => firstStep <= step && step <= lastStep);
   const near = scene.boundaries.find(b => Math.abs(b.step - step) <= (6 * scene.overview.steps) / width);
   showHint(event, [
     `turn ${(scene.overviewTurn[step] as number) + 1}`,
     reported < 0 ? "nothing recorded" : `recorded ${exact(reported)}`,
     `estimated ${exact(estimated)}`,
     ...(near === undefined ? [] : [near.label]),
+    ...(stretch?.note ? ["downstream of a summary"] : []),
   ]);
 };
 

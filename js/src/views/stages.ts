@@ -1,22 +1,52 @@
-// The stages of a policy: as one line under the gauge for the plan, as a small table for a compaction.
+// The stages of a policy: as a bar and its key under the gauge for the plan, as a small table for a compaction.
 import { exact, short } from "../core/format";
 import type { Stage } from "../core/wire";
 import { h, setShown } from "./dom";
 import type { View } from "./picture";
 
-/** "snip 180k → 150k · auto, collapse: not needed, the target was met". */
+/** "input 180k · snip → 150k · auto, collapse: not needed, the target was met · output 150k". */
 export const makeStages = (): View => {
-  const node = h("p", { class: "ci-stages", "data-testid": "stages", "aria-label": "Stages of the plan" });
+  const bar = h("div", { class: "ci-taken", "aria-hidden": "true" });
+  const key = h("p", { class: "ci-stages", "data-testid": "stages", "aria-label": "Stages of the plan" });
+  const node = h("div", { class: "ci-staged" }, bar, key);
   return {
     node,
     draw({ plan }, parts) {
       if (!parts.has("scene") && !parts.has("plan")) return;
       const stages = plan.stages ?? [];
-      setShown(node, stages.length > 0);
-      node.replaceChildren(h("span", {}, "stages"), ...gather(stages).map(tellStages));
+      const [first, last] = [stages[0], stages.at(-1)];
+      setShown(node, first !== undefined);
+      if (first === undefined || last === undefined) return key.replaceChildren();
+      bar.replaceChildren(...drawTaken(stages, first.before, last.after));
+      key.replaceChildren(
+        h("span", {}, "stages"),
+        tellEnd("input", first.before),
+        ...gather(stages).map(tellStages),
+        tellEnd("output", last.after),
+      );
     },
   };
 };
+
+/** What is left, and before it what every stage took; the later the stage, the nearer to what is left. */
+const drawTaken = (stages: readonly Stage[], before: number, after: number): HTMLElement[] => {
+  const parts = stages
+    .map(({ look, before, after }) => ({ look, tokens: before - after }))
+    .filter(({ tokens }) => tokens > 0)
+    .reverse();
+  return [{ look: "output", tokens: after }, ...parts].map(({ look, tokens }) =>
+    h("i", { class: classOf(look), style: `width: ${(100 * tokens) / Math.max(1, before)}%` }),
+  );
+};
+
+const tellEnd = (name: string, tokens: number): HTMLElement =>
+  h("span", { title: `${exact(tokens)} tokens` }, swatch(name), h("b", {}, name), ` ${short(tokens)}`);
+
+/** A stage's own colour and pattern; the name beside it says the same. */
+const swatch = (look: string | undefined, ran = true): HTMLElement =>
+  h("i", { class: `ci-chip ${classOf(look)}${ran ? "" : " ci-idle"}`, "aria-hidden": "true" });
+
+const classOf = (look = "stage1"): string => `ci-look-${look.replace(/[^a-z0-9]/g, "")}`;
 
 /** Neighbours that did not run for the same reason are told together. */
 const gather = (stages: readonly Stage[]): Stage[][] => {
@@ -32,11 +62,14 @@ const gather = (stages: readonly Stage[]): Stage[][] => {
 
 const tellStages = (group: Stage[]): HTMLElement => {
   const [{ before, after, ran, sentence }] = group as [Stage];
-  const names = h("b", {}, group.map(({ name }) => name).join(", "));
-  if (!ran) return h("span", { class: "ci-skipped" }, names, ` – ${clause(sentence)}`);
-  const change =
-    before === after ? `${short(before)}, ${clause(sentence)}` : `${short(before)} → ${short(after)}`;
-  return h("span", { title: `${exact(before)} → ${exact(after)} tokens` }, names, ` ${change}`);
+  const names = group.flatMap(({ look, name }, i) => [
+    i > 0 ? ", " : "",
+    swatch(look, ran),
+    h("b", {}, name),
+  ]);
+  if (!ran) return h("span", { class: "ci-skipped" }, ...names, ` – ${clause(sentence)}`);
+  const change = before === after ? `– ${clause(sentence)}` : `→ ${short(after)}`;
+  return h("span", { title: `${exact(before)} → ${exact(after)} tokens` }, ...names, ` ${change}`);
 };
 
 /** A sentence as part of another one. */
@@ -63,11 +96,11 @@ export const tabulate = (stages: readonly Stage[]): HTMLElement =>
     h(
       "tbody",
       {},
-      ...stages.map(({ name, before, after, ran, sentence }) =>
+      ...stages.map(({ name, before, after, ran, sentence, look }) =>
         h(
           "tr",
           { class: ran ? undefined : "ci-skipped" },
-          h("th", { scope: "row" }, name),
+          h("th", { scope: "row" }, swatch(look, ran), name),
           h("td", { class: "ci-number" }, exact(before)),
           h("td", { class: "ci-number" }, ran ? exact(after) : ""),
           h("td", {}, ran ? sentence : `skipped. ${sentence}`),
