@@ -251,8 +251,8 @@ class _Replay:
             were = "request was" if above == 1 else "requests were"
             self.chronicle.find(
                 "above_window",
-                f"{above:,} {were} larger than the window, which this provider accepts. One that refuses can be "
-                "set in the scenario.",
+                f"{above:,} {were} larger than the window, which this provider accepts. One that refuses can "
+                "be set in the scenario.",
             )
 
     def _finish(self, status: Status, why: str, first: tuple[int, int]) -> Run:
