@@ -47,7 +47,8 @@ class Conduct(Rule):
     """
 
     title: ClassVar[str] = "Harness"
-    phrase: ClassVar[str] = "the harness compacts by itself ({mode}), by its {engine}"
+    phrase: ClassVar[str] = "harness: mode {mode}, what compacts is {engine}"
+    locked: ClassVar[bool] = True
 
     kind: Literal["conduct"] = "conduct"
     mode: Mode = Field(

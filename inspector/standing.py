@@ -76,12 +76,57 @@ class Standing:
         """The other texts, ready to be searched."""
         return tuple(Words(stand.text) for stand in self.others)
 
+    @cached_property
+    def index(self) -> Index:
+        """The words and paths of the blocks that stand as they were said."""
+        return Index(self)
+
     def mentions(self, pattern: Pattern) -> Iterator[tuple[Stand, Mention]]:
         """Where a fact is found in the other texts."""
         for stand, words in zip(self.others, self.texts, strict=True):
             found = words.find(pattern, stand.how == "summary")
             if found is not None:
                 yield stand, found
+
+
+class Index:
+    """The blocks of a standing by their words and by the last part of what may be a path in them."""
+
+    def __init__(self, standing: Standing) -> None:
+        session = self.session = standing.session
+        start = session.tree.start
+        self.refs: dict[int, BlockRef] = {}
+        self.words: dict[str, list[int]] = {}
+        self.runs: dict[str, dict[str, list[int]]] = {}
+        rows = np.flatnonzero(standing.rows)
+        owners = np.searchsorted(start, rows, side="right") - 1
+        for i, row in zip(owners.tolist(), rows.tolist(), strict=True):
+            entry, number = session.entries[i], row - int(start[i])
+            self.refs[row] = BlockRef(entry.id, number)
+            text = entry.blocks[number].text
+            for word in set(_WORD.findall(text)):
+                self.words.setdefault(word, []).append(row)
+            for run in set(find_runs(text)):
+                if "." in run or "/" in run:
+                    self.runs.setdefault(run.rpartition("/")[2], {}).setdefault(run, []).append(row)
+
+    def find(self, pattern: Pattern, rows: Bools) -> tuple[tuple[BlockRef, ...], Mention] | None:
+        """Where a fact stands in those of these rows that nobody has marked as saying it."""
+        if pattern.parts:
+            known = self.runs.get(pattern.parts[-1], {})
+            runs = {run: mine for run, places in known.items() if (mine := [r for r in places if rows[r]])}
+            found = best_run(sorted(runs), pattern)
+            return None if found is None else (tuple(self.refs[r] for r in runs[found.words]), found)
+        for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
+            mine = [row for row in self.words.get(longest, ()) if rows[row]]
+            refs = tuple(self.refs[row] for row in mine if has_words(self._flat(row), wording))
+            if refs:
+                return refs, Mention(wording, True)
+        return None
+
+    def _flat(self, row: int) -> str:
+        entry, number = self.refs[row]
+        return " ".join(self.session.block(BlockRef(entry, number)).text.split())
 
 
 class Words:
@@ -214,7 +259,8 @@ def stand_plan(plan: Plan) -> Standing:
     for piece in build_context(session, plan).pieces:
         ref = piece.origin[0] if len(piece.origin) == 1 else None
         if ref is not None and not piece.stand_in:
-            original = session.block(ref)
+            blocks = session[ref.entry].blocks
+            original = blocks[ref.block] if ref.block < len(blocks) else None
             if piece.summary:
                 others.append(_recorded(ref, piece.block))
             elif piece.block is original:

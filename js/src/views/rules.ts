@@ -5,6 +5,9 @@ import { h, setAttributes, setShown, setText } from "./dom";
 import { type KnobView, makeKnob } from "./knob";
 import type { Actions, Picture, View } from "./picture";
 
+/** So many settings stand openly beside a sentence. */
+const FEW = 2;
+
 export const makeRules = (actions: Actions): View => {
   const policy = h("select", { class: "ci-knob", "data-testid": "policy", "aria-label": "Policy" });
   const source = h("p", { class: "ci-quiet" });
@@ -118,15 +121,15 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
     return [view.node, ...(knob.unit ? [` ${knob.unit}`] : []), reset];
   };
   const sentence = h("p", {}, ...fillSentence(rule, makeControl));
-  const rest = rule.knobs
-    .filter(({ name }) => !knobs.has(name))
-    .map(knob => makeSetting(knob, makeControl(knob)));
+  const others = rule.knobs.filter(({ name }) => !knobs.has(name));
+  const rest = others.map(knob => makeSetting(knob, makeControl(knob)));
+  const more = rest.length > FEW ? fold(rest) : null;
   const mark = makeMark(rule, actions);
   const node = h(
     "li",
     { class: "ci-rule", title: [rule.title, rule.source].filter(Boolean).join(". ") },
     mark,
-    h("div", {}, sentence, ...rest, problem),
+    h("div", {}, sentence, ...(more === null ? rest : [more]), problem),
     delta,
   );
   return {
@@ -140,6 +143,7 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
       setAttributes(delta, { title: now.delta === null ? undefined : `${exact(now.delta)} tokens` });
       for (const knob of now.knobs) knobs.get(knob.name)?.show(knob.value);
       for (const { key, node: reset } of resets) setShown(reset, key in settings);
+      if (more !== null && others.some(({ name }) => `${rule.kind}.${name}` in settings)) more.open = true;
     },
   };
 };
@@ -153,6 +157,10 @@ const makeMark = (rule: Rule, actions: Actions): HTMLElement => {
   mark.addEventListener("click", () => actions.setKnob(key, mark.getAttribute("aria-checked") !== "true"));
   return mark;
 };
+
+/** More settings than a sentence needs are out of the way until someone asks, or has changed one. */
+const fold = (rest: HTMLElement[]): HTMLDetailsElement =>
+  h("details", { class: "ci-more" }, h("summary", {}, `${rest.length} more settings`), h("div", {}, ...rest));
 
 /** A setting that the sentence does not mention. */
 const makeSetting = (knob: Rule["knobs"][number], control: (Node | string)[]): HTMLElement => {
