@@ -7,8 +7,10 @@ from the right, and the summary. Dragging the cut is then a look-up.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .fates import Side
 from .ledger import SECTIONS
@@ -18,6 +20,7 @@ from .standin import StandIn
 from .table import Table
 
 COMPACTED = SECTIONS.index("compacted")
+Cells = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,21 +37,38 @@ class CutTable:
     summary: Ints
 
 
-def price_cuts(
-    table: Table, older: Side, kept: Side, writes: Bools, stand_in: StandIn, notice: PlacedNotice | None
-) -> CutTable:
-    """What every place would leave, given each block's outcome on both sides.
+def sum_behind(kept: Cells, uncut: Cells, edge: int) -> Cells:
+    """What stands from each live position on: `uncut` up to the `edge`, `kept` behind it."""
+    behind: Cells = np.cumsum(kept[::-1], axis=0)[::-1]
+    if uncut is not kept:
+        still = np.cumsum(uncut[::-1], axis=0)[::-1]
+        behind[: edge + 1] = still[: edge + 1]
+    return behind
 
-    `writes` (bool[n+1]) says where there is anything to summarise.
+
+def price_cuts(
+    table: Table,
+    sides: tuple[Side, Side, Side],
+    edge: int,
+    writes: Bools,
+    stand_in: StandIn,
+    notice: PlacedNotice | None,
+) -> CutTable:
+    """What every place would leave, given each block's outcome on both sides of the cut.
+
+    `sides` are the older one, the kept one, and what is kept where nothing before the cut is edited, which
+    is so up to live position `edge`. `writes` (bool[n+1]) says where there is anything to summarise.
     """
     live = table.live
     n, s = len(live), len(SECTIONS)
     cells = live.position.astype(np.int64) * s + table.section
+    older, kept, uncut = sides
     by_older = np.bincount(cells, older.tokens, n * s).reshape(n, s)
     by_kept = np.bincount(cells, kept.tokens, n * s).reshape(n, s)
+    by_uncut = by_kept if uncut is kept else np.bincount(cells, uncut.tokens, n * s).reshape(n, s)
     sections = np.zeros((n + 1, s))
     np.cumsum(by_older, axis=0, out=sections[1:])
-    sections[:n] += np.cumsum(by_kept[::-1], axis=0)[::-1]
+    sections[:n] += sum_behind(by_kept, by_uncut, edge)
     sections += table.ledger.head_sections
     summary = np.where(writes, stand_in.cost, 0).astype(np.int32)
     sections[:, COMPACTED] += summary

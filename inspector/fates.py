@@ -97,14 +97,24 @@ def close_pairs(table: Table, side: Side) -> Side:
     return Side(fate, tokens, rule, blocks)
 
 
+def find_edit(table: Table, side: Side) -> int:
+    """The first row the client changes on this side; m when it changes none.
+
+    What the provider itself clears or summarises is no edit of the client's (CLAUDE §8).
+    """
+    rules = table.policy.rules
+    own = [code for code, rule in enumerate(rules) if not rule.by_provider]
+    changed = (side.fate != VERBATIM) & (side.fate != CLEARED)
+    edited = np.flatnonzero(changed & (np.isin(side.rule, own) | (side.rule < 0)))
+    return int(edited[0]) if len(edited) else len(side.fate)
+
+
 def unbind(table: Table, side: Side, first: int) -> Side:
     """Drop reasoning that stands after an edit, for a model that binds it to its prefix (CLAUDE §8).
 
-    `first` is the row from which on something before was edited already; m when nothing was. What the
-    provider itself clears breaks no binding.
+    `first` is the row from which on something before was edited already; m when nothing was.
     """
-    edited = np.flatnonzero((side.fate != VERBATIM) & (side.fate != CLEARED))
-    first = min(first, int(edited[0]) if len(edited) else first)
+    first = min(first, find_edit(table, side))
     lost = (table.kind == REASONING) & STANDS[side.fate]
     lost[:first] = False
     if not lost.any():

@@ -65,20 +65,6 @@ def _has_control(rule: Rule, name: str) -> bool:
     return name not in ("kind", "enabled") and not free
 
 
-@cache
-def _schema(model: type[Rule]) -> dict[str, dict[str, Any]]:
-    """What a rule's knobs may be, as JSON schema. A drag asks for it with every plan."""
-    properties: dict[str, dict[str, Any]] = model.model_json_schema()["properties"]
-    return properties
-
-
-def _has_control(rule: Rule, name: str) -> bool:
-    """Lists and mappings are set from Python alone."""
-    schema = _schema(type(rule))[name]
-    kinds = {option.get("type") for option in schema.get("anyOf", [schema])}
-    return name not in ("kind", "enabled") and not kinds & {"array", "object"}
-
-
 def _knob(rule: Rule, name: str) -> dict[str, Any]:
     schema = _schema(type(rule))[name]
     options = schema.get("anyOf", [schema])

@@ -18,22 +18,23 @@ import numpy as np
 from .blocks import BlockRef
 from .cuts import END, CutPoint, CutPoints, find_cuts
 from .cuttable import CutTable
-from .errors import EditError, PolicyError
+from .errors import EditError
 from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, Side, find_pinned
 from .jobs import list_jobs
 from .ledger import Ledger
 from .live import Bools
 from .notices import PlacedNotice
 from .policies import find_policy, names_of_policies
-from .policy import Edits, Policy, Reason, Verdict, read_edits
+from .policy import Edits, Policy, Reason, Verdict, check_reason, check_window, read_edits
 from .provenance import NOT_DETERMINISTIC, find_lost, tell_lost
 from .rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from .session import Session
 from .stages import StageReport, report_stages
 from .standin import StandIn
 from .summary import SummaryJob
-from .table import COUNTED, FATES, SUMMARISED, Bytes, Decision, Summary, Table
+from .table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from .tiers import Tier, Tiers
+from .tree import SYSTEM, USER
 from .usage import Measured, judge_trigger
 
 
@@ -70,7 +71,7 @@ class Plan:
 
     @property
     def kept(self) -> Side:
-        return self.tier.kept
+        return self.tier.uncut if self.place is None else self.tier.after(self.place)
 
     @property
     def place(self) -> int | None:
@@ -302,6 +303,8 @@ class Plan:
         )
 
 
+PAIRS = ("orphan-output", "inside-batch", "lone-output")
+"""Cut rules that are about a call and its output."""
 _BY = {BY_NONE: "nothing", BY_PIN: "pin", BY_PAIR: "pair", BY_BOUND: "bound"}
 
 
@@ -323,8 +326,8 @@ def make_plan(
     cut that is illegal.
     """
     changed = read_edits(edits)
-    if window is not None and window < 0:
-        raise PolicyError("window", f"{window} tokens is no window; 0 says that it is unknown")
+    check_window(window)
+    check_reason(reason)
     ledger.check(session)
     configured = find_policy(policy).configured(changed.settings)
     cuts = ledger.remember(("cuts", session.leaf), lambda: find_cuts(session))
@@ -355,7 +358,9 @@ def _notes(plan: Plan) -> list[str]:
     cut = plan.cut
     if cut is None and plan.why:
         notes.append(plan.why)
-    if cut is not None and not cut.legal and not STANDS[plan.fate[plan.is_older]].all():
+    # Where pairs are kept whole, a cut through one is no fault of what is left.
+    torn = plan.tier.unpaired or (cut is not None and cut.rule not in PAIRS)
+    if cut is not None and not cut.legal and torn and not STANDS[plan.fate[plan.is_older]].all():
         notes.append(f"{plan.policy.title or plan.policy.name} cuts where a provider refuses: {cut.sentence}")
     bound = int((plan.outcome.rule == BY_BOUND).sum())
     if bound:
@@ -364,6 +369,16 @@ def _notes(plan: Plan) -> list[str]:
             f"{plan.session.model or 'this model'} refuses reasoning whose prefix was edited. "
             "Edits by the provider itself would keep them."
         )
+        pinned = int((plan.tiers.pinned & (plan.outcome.rule == BY_BOUND)).sum())
+        if pinned:
+            notes.append(
+                f"{_some(pinned, 'of them is pinned', 'of them are pinned')}; no pin can keep those."
+            )
+    if cut is not None and plan.edits.cut is not None and not (plan.fate != VERBATIM).any():
+        whys = dict.fromkeys(decision.why for decision in plan.decisions if decision.why)
+        notes.append(" ".join(["This policy changes nothing at this cut.", *whys]))
+    if fault := _beginning(plan):
+        notes.append(fault)
     changed = plan.outcome.rule == BY_PAIR
     lone = np.concatenate([live.orphans, live.pending])
     lost = int(changed[lone].sum())
@@ -388,6 +403,23 @@ def _notes(plan: Plan) -> list[str]:
     for decision in plan.decisions:
         notes.extend(decision.notes)
     return notes
+
+
+def _beginning(plan: Plan) -> str:
+    """What a provider would refuse about how the context begins, if the plan made it so."""
+    if plan.summarises and plan.summary_at == 0:
+        return ""
+    live, stands = plan.table.live, STANDS[plan.fate]
+    emptied = [row for row, block in plan.outcome.blocks.items() if block is None]
+    stands[emptied] = False
+    rows = np.flatnonzero(stands)
+    if len(live.position) and not len(rows) and plan.notice is None and not plan.summarises:
+        return "Nothing is left to send: a request needs at least one message."
+    first = live.position[rows[:1]]
+    began = len(live) and live.role[0] in (USER, SYSTEM)
+    if began and len(first) and live.role[first[0]] not in (USER, SYSTEM):
+        return "The context would not begin with the user's words, as providers ask for."
+    return ""
 
 
 def _some(number: int, one: str, many: str) -> str:

@@ -6,9 +6,9 @@ the rule panel shows. `Edits` are what a hand changed on top of a policy: the cu
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
-from pydantic import Field, SerializeAsAny, ValidationError
+from pydantic import Field, SerializeAsAny, ValidationError, model_validator
 
 from .blocks import Value
 from .conduct import Conduct
@@ -57,6 +57,23 @@ class Policy(Value):
     conduct: Conduct = Conduct()
     stages: tuple[Stage, ...] = ()
     rules: tuple[SerializeAsAny[Rule], ...] = ()
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        kinds = [rule.kind for rule in self.rules]
+        if len(set(kinds)) < len(kinds):
+            raise PolicyError(self.name, "rules: two of one kind cannot be told apart by their settings")
+        names = [stage.name for stage in self.stages]
+        if len(set(names)) < len(names):
+            raise PolicyError(self.name, "stages: two of one name cannot be told apart")
+        for stage in self.stages:
+            if unknown := [kind for kind in stage.rules if kind not in kinds]:
+                raise PolicyError(
+                    self.name, f"stage {stage.name!r} names {unknown[0]!r}, no rule of it", kinds
+                )
+            if not stage.reasons:
+                raise PolicyError(self.name, f"stage {stage.name!r} runs for no reason", get_args(Reason))
+        return self
 
     @property
     def parts(self) -> tuple[Rule, ...]:
@@ -109,6 +126,18 @@ class Edits(Value):
             if value
         ]
         return f"Edits({', '.join(parts)})"
+
+
+def check_window(window: object) -> None:
+    """Raise `PolicyError` unless it is a number of tokens, or None where the session tells."""
+    if window is not None and (not isinstance(window, int) or isinstance(window, bool) or window < 0):
+        raise PolicyError("window", f"{window!r} is no number of tokens; 0 says that it is unknown")
+
+
+def check_reason(reason: str) -> None:
+    """Raise `PolicyError` unless it is one of those a compaction is planned for."""
+    if reason not in get_args(Reason):
+        raise PolicyError("reason", f"{reason!r} is none", get_args(Reason))
 
 
 def read_edits(edits: Edits | dict[str, Any] | None) -> Edits:

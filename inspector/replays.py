@@ -30,7 +30,7 @@ from .life import find_life
 from .lint import lint
 from .models import published_window, window_of
 from .policies import find_policy
-from .policy import Policy
+from .policy import Policy, check_window
 from .run import Compaction, Finding, Recorded, Run, Status
 from .scenario import Act, Scenario, read_scenario
 from .session import Session
@@ -62,6 +62,7 @@ def replay(
     >>> [event.kind for event in run.events if event.channel == "audit"]
     ['threshold_hit', 'started', 'completed']
     """
+    check_window(window)
     ledger = count_tokens(session, "calibrated") if ledger is None else ledger
     ledger.check(session)
     chosen = find_policy(policy).configured(settings or {})

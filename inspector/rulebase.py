@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from .blocks import Value
 
@@ -29,6 +29,17 @@ class Rule(Value):
 
     kind: str
     enabled: bool = Field(True, description="Whether the rule takes part")
+
+    @model_validator(mode="after")
+    def _stay_on(self) -> Self:
+        if self.locked and not self.enabled:
+            raise ValueError(f"rule {self.kind!r} cannot be switched off")
+        return self
+
+    @property
+    def by_provider(self) -> bool:
+        """Whether the provider makes its edits itself: those break no binding of reasoning (CLAUDE §8)."""
+        return self.wire
 
     @property
     def template(self) -> str:

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from .counter import Longs
-from .cuttable import CutTable, price_cuts
-from .fates import Side, close_pairs, decide_stage, start_side, unbind
+from .cuttable import CutTable, price_cuts, sum_behind
+from .fates import Side, close_pairs, decide_stage, find_edit, start_side, unbind
 from .live import Bools, Ints
 from .models import find_class, model_of
 from .notices import PlacedNotice
@@ -28,8 +28,9 @@ from .weights import weigh_side
 class Tier:
     """What stands after `depth` stages. `decisions` has one for every rule; those not reached say nothing.
 
-    `place` is where the policy itself would cut here, or None; `why` then tells why not. `uncut` is what
-    stands without any cut.
+    `place` is where the policy itself would cut here, or None; `why` then tells why not. `kept` is what
+    stands after a cut that has an edit before it, `uncut` what stands without one: they differ only on a
+    model that refuses reasoning after an edit. `edge` is the live position of the first edit.
     """
 
     table: Table
@@ -40,6 +41,7 @@ class Tier:
     uncut: Side
     place: int | None
     why: str
+    edge: int = 0
     bound: bool = False
     before: Tier | None = None
 
@@ -61,6 +63,8 @@ class Tier:
         if given is None:
             return None
         left = self.before.older if self.before is not None else start_side(self.table, self.table.kind < 0)
+        if given.echo and self.bound:
+            left = unbind(self.table, left, 0)
         return PlacedNotice(given, self.table, left, weigh_side(self.table, left))
 
     @property
@@ -68,12 +72,16 @@ class Tier:
         """Whether call/output pairs are left as they fall."""
         return any(d.unpaired for d in self.decisions)
 
+    def after(self, place: int) -> Side:
+        """What stands after a cut at this place."""
+        return self.kept if place > self.edge else self.uncut
+
     def settle(self, place: int | None) -> Side:
         """Every block's outcome at a cut: both sides, pairs kept whole across it."""
         if place is None:
             return self.uncut
         older = self.table.live.position < place
-        a, b = self.older, self.kept
+        a, b = self.older, self.after(place)
         blocks = {row: block for row, block in a.blocks.items() if older[row]}
         blocks |= {row: block for row, block in b.blocks.items() if not older[row]}
         side = Side(
@@ -87,17 +95,19 @@ class Tier:
         return unbind(self.table, side, len(side.fate)) if self.bound else side
 
     @cached_property
-    def weights(self) -> tuple[Longs, Longs]:
-        """int64[n], older and kept: every live entry by the policy's own measure."""
-        return weigh_side(self.table, self.older), weigh_side(self.table, self.kept)
+    def weights(self) -> tuple[Longs, Longs, Longs]:
+        """int64[n], older, kept and uncut: every live entry by the policy's own measure."""
+        kept = weigh_side(self.table, self.kept)
+        uncut = kept if self.uncut is self.kept else weigh_side(self.table, self.uncut)
+        return weigh_side(self.table, self.older), kept, uncut
 
     @cached_property
     def sizes(self) -> Longs:
         """int64[n+1]: what each place leaves by the policy's own measure, a summary and notice included."""
-        older, kept = self.weights
+        older, kept, uncut = self.weights
         out = np.zeros(len(older) + 1, np.int64)
         np.cumsum(older, out=out[1:])
-        out[:-1] += np.cumsum(kept[::-1])[::-1]
+        out[:-1] += sum_behind(kept, uncut, self.edge)
         out += self.table.beyond
         if self.spec is not None:
             out += np.where(self.writes, self.stand_in.cost, 0)
@@ -107,7 +117,21 @@ class Tier:
 
     def size(self, place: int | None) -> int:
         """The same for one place, or for no cut."""
-        return int(self.sizes[0 if place is None else place])
+        if place is None:
+            return int(self.weights[2].sum()) + self.table.beyond
+        return int(self.sizes[place])
+
+    @cached_property
+    def acts(self) -> Bools:
+        """bool[n+1]: whether a cut at this place changes anything at all."""
+        position, n = self.table.live.position, len(self.table.live)
+        out = np.zeros(n + 1, bool)
+        older, kept = (np.flatnonzero(side.fate != VERBATIM) for side in (self.older, self.uncut))
+        if len(older):
+            out[int(position[older[0]]) + 1 :] = True
+        if len(kept):
+            out[: int(position[kept[-1]]) + 1] = True
+        return out
 
     @cached_property
     def writes(self) -> Bools:
@@ -121,7 +145,8 @@ class Tier:
     @cached_property
     def cuts(self) -> CutTable:
         """What every place leaves in tokens of the ledger's counter, whatever stage that takes."""
-        return price_cuts(self.table, self.older, self.kept, self.writes, self.stand_in, self.notice)
+        sides = (self.older, self.kept, self.uncut)
+        return price_cuts(self.table, sides, self.edge, self.writes, self.stand_in, self.notice)
 
 
 class Tiers:
@@ -134,7 +159,10 @@ class Tiers:
         named = {kind for stage in policy.stages for kind in stage.rules}
         self.bound = find_class(model_of(table.session)) == "bound"
         self.stages = tuple(stage for stage in policy.stages if table.reason in stage.reasons)
-        self._always = tuple(code for code, rule in enumerate(policy.rules) if rule.kind not in named)
+        # What the provider does at the wire it does at every request, whatever stage was reached (S0-52).
+        self._always = tuple(
+            code for code, rule in enumerate(policy.rules) if rule.kind not in named or rule.wire
+        )
         self._tiers: list[Tier] = []
         self._raw: list[tuple[Side, Side]] = []
         self._free: tuple[Bools, Bools] = (~pinned, ~pinned)
@@ -170,14 +198,14 @@ class Tiers:
         if not any(decision.unpaired for decision in decisions):
             sides = [close_pairs(table, side) for side in sides]
         older, kept = sides
-        uncut = kept
+        uncut, edge = kept, len(table.live)
         if self.bound:
             m = len(table.tokens)
             uncut, older = unbind(table, kept, m), unbind(table, older, m)
-            # What is kept stands after whatever is edited before the cut, wherever that is.
-            edited = np.flatnonzero(older.fate != VERBATIM)
-            kept = unbind(table, kept, int(edited[0]) if len(edited) else m)
-        return Tier(table, depth, tuple(decisions), older, kept, uncut, place, why, self.bound, before)
+            first = find_edit(table, older)
+            kept = unbind(table, kept, first)
+            edge = int(table.live.position[first]) if first < m else edge
+        return Tier(table, depth, tuple(decisions), older, kept, uncut, place, why, edge, self.bound, before)
 
     def _codes(self, kinds: tuple[str, ...]) -> tuple[int, ...]:
         rules = self.table.policy.rules
@@ -204,12 +232,16 @@ class Tiers:
         return target.limit(trigger.base(self.table.window))
 
     def stop(self) -> int:
-        """The depth at which the policy stops. A cut by hand or a /compact asks for one stage at least."""
+        """The depth at which the policy stops.
+
+        A user's /compact asks for one stage at least, a cut by hand for the first that does anything there.
+        """
         if not self.stages:
             return self[0].depth
+        if self.by_hand is not None:
+            return self[int(self.depths[self.by_hand])].depth
         limit, last = self.limit, self.last
-        asked = self.by_hand is not None or self.table.reason != "auto"
-        for depth in range(1 if asked else 0, last):
+        for depth in range(0 if self.table.reason == "auto" else 1, last):
             tier = self[depth]
             if limit is not None and tier.size(tier.place) <= limit:
                 return depth
@@ -222,7 +254,8 @@ class Tiers:
         out = np.full(n + 1, self.last, np.int32)
         if self.limit is not None:
             for depth in reversed(range(1, self.last)):
-                out[self[depth].sizes <= self.limit] = depth
+                tier = self[depth]
+                out[(tier.sizes <= self.limit) & tier.acts] = depth
         return out
 
     @cached_property

@@ -32,6 +32,10 @@ class SummariseAll(Rule):
     )
     by: Literal["harness", "provider"] = Field("harness", description="Who writes the summary")
 
+    @property
+    def by_provider(self) -> bool:
+        return self.by == "provider"
+
 
 def decide(rule: SummariseAll, table: Table) -> Decision:
     """Propose the last place there is, and claim everything before it."""
