@@ -169,11 +169,20 @@ class Workbench(anywidget.AnyWidget):
             raise
         self._set({**wanted, **answer})
         if self.replay:
-            self._set(self._live_again(wanted))
+            self._replay_or_tell(wanted)
 
     def _start_replay(self, _: dict[str, Any]) -> None:
         if self.replay and not self._setting:
-            self._set(self._live_again(self._state))
+            self._replay_or_tell(self._state)
+
+    def _replay_or_tell(self, wanted: dict[str, Any]) -> None:
+        """Send the replay; one that cannot be made is put away, with a sentence or an error as in `_replan`."""
+        try:
+            self._set(self._live_again(wanted))
+        except InspectorError as error:
+            self._set({"_error": printable(str(error)), "replay": False})
+            if not self._property_lock:
+                raise
 
     def _live_again(self, wanted: dict[str, Any]) -> dict[str, Any]:
         """Live the whole session again under the policy wanted, unless that was done; the traits to send."""

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -20,3 +22,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Doctests are the package's: of these folders, only test_*.py is collected."""
     return True if collection_path.suffix == ".py" and not collection_path.name.startswith("test_") else None
+
+
+@pytest.fixture(autouse=True)
+def forget_own_rules() -> Iterator[None]:
+    """Rules and policies that a test adds are forgotten after it."""
+    from inspector import policies, rules
+
+    before = [dict(own) for own in (rules._own, policies._own)]
+    yield
+    for own, kept in zip((rules._own, policies._own), before, strict=True):
+        own.clear()
+        own.update(kept)  # type: ignore[arg-type]

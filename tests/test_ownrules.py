@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,9 +14,7 @@ from inspector.diff import diff_contexts, patch
 from inspector.errors import PolicyError
 from inspector.history import trace_history
 from inspector.ownrules import rule
-from inspector.policies import _own as own_policies
 from inspector.policies import add_policy, names_of_policies
-from inspector.rules import _own as own_rules
 from inspector.session import Session
 from inspector.view import draw_plan, draw_scene
 from inspector.wire import check_context
@@ -35,16 +31,6 @@ CAREFUL = {
     ],
 }
 LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    """What a test adds is forgotten after it."""
-    rules, policies = dict(own_rules), dict(own_policies)
-    yield
-    for registry, before in ((own_rules, rules), (own_policies, policies)):
-        registry.clear()
-        registry.update(before)  # type: ignore[arg-type]
 
 
 def shorten_outputs(block):  # type: ignore[no-untyped-def]

@@ -237,3 +237,48 @@ def test_the_repr_tells_the_state_in_a_terminal(session: Session) -> None:
     assert text.startswith("Workbench(Session(claude-code, ")
     assert "Plan(flue: cut at " in text
     assert "0x" not in text
+
+
+def test_a_replay_asked_for_is_sent_and_follows_policy_and_settings(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    workbench = Workbench(session, window=100_000)
+    assert workbench.run is None and not workbench._run
+    browser_sets(workbench, replay=True)
+    assert workbench.run is not None
+    assert workbench._run["policy"] == "flue" and workbench._run["steps"] == len(workbench.run)
+    columns = unpack(workbench._run["columns"], workbench._run_data)
+    assert {len(column) for column in columns.values()} == {len(workbench.run)}
+    before = len(workbench.run.compactions)
+    browser_sets(workbench, settings={"trigger.reserve_tokens": 60_000}, _seq=1)
+    assert len(workbench.run.compactions) > before
+    workbench.policy = "claude-code"
+    assert workbench._run["policy"] == "claude-code"
+    json.dumps(workbench._run)
+
+
+def test_a_replay_is_not_lived_twice_for_a_drag(sent: list[dict[str, Any]], session: Session) -> None:
+    workbench = Workbench(session, replay=True)
+    lived = workbench.run
+    browser_sets(workbench, cut=legal_ids(workbench)[4], _seq=1)
+    assert workbench.run is lived
+
+
+def test_a_scenario_that_points_at_nothing_is_told_and_put_away(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    scenario = {"acts": [{"at": "nowhere", "do": "compact"}]}
+    with pytest.raises(EditError, match="nowhere"):
+        Workbench(session, replay=True, scenario=scenario)
+    workbench = Workbench(session, scenario=scenario)
+    browser_sets(workbench, replay=True)
+    assert not workbench.replay and "nowhere" in workbench._error
+    with pytest.raises(EditError, match="nowhere"):
+        workbench.replay = True
+
+
+def test_a_policy_may_be_given_as_json(session: Session) -> None:
+    rules = [{"kind": "keep-system"}, {"kind": "keep-recent-turns"}, {"kind": "summarise-older"}]
+    workbench = Workbench(session, {"name": "handed over", "rules": rules})
+    assert workbench.policy == "handed over"
+    assert "handed over" in {policy["name"] for policy in workbench._scene["policies"]}
