@@ -176,7 +176,7 @@ class Workbench(anywidget.AnyWidget):
             self._replay_or_tell(self._state)
 
     def _replay_or_tell(self, wanted: dict[str, Any]) -> None:
-        """Send the replay; one that cannot be made is put away, with a sentence or an error as in `_replan`."""
+        """Send the replay; one that cannot be made is put away, with a sentence or an error."""
         try:
             self._set(self._live_again(wanted))
         except InspectorError as error:

@@ -11,7 +11,7 @@ from inspector.prices import Price
 
 
 def test_every_policy_lives_the_bundled_session_to_its_end() -> None:
-    compared = compare_policies(open_bundled(), window=60_000)
+    compared = compare_policies(open_bundled(), POLICIES, window=60_000)
     assert [run.policy.name for run in compared] == [policy.name for policy in POLICIES]
     rows = compared.table()
     assert all(row["sent"] > 0 and 0 <= row["cached"] <= 1 for row in rows)
