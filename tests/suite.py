@@ -38,6 +38,7 @@ STEPS = (
     Step("lint", "mypy", (sys.executable, "-m", "mypy")),
     Step("lint", "biome", ("npm", "run", "--silent", "lint"), "js"),
     Step("lint", "tsc", ("npm", "run", "--silent", "typecheck"), "js"),
+    Step("lint", "checklist", (sys.executable, "-m", "tests.checklist")),
     Step("unit", "pytest", (*PYTEST, "-n", "2", "--dist", "worksteal"), tests=True),
     Step("front", "vitest", ("npm", "run", "--silent", "test"), "js", tests=True),
     Step("notebooks", "nbval", (*PYTEST, *NBVAL, "-n", "2", "--dist", "loadfile", "notebooks"), tests=True),

@@ -766,7 +766,7 @@ def test_S0_73_with_nothing_that_compacts_the_headroom_is_told() -> None:
     run = live(turns(5), policy)
     # Of 80 tokens 50 are taken, ten more by every turn.
     assert run.headroom == (30, 3.0)
-    assert "30 tokens are left before the policy fires, some 3 turns" in repr(run)
+    assert "30 tokens are left before the policy fires, about 3.0 turns" in repr(run)
     assert live(turns(9), policy).headroom == (-10, 0.0)
     assert live(turns(5), policy, window=0).headroom is None
 
