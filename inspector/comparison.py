@@ -47,11 +47,11 @@ class Comparison:
         return (row.run for row in self.rows)
 
     def __getitem__(self, policy: str) -> Run:
-        """The run of a policy, by its name."""
+        """The run of a policy, by its name. Raises `KeyError` for one that was not compared."""
         for row in self.rows:
             if row.run.policy.name == policy:
                 return row.run
-        raise KeyError(policy)
+        raise KeyError(f"{policy!r} was not compared; known: {', '.join(run.policy.name for run in self)}")
 
     def table(self) -> list[dict[str, Any]]:
         """A row for each policy: plain values, for a data frame or a chart.
@@ -78,14 +78,14 @@ class Comparison:
 
 def compare_policies(
     session: Session,
-    policies: Sequence[str | Policy | dict[str, Any]] | None = None,
+    policies: Sequence[str | Policy | dict[str, Any]] | str | Policy | dict[str, Any] | None = None,
     scenario: Scenario | dict[str, Any] | None = None,
     *,
     ledger: Ledger | None = None,
     window: int | None = None,
     price: Price | None = None,
 ) -> Comparison:
-    """Live a session again under each policy; None takes every policy that is known.
+    """Live a session again under each policy, or under one; None takes every policy that is known.
 
     `ledger` is by default the counter fitted to what the session's provider reported, `window` (tokens) and
     `price` replace what is known of its model. Raises what `replay` raises.
@@ -100,6 +100,8 @@ def compare_policies(
     known = find_price(model_of(session))
     price, note = (known.price, known.note) if price is None else (price, price.note)
     rows = []
+    if isinstance(policies, str | Policy | dict):
+        policies = [policies]
     for policy in list_policies() if policies is None else policies:
         run = replay(session, policy, scenario, ledger=ledger, window=window, history=history)
         calls = [

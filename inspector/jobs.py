@@ -7,6 +7,7 @@ history that is empty is not asked for. `Writing` holds what pi's versions do ot
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -52,6 +53,9 @@ def list_jobs(
 
     `split` is where the turn begins that the cut splits, or -1. `summarised` (bool[m]) tells the blocks to
     be written up; older ones that are not, such as pins, are left out of their entry's text.
+
+    Per turn there is one job for each older turn with anything to write up, and the first brings a summary
+    before up to date; `write_checkpoint` puts their replies into one text, for one message.
     """
     session, live = table.session, table.live
     how = spec if isinstance(spec, Writing) else Writing(spec.max_tokens, spec.prefix_max_tokens)
@@ -79,6 +83,14 @@ def list_jobs(
         )
 
     previous = _previous(session.entries[live.entries[0]]) if live.summary == 0 else None
+    if spec.per_turn:
+        told = [previous]
+        spans = _find_turns(table, start, place, summarised) or [(start, place)]
+        told += [None] * (len(spans) - 1)
+        return tuple(
+            job("update" if before else "initial", first, last, spec.max_tokens, before)
+            for (first, last), before in zip(spans, told, strict=True)
+        )
     history_end = place if split < 0 else split
     jobs = []
     if split < 0 or history_end > start:
@@ -89,6 +101,14 @@ def list_jobs(
         history = previous if how.keep_previous and previous is not None else NO_HISTORY
         jobs.append(prefix.model_copy(update={"history": history}))
     return tuple(jobs)
+
+
+def _find_turns(table: Table, start: int, place: int, summarised: Bools) -> list[tuple[int, int]]:
+    """Live positions (first, end) of each turn before `place` of which anything is written up."""
+    turn = table.live.turn[start:place]
+    bounds = [start, *(np.flatnonzero(np.diff(turn)) + start + 1).tolist(), place]
+    written = set(table.live.position[summarised].tolist())
+    return [(a, b) for a, b in pairwise(bounds) if any(at in written for at in range(a, b))]
 
 
 def _previous(entry: Entry) -> str:

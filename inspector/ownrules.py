@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,14 +14,16 @@ from .blocks import Block, Text, ToolOutput
 from .errors import PolicyError
 from .policies import add_policy
 from .policy import Policy, Rule
-from .rules import RuleKind, add_rule
+from .rules import RuleKind, add_rule, check_kind
 from .rules.keep_system import KeepSystem
 from .table import DROPPED, POINTER, TRUNCATED, VERBATIM, Claim, Decision, Rewrite, Table
 
-Answer = str | tuple[str, str] | None
+Answer = str | tuple[str, str] | list[str] | None
 """A fate, or a fate with the text that stands in the block's place; None leaves the block to other rules."""
 WITH_TEXT = {"truncated": TRUNCATED, "pointer": POINTER}
 ALONE = {"verbatim": VERBATIM, "dropped": DROPPED}
+PLACES = ("everywhere", "older")
+"""Where a rule is asked: about every block, or about those before the cut alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ def rule(
     function: Callable[[Seen], Answer] | None = None,
     *,
     where: Literal["everywhere", "older"] = "everywhere",
-    name: str = "",
+    name: str | None = None,
 ) -> Any:
     """Make a rule of a function: `@rule`, or `@rule(where="older")` for blocks before the cut alone.
 
@@ -66,7 +69,8 @@ def rule(
     None. It is asked about every live block. The rule then is a kind like any other, named after the
     function with dashes ("drop-green-logs"), to be used in policies; a policy of that name, with the rule
     alone, stands in the workbench's picker. Call and output keep sharing one fate, and pins go before it.
-    Raises `PolicyError` for a name that is taken; an error inside the function becomes one when it is asked.
+    Raises `PolicyError` for a name that is taken or that no setting could name, and for a `where` that is
+    neither; an error inside the function becomes one when it is asked.
 
     >>> @rule
     ... def drop_green_logs(block):
@@ -75,9 +79,14 @@ def rule(
     >>> drop_green_logs.policy
     'drop-green-logs'
     """
+    if where not in PLACES:
+        raise PolicyError("rule", f"where: {where!r} is no side of the cut", PLACES)
     if function is None:
         return lambda given: rule(given, where=where, name=name)
-    kind = name or function.__name__.replace("_", "-")
+    if not callable(function):
+        raise PolicyError("rule", f"a function is needed, not {function!r:.60}")
+    kind = getattr(function, "__name__", "").replace("_", "-") if name is None else name
+    check_kind(kind)
     model = _model(kind, function, where)
 
     def decide(_: Rule, table: Table) -> Decision:
@@ -88,7 +97,9 @@ def rule(
     add_policy(
         Policy(name=kind, title=title, source="a rule of your own", rules=(KeepSystem(), model(kind=kind)))
     )
-    function.__dict__["policy"] = kind
+    # What has no attributes of its own, such as a built-in function, goes without.
+    with suppress(AttributeError, TypeError):
+        function.policy = kind  # type: ignore[attr-defined]
     return function
 
 
@@ -112,12 +123,12 @@ def _decide(kind: str, function: Callable[[Seen], Answer], table: Table, where: 
             raise PolicyError(kind, f"it failed on block {row} ({seen.kind}): {error!r}") from error
         if answer is None:
             continue
-        fate, text = answer if isinstance(answer, tuple) and len(answer) == 2 else (answer, None)
+        fate, text = answer if isinstance(answer, tuple | list) and len(answer) == 2 else (answer, None)
         known = ALONE if text is None else WITH_TEXT
-        if fate not in known:
+        if not isinstance(fate, str) or fate not in known or not isinstance(text, str | None):
             allowed = [*ALONE, *(f"({name!r}, text)" for name in WITH_TEXT)]
-            raise PolicyError(kind, f"it answered {answer!r} for block {row}", allowed)
-        answers.setdefault(str(fate), {})[row] = text
+            raise PolicyError(kind, f"it answered {answer!r:.60} for block {row}", allowed)
+        answers.setdefault(fate, {})[row] = text
     claim = _claim(kind, answers, table)
     return Decision(older=claim, kept=claim if where == "everywhere" else None)
 

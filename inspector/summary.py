@@ -162,7 +162,8 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
     """Put the replies together as Flue does (FLUE §10.3).
 
     A reply that stopped in error fails the whole; a split turn without history says so in its place, or
-    keeps the summary before, whichever its job says.
+    keeps the summary before, whichever its job says. Replies for several turns follow each other, set off by
+    a blank line.
     """
     texts: dict[str, str] = {}
     history = ""
@@ -174,7 +175,8 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
             return Checkpoint(error=f"{what} failed: {fault}")
         if prefix:
             history = job.history
-        texts["prefix" if prefix else "history"] = reply.text
+        name = "prefix" if prefix else "history"
+        texts[name] = f"{texts[name]}\n\n{reply.text}" if name in texts else reply.text
         if reply.usage is not None:
             used.append(reply.usage)
     text = texts.get("history", history)

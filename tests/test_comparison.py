@@ -6,7 +6,7 @@ import pytest
 
 from inspector import open_bundled
 from inspector.comparison import compare_policies
-from inspector.policies import POLICIES
+from inspector.policies import POLICIES, find_policy
 from inspector.prices import Price
 
 
@@ -24,8 +24,14 @@ def test_a_comparison_tells_its_prices_and_each_run() -> None:
     assert "a test" in repr(compared)
     assert compared["flue"].policy.name == "flue"
     assert all(row["cost"] > 0 for row in compared.table())
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="'pi' was not compared; known: flue, keep-recent-turns"):
         compared["pi"]
+
+
+def test_one_policy_may_be_named_alone() -> None:
+    session = open_bundled()
+    for one in ("flue", find_policy("flue"), find_policy("flue").model_dump(mode="json")):
+        assert [run.policy.name for run in compare_policies(session, one)] == ["flue"]
 
 
 def test_a_smaller_window_compacts_no_less_often() -> None:

@@ -17,7 +17,7 @@ from inspector.plan import make_plan
 from inspector.policies.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING as EDITING
 from inspector.policies.claude_code import CLAUDE_CODE
 from inspector.policies.stud import STUD_WIKI
-from inspector.policy import Policy, Rule
+from inspector.policy import Policy, Rule, Stage
 from inspector.rules.clear_thinking import ClearThinking
 from inspector.rules.clear_tool_outputs import ClearToolOutputs, DropOldOutputs
 from inspector.rules.summarise_all import SummariseAll
@@ -53,13 +53,37 @@ def test_the_policy_is_exported_with_the_documented_defaults_of_the_model(model:
 
 
 def test_thinking_is_listed_first_and_what_is_switched_off_is_not_listed() -> None:
-    rules = (ClearToolOutputs(), ClearThinking(keep=2), SummariseAll(by="provider", above=1_000))
+    rules = (
+        ClearToolOutputs(trigger_uses=9),
+        ClearThinking(keep=2),
+        SummariseAll(by="provider", above=50_000),
+    )
     management = context_management(Policy(name="mine", rules=rules))
     assert management is not None
     assert [edit["type"] for edit in management["edits"]] == list(BETAS)
-    assert management["edits"][2]["trigger"]["value"] == 50_000  # the API takes no less
+    assert [edit.get("trigger", {}).get("value") for edit in management["edits"]] == [None, 9, 50_000]
     off = EDITING.configured({"clear-thinking.enabled": False, "summarise-all.enabled": False})
     assert context_management(off) == {"edits": [TOOL_DEFAULTS]}
+
+
+def test_a_policy_is_exported_by_its_name_too() -> None:
+    assert context_management("anthropic-context-editing") == context_management(EDITING)
+    with pytest.raises(PolicyError, match="no such policy"):
+        context_management("nobody's")
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (ClearToolOutputs(), "clear-tool-outputs.trigger_tokens .* not set.* the least is 0"),
+        (ClearToolOutputs(trigger_tokens=1, trigger_uses=1), "trigger_uses are both set"),
+        (SummariseAll(by="provider"), "summarise-all.above is not set.* 50,000"),
+        (SummariseAll(by="provider", above=49_999), "summarise-all.above is 49,999.* 50,000"),
+    ],
+)
+def test_what_no_request_can_say_is_refused_by_the_setting_s_name(rule: Rule, said: str) -> None:
+    with pytest.raises(PolicyError, match=f"mine.*{said}"):
+        context_management(Policy(name="mine", rules=(rule,)))
 
 
 def test_what_a_client_does_by_itself_is_no_context_management() -> None:
@@ -124,6 +148,48 @@ def test_S0_45_an_edit_that_is_off_is_none_and_an_unknown_one_is_named() -> None
         read_context_management({"clear_thinking": {"keep": {"type": "thinking_turns", "value": 0}}})
 
 
+TOOLS, COMPACTION, THOUGHTS = "clear_tool_uses_20250919", "compact_20260112", "clear_thinking_20251015"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"edits": [{"type": TOOLS}, {"type": TOOLS, "keep": None}]}, f"{TOOLS}: two edits"),
+        ({"compact": True, COMPACTION: True}, f"{COMPACTION}: two edits"),
+        ({"edits": [], "keeep": 3}, "'keeep'"),
+        ({"clear_tool_uses": {"keeep": {"type": "tool_uses", "value": 3}}}, "'keeep'.*exclude_tools"),
+        ({"clear_tool_uses": {"trigger": {"type": "minutes", "value": 3}}}, "trigger: type: 'minutes'"),
+        ({"compact": {"trigger": {"type": "tool_uses", "value": 60_000}}}, "trigger: type: 'tool_uses'"),
+        ({"compact": {"trigger": {"type": "input_tokens", "value": 49_999}}}, "trigger: .*50,000"),
+        ({"compact": {"type": TOOLS}}, f"{COMPACTION}: its type"),
+        ({"compact": {"instructions": 5}}, "instructions"),
+        ({"compact": {"pause_after_compaction": "yes"}}, "pause_after_compaction"),
+        ({"compact": 5}, "compact: an object"),
+        ({"edits": [5]}, r"edits\[0\]"),
+        ({"edits": [{"type": ["x"]}]}, "no edit"),
+        ({"clear_tool_uses": {"keep": 3}}, "keep: an object"),
+        ({"clear_tool_uses": {"keep": {"type": "tool_uses", "value": "3"}}}, "keep: value"),
+        ({"clear_tool_uses": {"keep": {"type": "tool_uses", "value": True}}}, "keep: value"),
+        ({"clear_tool_uses": {"keep": {"type": "tool_uses", "value": -1}}}, "keep: "),
+        ({"clear_tool_uses": {"keep": {"type": "tool_uses", "valeu": 3}}}, "'valeu'"),
+        ({"clear_tool_uses": {"exclude_tools": "bash"}}, "exclude_tools"),
+        ({"clear_tool_uses": {"clear_tool_inputs": [5]}}, "clear_tool_inputs"),
+        ({"clear_thinking": {"keep": {"type": "thinking_turns", "value": 0}}}, f"{THOUGHTS}: keep: "),
+        ({"clear_thinking": {"keep": "none"}}, f"{THOUGHTS}: keep: "),
+    ],
+)
+def test_S0_45_what_the_api_would_refuse_is_one_line_that_names_the_field(wrong: Any, said: str) -> None:
+    with pytest.raises(PolicyError, match=said) as caught:
+        read_context_management(wrong)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 240
+
+
+def test_S0_45_a_compaction_s_words_to_the_provider_change_no_rule() -> None:
+    told = {"instructions": "Keep names.", "pause_after_compaction": True, "trigger": None}
+    assert read_context_management({"compact": told}) == read_context_management({"compact": True})
+    assert read_context_management({"clear_thinking": {"keep": "all"}}) == (ClearThinking(keep="all"),)
+
+
 wire_rules: st.SearchStrategy[Rule] = st.one_of(
     st.builds(ClearThinking, keep=st.integers(1, 9) | st.just("all")),
     st.builds(
@@ -145,12 +211,30 @@ def test_S0_45_reading_what_was_exported_gives_the_same_rules(rules: list[Rule])
     assert {rule.kind: rule for rule in read} == {rule.kind: rule for rule in rules}
 
 
-def test_edits_beside_a_policy_of_stages_come_after_all_of_them() -> None:
+def test_S0_52_edits_beside_a_policy_of_stages_stand_in_none_and_are_made_at_every_request() -> None:
     added = beside(CLAUDE_CODE, read_context_management({"clear_thinking": True}))
-    assert (added.stages[-1].name, added.stages[-1].rules) == ("wire", ("clear-thinking",))
-    plain = beside(STUD_WIKI, read_context_management({"clear_thinking": True}))
-    assert plain.rules[-1].kind == "clear-thinking"
+    assert added.stages == CLAUDE_CODE.stages
+    assert added.rules == (*CLAUDE_CODE.rules, ClearThinking())
+    plain = beside("stud-wiki-1.1", read_context_management({"clear_thinking": True}))
+    assert plain.rules == (*STUD_WIKI.rules, ClearThinking())
     assert plain.stages == ()
+    staged = added.model_copy(
+        update={"stages": (*added.stages, Stage(name="wire", rules=("clear-thinking",)))}
+    )
+    assert beside(staged, [ClearThinking(keep=2)]).stages == CLAUDE_CODE.stages
+
+
+def test_a_provider_s_compaction_never_takes_the_place_of_the_policy_s_own() -> None:
+    compact = read_context_management({"compact": True})
+    with pytest.raises(PolicyError, match=r"'summarise-all' is done by the harness.*summarise-all\.enabled"):
+        beside(CLAUDE_CODE, compact)
+    off = beside(CLAUDE_CODE.configured({"summarise-all.enabled": False}), compact)
+    assert [rule for rule in off.rules if rule.kind == "summarise-all"] == list(compact)
+    assert not [stage.name for stage in off.stages if "summarise-all" in stage.rules]
+    sooner = (SummariseAll(by="provider", above=90_000),)
+    assert [rule for rule in beside(EDITING, sooner).rules if rule.kind == "summarise-all"] == list(sooner)
+    with pytest.raises(PolicyError, match="two of one kind"):
+        beside(STUD_WIKI, [*sooner, *compact])
 
 
 @pytest.mark.parametrize(

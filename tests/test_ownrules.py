@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +16,7 @@ from inspector.diff import diff_contexts, patch
 from inspector.errors import PolicyError
 from inspector.history import trace_history
 from inspector.ownrules import rule
-from inspector.policies import add_policy, names_of_policies
+from inspector.policies import add_policy, find_policy, names_of_policies
 from inspector.session import Session
 from inspector.view import draw_plan, draw_scene
 from inspector.wire import check_context
@@ -119,6 +121,85 @@ def test_built_in_names_cannot_be_taken() -> None:
         add_policy({**CAREFUL, "name": "flue", "rules": []})
     with pytest.raises(PolicyError, match="no such kind"):
         add_policy({"name": "x", "rules": [{"kind": "nobody-knows"}]})
+
+
+@pytest.mark.parametrize("name", ["trigger", "target", "conduct", "a.b", "a b", "", "\n", 5])
+def test_no_rule_has_a_name_that_settings_could_not_say(name: Any) -> None:
+    known = names_of_policies()
+    with pytest.raises(PolicyError):
+        rule(shorten_outputs, name=name)
+    assert names_of_policies() == known
+
+
+def test_what_is_no_rule_is_refused_at_once() -> None:
+    with pytest.raises(PolicyError, match="a function is needed, not 5"):
+        rule(5)  # type: ignore[arg-type]
+    for where in ("wherever", None):
+        with pytest.raises(PolicyError, match=r"where: .*everywhere, older"):
+            rule(where=where)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ("truncated", 5),
+        ("truncated", None),
+        ["dropped", "x"],
+        ["truncated"],
+        [["truncated"], "x"],
+        {},
+        5,
+        True,
+    ],
+)
+def test_an_answer_that_is_none_is_refused(answer: Any) -> None:
+    rule(lambda block: answer, name="odd")
+    session = open_bundled()
+    with pytest.raises(PolicyError, match="it answered"):
+        make_plan(session, count_tokens(session), "odd")
+
+
+def test_a_list_answers_like_a_tuple() -> None:
+    session = open_bundled()
+    ledger = count_tokens(session)
+    left = []
+    for kind in (tuple, list):
+        rule(
+            lambda block, kind=kind: kind(["truncated", "x"]) if block.is_tool_output else None, name="short"
+        )
+        left.append(make_plan(session, ledger, "short"))
+    assert left[0].after == left[1].after < left[0].before
+
+
+@pytest.mark.parametrize(
+    ("given_policy", "said"),
+    [
+        ({"name": "x", "rules": [{"kind": "keep-system"}, {"turns": 2}]}, "policy 'x': rule 2 has no kind"),
+        (
+            {"name": "x", "rules": [{"kind": "nope"}]},
+            "policy 'x': rule 1: no such kind of rule 'nope'; known: ",
+        ),
+        ({"name": "x", "rules": [{"kind": ["nope"]}]}, "policy 'x': rule 1: no such kind of rule"),
+        ({"name": "x", "trigger": {"ration": 1}}, "policy 'x': trigger.ration: "),
+        ({"name": "x", "trigger": 5}, "policy 'x': trigger: "),
+        ({"name": "x", "target": {"ratio": 7}}, "policy 'x': target.ratio: "),
+        ({"name": "x", "conduct": {"mood": 7}}, "policy 'x': conduct.mood: "),
+        ({"name": "x", "stages": [{"name": "a", "rules": 5}]}, "policy 'x': stages[0].rules: "),
+        (
+            {"name": "x", "rules": [{"kind": "keep-system"}, {"kind": "keep-recent-turns", "turns": -1}]},
+            "policy 'x': rules[1].turns: ",
+        ),
+        ('{"name": "x", "rules": []}' + " " * 99, "pass the parsed object"),
+        ("[1, 2]", "pass the parsed object"),
+        (5, "an object is needed"),
+    ],
+)
+def test_what_is_wrong_in_a_policy_is_told_with_the_way_there(given_policy: Any, said: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        find_policy(given_policy)
+    assert said in str(caught.value)
+    if not isinstance(given_policy, dict):
+        assert len(str(caught.value)) < 150
 
 
 def test_a_rule_can_be_written_again() -> None:

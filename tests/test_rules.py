@@ -24,9 +24,10 @@ from inspector.rules.drop_reasoning import DropReasoning
 from inspector.rules.keep_recent_turns import KeepRecentTurns
 from inspector.rules.spill_outputs import SpillOutputs, find_spilled, find_spills
 from inspector.rules.summarise_all import SummariseAll
-from inspector.rules.summarise_older import SummariseOlder
+from inspector.rules.summarise_older import ONE_MESSAGE, SummariseOlder
 from inspector.rules.truncate_outputs import TruncateOutputs, remember_decisions, shorten
 from inspector.session import Entry, Session
+from inspector.summary import Reply, write_checkpoint
 from inspector.table import FATES
 from inspector.wire import check_context
 from tests.strategies import sessions
@@ -120,6 +121,45 @@ def test_clearing_waits_for_more_than_its_own_trigger(own: dict[str, int], expec
     assert count(USES).count_context() == 47
     plan = plan_of(USES, policy(ClearToolOutputs(keep=3, **own)))
     assert fates(plan).count("cleared") == expected
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (ClearToolOutputs(), "the provider clears outputs of all but the 3 newest tool uses"),
+        (
+            ClearToolOutputs(trigger_tokens=900),
+            "all but the 3 newest tool uses once the context holds more than 900 tokens",
+        ),
+        (
+            DropOldOutputs(keep=2, trigger_tokens=900, trigger_uses=8),
+            "leave a stub once the context holds more than 900 tokens and there were more than 8 tool uses",
+        ),
+        (DropOldOutputs(trigger_uses=8), "before the cut leave a stub once there were more than 8 tool uses"),
+        (SummariseAll(), "the whole conversation becomes one summary"),
+        (
+            SummariseAll(above=900, by="provider"),
+            "the provider summarises the whole conversation once it holds more than 900 tokens",
+        ),
+        (
+            SummariseAll(above=900),
+            "the whole conversation becomes one summary once it holds more than 900 tokens",
+        ),
+    ],
+)
+def test_a_sentence_tells_from_when_on_a_rule_acts_and_who_does_it(rule: Rule, said: str) -> None:
+    assert rule.sentence.endswith(said)
+
+
+def test_one_of_a_thing_is_told_as_one() -> None:
+    session = chain(user("go"), *use("a"), model(Text(text="done")))
+    for rule, said in (
+        (KeepRecentTurns(turns=4), "the context holds 1 turn."),
+        (DropOldestTurns(turns=4), "the context holds 1 turn."),
+        (ClearToolOutputs(trigger_uses=5), "1 tool use is not more than the 5 from which"),
+    ):
+        plan = plan_of(session, policy(rule))
+        assert said in plan.why
 
 
 def test_an_output_shorter_than_the_placeholder_stays() -> None:
@@ -411,6 +451,34 @@ def test_S0_30_a_summary_for_each_older_turn_is_an_ordinary_text_message_each() 
     assert len({piece.message for piece in summaries}) == 3
     assert [piece.origin[0].entry for piece in summaries] == ["e0", "e4", "e8"]
     assert fates(plan)[:18] == ["summarised"] * 18
+
+
+def test_S0_30_a_model_is_asked_once_for_each_older_turn_and_a_record_holds_all_of_it() -> None:
+    session = talk(5)
+    rules = policy(KeepRecentTurns(turns=2), SummariseOlder(per="turn"))
+    plan = plan_of(session, rules)
+    assert [job.kind for job in plan.jobs] == ["initial"] * 3
+    assert [job.entries for job in plan.jobs] == [
+        tuple(f"e{n}" for n in range(first, first + 4)) for first in (0, 4, 8)
+    ]
+    written = write_checkpoint(plan.jobs, [Reply(text=text) for text in ("one", "two", "three")])
+    assert written.text == "one\n\ntwo\n\nthree"
+    assert ONE_MESSAGE in plan.notes
+    assert plan.policy.rules[1].sentence == "each older turn becomes a message of its own, a summary of it"
+    pinned = plan_of(session, rules, pins=("e4", "e5", "e6", "e7"))
+    assert [job.entries[0] for job in pinned.jobs] == ["e0", "e8"]
+    whole = plan_of(session, policy(KeepRecentTurns(turns=2), SummariseOlder()))
+    assert ONE_MESSAGE not in whole.notes and len(whole.jobs) == 1
+
+
+def test_S0_30_a_turn_that_the_cut_splits_is_asked_for_like_any_other() -> None:
+    session = talk(5)
+    plan = plan_of(session, policy(KeepRecentTurns(turns=2), SummariseOlder(per="turn")), cut="e11")
+    assert [(job.kind, len(job.entries)) for job in plan.jobs] == [
+        ("initial", 4),
+        ("initial", 4),
+        ("initial", 3),
+    ]
 
 
 def test_S2_5_the_whole_conversation_becomes_one_summary_by_one_call() -> None:

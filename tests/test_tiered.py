@@ -19,6 +19,7 @@ from inspector.pointers import write_pointer
 from inspector.policies import find_policy
 from inspector.policies.mini_claude_code import find_recovery_target
 from inspector.policy import Edits, Reason
+from inspector.rules.drop_middle import DropMiddle
 from inspector.session import Entry, Session
 from inspector.snips import snip
 from inspector.spill import CLI_LIMIT, find_limit, spill
@@ -344,6 +345,34 @@ def test_fixed_a_no_character_is_split() -> None:
     shown = spill("x😀😀", 2).text
     assert not LONE.findall(shown)
     assert LONE.findall(spill("x😀😀", 2, form="compat").text)
+
+
+def test_the_middle_s_sentence_names_no_number_that_another_rule_overrides() -> None:
+    fixed = next(rule for rule in find_policy(FIXED).rules if isinstance(rule, DropMiddle))
+    assert fixed.sentence == "the middle is dropped, between what the other rules keep"
+    assert (
+        fixed.model_copy(update={"last": 2}).sentence
+        == "drop what stands between what the other rules keep and the last 2 messages"
+    )
+    compat = next(rule for rule in find_policy(COMPAT).rules if isinstance(rule, DropMiddle))
+    assert compat.sentence.endswith(
+        "first 1 and the last 6 messages; automatically, between what the other rules keep"
+    )
+
+
+def test_a_number_of_the_middle_s_own_counts_and_none_asks_the_other_rules() -> None:
+    messages = [say(("user", "assistant")[i % 2], f"{i} " * 400) for i in range(20)]
+
+    def kept(**settings: Any) -> tuple[int, int]:
+        """Messages before the notice, and after it."""
+        texts = left(plan(messages, 10, **settings))
+        at = next(i for i, text in enumerate(texts) if text.startswith("[context compacted"))
+        return at, len(texts) - at - 1
+
+    assert kept() == (1, 6)
+    assert kept(keep_root__messages=3, keep_recent_messages__messages=4) == (3, 4)
+    assert kept(drop_middle__first=5, drop_middle__last=2) == (5, 2)
+    assert kept(keep_root__messages=3, drop_middle__first=1) == (3, 6)
 
 
 @given(texts, st.integers(0, 3000))

@@ -90,12 +90,17 @@ def names_of_policies() -> list[str]:
 
 
 def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
-    """A policy by name, as it is, or from its JSON form. Raises `PolicyError` when there is none."""
+    """A policy by name, as it is, or from its JSON form: the parsed object, not its text.
+
+    Raises `PolicyError` when there is none.
+    """
     if isinstance(policy, Policy):
         return policy
-    if isinstance(policy, dict):
+    if not isinstance(policy, str):
         return read_policy(policy)
     for known in list_policies():
         if known.name == policy:
             return known
-    raise PolicyError(str(policy), "no such policy", names_of_policies())
+    if policy.lstrip()[:1] in ("{", "["):
+        return read_policy(policy)
+    raise PolicyError(f"{policy:.60}", "no such policy", names_of_policies())

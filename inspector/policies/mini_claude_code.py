@@ -56,7 +56,7 @@ MINI_CLAUDE_CODE = Policy(
         PointLargeOutputs(characters=600, recent=True),
         SnipLongText(characters=2000),
         SnipEverything(characters=2000),
-        DropMiddle(first=1, last=6),
+        DropMiddle(),
     ),
 )
 

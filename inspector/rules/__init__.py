@@ -6,12 +6,13 @@ To add one, write a file and add a line here. Other packages add theirs through 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ..errors import PolicyError
 from ..policy import Policy, Rule, Trigger
@@ -95,6 +96,8 @@ RULES: tuple[RuleKind, ...] = (
 """Every built-in kind of rule."""
 
 
+RESERVED = ("trigger", "target", "conduct")
+"""What else has settings in a policy, and so no rule may be called."""
 GROUP = "inspector.rules"
 _own: dict[str, RuleKind] = {}
 
@@ -121,11 +124,20 @@ def list_rules() -> tuple[RuleKind, ...]:
 def add_rule(kind: RuleKind) -> None:
     """Make a kind of rule known for as long as this process runs; its own earlier form is replaced.
 
-    Raises `PolicyError` for the name of a built-in kind.
+    Raises `PolicyError` for the name of a built-in kind, and for one that no setting could name.
     """
+    check_kind(kind.name)
     if any(kind.name == rule.name for rule in RULES):
         raise PolicyError(kind.name, "a built-in kind of rule has this name")
     _own[kind.name] = kind
+
+
+def check_kind(kind: Any) -> None:
+    """Raise `PolicyError` unless a rule can have that name: settings are "<kind>.<knob>"."""
+    if not isinstance(kind, str) or not re.fullmatch(r"[^\s.]+", kind):
+        raise PolicyError(f"{kind}", "a rule's name is one word without dots, such as 'keep-recent-turns'")
+    if kind in RESERVED:
+        raise PolicyError(kind, "another part of every policy has this name", RESERVED)
 
 
 def find_rule(kind: str) -> RuleKind:
@@ -141,21 +153,54 @@ def decide(rule: Rule, table: Table) -> Decision:
     return find_rule(rule.kind).decide(rule, table)
 
 
-def read_policy(data: dict[str, Any]) -> Policy:
-    """A policy from its JSON form. Raises `PolicyError` naming the field that is wrong."""
+def read_policy(data: Any) -> Policy:
+    """A policy from its JSON form. Raises `PolicyError` naming the field that is wrong.
+
+    >>> try:
+    ...     read_policy({"name": "mine", "trigger": {"ration": 0.7}})
+    ... except PolicyError as error:
+    ...     print(error)
+    policy 'mine': trigger.ration: Extra inputs are not permitted
+    """
+    if not isinstance(data, dict):
+        text = isinstance(data, str | bytes)
+        said = "this is its JSON as text; pass the parsed object" if text else "an object is needed"
+        raise PolicyError(f"{data!s:.60}", said)
     name = str(data.get("name", "policy"))
     given = data.get("rules", ())
     if not isinstance(given, list | tuple) or not all(isinstance(item, dict) for item in given):
         raise PolicyError(name, "rules: a list of objects is needed")
-    kinds = [str(item.get("kind")) for item in given]
-    if len(set(kinds)) < len(kinds):
+    models = [_find_model(name, at, item) for at, item in enumerate(given)]
+    if len(set(models)) < len(models):
         raise PolicyError(name, "rules: two of one kind cannot be told apart by their settings")
+    rules = tuple(
+        _read_part(name, f"rules[{at}]", model, item)
+        for at, (model, item) in enumerate(zip(models, given, strict=True))
+    )
+    trigger = _read_part(name, "trigger", Trigger, data.get("trigger", {}))
+    return _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
+
+
+def _find_model(policy: str, at: int, item: dict[str, Any]) -> type[Rule]:
+    known = {rule.name: rule.model for rule in list_rules()}
+    kind = item.get("kind")
+    if kind is None:
+        raise PolicyError(policy, f"rule {at + 1} has no kind", known)
+    if not isinstance(kind, str) or kind not in known:
+        raise PolicyError(policy, f"rule {at + 1}: no such kind of rule {kind!r:.60}", known)
+    return known[kind]
+
+
+P = TypeVar("P", bound=BaseModel)
+
+
+def _read_part(policy: str, path: str, model: type[P], data: Any) -> P:
+    """A part of a policy. An error in it names the whole way there, as in "rules[1].turns"."""
     try:
-        rules = tuple(
-            find_rule(kind).model.model_validate(item) for kind, item in zip(kinds, given, strict=True)
-        )
-        trigger = Trigger.model_validate(data.get("trigger", {}))
-        return Policy.model_validate({**data, "rules": rules, "trigger": trigger})
+        return model.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        raise PolicyError(name, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        for step in first["loc"]:
+            path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+        said = f"{path}: {first['msg']}" if path else first["msg"]
+        raise PolicyError(policy, said) from None

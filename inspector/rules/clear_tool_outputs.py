@@ -38,6 +38,20 @@ class Clearing(Rule):
         None, ge=0, le=LARGE, description="Clears only after more tool uses; none clears always"
     )
 
+    @property
+    def template(self) -> str:
+        return self.phrase + self.once
+
+    @property
+    def once(self) -> str:
+        """From when on it clears, as the end of a sentence; empty when it always does."""
+        waits = []
+        if self.trigger_tokens is not None:
+            waits.append("the context holds more than {trigger_tokens} tokens")
+        if self.trigger_uses is not None:
+            waits.append("there were more than {trigger_uses} tool uses")
+        return f" once {' and '.join(waits)}" if waits else ""
+
 
 class ClearToolOutputs(Clearing):
     """Outputs of all but the `keep` newest tool uses are emptied in the request, by the provider.
@@ -72,8 +86,8 @@ class DropOldOutputs(Clearing):
     @property
     def template(self) -> str:
         if self.keep is None:
-            return self.phrase
-        return "outputs of all but the {keep} newest tool uses leave a stub"
+            return self.phrase + self.once
+        return "outputs of all but the {keep} newest tool uses leave a stub" + self.once
 
 
 def decide(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Decision:
@@ -87,7 +101,8 @@ def decide(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Decision:
     if least is not None:
         gain = _gain(table, rows)
         if gain < least:
-            return Decision(why=f"{gain:,} tokens could be cleared, fewer than the {least:,} that must go.")
+            some = "1 token" if gain == 1 else f"{gain:,} tokens"
+            return Decision(why=f"{some} could be cleared, fewer than the {least:,} that must go.")
     fate = CLEARED if isinstance(rule, ClearToolOutputs) else TRUNCATED
     claim = Claim(rows, fate, rewrite=Rewrite(empty, key=("clear-tool-outputs",)))
     return Decision(older=claim, kept=None if rule.keep is None else claim)
@@ -108,9 +123,12 @@ def _not_yet(rule: Clearing, table: Table) -> str:
         beyond = table.ledger.head_tokens + table.ledger.explain(table.session).tokens
         size = beyond + int(table.tokens.sum())
         if size <= rule.trigger_tokens:
-            return f"{size:,} tokens are not more than the {rule.trigger_tokens:,} from which outputs clear."
+            some = "1 token is" if size == 1 else f"{size:,} tokens are"
+            return f"{some} not more than the {rule.trigger_tokens:,} from which outputs clear."
     if rule.trigger_uses is not None and len(table.live.pairs) <= rule.trigger_uses:
-        return f"{len(table.live.pairs)} tool uses are not more than {rule.trigger_uses}."
+        uses = len(table.live.pairs)
+        some = "1 tool use is" if uses == 1 else f"{uses:,} tool uses are"
+        return f"{some} not more than the {rule.trigger_uses:,} from which outputs clear."
     return ""
 
 

@@ -104,7 +104,8 @@ def decide(rule: CondenseMiddle, table: Table) -> Decision:
     summary = Writing(LARGE, at=head, limited=False)
     keep, must = _find_tail(rule, table, events)
     if keep is None:
-        why = f"There is nothing to condense: {events.total} events are no more than {rule.events}."
+        some = "1 event is" if events.total == 1 else f"{events.total:,} events are"
+        why = f"There is nothing to condense: {some} no more than {rule.events:,}."
         return Decision(why=why, older=claim, summary=summary)
     end = events.next(events.total - keep)
     gone = 0 if end is None or end <= head else int(events.before[end] - events.before[head])
@@ -113,7 +114,7 @@ def decide(rule: CondenseMiddle, table: Table) -> Decision:
     if must and n > table.start:
         note = "No range could be condensed, so everything was."
         return Decision(cut=n, summary=Writing(LARGE, limited=False), notes=(note,))
-    why = f"Nothing is condensed: {gone} of {events.total} events are too few."
+    why = f"Nothing is condensed: {gone:,} of the {events.total:,} would be too few events."
     return Decision(why=why, older=claim, summary=summary)
 
 

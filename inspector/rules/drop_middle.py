@@ -21,10 +21,11 @@ _NOTICE = re.compile(r"\[context compacted: \d+ messages omitted, about \d+ esti
 class DropMiddle(Rule):
     """Messages between the first `first` and the last `last` are dropped; a notice counts them.
 
-    Rules of the same policy that keep a root or recent messages say how many instead. The fixed form keeps
-    more where the middle's borders would part a call from its output. The compat form parts them, listens to
-    the other rules only in an automatic compaction of more messages than they keep, and when nothing is kept
-    at the end says everything twice (TIERED §3 step 2, §4).
+    Where a number is not set, the policy's rule that keeps a root or recent messages says how many, and
+    without one it is 1 and 6. The fixed form keeps more where the middle's borders would part a call from its
+    output. The compat form parts them; in an automatic compaction the other rules' numbers go before its own,
+    if there are more messages than they keep; and when nothing is kept at the end it says everything twice
+    (TIERED §3 step 2, §4).
     """
 
     title: ClassVar[str] = "Drop the middle"
@@ -32,9 +33,30 @@ class DropMiddle(Rule):
     source: ClassVar[str] = "mini-claude-code 60a3bef, legacy compaction (TIERED §4)"
 
     kind: Literal["drop-middle"] = "drop-middle"
-    first: int = Field(1, ge=0, le=LARGE, description="Messages kept at the beginning, where no rule says")
-    last: int = Field(6, ge=0, le=LARGE, description="Messages kept at the end, where no rule says")
+    first: int | None = Field(
+        None, ge=0, le=LARGE, description="Messages kept at the beginning; none: as many as keep-root, or 1"
+    )
+    last: int | None = Field(
+        None,
+        ge=0,
+        le=LARGE,
+        description="Messages kept at the end; none: as many as keep-recent-messages, or 6",
+    )
     form: Form = Field("fixed", description="Pairs stay whole, or exactly as published")
+
+    @property
+    def template(self) -> str:
+        if self.first is None and self.last is None:
+            return "the middle is dropped, between what the other rules keep"
+        of = " messages" if self.last is None else ""
+        first = "what the other rules keep" if self.first is None else f"the first {{first}}{of}"
+        last = "what the other rules keep" if self.last is None else "the last {last} messages"
+        more = "" if self.form == "fixed" else "; automatically, between what the other rules keep"
+        return f"drop what stands between {first} and {last}{more}"
+
+
+FIRST, LAST = 1, 6
+"""Messages kept where neither the rule nor another says (TIERED §4)."""
 
 
 class Windows(NamedTuple):
@@ -45,15 +67,22 @@ class Windows(NamedTuple):
 
 
 def find_windows(rule: DropMiddle, table: Table) -> Windows:
-    """The windows of the policy's other rules, else the rule's own."""
-    own = Windows(rule.first, rule.last)
-    told = Windows(
-        max(getattr(table.sibling("keep-root"), "messages", rule.first), 0),
-        max(getattr(table.sibling("keep-recent-messages"), "messages", rule.last), 0),
+    """The rule's own windows, or those of the policy's other rules.
+
+    What the root keeps is never counted as dropped.
+    """
+    own = Windows(
+        FIRST if rule.first is None else rule.first,
+        LAST if rule.last is None else rule.last,
     )
-    if rule.form == "compat" and (table.reason != "auto" or len(table.live) <= sum(told)):
-        return own
-    return told
+    told = Windows(
+        max(getattr(table.sibling("keep-root"), "messages", own.first), 0),
+        max(getattr(table.sibling("keep-recent-messages"), "messages", own.last), 0),
+    )
+    if rule.form == "compat":
+        return own if table.reason != "auto" or len(table.live) <= sum(told) else told
+    first = told.first if rule.first is None else max(rule.first, told.first)
+    return Windows(first, told.last if rule.last is None else rule.last)
 
 
 def write_notice(messages: int, tokens: int) -> str:

@@ -32,7 +32,8 @@ def decide(rule: DropOldestTurns, table: Table) -> Decision:
     live = table.live
     opens = np.flatnonzero(live.opens)
     if rule.turns >= len(opens):
-        return Decision(why=f"There is nothing to drop: the context holds {len(opens)} turns.")
+        held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
+        return Decision(why=f"There is nothing to drop: the context holds {held}.")
     wanted = opens[: len(opens) - rule.turns + 1]
     legal = wanted[table.cuts.legal[wanted]]
     if not len(legal):

@@ -28,7 +28,8 @@ def decide(rule: KeepRecentTurns, table: Table) -> Decision:
     """Propose the place where the N-th last turn begins, or the nearest legal place before it."""
     opens = np.flatnonzero(table.live.opens)
     if rule.turns > len(opens):
-        return Decision(why=f"There is nothing to compact: the context holds {len(opens)} turns.")
+        held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
+        return Decision(why=f"There is nothing to compact: the context holds {held}.")
     wanted = int(opens[-rule.turns]) if rule.turns else len(table.live)
     legal = np.flatnonzero(table.cuts.legal[: wanted + 1])
     if not len(legal):

@@ -36,6 +36,11 @@ class SummariseAll(Rule):
     def by_provider(self) -> bool:
         return self.by == "provider"
 
+    @property
+    def template(self) -> str:
+        said = "the provider summarises the whole conversation" if self.by_provider else self.phrase
+        return said if self.above is None else f"{said} once it holds more than {{above}} tokens"
+
 
 def decide(rule: SummariseAll, table: Table) -> Decision:
     """Propose the last place there is, and claim everything before it."""
@@ -43,7 +48,8 @@ def decide(rule: SummariseAll, table: Table) -> Decision:
         beyond = table.ledger.head_tokens + table.ledger.explain(table.session).tokens
         size = beyond + int(table.tokens.sum())
         if size <= rule.above:
-            return Decision(why=f"{size:,} tokens are not more than the {rule.above:,} that are summarised.")
+            some = "1 token is" if size == 1 else f"{size:,} tokens are"
+            return Decision(why=f"{some} not more than the {rule.above:,} that are summarised.")
     legal = np.flatnonzero(table.cuts.legal)
     if not len(legal):
         return Decision(why="There is nothing to summarise.")

@@ -12,13 +12,17 @@ from ..jobs import Effort, Writing
 from ..policy import LARGE, Rule
 from ..table import SUMMARISED, Claim, Decision, Table
 
+ONE_MESSAGE = "Recorded as a compaction, the summaries of all older turns stand in one message."
+
 
 class SummariseOlder(Rule):
     """Everything before the cut becomes one summary, written by the session's own model.
 
     A summary may be `share` of the trigger's reserve long, a split turn's beginning `prefix_share` of it,
     neither more than `cap` tokens (FLUE §10.3: 16,384 gives 13,107 and 8,192). The knobs after that are what
-    pi's versions do otherwise (FLUE §13.2-3).
+    pi's versions do otherwise (FLUE §13.2-3). With `per` turn a model is asked once for each older turn, the
+    split one's beginning like any other; formats that record a compaction hold one text, so there all of them
+    stand in one message.
     """
 
     title: ClassVar[str] = "Summarise older"
@@ -55,6 +59,12 @@ class SummariseOlder(Rule):
         False, description="A reply that was cut off or calls a tool counts as a failure, not as a summary"
     )
 
+    @property
+    def template(self) -> str:
+        if self.per == "turn":
+            return "each older turn becomes a message of its own, a summary of it"
+        return self.phrase
+
 
 def decide(rule: SummariseOlder, table: Table) -> Decision:
     """Claim every older block."""
@@ -75,4 +85,5 @@ def decide(rule: SummariseOlder, table: Table) -> Decision:
             keep_previous=rule.keep_previous,
             strict=rule.strict,
         ),
+        notes=(ONE_MESSAGE,) if rule.per == "turn" else (),
     )
