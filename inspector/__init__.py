@@ -7,6 +7,7 @@ plan    = make_plan(session, ledger, "flue")
 context = build_context(session, plan)
 rows    = diff_contexts(live_context(session, ledger), context)
 run     = replay(session, "claude-code")
+trace   = trace_facts(find_facts(session), plan)
 table   = compare_policies(session)
 Workbench(session)
 """
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .counter import Counter
     from .counters import COUNTERS, find_counter
     from .cuts import CutPoint, CutPoints, find_cuts
+    from .decay import measure_decay
     from .diff import Diff, diff_contexts, diff_text, patch
     from .disk import open_session, save_session, session_schema
     from .editing import context_management
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
         PolicyError,
         ReadError,
     )
+    from .facts import Facts, find_facts
+    from .fixes import find_fixes, write_focus
+    from .grounding import ground_recorded
     from .ledger import Ledger, count_tokens
     from .manifest_view import manifest_context
     from .ownrules import rule
@@ -50,12 +55,14 @@ if TYPE_CHECKING:
     from .policy import Edits, Policy, Rule, Stage, Target, Trigger
     from .prices import Price, find_price
     from .readers import READERS, read_session
+    from .regret import find_regret
     from .replays import replay
     from .rules import add_rule, list_rules
     from .run import Run
     from .scenario import Act, Scenario, Writer
     from .session import Boundary, Entry, Session, Turn, Usage
     from .summary import Checkpoint, SummaryJob
+    from .trace import Trace, trace_facts, trace_recorded
     from .widgets import Workbench
     from .wire import check_context, check_request, render_request
 
@@ -75,11 +82,15 @@ _HOMES = {
     "counter": "Counter",
     "counters": "COUNTERS find_counter",
     "cuts": "CutPoint CutPoints find_cuts",
+    "decay": "measure_decay",
     "diff": "Diff diff_contexts diff_text patch",
     "disk": "open_session save_session session_schema",
     "editing": "context_management",
     "errors": "CounterError EditError EmptySession InspectorError ManifestVersion PatchError "
     "PolicyError ReadError",
+    "facts": "Facts find_facts",
+    "fixes": "find_fixes write_focus",
+    "grounding": "ground_recorded",
     "ledger": "Ledger count_tokens",
     "manifest_view": "manifest_context",
     "ownrules": "rule",
@@ -88,12 +99,14 @@ _HOMES = {
     "policy": "Edits Policy Rule Stage Target Trigger",
     "prices": "Price find_price",
     "readers": "READERS read_session",
+    "regret": "find_regret",
     "replays": "replay",
     "rules": "add_rule list_rules",
     "run": "Run",
     "scenario": "Act Scenario Writer",
     "session": "Boundary Entry Session Turn Usage",
     "summary": "Checkpoint SummaryJob",
+    "trace": "Trace trace_facts trace_recorded",
     "widgets": "Workbench",
     "wire": "check_context check_request render_request",
 }
@@ -122,6 +135,7 @@ __all__ = [
     "Edits",
     "EmptySession",
     "Entry",
+    "Facts",
     "InspectorError",
     "Ledger",
     "ManifestVersion",
@@ -139,6 +153,7 @@ __all__ = [
     "Stage",
     "SummaryJob",
     "Target",
+    "Trace",
     "Trigger",
     "Turn",
     "Usage",
@@ -158,12 +173,17 @@ __all__ = [
     "diff_text",
     "find_counter",
     "find_cuts",
+    "find_facts",
+    "find_fixes",
     "find_policy",
     "find_price",
+    "find_regret",
+    "ground_recorded",
     "list_rules",
     "live_context",
     "make_plan",
     "manifest_context",
+    "measure_decay",
     "open_bundled",
     "open_session",
     "patch",
@@ -175,6 +195,9 @@ __all__ = [
     "rule",
     "save_session",
     "session_schema",
+    "trace_facts",
+    "trace_recorded",
+    "write_focus",
 ]
 
 

@@ -79,8 +79,8 @@ class Plan:
 
     @cached_property
     def why(self) -> str:
-        """Why there is no cut; empty when there is one."""
-        if self.place is not None:
+        """Why nothing is done; empty when there is a cut, or blocks change without one."""
+        if self.place is not None or (self.fate != VERBATIM).any():
             return ""
         if self.policy.stages and self.depth == 0 and self.tiers.limit is not None:
             return (
@@ -290,10 +290,10 @@ class Plan:
         counts = Counter(self.fate.tolist())
         fates = ", ".join(f"{counts[code]} {fate}" for code, fate in enumerate(FATES) if counts[code])
         if self.cut is None:
-            left = "" if self.after == self.before else f" of {self.before:,}"
-            return (
-                f"Plan({self.policy.name}: {self.why or 'no cut'} {self.after:,}{left} counted tokens stay)"
-            )
+            left = f"{self.after:,} counted tokens stay"
+            if self.after != self.before:
+                left = f"{self.before:,} -> {self.after:,} counted tokens; blocks: {fates}"
+            return f"Plan({self.policy.name}: {self.why or 'no cut,'} {left})"
         turn = ""
         if self.place is not None and self.place < len(self.table.live):
             turn = f" (turn {int(self.table.live.turn[self.place]) + 1})"

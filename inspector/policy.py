@@ -13,6 +13,7 @@ from pydantic import Field, SerializeAsAny, ValidationError, model_validator
 from .blocks import Value
 from .conduct import Conduct
 from .errors import EditError, PolicyError
+from .lint import check_thresholds
 from .rulebase import LARGE, Rule
 from .trigger import Target, Trigger, Verdict
 
@@ -93,7 +94,11 @@ class Policy(Value):
             owners[kind] = _set(self.name, owners[kind], knob, value)
         update: dict[str, Any] = {"rules": tuple(owners[rule.kind] for rule in self.rules)}
         update |= {name: owners[name] for name in ("trigger", "target", "conduct") if name in owners}
-        return self.model_copy(update=update)
+        changed = self.model_copy(update=update)
+        trigger = changed.trigger
+        share = trigger.ratio if trigger.tokens is None and trigger.enabled else None
+        check_thresholds(self.name, changed.conduct, share)
+        return changed
 
 
 def _set(policy: str, rule: Rule, knob: str, value: Any) -> Rule:

@@ -17,6 +17,7 @@ from .fill import describe_state
 from .prices import find_price
 from .printable import printable_tree
 from .run import Compaction, Finding, Run
+from .table import COUNTED
 from .view import describe_stages
 
 Picture = tuple[dict[str, Any], bytes]
@@ -123,10 +124,11 @@ def _thresholds(run: Run) -> list[dict[str, Any]]:
     """Where the policy compacts, warns and refuses; one line for what falls together."""
     trigger, conduct = run.policy.trigger, run.policy.conduct
     lines: dict[int, list[str]] = {}
-    if run.threshold > 0:
+    # What is measured otherwise has no place on an axis of counted tokens.
+    if run.threshold > 0 and trigger.measure in COUNTED:
         lines[run.threshold] = ["compacts above" if trigger.above else "compacts at"]
-    shares = (("warns", conduct.warn), ("requires", conduct.require), ("blocks", conduct.block))
-    for word, share in shares:
+    block = None if conduct.mode == "auto" else conduct.block
+    for word, share in (("warns", conduct.warn), ("requires", conduct.require), ("blocks", block)):
         if share is not None and run.window > 0:
             lines.setdefault(round(share * run.window), []).append(word)
     return [{"label": ", ".join(words), "tokens": tokens} for tokens, words in sorted(lines.items())]

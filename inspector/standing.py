@@ -1,14 +1,12 @@
 """What stands in a context, block by block, and whether a fact can still be read there.
 
 In goes a plan or a session at a leaf, out comes a `Standing`: the blocks that stand as they were said, and
-the texts that stand in others' place (summaries, pointers, shortened outputs). Facts are looked up in the
-latter as whole words, paths part by part. Linear in the text.
+the texts that stand in others' place (summaries, pointers, shortened outputs).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -17,21 +15,13 @@ import numpy as np
 
 from .assembly import build_context
 from .blocks import Block, BlockRef
-from .facts import Fact
 from .live import Bools
+from .mentions import WORD, Mention, Pattern, Words, best_run, find_folders, find_runs, has_words
 from .plan import Plan
 from .provenance import is_summary
 from .session import Session
 
 How = Literal["head", "shortened", "summary", "notice", "pointer"]
-PROSE = ("constraint", "decision", "todo")
-"""Kinds that are sentences: another wording of most of the same words counts as the same."""
-SAME_WORDS = 0.8
-"""Share of a sentence's longer words that a line must hold to say the same; a choice of ours."""
-_SURFACES = 4
-_RUN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*]+")
-_LINE = re.compile(r"(?::\d{1,9}){1,2}$|#L\d{1,9}(?:-L?\d{1,9})?$")
-_WORD = re.compile(r"\w+")
 
 
 class Stand(NamedTuple):
@@ -45,22 +35,6 @@ class Stand(NamedTuple):
     how: How
     of: tuple[BlockRef, ...] = ()
     recorded: bool = False
-
-
-class Pattern(NamedTuple):
-    """How a fact is looked up: its wordings, and the parts of its path if it is a file."""
-
-    wordings: tuple[str, ...]
-    longest: tuple[str, ...]
-    parts: tuple[str, ...]
-    prose: frozenset[str]
-
-
-class Mention(NamedTuple):
-    """A fact found in a text: the words as they stand there, and whether all of it or only a file's tail."""
-
-    words: str
-    full: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +55,16 @@ class Standing:
         """The words and paths of the blocks that stand as they were said."""
         return Index(self)
 
+    @cached_property
+    def _readable(self) -> dict[Pattern, bool]:
+        return {}
+
+    def names(self, pattern: Pattern) -> bool:
+        """Whether one of the other texts names all of a fact; kept once found."""
+        if pattern not in self._readable:
+            self._readable[pattern] = any(mention.full for _, mention in self.mentions(pattern))
+        return self._readable[pattern]
+
     def mentions(self, pattern: Pattern) -> Iterator[tuple[Stand, Mention]]:
         """Where a fact is found in the other texts."""
         for stand, words in zip(self.others, self.texts, strict=True):
@@ -96,19 +80,24 @@ class Index:
         session = self.session = standing.session
         start = session.tree.start
         self.refs: dict[int, BlockRef] = {}
+        self.flat: dict[int, str] = {}
         self.words: dict[str, list[int]] = {}
         self.runs: dict[str, dict[str, list[int]]] = {}
+        self.folders: dict[str, list[int]] = {}
         rows = np.flatnonzero(standing.rows)
         owners = np.searchsorted(start, rows, side="right") - 1
         for i, row in zip(owners.tolist(), rows.tolist(), strict=True):
             entry, number = session.entries[i], row - int(start[i])
             self.refs[row] = BlockRef(entry.id, number)
             text = entry.blocks[number].text
-            for word in set(_WORD.findall(text)):
+            for word in set(WORD.findall(text)):
                 self.words.setdefault(word, []).append(row)
-            for run in set(find_runs(text)):
+            runs = set(find_runs(text))
+            for run in runs:
                 if "." in run or "/" in run:
                     self.runs.setdefault(run.rpartition("/")[2], {}).setdefault(run, []).append(row)
+            for folder in {folder for run in runs if "/" in run for folder in find_folders(run)}:
+                self.folders.setdefault(folder, []).append(row)
 
     def find(self, pattern: Pattern, rows: Bools) -> tuple[tuple[BlockRef, ...], Mention] | None:
         """Where a fact stands in those of these rows that nobody has marked as saying it."""
@@ -116,6 +105,11 @@ class Index:
             known = self.runs.get(pattern.parts[-1], {})
             runs = {run: mine for run, places in known.items() if (mine := [r for r in places if rows[r]])}
             found = best_run(sorted(runs), pattern)
+            if found is not None and found.full:
+                return tuple(self.refs[r] for r in runs[found.words]), found
+            for folder in () if pattern.is_file else pattern.wordings:
+                if inside := [row for row in self.folders.get(folder, ()) if rows[row]]:
+                    return tuple(self.refs[row] for row in inside), Mention(folder + "/", True)
             return None if found is None else (tuple(self.refs[r] for r in runs[found.words]), found)
         for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
             mine = [row for row in self.words.get(longest, ()) if rows[row]]
@@ -125,115 +119,9 @@ class Index:
         return None
 
     def _flat(self, row: int) -> str:
-        entry, number = self.refs[row]
-        return " ".join(self.session.block(BlockRef(entry, number)).text.split())
-
-
-class Words:
-    """A text that facts are looked up in."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    @cached_property
-    def flat(self) -> str:
-        return " ".join(self.text.split())
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return frozenset(_WORD.findall(self.text))
-
-    @cached_property
-    def lines(self) -> list[frozenset[str]]:
-        return [long_words(line) for line in self.text.split("\n") if line.strip()]
-
-    @cached_property
-    def runs(self) -> dict[str, list[str]]:
-        """Everything that may be a path, by its last part."""
-        found: dict[str, list[str]] = {}
-        for run in find_runs(self.text):
-            found.setdefault(run.rpartition("/")[2], []).append(run)
-        return found
-
-    def find(self, pattern: Pattern, loosely: bool = False) -> Mention | None:
-        """The fact in this text; a file's full name goes before its tail."""
-        if pattern.parts:
-            return best_run(self.runs.get(pattern.parts[-1], ()), pattern)
-        for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
-            if (not longest or longest in self.words) and has_words(self.flat, wording):
-                return Mention(wording, True)
-        if loosely and len(pattern.prose) > 1:
-            need = SAME_WORDS * len(pattern.prose)
-            if any(len(pattern.prose & line) >= need for line in self.lines):
-                return Mention("the same in other words", True)
-        return None
-
-
-def has_words(text: str, wording: str) -> bool:
-    """Whether a wording stands in a text and neither begins nor ends inside a word of it.
-
-    >>> has_words("see data.py", "a.py"), has_words("see a.py.", "a.py")
-    (False, True)
-    """
-    at = text.find(wording) if wording else -1
-    while at >= 0:
-        end = at + len(wording)
-        before = at > 0 and wording[0].isalnum() and (text[at - 1].isalnum() or text[at - 1] == "_")
-        after = end < len(text) and wording[-1].isalnum() and (text[end].isalnum() or text[end] == "_")
-        if not (before or after):
-            return True
-        at = text.find(wording, at + 1)
-    return False
-
-
-def long_words(text: str) -> frozenset[str]:
-    """The words of four letters and more, in lower case."""
-    return frozenset(word for word in _WORD.findall(text.casefold()) if len(word) > 3)
-
-
-def find_runs(text: str) -> Iterator[str]:
-    """Stretches of text that may be paths, without line numbers and punctuation, parted by "/".
-
-    >>> list(find_runs("see `./src/a.py:12`, or a.py."))
-    ['see', 'src/a.py', 'or', 'a.py']
-    """
-    for run in _RUN.findall(text.replace("\\\\", "/").replace("\\n", "\n").replace("\\", "/")):
-        bare = _LINE.sub("", run.rstrip(".:!?…")).rstrip("/")
-        bare = bare.removeprefix("file://").removeprefix("./")
-        if bare:
-            yield bare
-
-
-def best_run(runs: Iterable[str], pattern: Pattern) -> Mention | None:
-    """The run that says most of a path: all of it, or its longest tail."""
-    weak = ""
-    name = "/".join(pattern.parts)
-    for run in runs:
-        if run in pattern.wordings or run == name or run.endswith("/" + name.lstrip("/")):
-            return Mention(run, True)
-        if name.endswith("/" + run) and len(run) > len(weak):
-            weak = run
-    return Mention(weak, False) if weak else None
-
-
-def make_pattern(fact: Fact, session: Session) -> Pattern:
-    """How a fact is looked up: its canonical form, and as it was said first and last."""
-    wordings = dict.fromkeys([" ".join(fact.form.split())])
-    for said in (*fact.said[:_SURFACES], *fact.said[-1:]):
-        if said.ref.entry in session.index:
-            words = " ".join(session.block(said.ref).text[said.start : said.end].split())
-            if words:
-                wordings.setdefault(words)
-    parts: tuple[str, ...] = ()
-    if fact.kind == "file":
-        form = fact.form.replace("\\", "/").rstrip("/")
-        parts = tuple(form.split("/"))
-        wordings = dict.fromkeys(run for words in [form, *wordings] for run in find_runs(words))
-        # A bare name said for the file is a tail of it, not all of it.
-        wordings = dict.fromkeys(w for w in wordings if w == form or not form.endswith("/" + w))
-    longest = tuple(max(_WORD.findall(words), key=len, default="") for words in wordings)
-    prose = long_words(fact.form) if fact.kind in PROSE else frozenset()
-    return Pattern(tuple(wordings), longest, parts, prose)
+        if row not in self.flat:
+            self.flat[row] = " ".join(self.session.block(self.refs[row]).text.split())
+        return self.flat[row]
 
 
 def stand_live(session: Session) -> Standing:

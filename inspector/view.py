@@ -146,7 +146,8 @@ def _limits(plan: Plan) -> dict[str, Any]:
     lines = []
     if threshold > 0:
         lines.append({"label": "compacts above" if trigger.above else "compacts at", "tokens": threshold})
-    shares = (("warns", conduct.warn), ("requires", conduct.require), ("blocks", conduct.block))
+    block = None if conduct.mode == "auto" else conduct.block
+    shares = (("warns", conduct.warn), ("requires", conduct.require), ("blocks", block))
     for label, share in shares:
         if share is not None and window and round(share * window) != threshold:
             lines.append({"label": label, "tokens": round(share * window)})

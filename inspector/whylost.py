@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .blocks import BlockRef
-from .pointers import name_call
+from .cuts import END
 from .printable import printable
 from .session import Session
+from .summary import describe_call
 from .table import DROPPED, FATES, SUMMARISED
 
 if TYPE_CHECKING:
@@ -40,10 +41,12 @@ def _first(traced: Traced) -> str:
     first = next((said for said in traced.fact.said if said.ref in traced.said), None)
     if first is None:
         return f"The {traced.fact.kind} {form}."
-    done = dict.fromkeys(s.operation for s in traced.fact.said if s.operation and s.ref in set(traced.said))
-    operations = f"; it was {_list(list(done))}" if done else ""
+    known = set(traced.said)
+    done = dict.fromkeys(said.operation for said in traced.fact.said if said.operation and said.ref in known)
+    operations = f"; it was {_list(['run' if name == 'ran' else name for name in done])}" if done else ""
     who = {"user": "the user", "model": "the model", "tool": "a tool"}.get(first.by, first.by)
-    return f"The {traced.fact.kind} {form} was first said by {who} in {_at(traced.scene, first.ref)}{operations}."
+    where = _at(traced.scene, first.ref)
+    return f"The {traced.fact.kind} {form} was first said by {who} in {where}{operations}."
 
 
 def _last(traced: Traced) -> str:
@@ -90,7 +93,7 @@ def _describe(session: Session, ref: BlockRef) -> str:
         return "the head"
     entry, block = session[ref.entry], session.block(ref)
     if block.kind == "tool_call":
-        return f"the call {printable(name_call(block), _NAME)}"
+        return f"the call {printable(describe_call(block), _NAME)}"
     if block.kind == "tool_output":
         return f"the output of {printable(block.name, 40)}" if block.name else "a tool's output"
     if block.kind == "reasoning":
@@ -143,7 +146,8 @@ def _planned_cause(traced: Traced, plan: Plan) -> Iterator[str]:
             yield f"{number:,} {blocks} it went to {_WHAT.get(rule, rule)} ({fate})."
     fates = plan.fate[rows]
     if plan.cut is not None and plan.place is not None and np.isin(fates, (SUMMARISED, DROPPED)).any():
-        yield f"The cut keeps what comes from {printable(plan.cut.entry)} on."
+        end = plan.cut.entry == END
+        yield f"The cut keeps {'nothing' if end else f'what comes from {printable(plan.cut.entry)} on'}."
     if traced.fate == "restated":
         return
     if plan.summarises and plan.spec is not None and plan.place is not None:
@@ -152,13 +156,14 @@ def _planned_cause(traced: Traced, plan: Plan) -> Iterator[str]:
         if int(plan.stand_in.first[plan.place]) > last:
             yield f"The summary is cut at {cap:,} tokens and begins after the last place that says it."
         else:
-            yield "The stand-in takes one short line from each message and nothing from outputs that went well."
+            yield "The stand-in takes a short line from each message and nothing from outputs that went well."
     if traced.fact.kind == "file":
         carry = plan.table.sibling("carry-file-operations")
         if carry is None:
             yield "No rule carries a list of files."
         elif plan.summarises:
-            yield f"The list of files saw only tools named read, write and edit with a `path`: {_unseen(traced)}."
+            seen = "tools named read, write and edit with a `path`"
+            yield f"The list of files saw only {seen}: {_unseen(traced)}."
 
 
 def _unseen(traced: Traced) -> str:

@@ -105,7 +105,7 @@ class Workbench(anywidget.AnyWidget):
             policy = add_policy(policy).name
         settings = dict(settings or {})
         self.scenario = read_scenario(scenario)
-        self._replayed: tuple[str, str] | None = None
+        self._replayed: tuple[Policy, Scenario] | None = None
         self.run: Run | None = None
         wanted = {"cut": cut, "policy": policy, "settings": settings, "pins": list(pins), "at": at}
         first = self._answer(wanted)
@@ -170,6 +170,10 @@ class Workbench(anywidget.AnyWidget):
         self._set({**wanted, **answer})
         if self.replay:
             self._replay_or_tell(wanted)
+        elif self.run is not None and wanted["policy"] != previous["policy"]:
+            # A run under another policy is no answer any more.
+            self.run, self._replayed = None, None
+            self._set({"_run": {}, "_run_data": b""})
 
     def _start_replay(self, _: dict[str, Any]) -> None:
         if self.replay and not self._setting:
@@ -186,19 +190,19 @@ class Workbench(anywidget.AnyWidget):
 
     def _live_again(self, wanted: dict[str, Any]) -> dict[str, Any]:
         """Live the whole session again under the policy wanted, unless that was done; the traits to send."""
-        name = (str(wanted["policy"]), repr(sorted(wanted["settings"].items())))
-        if name == self._replayed:
+        policy = find_policy(wanted["policy"]).configured(dict(wanted["settings"]))
+        scenario = read_scenario(self.scenario)
+        if self._replayed == (policy, scenario):
             return {}
         self.run = replay(
             self.session,
-            wanted["policy"],
-            self.scenario,
+            policy,
+            scenario,
             ledger=self.ledger,
-            settings=dict(wanted["settings"]),
             window=self.window,
             history=self._history,
         )
-        self._replayed = name
+        self._replayed = (policy, scenario)
         picture, data = draw_run(self.run)
         return {"_run": picture, "_run_data": data}
 

@@ -19,14 +19,15 @@ FLOORS: tuple[str, ...] = (
     "errors blocks compactjson session tree live printable columns",
     (
         "readers counters counter ledger rows reported ranks history cuts policy rulebase trigger conduct "
-        "audit scenario models prices prefix summary overflow usage dialects order tally lint pi_estimate"
+        "audit scenario models prices prefix summary overflow usage dialects order tally lint pi_estimate "
+        "facts factpaths factshell facttools factwords"
     ),
     (
         "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights "
         "ownrules archive lengths pointers provenance snips spill"
     ),
     "context assembly carried editing fill manifest_view wire knobs",
-    "diff trace cost bill",
+    "diff trace cost bill mentions standing occurrences whylost decay regret fixes grounding",
     (
         "review replays run life bundled story against attempts chronicle compactor gateway harness inflight "
         "keeper world comparison"

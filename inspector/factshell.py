@@ -1,0 +1,360 @@
+"""What a shell command does to files: read like a shell would split it, and never run.
+
+In goes a command as a tool was given it; out come the files it names, each with its place in the command and
+the operation. Words whose value only a shell could know (variables, substitutions, globs) are left out.
+Everything is one walk from left to right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .factpaths import canonical_path, names
+
+READ, CREATED, EDITED, DELETED, LISTED = "read", "created", "edited", "deleted", "listed"
+
+
+class Touched(NamedTuple):
+    """A file in a command: its place (characters of the command), as written, the directory it is
+    relative to (None: the session's), and what happens to it (None: it is only named)."""
+
+    start: int
+    end: int
+    path: str
+    base: str | None
+    operation: str | None
+
+
+class Word(NamedTuple):
+    """A word of a command with its quotes taken off. `fixed`: no shell is needed to know its value."""
+
+    start: int
+    end: int
+    text: str
+    fixed: bool
+
+
+_ALL: dict[str, str] = {
+    **dict.fromkeys(sorted(names("cat less more head tail nl wc bat xxd file stat md5sum sha256sum diff "
+                    "cmp source . "
+                    "open readlink strings od column sort uniq cut")), READ),
+    **dict.fromkeys(sorted(names("touch mkdir")), CREATED),
+    **dict.fromkeys(sorted(names("rm rmdir unlink shred")), DELETED),
+    **dict.fromkeys(sorted(names("ls find tree du fd exa eza")), LISTED),
+    **dict.fromkeys(sorted(names("chmod chown truncate gofmt goimports black prettier")), EDITED),
+}  # fmt: skip
+_AFTER_FIRST = {"grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "jq", "yq", "chmod", "chown"}
+_RUNNERS = {"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl", "deno", "bun", "tsx", "ts-node"}
+_WRAPPERS = {"sudo", "time", "nohup", "command", "exec", "env", "xargs", "nice", "stdbuf", "timeout", "then"}
+_WRAPPERS |= {"do", "else", "!", "{", "if", "while", "gtimeout", "uv", "poetry", "npx", "run"}
+_VALUED = {
+    "head": {"-n", "-c"}, "tail": {"-n", "-c"}, "grep": {"-e", "-A", "-B", "-C", "-m", "--include"},
+    "rg": {"-e", "-A", "-B", "-C", "-g", "-t", "-m"}, "sed": {"-e"}, "find": {"-name", "-type", "-path"},
+    "touch": {"-d", "-t"}, "mkdir": {"-m"}, "awk": {"-F", "-v"}, "cut": {"-d", "-f"}, "sort": {"-k", "-t"},
+    "jq": {"--arg"}, "tree": {"-L", "-I"}, "truncate": {"-s"}, "egrep": {"-e", "-A", "-B", "-C"},
+    "ls": {"-I"}, "du": {"-d"}, "python": {"-m", "-c"}, "python3": {"-m", "-c"}, "node": {"-e"},
+}  # fmt: skip
+_CONTENT = names("cat less more head tail nl bat sed awk grep rg ag egrep diff jq xxd strings cut sort uniq")
+_LISTING = {"ls", "find", "tree", "fd", "du"}
+_LITERAL = re.compile(r"[^\s'\"\\;&|<>()`$*?\[\]{}#~]+")
+_NAME = re.compile(r"^(?:[\w@+.,%~/\\ :-]|[^\x00-\x7f])+$")
+_FILE_LIKE = re.compile(r"/|\.[A-Za-z]\w{0,9}$")
+_HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_]\w*)\1")
+_STOPS = ("&&", "||", ";;", ";", "|", "&", "\n", "(", ")")
+
+
+def read_command(command: str, base: str | None = None) -> list[Touched]:
+    """The files a command names, in its order.
+
+    >>> [(t.path, t.operation) for t in read_command("cd src && sed -n '1,9p' a.py > b.txt; rm -f c.py")]
+    [('b.txt', 'created'), ('a.py', 'read'), ('c.py', 'deleted')]
+    """
+    found: list[Touched] = []
+    for words, redirected in _split(command):
+        found += [touched for touched in (_touch(word, base, op) for word, op in redirected) if touched]
+        words = _unwrap(words)
+        if not words:
+            continue
+        if words[0].text in ("cd", "pushd"):
+            if len(words) > 1 and words[1].fixed:
+                base = canonical_path(words[1].text, None, base)
+            continue
+        found += _read_words(words, base)
+    return found
+
+
+def directory_after(command: str, base: str | None = None) -> str | None:
+    """The directory a command ends in: what it prints is relative to there. None when it never leaves.
+
+    >>> directory_after("cd /srv/app && make -C sub")
+    '/srv/app'
+    """
+    if "cd " not in command:
+        return None
+    went = None
+    for words, _ in _split(command):
+        if len(words) > 1 and words[0].text == "cd" and words[1].fixed:
+            went = canonical_path(words[1].text, None, went or base)
+    return went
+
+
+def output_of(command: str) -> str:
+    """What a command's output is made of: "content" of files, a "listing" of them, or its own "report".
+
+    >>> output_of("cd x && cat a.py | head -3"), output_of("ls -la"), output_of("pytest -q")
+    ('content', 'listing', 'report')
+    """
+    names = []
+    for words, _ in _split(command):
+        words = _unwrap(words)
+        name = words[0].text if words else "cd"
+        if name == "git":
+            name = "cat" if len(words) > 1 and words[1].text in ("diff", "show", "log", "blame") else "git"
+        if name not in ("cd", "echo", "pushd", "true", "wc"):
+            names.append(name)
+    if names and all(name in _CONTENT or name in _LISTING for name in names):
+        return "listing" if names[0] in _LISTING else "content"
+    return "report"
+
+
+def _unwrap(words: list[Word]) -> list[Word]:
+    at = 0
+    while at < len(words) and (
+        words[at].text in _WRAPPERS
+        or re.match(r"[A-Za-z_]\w*=", words[at].text)
+        or (at and (words[at].text[:1] == "-" or words[at].text[:1].isdigit()))
+    ):
+        at += 1
+    return words[at:]
+
+
+def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
+    name = words[0].text.rsplit("/", 1)[-1]
+    rest = words[1:]
+    if name == "git" and rest:
+        yield from _read_git(rest, base)
+        return
+    flags = {word.text for word in rest if word.text[:1] == "-"}
+    given = _arguments(name, rest)
+    operation = _ALL.get(name)
+    if name in _RUNNERS:
+        yield from _each([word for word in given[:1] if _FILE_LIKE.search(word.text)], base, READ)
+        if not flags & {"-c", "-e", "-m", "-lc"}:
+            given = given[1:]
+        yield from _each([word for word in given if _FILE_LIKE.search(word.text)], base, None)
+    elif name in _AFTER_FIRST:
+        patterned = any(flag[:2] == "-e" or flag in ("-f", "--regexp") for flag in flags)
+        given = given if patterned and name not in ("chmod", "chown") else given[1:]
+        in_place = any(flag[:2] == "-i" or flag == "--in-place" for flag in flags)
+        default = operation or (EDITED if name == "sed" and in_place else READ)
+        yield from _each(given, base, default)
+    elif name in ("cp", "mv", "ln", "install", "rsync") and len(given) > 1:
+        source = {"mv": DELETED, "ln": None}.get(name, READ)
+        yield from _each(given[:-1], base, source)
+        yield from _each(given[-1:], base, CREATED)
+    elif name == "tee":
+        yield from _each(given, base, EDITED if flags & {"-a", "--append"} else CREATED)
+    elif name == "find":
+        until = next((at for at, word in enumerate(rest) if word.text[:1] in "-(!\\"), len(rest))
+        yield from _each(rest[:until], base, LISTED)
+    elif operation is not None:
+        writes = (
+            operation != EDITED or name == "truncate" or bool(flags & {"-w", "--write"}) or name == "black"
+        )
+        yield from _each(given, base, operation if writes else READ)
+    elif name not in ("echo", "printf"):
+        yield from _each([word for word in given if _named(word)], base, None)
+
+
+def _read_git(rest: list[Word], base: str | None) -> Iterator[Touched]:
+    if rest[0].text == "-C" and len(rest) > 2:
+        base, rest = canonical_path(rest[1].text, None, base), rest[2:]
+    verb, words = rest[0].text, rest[1:]
+    split = next((at for at, word in enumerate(words) if word.text == "--"), None)
+    given = [word for word in words if word.text[:1] != "-"]
+    if verb == "rm":
+        yield from _each(given, base, DELETED)
+    elif verb == "mv" and len(given) > 1:
+        yield from _each(given[:-1], base, DELETED)
+        yield from _each(given[-1:], base, CREATED)
+    elif verb == "add":
+        yield from _each(given, base, None)
+    elif verb in ("diff", "show", "log", "blame", "checkout", "restore"):
+        paths = words[split + 1 :] if split is not None else [word for word in given if _named(word)]
+        yield from _each(paths, base, EDITED if verb in ("checkout", "restore") else READ)
+
+
+def _arguments(name: str, words: list[Word]) -> list[Word]:
+    """The words that are no options and no values of options."""
+    valued = _VALUED.get(name, set())
+    given, skip = [], False
+    for word in words:
+        if skip:
+            skip = False
+        elif word.text in valued:
+            skip = True
+        elif word.text[:1] not in ("-", ""):
+            given.append(word)
+    return given
+
+
+def _named(word: Word) -> bool:
+    text = word.text
+    return " " not in text and bool(
+        re.search(
+            r"/.*\.\w{1,8}$|^[\w.-]*[A-Za-z_-][\w-]*\.(?:py|[jt]sx?|go|rs|md|json|toml|ya?ml|sh)$", text
+        )
+    )
+
+
+def _each(words: list[Word], base: str | None, operation: str | None) -> list[Touched]:
+    return [touched for touched in (_touch(word, base, operation) for word in words) if touched]
+
+
+def _touch(word: Word, base: str | None, operation: str | None) -> Touched | None:
+    text = word.text.split("::", 1)[0]
+    if not word.fixed or not text or len(text) > 400 or text in ("-", ".", "..", "/dev/null", "{}"):
+        return None
+    if not _NAME.match(text) or "://" in text or text.startswith(("/dev/", "-")) or text.isdigit():
+        return None
+    return Touched(word.start, word.end, text, base, operation)
+
+
+def _split(command: str) -> Iterator[tuple[list[Word], list[tuple[Word, str]]]]:
+    """Simple commands: their words, and the files they are redirected from and to."""
+    words: list[Word] = []
+    redirected: list[tuple[Word, str]] = []
+    into: str | None = None
+    heredocs: list[str] = []
+    at, size = 0, len(command)
+    while at < size:
+        char = command[at]
+        if char in " \t":
+            at += 1
+        elif char == "\n" and heredocs:
+            at = _skip_heredocs(command, at, heredocs)
+            heredocs = []
+        elif command.startswith("\\\n", at):
+            at += 2
+        elif char == "#" and (at == 0 or command[at - 1] in " \t\n;"):
+            end = command.find("\n", at)
+            at = size if end < 0 else end
+        elif stop := next((stop for stop in _STOPS if command.startswith(stop, at)), None):
+            if stop == "&" and command[at + 1 : at + 2] == ">":
+                into, at = CREATED, at + 2
+                continue
+            if words or redirected:
+                yield words, redirected
+            words, redirected, into = [], [], None
+            at += len(stop)
+        elif char == "<":
+            heredoc = _HEREDOC.match(command, at)
+            if heredoc:
+                heredocs.append(heredoc[2])
+                at = heredoc.end()
+            else:
+                step = len(command[at : at + 3]) - len(command[at : at + 3].lstrip("<"))
+                into, at = (READ if step == 1 else "text"), at + step
+        elif char == ">" or (
+            char.isdigit() and command[at + 1 : at + 2] == ">" and _blank_before(command, at)
+        ):
+            at += char != ">"
+            double = command.startswith(">>", at)
+            at += 2 if double else 1
+            if command[at : at + 1] == "&":
+                into, at = None, at + 2
+            else:
+                into = EDITED if double else CREATED
+        else:
+            word, after = _read_word(command, at)
+            at = max(after, at + 1)
+            if into is None:
+                words.append(word)
+            elif into != "text":
+                redirected.append((word, into))
+            into = None if into else into
+    if words or redirected:
+        yield words, redirected
+
+
+def _blank_before(command: str, at: int) -> bool:
+    return at == 0 or command[at - 1] in " \t"
+
+
+def _skip_heredocs(command: str, at: int, names: list[str]) -> int:
+    """The end of the last line of the bodies that start after the newline at `at`."""
+    for name in names:
+        end = re.compile(rf"\n\t*{name}(?=\n|$|\))").search(command, at)
+        if end is None:
+            return len(command)
+        at = end.end()
+    return at
+
+
+def _read_word(command: str, at: int) -> tuple[Word, int]:
+    """The word that starts here, and where it ends; its own place leaves out the quotes around it."""
+    start, size = at, len(command)
+    pieces: list[str] = []
+    fixed = True
+    quotes = 0
+    while at < size:
+        char = command[at]
+        plain = _LITERAL.match(command, at)
+        if plain:
+            pieces.append(plain.group())
+            at = plain.end()
+        elif char == "'" or char == '"':
+            end = _close(command, at)
+            inner = command[at + 1 : end]
+            if char == '"' and ("$" in inner or "`" in inner):
+                fixed = False
+            pieces.append(re.sub(r'\\(["\\$`])', r"\1", inner) if char == '"' else inner)
+            quotes += 1
+            at = end + 1
+        elif char == "\\":
+            pieces.append(command[at + 1 : at + 2])
+            at += 2
+        elif char in "$`":
+            fixed = False
+            at = _skip_substitution(command, at)
+        elif char in "*?[]{}":
+            fixed = False
+            at += 1
+        elif char in "~#":
+            pieces.append(char)
+            at += 1
+        else:
+            break
+    at = min(at, size)
+    if quotes == 1 and command[start] in "'\"" and at - start >= 2 and command[at - 1] == command[start]:
+        return Word(start + 1, at - 1, "".join(pieces), fixed), at
+    return Word(start, at, "".join(pieces), fixed), at
+
+
+def _close(command: str, at: int) -> int:
+    """Where the quote that opens at `at` closes; the end of the command when it never does."""
+    if command[at] == "'":
+        end = command.find("'", at + 1)
+        return len(command) if end < 0 else end
+    match = re.compile(r'(?:[^"\\]|\\.)*+', re.DOTALL).match(command, at + 1)
+    return match.end() if match else len(command)
+
+
+def _skip_substitution(command: str, at: int) -> int:
+    """Past `$NAME`, `${…}`, `$(…)` or a pair of backquotes."""
+    if command[at] == "`":
+        end = command.find("`", at + 1)
+        return len(command) if end < 0 else end + 1
+    opened = command[at + 1 : at + 2]
+    if opened not in ("(", "{"):
+        return at + 1
+    closing = ")" if opened == "(" else "}"
+    depth, here = 0, at + 1
+    for match in re.compile(rf"[\{opened}\{closing}]").finditer(command, at + 1):
+        depth += 1 if match.group() == opened else -1
+        here = match.end()
+        if depth == 0:
+            return here
+    return len(command)

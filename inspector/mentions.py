@@ -1,0 +1,183 @@
+"""Facts looked up in a text: as whole words, paths part by part, sentences by most of their words.
+
+In go a fact's `Pattern` and a text, out comes a `Mention` or nothing. Linear in the text, and no search
+backtracks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from .facts import Fact
+from .session import Session
+
+PROSE = ("constraint", "decision", "todo")
+"""Kinds that are sentences: another wording of most of the same words counts as the same."""
+SAME_WORDS = 0.8
+"""Share of a sentence's longer words that a line must hold to say the same; a choice of ours."""
+_SURFACES = 4
+_RUN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*]+")
+_LINE = re.compile(r"(?::\d{1,9}){1,2}$|#L\d{1,9}(?:-L?\d{1,9})?$")
+WORD = re.compile(r"\w+")
+
+
+class Pattern(NamedTuple):
+    """How a fact is looked up: its wordings, and the parts of its path if it is a file."""
+
+    wordings: tuple[str, ...]
+    longest: tuple[str, ...]
+    parts: tuple[str, ...]
+    prose: frozenset[str]
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the path's last part has an ending, as few folders have."""
+        return "." in self.parts[-1].lstrip(".")
+
+
+class Mention(NamedTuple):
+    """A fact found in a text: the words as they stand there, and whether all of it or only a file's tail."""
+
+    words: str
+    full: bool
+
+
+class Words:
+    """A text that facts are looked up in."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def flat(self) -> str:
+        return " ".join(self.text.split())
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(WORD.findall(self.text))
+
+    @cached_property
+    def lines(self) -> list[frozenset[str]]:
+        return [long_words(line) for line in self.text.split("\n") if line.strip()]
+
+    @cached_property
+    def runs(self) -> dict[str, list[str]]:
+        """Everything that may be a path, by its last part."""
+        found: dict[str, list[str]] = {}
+        for run in find_runs(self.text):
+            found.setdefault(run.rpartition("/")[2], []).append(run)
+        return found
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Every folder that a path in the text goes through."""
+        return frozenset(f for runs in self.runs.values() for run in runs for f in find_folders(run))
+
+    def find(self, pattern: Pattern, loosely: bool = False) -> Mention | None:
+        """The fact in this text; a file's full name goes before its tail."""
+        if pattern.parts:
+            found = best_run(self.runs.get(pattern.parts[-1], ()), pattern)
+            if (found is None or not found.full) and not pattern.is_file:
+                through = next((name for name in pattern.wordings if name in self.folders), None)
+                return found if through is None else Mention(through + "/", True)
+            return found
+        for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
+            if (not longest or longest in self.words) and has_words(self.flat, wording):
+                return Mention(wording, True)
+        if loosely and len(pattern.prose) > 1:
+            need = SAME_WORDS * len(pattern.prose)
+            if any(len(pattern.prose & line) >= need for line in self.lines):
+                return Mention("the same in other words", True)
+        return None
+
+
+def has_words(text: str, wording: str) -> bool:
+    """Whether a wording stands in a text and neither begins nor ends inside a word of it.
+
+    >>> has_words("see data.py", "a.py"), has_words("see a.py.", "a.py")
+    (False, True)
+    """
+    at = text.find(wording) if wording else -1
+    while at >= 0:
+        end = at + len(wording)
+        before = at > 0 and wording[0].isalnum() and (text[at - 1].isalnum() or text[at - 1] == "_")
+        after = end < len(text) and wording[-1].isalnum() and (text[end].isalnum() or text[end] == "_")
+        if not (before or after):
+            return True
+        at = text.find(wording, at + 1)
+    return False
+
+
+def long_words(text: str) -> frozenset[str]:
+    """The words of four letters and more, in lower case."""
+    return frozenset(word for word in WORD.findall(text.casefold()) if len(word) > 3)
+
+
+def find_runs(text: str) -> Iterator[str]:
+    """Stretches of text that may be paths, without line numbers and punctuation, parted by "/".
+
+    >>> list(find_runs("see `./src/a.py:12`, or a.py."))
+    ['see', 'src/a.py', 'or', 'a.py']
+    """
+    for run in _RUN.findall(text.replace("\\\\", "/").replace("\\n", "\n").replace("\\", "/")):
+        bare = _LINE.sub("", run.rstrip(".:!?…")).rstrip("/")
+        bare = bare.removeprefix("file://").removeprefix("./")
+        if bare:
+            yield bare
+
+
+def best_run(runs: Iterable[str], pattern: Pattern) -> Mention | None:
+    """The run that says most of a path: all of it, or its longest tail."""
+    weak = ""
+    name = "/".join(pattern.parts)
+    for run in runs:
+        longer = run.endswith("/" + name.lstrip("/"))
+        # A bare name is the end of many a path; two parts and more are taken for the same file.
+        if run in pattern.wordings or (longer and len(pattern.parts) > 1):
+            return Mention(run, True)
+        if (longer or name.endswith("/" + run)) and len(run) > len(weak):
+            weak = run
+    return Mention(weak, False) if weak else None
+
+
+def _is_rooted(path: str) -> bool:
+    return path.startswith(("/", "~")) or path[1:3] == ":/"
+
+
+def find_folders(run: str) -> Iterator[str]:
+    """The folders that a path goes through.
+
+    >>> list(find_folders("src/deep/a.py"))
+    ['src', 'src/deep']
+    """
+    at = run.find("/", 1)
+    while at > 0:
+        yield run[:at]
+        at = run.find("/", at + 1)
+
+
+def make_pattern(fact: Fact, session: Session) -> Pattern:
+    """How a fact is looked up: its canonical form, and as it was said first and last."""
+    wordings = dict.fromkeys([" ".join(fact.form.split())])
+    start, end = fact.facts.offset[fact.number : fact.number + 2].tolist()
+    for at in dict.fromkeys([*range(start, min(start + _SURFACES, end)), max(end - 1, start)]):
+        said = fact.facts.said(at)
+        if said.ref.entry in session.index:
+            words = " ".join(session.block(said.ref).text[said.start : said.end].split())
+            if words:
+                wordings.setdefault(words)
+    parts: tuple[str, ...] = ()
+    if fact.kind == "file":
+        form = fact.form.replace("\\", "/").rstrip("/")
+        parts = tuple(form.split("/"))
+        whole = [form] if _is_rooted(form) or not session.cwd else [form, f"{session.cwd}/{form}"]
+        runs = dict.fromkeys(run for words in [*whole, *wordings] for run in find_runs(words))
+        # A bare name said for the file is a tail of it, not all of it.
+        wordings = dict.fromkeys(w for w in runs if w == form or w.endswith("/" + form.lstrip("/")))
+        wordings.setdefault(form)
+    longest = tuple(max(WORD.findall(words), key=len, default="") for words in wordings)
+    prose = long_words(fact.form) if fact.kind in PROSE else frozenset()
+    return Pattern(tuple(wordings), longest, parts, prose)
