@@ -45,6 +45,7 @@ KINDS: dict[str, Kind] = {
     "token_overflow": Kind("event", "The provider refused the request: too many tokens"),
     "byte_overflow": Kind("event", "The provider refused the request: too many bytes"),
     "leaf_removed": Kind("event", "The failed reply was taken off the path"),
+    "switched": Kind("event", "Another model or another window from now on"),
     "started": Kind("audit", "The summariser is called, or the rules are applied", (*_ASKED, "reason")),
     "retried": Kind("event", "The summariser failed and is called again"),
     "summary_oversize": Kind("diagnostic", "The summary is larger than its budget", ("size", "budget")),

@@ -23,7 +23,8 @@ class Chronicle:
         self.events: list[AuditEvent] = []
         self.findings: list[Finding] = []
         self.model: str | None = None
-        self._moment: tuple[int, bool] | Refusal = (0, False)
+        self._moment: tuple[int, bool] | Refusal | None = None
+        """None is the start of the session, before anything was said or refused."""
         self._told: set[str] = set()
 
     def stand(self, number: int, arrived: bool) -> None:
@@ -39,21 +40,21 @@ class Chronicle:
         """The step of the moment."""
         if isinstance(self._moment, Refusal):
             return self._moment.step
-        return int(self.life.step[self._moment[0]]) if len(self.life) else 0
+        return int(self.life.step[self._moment[0]]) if self._moment and len(self.life) else 0
 
     @property
     def turn(self) -> int:
         """The turn of the moment."""
         if isinstance(self._moment, Refusal):
             return self._moment.turn
-        return int(self.life.turn[self._moment[0]]) if len(self.life) else 0
+        return int(self.life.turn[self._moment[0]]) if self._moment and len(self.life) else 0
 
     @property
     def entry(self) -> str | None:
         """The id of the entry after which the moment is; None before the first."""
         if isinstance(self._moment, Refusal):
             return self.session.entries[self._moment.entry].id
-        number, arrived = self._moment
+        number, arrived = self._moment or (0, False)
         return self.life.entry(number - (not arrived)).id if number or arrived else None
 
     @property
@@ -61,7 +62,7 @@ class Chronicle:
         """Who tells the provider and model of the moment."""
         if isinstance(self._moment, Refusal):
             return self.session.entries[self._moment.entry]
-        return self.life.entry(self._moment[0]) if len(self.life) else None
+        return self.life.entry(self._moment[0] if self._moment else 0) if len(self.life) else None
 
     def tell(self, kind: str, before: int | None = None, after: int | None = None, **data: Any) -> None:
         """An event."""

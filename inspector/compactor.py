@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .attempts import Attempts, ask_summariser
+from .attempts import Attempts, ask_summariser, find_budget
 from .audit import count_retention, write_word
 from .blocks import KINDS
 from .carried import carry_entries
@@ -55,7 +55,9 @@ class Compactor:
         if not is_lasting(plan):
             if reason == "auto":
                 why = plan.why or "The policy finds nothing to compact."
-                self.chronicle.find_once("nothing", why)
+                if by:
+                    why = f"A compaction was forced and nothing came of it. {why}"
+                self.chronicle.find_once("forced" if by else "nothing", why)
                 self._look_for_floor(plan)
             return None
         before = self.world.size
@@ -68,6 +70,11 @@ class Compactor:
         self.fails, self.harness.tally = tries.fails, tries.tally
         for kind, payload in tries.told:
             self.chronicle.tell(kind, **payload)
+        if self.writer.oversize and plan.summarises and not find_budget(plan):
+            self.chronicle.find_once(
+                "no_budget",
+                "How long summaries come out has no effect here: this policy gives them no budget of tokens.",
+            )
         kept = find_kept(plan)
         left = plan.after + plan.hidden + (tries.written - plan.summary_tokens if plan.summarises else 0)
         if not tries.stands:

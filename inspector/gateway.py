@@ -42,11 +42,17 @@ class Gateway:
         self._pass_gate()
         sent = self._compose()
         while (refusal := self._refusal(sent.size)) is not None:
+            before, held = sent.size, self.world.size
             self.refuse(refusal)
             sent = self._compose()
+            if sent.size >= before or self.world.size >= held:
+                # What was refused at this size is refused again.
+                self.refusals.insert(0, refusal)
         if 0 < self.world.window < sent.size:
             self.above_window += 1
         self.keeper.ran, self.keeper.prefix = 0, sent.size
+        # An override is for one request, whether it was needed or not.
+        self.harness.override = False
         return sent
 
     def _compose(self) -> Sent:

@@ -89,13 +89,26 @@ class Keeper:
 
     def switch(self, model: str | None, window: int | None) -> None:
         """Another model reads from now on, or another window."""
-        if window is not None:
-            self.world.window = window
+        before = self.world.window
+        self.world.switch(model, window)
         if model is not None:
-            self.world.switch(model)
             self.chronicle.model = model
             # It knows nothing of what the one before has cached.
             self.prefix = 0
+        after = self.world.window
+        self.chronicle.tell("switched", window_before=before or None, window_after=after or None)
+        self.chronicle.find_once(
+            "switched",
+            "The model or the window changes on the way; the threshold that is shown, and prices, are those "
+            "of the beginning.",
+        )
+        if window is None:
+            self.chronicle.find_once(
+                "window_unknown",
+                f"No window is published for {model}; it is taken to have the one before."
+                if model is not None
+                else "A switch names neither a window nor a model; nothing changes by it.",
+            )
         self.harness.measure()
 
     def _rewritten(self, rows: int, tokens: int) -> None:

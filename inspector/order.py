@@ -48,8 +48,12 @@ def check_order(events: Iterable[AuditEvent], conduct: Conduct | None = None) ->
     marks = "prefix_reset" in NAMES.get(conduct.dialect, {})
     force: set[str] = set()
     problems: list[str] = []
-    last = 0
+    last, entry = 0, None
     for index, event in enumerate(events):
+        if event.entry != entry or event.kind not in ("started", "state_changed"):
+            # What was forced starts at once, or there was nothing to do.
+            force = force - {"forced"}
+        entry = event.entry
         wrong, force = _look(event, force, conduct, marks)
         if event.step is not None and event.step < last:
             wrong.append("steps back behind the event before it")

@@ -71,6 +71,12 @@ def replay(
     return _Replay(session, ledger, chosen, read_scenario(scenario), known, history).run()
 
 
+LASTING = ("compact", "reset", "force")
+"""Acts that change the context itself."""
+SHOWN = 5
+"""Acts a finding names one by one."""
+
+
 class _Replay:
     def __init__(
         self,
@@ -100,8 +106,11 @@ class _Replay:
             self.world, self.chronicle, self.harness, self.compactor, self.inflight, scenario.consents
         )
         self.gateway = Gateway(self.keeper, scenario, self.by_provider)
+        self.idle = {id(act): act for act in scenario.acts}
         self.acts = self._place_acts()
         self.waiting: list[Act] = []
+        self.refusing: list[Act] = []
+        self.overriding: Act | None = None
         names = ("entry", "context", "measured", "sent", "cached", "output", "state")
         self.columns = {name: [0] * len(history.turn) for name in names}
         self.lived = np.zeros(len(history.turn), bool)
@@ -112,10 +121,12 @@ class _Replay:
         self.looks = find_moments(life, policy.trigger.check).tolist()
 
     def _place_acts(self) -> dict[int, list[Act]]:
-        """Acts by the number of the life's entry that they come before; a failed reply's by the next."""
-        where = {i: number for number, i in enumerate(self.life.at.tolist())}
-        for number, refusals in self.life.refusals.items():
-            where |= {refusal.entry: number for refusal in refusals}
+        """Acts by the number of the life's entry they come before: the next, where theirs is not lived."""
+        lived = {i: number for number, i in enumerate(self.life.at.tolist())}
+        where, coming = {}, 0
+        for i in self.history.path.tolist():
+            where[i] = lived.get(i, coming)
+            coming = where[i] + (i in lived)
         found: dict[int, list[Act]] = defaultdict(list)
         for act in self.scenario.acts:
             number = where.get(self.session.index.get(act.at, -1), -1)
@@ -137,6 +148,8 @@ class _Replay:
             self._end()
         except Stop as stop:
             status, why = stop.status, stop.why
+            # What stopped it stands in the step that did not come to be.
+            self._record(self.step[self.world.position], self.world.position - 1)
         return self._finish(status, why, first)
 
     def _live(self, number: int) -> None:
@@ -167,7 +180,7 @@ class _Replay:
             return
         self.chronicle.stand(number, arrived=False)
         for act in self.acts.get(number, ()):
-            if act.do in ("compact", "reset", "force"):
+            if act.do in LASTING:
                 self.waiting.append(act)
             else:
                 self._arrange(act)
@@ -182,6 +195,8 @@ class _Replay:
     def _end(self) -> None:
         if len(self.life):
             self._happens(len(self.life))
+            late = self.acts.get(len(self.life), ())
+            self.waiting += [act for act in late if act.do in LASTING]
             self._do_waiting()
             self._record(self.step[-1], len(self.life) - 1)
 
@@ -194,11 +209,13 @@ class _Replay:
 
     def _arrange(self, act: Act) -> None:
         """What only sets something for later."""
+        self.idle.pop(id(act), None)
         match act.do:
             case "token_overflow" | "byte_overflow":
                 self.gateway.refusals.append(act.do)
+                self.refusing.append(act)
             case "override":
-                self.harness.override = True
+                self.harness.override, self.overriding = True, act
             case "defer" if self.conduct.machine == "none":
                 self._say_no("defer")
             case "defer":
@@ -212,8 +229,9 @@ class _Replay:
     def _do(self, act: Act) -> None:
         """What changes the context; never while a call waits for its output."""
         if act.do == "reset":
-            if act.confirmed and self.conduct.reset:
-                self.keeper.reset()
+            if not (act.confirmed and self.conduct.reset):
+                return
+            self.keeper.reset()
         elif act.do == "force" and self.conduct.machine != "force":
             self._say_no("force")
         elif self.conduct.engine == "none":
@@ -222,7 +240,11 @@ class _Replay:
             self.chronicle.tell("forced")
             self.keeper.act("auto", by="machine")
         else:
+            tried = len(self.compactor.compactions)
             self.keeper.act("manual")
+            if len(self.compactor.compactions) == tried:
+                return
+        self.idle.pop(id(act), None)
 
     def _say_no(self, deed: str) -> None:
         self.chronicle.find_once(
@@ -241,6 +263,7 @@ class _Replay:
 
     def _add_up(self) -> None:
         """What is known only at the end."""
+        self._tell_idle()
         if self.inflight is not None and self.inflight.edited:
             self.chronicle.find(
                 "wire",
@@ -255,6 +278,21 @@ class _Replay:
                 f"{above:,} {were} larger than the window, which this provider accepts. One that refuses can "
                 "be set in the scenario.",
             )
+
+    def _tell_idle(self) -> None:
+        """Acts that nothing came of: not possible, nothing to do, or no request left for them."""
+        left = len(self.gateway.refusals)
+        unmet = self.refusing[len(self.refusing) - left :]
+        if self.harness.override and self.overriding is not None:
+            unmet = [*unmet, self.overriding]
+        missing = {id(act) for act in unmet} | set(self.idle)
+        idle = [act for act in self.scenario.acts if id(act) in missing]
+        if not idle:
+            return
+        named = ", ".join(f"{act.do} at {act.at}" for act in idle[:SHOWN])
+        more = f" and {len(idle) - SHOWN:,} more" if len(idle) > SHOWN else ""
+        were = "1 act" if len(idle) == 1 else f"{len(idle):,} acts"
+        self.chronicle.find("idle_acts", f"{were} never took place: {named}{more}.")
 
     def _finish(self, status: Status, why: str, first: tuple[int, int]) -> Run:
         history, k = self.history, len(self.history.turn)

@@ -88,9 +88,10 @@ class Run:
     sent      int64[k]  tokens of the request that opens the step, 0 when it opens with none
     cached    int64[k]  of which an unchanged prefix of the request before
     output    int64[k]  tokens of the reply: reported, else counted
-    state     uint8[k]  index into STATES at its end
+    state     uint8[k]  index into STATES, as of the request that opened it
 
-    A run that ends early, paused or failed, repeats its last figures. `source` tells where tokens come from.
+    A run that ends early, paused or failed, repeats its last figures, and the state that made it stop.
+    `source` tells where tokens come from.
     """
 
     session: Session
@@ -132,14 +133,23 @@ class Run:
 
     @property
     def headroom(self) -> Headroom | None:
-        """What is left at the end before the policy fires; None when nothing tells where that is (S0-73)."""
-        if not len(self) or not self.threshold:
+        """What is left at the end before the policy fires (S0-73).
+
+        None when nothing tells where that is, the window changed on the way, or the life did not end.
+        """
+        lived = np.flatnonzero(np.diff(self.entry, prepend=-1))
+        if not len(lived) or not self.threshold or self.status != "finished" or self._rewindowed:
             return None
         left = self.threshold - int(self.measured[-1])
-        since = max((item.step for item in self.adopted), default=0)
-        turns = int(self.turn[-1] - self.turn[since]) + 1
+        since = max((item.step for item in self.adopted), default=int(lived[0]))
+        turns = int(self.turn[lived[-1]] - self.turn[since]) + 1
         grown = int(self.measured[-1]) - (int(self.measured[since]) if self.adopted else 0)
         return Headroom(left, max(left, 0) * turns / grown if grown > 0 else None)
+
+    @property
+    def _rewindowed(self) -> bool:
+        told = (event.data for event in self.events if event.kind == "switched")
+        return any(data["window_before"] != data["window_after"] for data in told)
 
     def states(self) -> dict[str, int]:
         """How many steps ended in each state."""

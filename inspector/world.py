@@ -133,6 +133,9 @@ class World:
         self._end = min(self.first + max(2 * (self.position - self.first), AHEAD), len(self.life))
         coming = self.life.at[self.first : self._end]
         entries = chain([*self.carried, *(self.session.entries[i] for i in coming.tolist())])
+        if self.changed:
+            # What a provider once reported was reported of another context.
+            entries = tuple(e if e.usage is None else change(e, usage=None) for e in entries)
         if self._model is not None:
             entries = tuple(change(e, model=self._model) if e.role == "assistant" else e for e in entries)
         session = self._session(entries)
@@ -142,6 +145,8 @@ class World:
     def _session(self, entries: Sequence[Entry]) -> Session:
         values: dict[str, Any] = {name: getattr(self.session, name) for name in Session.model_fields}
         changes: dict[str, Any] = {"entries": tuple(entries), "leaf": None, "notes": (), "corrupt": ()}
+        if self.window:
+            changes["window"] = self.window
         if self._model is not None:
             changes["model"] = self._model
         return Session.model_construct(**(values | changes))
@@ -173,10 +178,13 @@ class World:
             own = weigh_entries(session, join_ledger(session, self._file, columns), self.measure)
             self._own = int(own.sum())
 
-    def switch(self, model: str | None) -> None:
-        """Another model reads the context from now on."""
+    def switch(self, model: str | None, window: int | None) -> None:
+        """Another model reads the context from now on, or another window."""
+        self._moment = None
         if model is not None:
-            self._model, self._moment = model, None
+            self._model = model
+        if window is not None:
+            self.window = window
 
     def turn_of(self, entry: str) -> int | None:
         """The turn of the recorded session that an entry belongs to; None for one that is new."""

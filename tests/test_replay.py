@@ -10,8 +10,9 @@ import pytest
 
 from inspector.against import compare_recorded
 from inspector.assembly import build_context
+from inspector.audit import AuditEvent
 from inspector.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
-from inspector.conduct import Conduct
+from inspector.conduct import STATES, Conduct
 from inspector.cost import SummaryCall, price_steps
 from inspector.counter import Counter
 from inspector.disk import open_session
@@ -21,6 +22,7 @@ from inspector.ledger import Ledger, count_tokens
 from inspector.life import find_life
 from inspector.lint import write_banner
 from inspector.order import check_fields, check_order
+from inspector.plan import make_plan
 from inspector.policies import find_policy, names_of_policies
 from inspector.policy import Policy, Reason, Trigger
 from inspector.prices import Price
@@ -879,3 +881,119 @@ def test_real_sessions_are_lived_in_order_under_every_policy(name: str) -> None:
             assert check_order(run.events, run.policy.conduct) == []
             assert check_fields(run.events) == []
             assert (run.cached <= run.sent).all()
+
+
+# -- what a reader is told of what did not go as asked --------------------------------------------------
+
+
+def found(run: Run, kind: str) -> str:
+    return next((item.sentence for item in run.findings if item.kind == kind), "")
+
+
+def test_S4_59_a_recovery_that_makes_nothing_smaller_is_refused_again() -> None:
+    # One turn is kept and the other written up in fifty tokens: 24 become 54.
+    run = live(turns(3), make_policy(budget=50), at("e3", "token_overflow"))
+    assert kinds(run, "token_overflow", "completed", "surfaced") == [
+        *("token_overflow", "completed", "token_overflow", "surfaced")
+    ]
+    assert run.status == "failed" and "did not help" in run.why and run.sent[3] == 0
+    good = live(turns(5), scenario=at("e9", "token_overflow"))
+    assert good.status == "finished" and kinds(good, "token_overflow") == ["token_overflow"]
+
+
+@needs_shared
+def test_no_real_refusal_is_answered_by_a_larger_request() -> None:
+    for session, ledger, history in read_real():
+        plain = replay(session, "flue", ledger=ledger, history=history)
+        scenario = at(session.entries[plain.entry[0]].id, "token_overflow")
+        run = replay(session, "claude-code", scenario, ledger=ledger, history=history)
+        recovered = [item for item in run.adopted if item.reason == "overflow"]
+        assert run.status == "failed" or all(item.after < item.before for item in recovered)
+
+
+def test_a_kept_plan_stands_on_a_session_of_its_own_and_can_be_made_again() -> None:
+    told = [entry.model_copy(update={"usage": Usage(input=900, output=9)}) for entry in turn()[1:]]
+    session = talk(*(entry for _ in range(12) for entry in (turn()[0], *told)))
+    acts = [{"at": "e9", "do": "switch", "window": 60}, {"at": "e10", "do": "compact"}]
+    run = live(session, make_policy(OFF), {"acts": [*acts, {"at": "e18", "do": "compact"}]})
+    first, second = (item.plan for item in run.adopted)
+    assert first.session.window == second.session.window == 60
+    assert all(entry.usage is None for entry in second.session.entries)
+    for plan in (first, second):
+        again = make_plan(plan.session, plan.ledger, run.policy, reason="manual")
+        assert (again.before, again.after, again.hidden) == (plan.before, plan.after, plan.hidden)
+        assert again.table.window == plan.table.window and (again.fate == plan.fate).all()
+
+
+def test_a_switch_is_told_with_both_windows_and_takes_the_headroom_away() -> None:
+    run = live(turns(5), scenario=at("e4", "switch", window=400))
+    told = event(run, "switched")
+    assert told.data == {"window_before": WINDOW, "window_after": 400} and told.channel == "event"
+    assert run.headroom is None and "of the beginning" in found(run, "switched")
+    same = live(turns(5), scenario=at("e4", "switch", model="nobody-knows-it"))
+    assert "No window is published for nobody-knows-it" in found(same, "window_unknown")
+    assert event(same, "switched").model == "nobody-knows-it" and same.headroom is not None
+    assert found(run, "window_unknown") == ""
+
+
+def test_the_state_that_made_a_run_stop_is_its_last() -> None:
+    run = live(turns(12), WARNING, {"user": "waits"})
+    assert run.status == "paused" and STATES[run.state[-1]] == "critical"
+    assert run.headroom is None
+
+
+def test_headroom_is_that_of_a_life_that_went_on_to_its_end() -> None:
+    policy = make_policy(OFF, Conduct(recover=False)).model_copy(update={"rules": ()})
+    firing = policy.model_copy(update={"trigger": Trigger(ratio=0.8, measure="assembled", check="request")})
+    assert live(turns(3), firing).headroom is not None
+    stopped = live(turns(3), firing, at("e3", "token_overflow"))
+    assert stopped.status == "failed" and stopped.headroom is None
+
+
+def test_an_act_at_a_recorded_compaction_happens_before_what_is_lived_next() -> None:
+    run, session = live(with_recorded(), scenario=at("e14", "compact")), with_recorded()
+    assert session.entries[14].kind == "compaction"
+    assert [(item.reason, item.entry) for item in run.adopted] == [("manual", "e13")]
+    last = talk(*session.entries[:15])
+    assert [item.entry for item in live(last, scenario=at("e14", "compact")).adopted] == ["e13"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "act"),
+    [
+        ("e7", {"do": "reset", "confirmed": False}),
+        ("e0", {"do": "compact"}),
+        ("e10", {"do": "token_overflow"}),
+        ("e10", {"do": "override"}),
+    ],
+    ids=["unconfirmed", "nothing to do", "no request left", "nothing to override"],
+)
+def test_an_act_that_never_took_place_is_said_to_be_so(entry: str, act: dict[str, Any]) -> None:
+    session = talk(*turns(5).entries, say("user", 4))
+    run = live(session, WARNING, at(entry, **act))
+    assert found(run, "idle_acts") == f"1 act never took place: {act['do']} at {entry}."
+    assert found(live(session, WARNING, at("e8", "compact")), "idle_acts") == ""
+
+
+def test_an_override_is_forgotten_after_the_request_it_was_for() -> None:
+    run = live(turns(12), WARNING, at("e3", "override") | {"user": "waits"})
+    assert run.status == "paused" and kinds(run, "overridden", "refused") == ["refused"]
+
+
+def test_how_long_summaries_are_matters_only_where_they_have_a_budget() -> None:
+    policy = make_policy()
+    rules = [
+        rule.model_copy(update={"limited": False}) if rule.kind == "summarise-older" else rule
+        for rule in policy.rules
+    ]
+    free = policy.model_copy(update={"rules": tuple(rules)})
+    assert "no effect" in found(live(turns(5), free, at("e8", "compact")), "no_budget")
+    assert found(live(turns(5), scenario=at("e8", "compact")), "no_budget") == ""
+
+
+def test_a_forced_compaction_with_nothing_to_do_is_told_and_forces_nothing_later() -> None:
+    run = live(turns(3), make_policy(conduct=Conduct(machine="force")), at("e0", "force"))
+    assert kinds(run) == ["forced"] and "nothing came of it" in found(run, "forced")
+    told = {"provider": "p", "before": 1, "correlation": "turn-1", "data": {"reason": "auto"}}
+    story = [AuditEvent("forced", entry="e0"), AuditEvent("started", entry="e4", **told)]
+    assert check_order(story)[0] == "event 1 (started) comes without a hit"
