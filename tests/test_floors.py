@@ -24,7 +24,7 @@ FLOORS: tuple[str, ...] = (
     ),
     (
         "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights "
-        "ownrules archive lengths pointers provenance snips spill"
+        "ownrules archive lengths remarks pointers provenance snips spill"
     ),
     "context assembly carried editing fill manifest_view wire knobs",
     "diff trace cost bill mentions standing occurrences whylost decay regret fixes grounding",
