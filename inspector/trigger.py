@@ -86,7 +86,7 @@ class Target(Rule):
     """
 
     title: ClassVar[str] = "Target"
-    phrase: ClassVar[str] = "stop at the first stage that leaves at most {ratio} of the window"
+    phrase: ClassVar[str] = "stop at the first stage that leaves at most {ratio} of the window or budget"
 
     kind: Literal["target"] = "target"
     ratio: float = Field(0.5, description="Share of the window that is low enough", gt=0, le=1)
