@@ -20,20 +20,20 @@ FLOORS: tuple[str, ...] = (
     (
         "readers counters counter ledger rows reported ranks history cuts policy rulebase trigger conduct "
         "audit scenario models prices prefix summary overflow usage dialects order tally lint pi_estimate "
-        "facts factpaths factshell facttools factwords"
+        "facts factpaths factshell facttools factwords redact"
     ),
     (
         "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights "
         "ownrules archive lengths remarks pointers provenance snips spill"
     ),
     "context assembly carried editing fill manifest_view wire knobs",
-    "diff trace cost bill mentions standing occurrences whylost decay regret fixes grounding",
+    "diff trace cost bill mentions standing occurrences whylost decay regret fixes grounding finder",
     (
         "review replays run life bundled story against attempts chronicle compactor gateway harness inflight "
         "keeper world comparison"
     ),
-    "view closeup runview",
-    "disk claude corpus widgets server export cli",
+    "view closeup runview desk lesson recorded sidelanes flow figures still page",
+    "disk claude corpus widgets server comms export cli magic tail background",
     "__init__",
 )
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}

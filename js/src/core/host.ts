@@ -1,7 +1,16 @@
 // What the views need of whatever carries their state: a Jupyter model, a test, a page. No DOM, no transport.
-import type { PlanWire, RunWire, SceneWire, Setting } from "./wire";
+import type { PlanWire, RunWire, SceneWire, Setting, Work } from "./wire";
 
 export type Settings = Readonly<Record<string, Setting>>;
+
+/** Which panels are open; the model is the same in all three. */
+export type Mode = "explore" | "teach" | "debug";
+
+/** What plan B is: nothing, what the file records, or another edit of the same moment. */
+export type Versus =
+  | Record<string, never>
+  | { recorded: true }
+  | { policy: string; settings?: Settings; pins?: readonly string[]; cut?: string };
 
 /** What the person decides. "" lets the policy place the cut; "" as `at` is the session's end. */
 export interface Choices {
@@ -13,6 +22,11 @@ export interface Choices {
   pins?: readonly string[];
   /** The session is to be lived again under the policy; a host that cannot do that has no such wish. */
   replay?: boolean;
+  /** Plan B; a host without comparisons has none. */
+  versus?: Versus;
+  mode?: Mode;
+  /** The block looked at ("entry/index"), "" for none. */
+  focus?: string;
 }
 
 /** The traits on the model. The underscored ones are the wire's alone. */
@@ -24,6 +38,11 @@ export interface Traits extends Choices {
   _plan_data: DataView | null;
   _run?: RunWire | Record<string, never> | null;
   _run_data?: DataView | null;
+  /** Plan B over the same scene, {} for none. */
+  _other?: PlanWire | Record<string, never> | null;
+  _other_data?: DataView | null;
+  /** What Python is busy with, {} for nothing. */
+  _work?: Work | Record<string, never> | null;
   _error: string;
 }
 
@@ -35,4 +54,8 @@ export interface Host {
   off(event: string, listener: (message: unknown) => void): void;
   save_changes(): void;
   send(message: unknown): void;
+  /** Why rules cannot be edited here ("This page has no kernel …"); absent where Python answers. */
+  readonly needsKernel?: string;
+  /** An address that opens this document at a block; absent where a document has none. */
+  linkTo?(ref: string): string;
 }

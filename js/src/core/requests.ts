@@ -1,17 +1,21 @@
 // Questions to Python that have one answer each: labels of rows, the text of a block, the summary at a place.
 import type { Host } from "./host";
-import type { BodyReply, ErrorReply, RowsReply, SummaryReply } from "./wire";
+import type { BodyReply, ErrorReply, LessonReply, RowsReply, SearchReply, SummaryReply } from "./wire";
 
 interface Replies {
   rows: RowsReply;
   body: BodyReply;
   summary: SummaryReply;
+  search: SearchReply;
+  lesson: LessonReply;
 }
 
 interface Questions {
   rows: { from: number; to: number };
   body: { row: number };
   summary: { place: number };
+  search: { query: string };
+  lesson: { place: number };
 }
 
 interface Waiting {

@@ -65,6 +65,7 @@ export class Sync {
       if (choices.at !== undefined) host.set("at", choices.at);
       if (choices.pins !== undefined) host.set("pins", choices.pins);
       if (choices.replay !== undefined) host.set("replay", choices.replay);
+      if (choices.versus !== undefined) host.set("versus", choices.versus);
       host.set("_seq", this.seq + 1);
     } finally {
       this.ours = false;

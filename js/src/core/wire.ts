@@ -109,6 +109,8 @@ export interface PlanWire {
   notes: string[];
   recipe: string;
   pins: string[];
+  /** Plan B's name for people: "recorded", or the policy's title. */
+  label?: string;
   /** The stages of a policy that has some, in their order. */
   stages?: Stage[];
   columns: ColumnWire[];
@@ -203,6 +205,10 @@ export interface BodyReply {
   before: Body;
   after: Body | null;
   facts: [string, string][];
+  /** Before and after as pieces, where a block was shortened: kept in both, gone, or new. */
+  diff?: ["same" | "gone" | "new", string][] | null;
+  /** What plan B does with it. */
+  other?: { fate: string; tokens: number; by: string } | null;
 }
 
 export interface SummaryReply extends Body {
@@ -210,6 +216,43 @@ export interface SummaryReply extends Body {
   id: string;
   place: number;
   facts?: [string, string][];
+}
+
+/** What takes long: `done` is its share from 0 to 1, null where nobody knows; a stop is sent as {type: "stop"}. */
+export interface Work {
+  what: string;
+  done: number | null;
+  stoppable: boolean;
+}
+
+/** A block in which the words searched for were found; `row` is -1 where it is not in this moment's context. */
+export interface Hit {
+  ref: string;
+  row: number;
+  /** The moment that has it in its context. */
+  at: string;
+  turn: number;
+  label: string;
+  preview: string;
+  /** Where in `preview`: start and end, alternating. */
+  spans: number[];
+}
+
+export interface SearchReply {
+  type: "search";
+  id: string;
+  query: string;
+  hits: Hit[];
+  /** All there are, of which `hits` may be the first. */
+  total: number;
+}
+
+/** The policy played one rule at a time: after each, what the blocks up to it come to. */
+export interface LessonReply {
+  type: "lesson";
+  id: string;
+  place: number;
+  steps: { rule: number; title: string; sentence: string; blocks: number; before: number; after: number }[];
 }
 
 export interface ErrorReply {

@@ -2,12 +2,12 @@
 import type { Lanes } from "../core/bars";
 import type { Cuts } from "../core/cuts";
 import type { Axis } from "../core/geometry";
-import type { Settings } from "../core/host";
+import type { Mode, Settings, Versus } from "../core/host";
 import type { Replay } from "../core/life";
 import type { Requests } from "../core/requests";
 import type { Run } from "../core/run";
 import type { Plan, Scene } from "../core/state";
-import type { Setting } from "../core/wire";
+import type { SearchReply, Setting, Work } from "../core/wire";
 import type { Palette } from "./palette";
 
 export interface Picture {
@@ -32,6 +32,17 @@ export interface Picture {
   /** The last replay, if any, and how it stands with it. */
   run: Run | null;
   replay: Replay;
+  /** Plan B, null for none; its cut is its own. */
+  other: Plan | null;
+  versus: Versus;
+  mode: Mode;
+  /** The steps of this moment that the lanes show: first up to but not including end. */
+  range: readonly [number, number];
+  /** What was searched for and found, null while nothing is. */
+  found: SearchReply | null;
+  work: Work | null;
+  /** Why rules cannot be edited here, "" where they can. */
+  needsKernel: string;
 }
 
 /**
@@ -48,7 +59,12 @@ export type Part =
   | "size"
   | "theme"
   | "settled"
-  | "run";
+  | "run"
+  | "other"
+  | "mode"
+  | "range"
+  | "found"
+  | "work";
 
 export interface View {
   readonly node: HTMLElement;
@@ -76,4 +92,18 @@ export interface Actions {
   setPins(pins: readonly string[]): void;
   /** Asks Python to live the session again under the policy, or puts the replay away. */
   askReplay(asked: boolean): void;
+  compareWith(versus: Versus): void;
+  setMode(mode: Mode): void;
+  /** Shows the steps from `first` up to but not including `end`; all of them for 0 and Infinity. */
+  brush(first: number, end: number): void;
+  /** Searches the whole session; "" forgets what was found. */
+  search(query: string): void;
+  /** Opens a block wherever it is: moves to `at` first when the moment is another. */
+  goTo(ref: string, at?: string): void;
+  /** Copies an address of a block, or the Python that opens it. */
+  copyLink(row: number): void;
+  undo(): void;
+  redo(): void;
+  /** Stops what Python is busy with. */
+  stop(): void;
 }

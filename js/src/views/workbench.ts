@@ -2,12 +2,13 @@
 import { measureLanes } from "../core/bars";
 import { idOf, makeCuts } from "../core/cuts";
 import { makeAxis } from "../core/geometry";
-import type { Choices, Host } from "../core/host";
+import type { Choices, Host, Mode } from "../core/host";
 import { Life } from "../core/life";
 import { gatherNews } from "../core/news";
 import { Requests } from "../core/requests";
 import { decideSame, decodePlan, decodeScene, type Scene } from "../core/state";
 import { Sync } from "../core/sync";
+import type { Work } from "../core/wire";
 import { makeBench } from "./bench";
 import { makeBlock } from "./block";
 import { makeCutStrip } from "./cutstrip";
@@ -40,6 +41,11 @@ const EVERYTHING: Part[] = [
   "theme",
   "settled",
   "run",
+  "other",
+  "mode",
+  "range",
+  "found",
+  "work",
 ];
 const PATIENCE = 4000;
 const SILENCE = "Python has not answered yet. If the kernel is gone, run the cell again.";
@@ -95,6 +101,22 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     },
     setPins: pins => change({ pins }),
     askReplay: replay => change({ replay }),
+    compareWith: versus => change({ versus }),
+    setMode(mode) {
+      host.set("mode", mode);
+      host.save_changes();
+    },
+    brush(first, end) {
+      if (picture === undefined) return;
+      picture.range = clampRange(first, end, picture.scene);
+      redraw("range", "size");
+    },
+    search() {},
+    goTo() {},
+    copyLink() {},
+    undo() {},
+    redo() {},
+    stop: () => host.send({ type: "stop", id: "" }),
   };
 
   const fates = makeFates(actions);
@@ -182,7 +204,27 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     pins: host.get("pins"),
     run: life.run,
     replay: life.replay,
+    versus: host.get("versus") ?? {},
+    mode: host.get("mode") ?? ("explore" as Mode),
+    work: readWork(host),
+    needsKernel: host.needsKernel ?? "",
   });
+
+  const readOther = (scene: Scene) =>
+    decodePlan(host.get("_other") ?? null, host.get("_other_data") ?? null, scene);
+
+  const receiveOther = () => {
+    if (picture === undefined) return;
+    picture.other = readOther(picture.scene);
+    Object.assign(picture, choices());
+    redraw("other");
+  };
+
+  const showChoices = (part: Part) => () => {
+    if (picture === undefined) return;
+    Object.assign(picture, choices());
+    redraw(part);
+  };
 
   const receiveScene = () => {
     const scene = decodeScene(host.get("_scene"), host.get("_scene_data"));
@@ -193,7 +235,21 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     const place = clampPlace(plan.cut.place, scene);
     const palette = readPalette(root, scene.sections);
     const hand = { place, row: -1, why: -1, settled: true, dragging: false };
-    picture = { scene, plan, cuts: makeCuts(scene), ...measure(scene), palette, ...choices(), ...hand };
+    const seen = {
+      range: clampRange(0, Number.POSITIVE_INFINITY, scene),
+      found: null,
+      other: readOther(scene),
+    };
+    picture = {
+      scene,
+      plan,
+      cuts: makeCuts(scene),
+      ...measure(scene),
+      palette,
+      ...choices(),
+      ...hand,
+      ...seen,
+    };
     settle();
     redraw(...EVERYTHING);
   };
@@ -241,10 +297,11 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     }
   };
 
-  const later = gatherNews<"scene" | "plan" | "run">(news => {
+  const later = gatherNews<"scene" | "plan" | "run" | "other">(news => {
     if (news.has("run")) guard(receiveRun);
     if (news.has("scene")) guard(receiveScene);
     else if (news.has("plan")) guard(receivePlan);
+    if (news.has("other")) guard(receiveOther);
   });
 
   const listeners = {
@@ -254,6 +311,11 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     "change:_plan_data": later("plan"),
     "change:_run": later("run"),
     "change:_run_data": later("run"),
+    "change:_other": later("other"),
+    "change:_other_data": later("other"),
+    "change:_work": showChoices("work"),
+    "change:mode": showChoices("mode"),
+    "change:versus": showChoices("other"),
     "change:replay": showReplay,
     "change:policy": showReplay,
     "change:settings": showReplay,
@@ -284,6 +346,16 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     sync.dispose();
     root.remove();
   };
+};
+
+const readWork = (host: Host): Work | null => {
+  const work = host.get("_work");
+  return work && "what" in work ? (work as Work) : null;
+};
+
+const clampRange = (first: number, end: number, { steps }: Scene): readonly [number, number] => {
+  const from = Math.max(0, Math.min(first, steps - 1));
+  return [from, Math.max(from + 1, Math.min(end, steps))];
 };
 
 const clampPlace = (place: number, scene: Scene): number => Math.max(0, Math.min(place, scene.entries));
