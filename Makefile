@@ -28,8 +28,10 @@ NODE := $(MADE)/node
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 endif
 
-BUNDLE := inspector/static/source.sha256
-SOURCES := $(wildcard js/*.json js/*.mjs) $(shell find js/src js/style 2>/dev/null)
+# Written last by a build of both the widget and the JupyterLab extension.
+BUNDLE := inspector/labextension/source.sha256
+SOURCES := $(wildcard js/*.json js/*.mjs) $(shell find js/src js/style js/schema 2>/dev/null)
+EXTENSION := .venv/share/jupyter/labextensions/context-inspector
 
 # $(call step,heading,command): the heading, the command, and the seconds it took.
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
@@ -69,7 +71,7 @@ binder: $(MADE)/venv $(NODE) ## do what a Binder launch does: a fresh clone, a f
 	@$(PY) tests/emulate_binder.py
 
 clean: ## remove everything that was made, the environment too
-	rm -rf .venv dist inspector/static js/node_modules js/coverage tests/browser/shots
+	rm -rf .venv dist inspector/labextension inspector/static js/lib js/node_modules js/coverage tests/browser/shots
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find inspector tests notebooks -name __pycache__ -type d -prune -exec rm -rf {} +
 	find notebooks -name .ipynb_checkpoints -type d -prune -exec rm -rf {} +
@@ -96,13 +98,17 @@ $(BUNDLE): $(SOURCES) js/node_modules/.made
 	$(call step,Front end,cd js && npm run --silent build)
 	@touch $@
 
-# The front end is built by then, so the build hook has nothing to do.
-$(MADE)/lab: pyproject.toml $(MADE)/venv
-	$(call step,The package and JupyterLab,SKIP_JUPYTER_BUILDER=1 $(PIP) -e '$(LAB)')
+# The front end is built by then, so the build hook has nothing to do. pip copies the JupyterLab extension; a link in
+# the copy's place lets every later build reach the page, and is gone before pip tidies up.
+install = rm -rf $(EXTENSION) && SKIP_JUPYTER_BUILDER=1 $(PIP) -e '$(1)' \
+  && rm -rf $(EXTENSION) && ln -s $(CURDIR)/inspector/labextension $(EXTENSION)
+
+$(MADE)/lab: pyproject.toml js/jupyter/server.json $(MADE)/venv | $(BUNDLE)
+	$(call step,The package and JupyterLab,$(call install,$(LAB)))
 	@touch $@
 
-$(MADE)/test: pyproject.toml $(MADE)/venv
-	$(call step,The package and what its tests need,SKIP_JUPYTER_BUILDER=1 $(PIP) -e '$(TEST)')
+$(MADE)/test: pyproject.toml js/jupyter/server.json $(MADE)/venv | $(BUNDLE)
+	$(call step,The package and what its tests need,$(call install,$(TEST)))
 	@touch $(MADE)/lab $@
 
 chromium:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         PatchError,
         PolicyError,
         ReadError,
+        Stopped,
     )
     from .facts import Facts, find_facts
     from .fixes import find_fixes, write_focus
@@ -87,7 +88,7 @@ _HOMES = {
     "disk": "open_session save_session session_schema",
     "editing": "context_management",
     "errors": "CounterError EditError EmptySession InspectorError ManifestVersion PatchError "
-    "PolicyError ReadError",
+    "PolicyError ReadError Stopped",
     "facts": "Facts find_facts",
     "fixes": "find_fixes write_focus",
     "grounding": "ground_recorded",
@@ -151,6 +152,7 @@ __all__ = [
     "Scenario",
     "Session",
     "Stage",
+    "Stopped",
     "SummaryJob",
     "Target",
     "Trace",
@@ -210,3 +212,13 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    """Where a Jupyter server finds our routes."""
+    return [{"module": "inspector.server"}]
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    """Where JupyterLab finds our front end while it is developed."""
+    return [{"src": "labextension", "dest": "context-inspector"}]

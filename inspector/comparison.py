@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from .models import model_of
 from .policies import list_policies
 from .policy import Policy
 from .prices import Price, find_price
-from .replays import replay
+from .replays import replay, tell_part
 from .run import Run
 from .scenario import Scenario
 from .session import Session
@@ -84,26 +84,35 @@ def compare_policies(
     ledger: Ledger | None = None,
     window: int | None = None,
     price: Price | None = None,
+    tell: Callable[[float], None] | None = None,
 ) -> Comparison:
     """Live a session again under each policy, or under one; None takes every policy that is known.
 
     `ledger` is by default the counter fitted to what the session's provider reported, `window` (tokens) and
     `price` replace what is known of its model. Raises what `replay` raises.
 
+    `tell` is called with the share that is done, from 0 to 1, some hundred times for each policy at most;
+    what it raises (`Stopped`) ends the comparison.
+
     >>> from inspector import open_bundled
     >>> runs = compare_policies(open_bundled(), ["flue", "keep-recent-turns"])
     >>> [run.policy.name for run in runs], len(runs.table())
     (['flue', 'keep-recent-turns'], 2)
     """
-    ledger = count_tokens(session, "calibrated") if ledger is None else ledger
+    if isinstance(policies, str | Policy | dict):
+        policies = [policies]
+    asked = list(list_policies() if policies is None else policies)
+    first = 1 if ledger is None else 0
+    parts = first + len(asked)
+    if ledger is None:
+        ledger = count_tokens(session, "calibrated", tell_part(tell, 0, parts))
     history = trace_history(session, ledger)
     known = find_price(model_of(session))
     price, note = (known.price, known.note) if price is None else (price, price.note)
     rows = []
-    if isinstance(policies, str | Policy | dict):
-        policies = [policies]
-    for policy in list_policies() if policies is None else policies:
-        run = replay(session, policy, scenario, ledger=ledger, window=window, history=history)
+    for done, policy in enumerate(asked, first):
+        say = tell_part(tell, done, parts)
+        run = replay(session, policy, scenario, ledger=ledger, window=window, history=history, tell=say)
         calls = [
             SummaryCall(item.step, item.asked, item.written, calls=item.calls)
             for item in run.compactions

@@ -27,14 +27,20 @@ def open_session(path: StrPath, format: str | None = None) -> Session:
     Raises `ReadError` with every reader's reason when it is none, `EmptySession` when nobody says
     anything in it, and `OSError` when the file is not there or may not be read.
     """
-    place = Path(path).expanduser()
-    if place.is_dir():
-        raise ReadError(str(place), detail="it is a folder")
+    place = find_place(path)
     # Not mapped into memory: a mapped file that someone cuts short ends the whole process.
     data = place.read_bytes()
     if not data:
         raise ReadError(str(place), detail="it is empty")
     return read_session(data, str(place), format)
+
+
+def find_place(path: StrPath) -> Path:
+    """Where a path leads that is to be read. Raises `ReadError` for a folder."""
+    place = Path(path).expanduser()
+    if place.is_dir():
+        raise ReadError(str(place), detail="it is a folder")
+    return place
 
 
 def save_session(session: Session, path: StrPath) -> None:

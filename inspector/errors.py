@@ -7,7 +7,9 @@
     ├── CounterError           a token counter that does not exist, or whose ranks are missing or altered
     ├── PolicyError            a policy that does not exist, or settings it does not accept
     ├── EditError              an edit that points at nothing in this session
-    └── PatchError             a diff that does not belong to the context it is applied to
+    ├── PatchError             a diff that does not belong to the context it is applied to
+    ├── RedactionError         nobody can vouch that a text to be handed on holds no secret, so it is not handed on
+    └── Stopped                long work was told to stop before it was finished
 
 An outcome is not an error: a plan that cannot reach its target is a `Plan` with `fits=False`.
 """
@@ -97,3 +99,26 @@ class PatchError(InspectorError):
 
     def __str__(self) -> str:
         return f"row {self.row} of the diff does not fit this context: {self.reason}"
+
+
+class RedactionError(InspectorError):
+    """Secrets could not be looked for, or one was found where none may be: nothing is written."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+    def __str__(self) -> str:
+        return f"Nothing was written, because it may hold secrets: {self.reason}."
+
+
+class Stopped(InspectorError):
+    """Long work was told to stop. Raise it from the `tell` of `count_tokens`, `replay` or `compare_policies`:
+    nothing is left half done.
+
+    >>> str(Stopped())
+    'Stopped before it was finished.'
+    """
+
+    def __str__(self) -> str:
+        return "Stopped before it was finished."

@@ -75,6 +75,17 @@ class History:
         path = session.path
         return bool(path) and len(path) <= len(self.path) and int(self.path[len(path) - 1]) == path[-1]
 
+    def steps_of(self, session: Session) -> Ints:
+        """int32[s]: where the s steps of a context stand among these; it never falls. -1 off the path."""
+        live = session.live
+        first = np.flatnonzero(np.diff(live.step, prepend=-1))
+        if not self.passes(session):
+            return np.full(len(first), -1, np.int32)
+        where = np.zeros(len(session.entries), np.int32)
+        where[self.path] = self.step
+        # A recorded summary stands before what was kept, though it was written after that.
+        return np.minimum.accumulate(where[live.entries[first]][::-1])[::-1]
+
 
 def trace_history(session: Session, ledger: Ledger) -> History:
     """Walk the path once. Linear in its entries."""

@@ -33,6 +33,10 @@ T = TypeVar("T")
 CLEARED_TEXT = "[output cleared by an earlier compaction]"
 """What stands for a tool output that a recorded micro-compaction emptied."""
 
+BATCH, MOST_BATCHES = 2**21, 100
+"""Characters counted between two words about progress, at least, and how many such words there are at most.
+Fewer characters at once would keep the counter from using every core."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ledger:
@@ -220,17 +224,24 @@ class Ledger:
         return _draw(self)
 
 
-def count_tokens(session: Session, counter: str | Counter = "o200k_base") -> Ledger:
+def count_tokens(
+    session: Session, counter: str | Counter = "o200k_base", tell: Callable[[float], None] | None = None
+) -> Ledger:
     """Count every block of a session.
 
     `counter` is a name ("o200k_base", "calibrated", "chars4_utf16", "tiered", "cl100k_base") or a `Counter`
     of your own. Text is counted as it stands; a tool call as its name and compact JSON; a block no reader
     knows as its compact JSON; a picture by what is published for the model. What has no published cost is
     listed in `uncounted`. Raises `CounterError` for a counter that cannot be had.
+
+    `tell` is called with the share that is done, from 0 to 1, some dozens of times at most; what it raises
+    (`Stopped`) ends the counting.
     """
     counter = find_counter(counter) if isinstance(counter, str) else counter
+    if tell is not None:
+        tell(0.0)
     rows = gather_rows(session, model_of(session), counter.image)
-    counted = counter.count([*rows.texts, *(text for _, text in rows.more)])
+    counted = _count(counter, [*rows.texts, *(text for _, text in rows.more)], tell)
     words = np.array(counted[: len(rows.texts)], np.int32)
     np.add.at(words, [row for row, _ in rows.more], counted[len(rows.texts) :])
     pictures = np.zeros(len(words), np.int32)
@@ -256,6 +267,22 @@ def count_tokens(session: Session, counter: str | Counter = "o200k_base") -> Led
         uncounted_rows=uncounted,
         missing=dict(Tally(why for _, why in rows.uncounted)),
     )
+
+
+def _count(counter: Counter, texts: list[str], tell: Callable[[float], None] | None) -> Ints:
+    """int32: tokens of each text; where somebody wants to know how far it is, a batch at a time."""
+    if tell is None:
+        return counter.count(texts)
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    total = int(ends[-1]) if texts else 0
+    batch = max(BATCH, -(-total // MOST_BATCHES))
+    places = np.searchsorted(ends, np.arange(batch, total, batch), "left") + 1
+    out, first = np.zeros(len(texts), np.int32), 0
+    for end in np.unique(np.append(places, len(texts))).tolist():
+        out[first:end] = counter.count(texts[first:end])
+        first = end
+        tell(float(ends[end - 1] / total) if total else 1.0)
+    return out
 
 
 def clear_output(block: Block) -> Block:

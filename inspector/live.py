@@ -58,6 +58,13 @@ class Live:
     def __len__(self) -> int:
         return len(self.entries)
 
+    @property
+    def partner(self) -> Ints:
+        """int32[m]: the row of the other half of each call and output that belong together, -1 elsewhere."""
+        out = np.full(len(self.position), -1, np.int32)
+        out[self.pairs[:, 0]], out[self.pairs[:, 1]] = self.pairs[:, 1], self.pairs[:, 0]
+        return out
+
 
 def find_path(session: Session) -> tuple[int, ...]:
     """Follow `parent` from the leaf while it resolves; a dangling parent ends the walk, a cycle too."""

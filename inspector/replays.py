@@ -11,6 +11,7 @@ them, `chronicle` what is told, `against` what was recorded.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,16 @@ def replay(
     settings: dict[str, Any] | None = None,
     window: int | None = None,
     history: History | None = None,
+    tell: Callable[[float], None] | None = None,
 ) -> Run:
     """Live the session on the path to its leaf again under a policy. Pure: nothing is changed or asked.
 
     `ledger` is by default the counter fitted to what the session's provider reported. `window` (tokens)
     replaces the one the session or its model tells. Raises `PolicyError` for a policy or setting that does
     not exist, `EditError` for an act at an entry that is not on the path.
+
+    `tell` is called with the share that is done, from 0 to 1, some hundred times at most; what it raises
+    (`Stopped`) ends the replay.
 
     >>> from inspector import open_bundled
     >>> run = replay(open_bundled(), "keep-recent-turns")
@@ -63,14 +68,28 @@ def replay(
     ['threshold_hit', 'started', 'completed']
     """
     check_window(window)
-    ledger = count_tokens(session, "calibrated") if ledger is None else ledger
+    parts = 2 if ledger is None else 1
+    if ledger is None:
+        ledger = count_tokens(session, "calibrated", tell_part(tell, 0, parts))
     ledger.check(session)
     chosen = find_policy(policy).configured(settings or {})
     history = trace_history(session, ledger) if history is None else history
     known = window if window is not None else window_of(session).tokens or 0
-    return _Replay(session, ledger, chosen, read_scenario(scenario), known, history).run()
+    lives = _Replay(session, ledger, chosen, read_scenario(scenario), known, history)
+    return lives.run(tell_part(tell, parts - 1, parts))
 
 
+def tell_part(tell: Callable[[float], None] | None, done: int, parts: int) -> Callable[[float], None] | None:
+    """What tells the progress of one of several parts of a work, `done` of which are done.
+
+    >>> tell_part(print, 1, 4)(0.5)
+    0.375
+    """
+    return None if tell is None else lambda share: tell((done + share) / parts)
+
+
+WORDS = 100
+"""How often progress is told while a life is lived."""
 LASTING = ("compact", "reset", "force")
 """Acts that change the context itself."""
 SHOWN = 5
@@ -137,20 +156,27 @@ class _Replay:
 
     # -- the life ---------------------------------------------------------------------------------
 
-    def run(self) -> Run:
+    def run(self, tell: Callable[[float], None] | None = None) -> Run:
         status: Status = "finished"
         why = ""
+        whole = len(self.life)
+        every = max(-(-whole // WORDS), 1)
         first = (self.world.size, self.world.value)
         try:
             self._lint()
-            for number in range(len(self.life)):
+            for number in range(whole):
+                if tell is not None and number % every == 0:
+                    tell(number / whole)
                 self._live(number)
             self._end()
         except Stop as stop:
             status, why = stop.status, stop.why
             # What stopped it stands in the step that did not come to be.
             self._record(self.step[self.world.position], self.world.position - 1)
-        return self._finish(status, why, first)
+        run = self._finish(status, why, first)
+        if tell is not None:
+            tell(1.0)
+        return run
 
     def _live(self, number: int) -> None:
         """What happens before an entry, its arrival, and what follows from it."""

@@ -23,6 +23,7 @@ from .policies import list_policies
 from .printable import printable, printable_tree
 from .provenance import BY_MODEL, is_summary, tell_downstream
 from .session import Session
+from .sidelanes import place_sides
 from .table import COUNTED, FATES
 
 VERSION = 1
@@ -52,6 +53,12 @@ def draw_scene(plan: Plan, history: History) -> Picture:
     pack.add("overview_reported", history.reported)
     pack.add("overview_estimated", history.estimated)
     pack.add("overview_turn", history.turn)
+    pack.add("block_pair", live.partner)
+    pack.add("step_overview", history.steps_of(session))
+    sides = place_sides(session, ledger)
+    pack.add("side_lane", sides.lane)
+    pack.add("side_step", sides.step)
+    pack.add("side_tokens", sides.tokens)
     scene = {
         "version": VERSION,
         "title": printable(session.title or session.id or "session", 120),
@@ -62,6 +69,7 @@ def draw_scene(plan: Plan, history: History) -> Picture:
         "sections": [{"id": name, "label": LABELS.get(name, name)} for name in ALL_SECTIONS],
         "fates": [{"id": name, "label": name} for name in FATES],
         "lanes": _lanes(session, ledger),
+        "sides": sides.describe(),
         "entryIds": [session.entries[i].id for i in live.entries.tolist()],
         "reasons": [{"rule": rule.name, "sentence": rule.sentence} for rule in CUT_RULES],
         "segments": [_segment(segment, session, history) for segment in history.segments],
@@ -159,7 +167,8 @@ def _unit(ledger: Ledger) -> str:
     fitted = ledger.calibration
     if fitted is None:
         return ledger.counter.name
-    return f"o200k × {fitted.factor:.2f}" if fitted.fitted else "o200k, not fitted"
+    base = ledger.counter.title.removeprefix("calibrated ").removesuffix("_base")
+    return f"{base} × {fitted.factor:.2f}" if fitted.fitted else f"{base}, not fitted"
 
 
 def _facts(session: Session) -> list[str]:

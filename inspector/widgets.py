@@ -1,4 +1,4 @@
-"""DOOR: the workbench as a Jupyter widget. Traits in, a plan out; all thinking is done below.
+"""DOOR: the workbench as a Jupyter widget. Traits in, a plan out; all thinking is done by `desk`.
 
 The browser moves the cut at once and tells Python, which plans and answers with the `_seq` it answers.
 Only small values are synced; columns go as bytes and bodies on demand.
@@ -15,28 +15,23 @@ import anywidget
 import traitlets as t
 
 from .assembly import build_context
-from .closeup import describe_body, describe_rows, describe_summary
+from .clerk import Clerk
 from .context import Context
-from .disk import open_session
-from .errors import EditError, InspectorError
-from .history import trace_history
-from .ledger import Ledger, count_tokens
-from .plan import Plan, make_plan
-from .policies import add_policy, find_policy
-from .policy import Edits, Policy
-from .printable import printable
-from .replays import replay
+from .desk import NAMES
+from .disk import StrPath, open_session
+from .history import History
+from .ledger import Ledger
+from .plan import Plan
+from .policy import Policy
 from .run import Run
-from .runview import draw_run
-from .scenario import Scenario, read_scenario
+from .scenario import Scenario
 from .session import Session
-from .view import draw_plan, draw_scene
+from .tail import Tail
+from .view import Picture
 
 _STATIC = Path(__file__).parent / "static"
 if not (_STATIC / "widget.js").exists():
     raise ImportError("the workbench's bundle is not built; `make build` in the checkout builds it")
-_NAMES = ("cut", "policy", "settings", "pins", "at")
-_MOST_ROWS = 500
 
 
 class Workbench(anywidget.AnyWidget):
@@ -50,9 +45,14 @@ class Workbench(anywidget.AnyWidget):
         wb.cut = wb.plan.cuts.ids[12]
         wb.policy = "keep-recent-turns"
         wb.settings = {"keep-recent-turns.turns": 2}
+        wb.versus = {"policy": "claude-code"}    # plan B beside it; {"recorded": True} is the file's own
         wb.replay = True    # live the whole session again under the policy; wb.run is the result
 
-    A value that cannot be planned raises (`EditError`, `PolicyError`), and the old one stays.
+    With `follow` a file that is still being written is looked at about once a second, until `close`: the
+    moment stays, unless it is the end, which goes with the file.
+
+    A value that cannot be planned raises (`EditError`, `PolicyError`), and the old one stays; a plan B that
+    cannot be made raises too, and then there is none.
     """
 
     _esm = _STATIC / "widget.js"
@@ -64,7 +64,10 @@ class Workbench(anywidget.AnyWidget):
     settings = t.Dict().tag(sync=True)
     pins = t.List(t.Unicode()).tag(sync=True)
     at = t.Unicode("").tag(sync=True)
+    versus = t.Dict().tag(sync=True)
     replay = t.Bool(False).tag(sync=True)
+    mode = t.Enum(("explore", "teach", "debug"), "explore").tag(sync=True)
+    focus = t.Unicode("").tag(sync=True)
 
     # what Python answers
     _seq = t.Int(0).tag(sync=True)
@@ -73,8 +76,11 @@ class Workbench(anywidget.AnyWidget):
     _scene_data = t.Bytes().tag(sync=True)
     _plan = t.Dict().tag(sync=True)
     _plan_data = t.Bytes().tag(sync=True)
+    _other = t.Dict().tag(sync=True)
+    _other_data = t.Bytes().tag(sync=True)
     _run = t.Dict().tag(sync=True)
     _run_data = t.Bytes().tag(sync=True)
+    _work = t.Dict().tag(sync=True)
 
     def __init__(
         self,
@@ -87,124 +93,115 @@ class Workbench(anywidget.AnyWidget):
         pins: Sequence[str] = (),
         at: str | None = None,
         settings: Mapping[str, Any] | None = None,
+        versus: Mapping[str, Any] | None = None,
         replay: bool = False,
         scenario: Scenario | dict[str, Any] | None = None,
+        mode: str = "explore",
+        follow: bool = False,
     ) -> None:
-        self.session = session if isinstance(session, Session) else open_session(session)
-        self.window = window
-        self.ledger: Ledger = count_tokens(self.session, counter)
-        self._history = trace_history(self.session, self.ledger)
-        self._drawn: str | None = None
+        tail = Tail(session) if follow and not isinstance(session, Session) else None
+        if tail is not None:
+            session = tail.session
+        elif not isinstance(session, Session):
+            session = open_session(session)
         self._setting = False
-        self._state: dict[str, Any] = {}
-        self.plan: Plan
-        if at is None:
-            fullest = self._history.fullest
-            at = fullest.at if fullest is not None else ""
-        if not isinstance(policy, str):
-            policy = add_policy(policy).name
-        settings = dict(settings or {})
-        self.scenario = read_scenario(scenario)
-        self._replayed: tuple[Policy, Scenario] | None = None
-        self.run: Run | None = None
-        wanted = {"cut": cut, "policy": policy, "settings": settings, "pins": list(pins), "at": at}
-        first = self._answer(wanted)
-        if replay:
-            first |= self._live_again(wanted)
-        super().__init__(**wanted, **first, replay=replay)
-        self.observe(self._replan, names=[*_NAMES, "_seq"])
-        self.observe(self._start_replay, names=["replay"])
+        self._clerk = Clerk(
+            session, self._take_over, policy, counter=counter, window=window, scenario=scenario
+        )
+        wanted = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}
+        if at is not None:
+            wanted["at"] = at
+        first = self._clerk.start({**wanted, "versus": dict(versus or {})}, replay)
+        if self._clerk.trouble is not None:
+            raise self._clerk.trouble
+        super().__init__(**first, mode=mode)
+        self.observe(self._replan, names=[*NAMES, "_seq", "replay"])
         self.on_msg(self._reply)
+        self._clerk.begin()
+        if tail is not None:
+            self._clerk.follow(tail)
+
+    @property
+    def session(self) -> Session:
+        """The whole session, at the end of its path."""
+        return self._clerk.desk.session
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the session's blocks count."""
+        return self._clerk.desk.ledger
+
+    @property
+    def history(self) -> History:
+        """How full the context was, all session long."""
+        return self._clerk.desk.history
+
+    @property
+    def plan(self) -> Plan:
+        """The plan on the screen."""
+        return self._clerk.desk.plan
+
+    @property
+    def other(self) -> Plan | Picture | None:
+        """Plan B: a plan, the picture of what the file records, or None."""
+        return self._clerk.desk.other
+
+    @property
+    def run(self) -> Run | None:
+        """The replay on the screen, if any."""
+        return self._clerk.desk.run
 
     @property
     def moment(self) -> Session:
         """The session as it stood at `at`."""
-        return self.session.at(self.at) if self.at else self.session
+        return self._clerk.desk.moment
 
     @property
     def context(self) -> Context:
         """The context that the plan leaves, a stand-in where a model's summary would stand."""
         return build_context(self.moment, self.plan)
 
+    def export_html(self, path: StrPath, **options: Any) -> Path:
+        """Write the workbench as one file that needs neither network nor kernel; see `export.export_html`."""
+        from .export import export_html
+
+        return export_html(self, path, **options)
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait until exact counts and a replay asked for are in. Raises TimeoutError after so many seconds.
+
+        A session of more than 5 million characters is shown with estimates first, and counted and replayed
+        in the background; any other is exact from the beginning.
+        """
+        self._clerk.wait(timeout)
+
+    def stop(self) -> None:
+        """Stop what is counted or replayed in the background."""
+        self._clerk.stop()
+
+    def close(self) -> None:
+        """End the workbench: nothing is counted, replayed or followed any more."""
+        if "_clerk" in self.__dict__:
+            self._clerk.close()
+        super().close()
+
     def __repr__(self) -> str:
         return f"Workbench({self.session!r}, {self.plan!r})"
 
-    def _answer(self, wanted: dict[str, Any], seq: int = 0) -> dict[str, Any]:
-        """Plan what is wanted and remember it; the traits to send. Raises what `make_plan` raises."""
-        at = wanted["at"]
-        if at and at not in self.session.index:
-            raise EditError("at", at, "no such entry in this session")
-        moment = self.session.at(at) if at else self.session
-        policy = find_policy(wanted["policy"])
-        edits = Edits(
-            cut=wanted["cut"] or None, pins=tuple(wanted["pins"]), settings=dict(wanted["settings"])
-        )
-        plan = make_plan(moment, self.ledger, policy, edits, window=self.window)
-        answer: dict[str, Any] = {"_error": ""}
-        if at != self._drawn:
-            answer["_scene"], answer["_scene_data"] = draw_scene(plan, self._history)
-        answer["_plan"], answer["_plan_data"] = draw_plan(plan, seq)
-        # Remembered last: a plan that could not be drawn leaves everything as it was.
-        self.plan, self._state, self._drawn = plan, dict(wanted), at
-        return answer
-
-    def _replan(self, change: dict[str, Any]) -> None:
-        wanted = {name: getattr(self, name) for name in _NAMES}
-        if self._setting:
-            return
-        if wanted == self._state:
-            if self._plan.get("seq") != self._seq:
-                self._plan = {**self._plan, "seq": self._seq}  # every question gets its answer
-            return
-        previous = self._state
-        wanted = _follow(wanted, previous)
-        try:
-            answer = self._answer(wanted, self._seq)
-        except InspectorError as error:
-            # The hand in the browser reads a sentence; whoever set the trait in Python gets the error.
-            picture, data = draw_plan(self.plan, self._seq)
-            self._set({**previous, "_error": printable(str(error)), "_plan": picture, "_plan_data": data})
-            if self._property_lock:
+    def _replan(self, _: Any) -> None:
+        """Answer a change. The hand in the browser reads a sentence; Python gets the error."""
+        with self._clerk.lock:
+            if self._setting:
                 return
-            raise
-        self._set({**wanted, **answer})
-        if self.replay:
-            self._replay_or_tell(wanted)
-        elif self.run is not None and wanted["policy"] != previous["policy"]:
-            # A run under another policy is no answer any more.
-            self.run, self._replayed = None, None
-            self._set({"_run": {}, "_run_data": b""})
+            wanted = {name: getattr(self, name) for name in NAMES}
+            self._set(self._clerk.want(wanted, self._seq, self.replay))
+            if self._clerk.trouble is not None and not self._property_lock:
+                raise self._clerk.trouble
 
-    def _start_replay(self, _: dict[str, Any]) -> None:
-        if self.replay and not self._setting:
-            self._replay_or_tell(self._state)
-
-    def _replay_or_tell(self, wanted: dict[str, Any]) -> None:
-        """Send the replay; one that cannot be made is put away, with a sentence or an error."""
-        try:
-            self._set(self._live_again(wanted))
-        except InspectorError as error:
-            self._set({"_error": printable(str(error)), "replay": False})
-            if not self._property_lock:
-                raise
-
-    def _live_again(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        """Live the whole session again under the policy wanted, unless that was done; the traits to send."""
-        policy = find_policy(wanted["policy"]).configured(dict(wanted["settings"]))
-        scenario = read_scenario(self.scenario)
-        if self._replayed == (policy, scenario):
-            return {}
-        self.run = replay(
-            self.session,
-            policy,
-            scenario,
-            ledger=self.ledger,
-            window=self.window,
-            history=self._history,
-        )
-        self._replayed = (policy, scenario)
-        picture, data = draw_run(self.run)
-        return {"_run": picture, "_run_data": data}
+    def _take_over(self, traits: dict[str, Any]) -> None:
+        """What was found out in the background."""
+        if self.comm is not None:
+            self._set(traits)
 
     def _set(self, values: dict[str, Any]) -> None:
         """Set traits in one message, without planning again for each."""
@@ -216,47 +213,17 @@ class Workbench(anywidget.AnyWidget):
         finally:
             self._setting = False
 
+    # The lock is held for whatever sends or answers, as two threads may want to.
+
+    def notify_change(self, change: Any) -> None:
+        with self._clerk.lock:
+            super().notify_change(change)
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        with self._clerk.lock:
+            super().set_state(sync_data)
+
     def _reply(self, _: Any, content: Any, buffers: Any) -> None:
         """Answer a question of the browser: rows, a body, the summary. An error goes back as a sentence."""
-        if not isinstance(content, dict):
-            return
-        answer = {"type": content.get("type"), "id": content.get("id")}
-        try:
-            answer.update(self._look_up(content))
-        except (InspectorError, LookupError, TypeError, ValueError) as error:
-            sentence = printable(f"This question has no answer: {error}")
-            answer = {"type": "error", "id": content.get("id"), "sentence": sentence}
-        self.send(answer)
-
-    def _look_up(self, asked: dict[str, Any]) -> dict[str, Any]:
-        kind = asked.get("type")
-        if kind == "rows":
-            first = int(asked["from"])
-            last = min(int(asked["to"]), first + _MOST_ROWS)
-            return {"from": first, "rows": describe_rows(self.plan, first, last)}
-        if kind == "body":
-            return {"row": int(asked["row"]), **describe_body(self.plan, int(asked["row"]))}
-        if kind == "summary":
-            return {"place": int(asked["place"]), **describe_summary(self.plan, int(asked["place"]))}
-        raise ValueError(f"the workbench does not know the question {kind!r}")
-
-
-def _follow(wanted: dict[str, Any], previous: dict[str, Any]) -> dict[str, Any]:
-    """What belonged to the moment or the policy before goes with it, unless it was set anew together.
-
-    Another moment has no cut and no pins yet; another policy places its own cut, with its own settings.
-    """
-    if not previous:
-        return wanted
-    out = dict(wanted)
-    if wanted["at"] != previous["at"]:
-        if wanted["cut"] == previous["cut"]:
-            out["cut"] = ""
-        if wanted["pins"] == previous["pins"]:
-            out["pins"] = []
-    if wanted["policy"] != previous["policy"]:
-        if wanted["settings"] == previous["settings"]:
-            out["settings"] = {}
-        if wanted["cut"] == previous["cut"]:
-            out["cut"] = ""
-    return out
+        if isinstance(content, dict) and (answer := self._clerk.reply(content)) is not None:
+            self.send(answer)

@@ -1,29 +1,12 @@
-// Builds the widget into ../inspector/static: widget.js, widget.css, source.sha256.
-//
-// source.sha256 lets a Python test refuse a stale bundle. Its recipe, to be repeated there:
-//   names = every file below src/ and style/, as a path from js/ with "/" between its parts, sorted by code point
-//   sha256 over, for each name: the name in UTF-8, one zero byte, the file's bytes, one zero byte
-//   written as 64 lowercase hex digits without a newline
-import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+// Builds the widget into ../inspector/static: widget.js, widget.css, page.js, page.css, source.sha256 (see sources.mjs).
+import { mkdirSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
+import { hashSources } from "./sources.mjs";
 
 process.chdir(import.meta.dirname);
 const OUT = "../inspector/static";
 
-const sourceNames = () =>
-  ["src", "style"]
-    .flatMap(folder => readdirSync(folder, { recursive: true }).map(name => `${folder}/${name}`))
-    .map(name => name.replaceAll("\\", "/"))
-    .filter(name => statSync(name).isFile())
-    .sort((a, b) => (a < b ? -1 : 1));
-
-const hashSources = () => {
-  const hash = createHash("sha256");
-  for (const name of sourceNames()) hash.update(name).update("\0").update(readFileSync(name)).update("\0");
-  return hash.digest("hex");
-};
-
+const hash = hashSources();
 mkdirSync(OUT, { recursive: true });
 const shared = { outdir: OUT, bundle: true, minify: true, logLevel: "info" };
 await build({
@@ -34,4 +17,7 @@ await build({
   charset: "utf8",
 });
 await build({ ...shared, entryPoints: ["style/widget.css"] });
-writeFileSync(`${OUT}/source.sha256`, hashSources());
+// The exported page carries its own copy of both.
+await build({ ...shared, entryPoints: ["src/page/page.ts"], format: "iife", target: "es2022", charset: "utf8" });
+await build({ ...shared, entryPoints: ["style/page.css"] });
+writeFileSync(`${OUT}/source.sha256`, hash);

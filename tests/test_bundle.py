@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 STATIC = ROOT / "inspector" / "static"
+LABEXTENSION = ROOT / "inspector" / "labextension"
 LARGEST = 100 * 1024  # bytes; the bundle is sent once for each widget, and saved with a notebook's widgets
 
 
 def source_hash(js: Path) -> str:
-    """As js/build.mjs writes it."""
-    files = (path for folder in ("src", "style") for path in (js / folder).rglob("*") if path.is_file())
+    """As js/sources.mjs says."""
+    folders = ("src", "style", "schema")
+    files = (path for folder in folders for path in (js / folder).rglob("*") if path.is_file())
     digest = hashlib.sha256()
     for name in sorted(path.relative_to(js).as_posix() for path in files):
         digest.update(name.encode() + b"\0" + (js / name).read_bytes() + b"\0")
     return digest.hexdigest()
 
 
-def test_the_bundle_is_built_from_these_sources() -> None:
-    built = STATIC / "source.sha256"
+@pytest.mark.parametrize("folder", [STATIC, LABEXTENSION], ids=lambda folder: folder.name)
+def test_the_bundle_is_built_from_these_sources(folder: Path) -> None:
+    built = folder / "source.sha256"
     assert built.is_file(), "the front end is not built: run `make build`"
     assert built.read_text().strip() == source_hash(ROOT / "js"), (
         "the front end is older than its sources: run `make build`"
@@ -34,7 +40,31 @@ def test_the_bundle_is_small() -> None:
 
 
 def test_the_bundle_asks_no_other_host() -> None:
-    for name in ("widget.js", "widget.css"):
-        text = (STATIC / name).read_text("utf-8")
-        assert re.findall(r"https?://(?!www\.w3\.org/)[\w.-]+", text) == []
+    for path in (STATIC / "widget.js", STATIC / "widget.css", *(LABEXTENSION / "static").glob("*.js")):
+        text = path.read_text("utf-8")
+        assert re.findall(r"https?://(?!www\.w3\.org/)[\w.-]+", text) == [], path.name
         assert "@import" not in text
+
+
+def test_the_extension_brings_no_copy_of_what_jupyterlab_has() -> None:
+    sizes = {path.name: path.stat().st_size for path in (LABEXTENSION / "static").glob("*.js")}
+    assert sum(sizes.values()) <= 3 * LARGEST, sizes
+
+
+def test_the_extension_tells_jupyterlab_where_it_begins() -> None:
+    told = json.loads((LABEXTENSION / "package.json").read_text("utf-8"))
+    build = told["jupyterlab"]["_build"]
+    assert (LABEXTENSION / build["load"]).is_file()
+    assert {"load", "extension", "style"} <= build.keys()
+    schemas = LABEXTENSION / "schemas" / told["name"]
+    assert {path.name for path in schemas.glob("*.json")} == {
+        path.name for path in (ROOT / "js" / "schema").glob("*.json")
+    }
+
+
+def test_the_lock_file_names_no_place_to_load_from() -> None:
+    """Whoever builds loads from the registry of their own choice."""
+    lock = json.loads((ROOT / "js" / "package-lock.json").read_text("utf-8"))
+    assert [name for name, package in lock["packages"].items() if "resolved" in package] == []
+    # Newer ones have no binding for every system, and npm then writes a lock that works on this one only.
+    assert lock["packages"]["node_modules/@rspack/core"]["version"] == "2.2.9"

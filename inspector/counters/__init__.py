@@ -20,6 +20,9 @@ COUNTERS: tuple[Counter, ...] = (
 )
 """Every built-in counter: the exact one, its calibration, and two published estimates."""
 
+ESTIMATE: Counter = calibrated.over(chars4_utf16.CHARS4_UTF16)
+"""What stands in for exact counts until they are made: characters / 4, fitted to what was reported."""
+
 
 def find_counter(name: str) -> Counter:
     """The counter of that name. Raises `CounterError` when there is none or its ranks are not installed.

@@ -7,6 +7,7 @@ the ones in `READERS`, then those other packages bring under the entry point gro
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -39,6 +40,13 @@ def read_session(data: Data, name: str = "data", format: str | None = None) -> S
     >>> read_session(row).entries[0].text
     'Hello'
     """
+    reader = find_reader(data, name, format)
+    with named(reader, name):
+        return clear_usage(reader.read(data))
+
+
+def find_reader(data: Data, name: str = "data", format: str | None = None) -> Reader:
+    """The reader called `format`, or the first that recognises the data. Raises `ReadError` as above."""
     tried: list[tuple[str, str]] = []
     for reader in _find_readers(tried):
         if format is None:
@@ -46,7 +54,7 @@ def read_session(data: Data, name: str = "data", format: str | None = None) -> S
         else:
             reason = None if reader.name == format else "not asked"
         if reason is None:
-            return _read(reader, data, name)
+            return reader
         tried.append((reader.name, reason))
     if format is not None:
         known = ", ".join(dict.fromkeys(reader for reader, _ in tried))
@@ -54,11 +62,12 @@ def read_session(data: Data, name: str = "data", format: str | None = None) -> S
     raise ReadError(name, tried)
 
 
-def _read(reader: Reader, data: Data, name: str) -> Session:
+@contextmanager
+def named(reader: Reader, name: str) -> Iterator[None]:
+    """Errors from within tell the name of the data and the reader: readers know no names of files."""
     try:
-        return clear_usage(reader.read(data))
+        yield
     except ReadError as error:
-        # Readers know no names of files.
         error.name, error.tried = name, error.tried or ((reader.name, "recognised"),)
         raise
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from ..blocks import Block
-from ..session import Source
+from ..session import Entry, Source
 
 Kind = Literal["message", "compaction", "micro"]
 
@@ -22,9 +22,11 @@ Kind = Literal["message", "compaction", "micro"]
 class Draft:
     """An entry in the making.
 
-    `parent` is what the file says, `up` the draft that it comes to. `owner` of an output is the reply it
-    answers. `rows`, `parts` and `sources` go together. Drafts only point upwards: a circle of them would
-    keep a whole file's text alive until the next full garbage collection.
+    `parent` is what the file says. Linking finds `up`, the draft that it comes to, `above`, the id that
+    stands for it where there is none, the `side` it is on, and the `owner` of an output: the reply it
+    answers. `made` is the entry it was made into last, None when a row came since. `rows`, `parts` and
+    `sources` go together. Drafts only point upwards: a circle of them would keep a whole file's text alive
+    until the next full garbage collection.
     """
 
     # Defaults on the class: most drafts need few of these.
@@ -40,8 +42,10 @@ class Draft:
     logical: str | None = None
     answers: frozenset[str] = frozenset()
     up: Draft | None = None
+    above: str | None = None
     owner: Draft | None = None
     side: str | None = None
+    made: Entry | None = None
 
     def __init__(
         self, id: str, parent: str | None, role: str, order: int, aside: bool, agent: str | None
@@ -54,12 +58,14 @@ class Draft:
 
     def append(self, row: str | None, blocks: list[Block], source: Source) -> None:
         """One more row of it."""
+        self.made = None
         self.rows.append(row)
         self.parts.append(blocks)
         self.sources.append(source)
 
     def replace(self, row: str | None, blocks: list[Block], source: Source) -> None:
         """A row of it came again: the later one counts."""
+        self.made = None
         self.parts[self.rows.index(row) if row in self.rows else 0] = blocks
         self.sources.append(source)
 
@@ -79,6 +85,13 @@ class Chain:
         self.answered: dict[Draft, set[str]] = {}
         self.bridged = 0
 
+    def fork(self) -> Chain:
+        """This chain, to be linked as it stands now; more rows may then come to this one."""
+        other = Chain()
+        other.home, other.via = self.home, dict(self.via)
+        other.tails = {draft: list(later) for draft, later in self.tails.items()}
+        return other
+
     def find(self, row: str | None) -> tuple[Draft | None, bool]:
         """The draft that row belongs to or hangs off, and whether the way there is broken."""
         seen: list[str] = []
@@ -93,8 +106,9 @@ class Chain:
         return draft, row is not None and draft is None
 
     def link(self, drafts: list[Draft]) -> None:
-        """Set `up`, `owner` and `side` of all drafts."""
+        """Set `up`, `above`, `owner` and `side` of all drafts."""
         for draft in drafts:
+            draft.above, draft.owner, draft.side = draft.parent, None, None
             if draft.kind == "compaction":
                 for tail in self.find_all(tails_of(draft.metadata)[:1]):
                     self.tails.setdefault(tail, []).append(draft)
@@ -141,7 +155,7 @@ class Chain:
                 if found is not None and found.order < draft.order:
                     return self._continue(found, draft)
             self.bridged += previous is not None and any(wanted)
-            draft.parent = draft.logical or draft.parent
+            draft.above = draft.logical or draft.parent
             return previous
         found, broken = self.find(draft.parent)
         if found is draft:
@@ -151,7 +165,7 @@ class Chain:
             return previous
         if found is None:
             self.bridged += broken and previous is not None
-            draft.parent = draft.parent if broken else None
+            draft.above = draft.parent if broken else None
             return previous if broken else None
         return self._continue(found, draft)
 

@@ -18,7 +18,7 @@ from .anthropic_blocks import Names, read_content
 from .claude_chain import Chain, Draft
 from .claude_entries import SYNTHETIC, make_entry
 from .claude_rows import BOOKKEEPING, SUBTYPES, TALK, Message, Row, decode_row, decode_sign
-from .records import Data, Reader, iter_lines, paused_gc
+from .records import Data, Reader, iter_lines, read_lines
 
 NAME = "claude-code"
 LOOK = 64
@@ -46,22 +46,7 @@ def sniff(data: Data) -> str | None:
 
 def read(data: Data) -> Session:
     """Every row of the file. Raises `EmptySession` when none of them is a message."""
-    rows = Rows()
-    with paused_gc():
-        source: Source | None = None
-        for source, line in iter_lines(data):
-            try:
-                row = decode_row(line)
-            except ValueError as error:
-                rows.spoil(source, str(error))
-            else:
-                rows.take(row, source)
-        if source is not None and source.offset + source.size == len(data):
-            rows.check_last(source)
-        return rows.make_session()
-
-
-READER = Reader(name=NAME, title="Claude Code JSONL", sniff=sniff, read=read)
+    return read_lines(Rows(), data)
 
 
 class Rows:
@@ -82,7 +67,16 @@ class Rows:
         self.summaries: list[tuple[str, str | None]] = []
         self.facts: dict[str, str] = {}
 
-    def take(self, row: Row, source: Source) -> None:
+    def take(self, source: Source, line: memoryview) -> None:
+        """The next line of the file."""
+        try:
+            row = decode_row(line)
+        except ValueError as error:
+            self.spoil(source, str(error))
+        else:
+            self.place(row, source)
+
+    def place(self, row: Row, source: Source) -> None:
         """Put a row where it belongs."""
         if row.type in TALK:
             if row.message is None:
@@ -241,22 +235,23 @@ class Rows:
         if not self.spoken:
             count = len(self.notes) + len(self.corrupt) + len(self.drafts)
             raise EmptySession("data", [(NAME, "recognised")], f"{count} records, none of them a message")
-        self.chain.link(self.drafts)
+        chain = self.chain.fork()
+        chain.link(self.drafts)
         aside = False not in self.spoken
-        leaf = self.chain.find_end(self.spoken[aside])
+        leaf = chain.find_end(self.spoken[aside])
         if aside:
             # A sub-agent's own file: what is apart elsewhere is all there is here.
             main = leaf.side
             for draft in self.drafts:
                 draft.side = None if draft.side == main else draft.side
-        entries = tuple(make_entry(draft, self.chain, self.drafts) for draft in self.drafts)
+        entries = tuple(make_entry(draft, chain, self.drafts) for draft in self.drafts)
         times = [entry.timestamp for entry in entries if entry.timestamp is not None]
         extra: dict[str, Any] = {
             name: self.facts[name] for name in ("version", "git_branch") if name in self.facts
         }
         if aside and leaf.agent is not None:
             extra["agent_id"] = leaf.agent
-        bridged = self.chain.bridged
+        bridged = chain.bridged
         return Session(
             format=NAME,
             id=self.facts.get("id", ""),
@@ -296,3 +291,6 @@ def _bridges(count: int) -> str:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+READER = Reader(name=NAME, title="Claude Code JSONL", sniff=sniff, read=read, start=Rows)

@@ -18,13 +18,16 @@ SYNTHETIC = "<synthetic>"
 
 
 def make_entry(draft: Draft, chain: Chain, drafts: list[Draft]) -> Entry:
-    """The entry; `drafts` are all of the file, linked."""
-    rows, parts = draft.rows, draft.parts
+    """The entry; `drafts` are all of the file, linked. It is the one made before where nothing changed."""
+    rows, parts, made = draft.rows, draft.parts, draft.made
+    parent = draft.above if draft.up is None else draft.up.id
+    if made is not None and  made.sidechain == draft.side:
+        return made
     usage, iterations = _read_usage(draft)
-    return build(
+    entry = build(
         Entry,
         id=draft.id,
-        parent=draft.parent if draft.up is None else draft.up.id,
+        parent=parent,
         role=draft.role,
         kind=draft.kind,
         blocks=tuple(parts[0] if len(parts) == 1 else [block for part in parts for block in part]),
@@ -40,6 +43,9 @@ def make_entry(draft: Draft, chain: Chain, drafts: list[Draft]) -> Entry:
         sources=tuple(draft.sources),
         extra={"iterations": iterations} if iterations else {},
     )
+    # What a compaction kept depends on the rows around it.
+    draft.made = entry if draft.kind == "message" else None
+    return entry
 
 
 def _read_usage(draft: Draft) -> tuple[Usage | None, list[Any]]:

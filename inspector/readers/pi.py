@@ -15,7 +15,7 @@ from ..errors import EmptySession
 from ..session import Corrupt, Entry, Note, Session, Source
 from .chain import Chain
 from .pi_ai import read_block, read_boundary, read_message, read_usage
-from .records import Data, Reader, decode, iter_lines, paused_gc
+from .records import Data, Reader, decode, iter_lines, read_lines
 from .shapes import FILE, HEAD, Fields, find_blocks, gather, merge
 
 NAME = "pi"
@@ -49,50 +49,88 @@ def _is_pi(record: Any) -> bool:
     return isinstance(message, dict) and isinstance(message.get("role"), str)
 
 
-@paused_gc()
 def read(data: Data) -> Session:
     """The whole session; its leaf is its last entry. Raises `EmptySession` when nobody says anything."""
-    records, corrupt = _find_records(data)
-    names = _find_names(records)
-    chain = Chain()
-    for at, (_, item) in enumerate(records):
-        chain.add(names[at], _parent(item, names, at), is_entry=_note(item) is None)
-    aliases = chain.find_aliases()
-    entries: list[Entry] = []
-    notes: list[Note] = []
-    for at, (source, item) in enumerate(records):
-        if (note := _note(item)) is not None:
-            notes.append(Note(type=note, known=item["type"] in (*NOTES, *ENTRIES), source=source))
-            continue
-        fields = Fields(item, "id", "parentId")
-        stand = {
-            "id": names[at],
-            "parent": chain.find_entry(_parent(item, names, at)),
-            "timestamp": fields.text("timestamp"),
-            "aliases": aliases.get(names[at], ()),
-        }
-        if item["type"] == "compaction":
-            entries.append(_read_compaction(fields, source, stand, chain, names))
+    return read_lines(Records(), data)
+
+
+class Records:
+    """The records of one file as they come, and the session they make.
+
+    `made` holds the entries made last, with the parent and the aliases they were made for.
+    """
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.corrupt: list[Corrupt] = []
+        self.made: dict[int, tuple[str | None, tuple[str, ...], Entry]] = {}
+
+    def take(self, source: Source, line: memoryview) -> None:
+        """The next line: an object with a type, or a corrupt record."""
+        try:
+            item = decode(line)
+            reason = _fault(item)
+        except ValueError as error:
+            reason = "several JSON values on one line" if "Extra data" in str(error) else str(error)
+        if reason is None:
+            self.records.append((source, item))
         else:
-            entries.append(_read_entry(fields, source, stand))
-    if not entries:
-        raise EmptySession(FILE, [(NAME, "")], f"none of its {len(records)} records is a message")
-    header = Fields(_last(records, "session"), "type")
-    return Session(
-        format=NAME,
-        id=header.text("id") or "",
-        title=Fields(_last(records, "session_info")).text("name"),
-        model=next((model for _, item in reversed(records) if (model := _model(item))), None),
-        cwd=header.text("cwd"),
-        created=header.text("timestamp"),
-        updated=Fields(records[-1][1]).text("timestamp"),
-        entries=tuple(entries),
-        leaf=chain.find_entry(names[-1]),
-        notes=tuple(notes),
-        corrupt=tuple(corrupt),
-        warnings=chain.warnings(),
-        extra=header.rest,
-    )
+            self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
+
+    def check_last(self, source: Source) -> None:
+        """Nothing is known of a last line that another would not be told by."""
+
+    def make_session(self) -> Session:
+        """The session all records make. Raises `EmptySession` when none of them is a message."""
+        records = self.records
+        names = _find_names(records)
+        chain = Chain()
+        for at, (_, item) in enumerate(records):
+            chain.add(names[at], _parent(item, names, at), is_entry=_note(item) is None)
+        aliases = chain.find_aliases()
+        entries: list[Entry] = []
+        notes: list[Note] = []
+        for at, (source, item) in enumerate(records):
+            if (note := _note(item)) is not None:
+                notes.append(Note(type=note, known=item["type"] in (*NOTES, *ENTRIES), source=source))
+                continue
+            parent = chain.find_entry(_parent(item, names, at))
+            entries.append(self._make(at, parent, aliases.get(names[at], ()), chain, names))
+        if not entries:
+            raise EmptySession(FILE, [(NAME, "")], f"none of its {len(records)} records is a message")
+        header = Fields(_last(records, "session"), "type")
+        return Session(
+            format=NAME,
+            id=header.text("id") or "",
+            title=Fields(_last(records, "session_info")).text("name"),
+            model=next((model for _, item in reversed(records) if (model := _model(item))), None),
+            cwd=header.text("cwd"),
+            created=header.text("timestamp"),
+            updated=Fields(records[-1][1]).text("timestamp"),
+            entries=tuple(entries),
+            leaf=chain.find_entry(names[-1]),
+            notes=tuple(notes),
+            corrupt=tuple(self.corrupt),
+            warnings=chain.warnings(),
+            extra=header.rest,
+        )
+
+    def _make(
+        self, at: int, parent: str | None, aliases: tuple[str, ...], chain: Chain, names: list[str]
+    ) -> Entry:
+        """The entry of a record: the one made before, where the records since change nothing of it."""
+        known = self.made.get(at)
+        if known is not None and known[:2] == (parent, aliases):
+            return known[2]
+        source, item = self.records[at]
+        fields = Fields(item, "id", "parentId")
+        stand = {"id": names[at], "parent": parent, "timestamp": fields.text("timestamp"), "aliases": aliases}
+        if item["type"] == "compaction":
+            # What it kept depends on the records around it.
+            return _read_compaction(fields, source, stand, chain, names)
+        entry = _read_entry(fields, source, stand)
+        self.made[at] = parent, aliases, entry
+        return entry
 
 
 def _last(records: list[Record], kind: str) -> dict[str, Any]:
@@ -105,23 +143,6 @@ def _model(item: dict[str, Any]) -> str | None:
     if item["type"] == "message":
         return Fields(item["message"]).text("model")
     return Fields(item).text("modelId")
-
-
-def _find_records(data: Data) -> tuple[list[Record], list[Corrupt]]:
-    """Lines that are objects with a type, and the others."""
-    records: list[Record] = []
-    corrupt: list[Corrupt] = []
-    for source, line in iter_lines(data):
-        try:
-            item = decode(line)
-            reason = _fault(item)
-        except ValueError as error:
-            reason = "several JSON values on one line" if "Extra data" in str(error) else str(error)
-        if reason is None:
-            records.append((source, item))
-        else:
-            corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
-    return records, corrupt
 
 
 def _fault(item: Any) -> str | None:
@@ -245,4 +266,4 @@ _SPOKEN: dict[str, tuple[Callable[[Fields], Any], bool]] = {
 }
 """How an entry type, or a message role, becomes words of the user; and whether the harness says them."""
 
-READER = Reader(NAME, "pi session", sniff, read)
+READER = Reader(NAME, "pi session", sniff, read, Records)

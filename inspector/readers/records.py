@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from mmap import mmap
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from ..session import Session, Source
+from ..session import Corrupt, Session, Source
 
 Data = bytes | memoryview | mmap
 """The content of a file, as the door hands it over."""
@@ -32,34 +32,64 @@ _MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _fast = msgspec.json.Decoder()
 
 
+class Lines(Protocol):
+    """What has been read of a file of lines. More may follow, also after a session was made of it."""
+
+    corrupt: list[Corrupt]
+
+    def take(self, source: Source, line: memoryview) -> None:
+        """The next line. It goes to `corrupt`, and leaves no other trace, when it cannot be read."""
+
+    def check_last(self, source: Source) -> None:
+        """The line just taken is the last, and has no line end: it may still be being written."""
+
+    def make_session(self) -> Session:
+        """The session these lines make. Raises `EmptySession` when nobody says anything in it."""
+
+
 @dataclass(frozen=True)
 class Reader:
     """One transcript format.
 
     `sniff` looks at the first records and answers None when it knows the format, else a short reason.
     `read` turns all of it into a `Session`; it raises `EmptySession` when nobody says anything, and
-    `ReadError` when the content is not what `sniff` took it for.
+    `ReadError` when the content is not what `sniff` took it for. A format of lines has `start`, which
+    begins to read; such a file can be followed while it grows.
     """
 
     name: str
     title: str
     sniff: Callable[[Data], str | None]
     read: Callable[[Data], Session]
+    start: Callable[[], Lines] | None = None
 
 
-def iter_lines(data: Data) -> Iterator[tuple[Source, memoryview]]:
+def read_lines(lines: Lines, data: Data) -> Session:
+    """The session that all lines make. Raises `EmptySession` when nobody says anything in it."""
+    with paused_gc():
+        source: Source | None = None
+        for source, line in iter_lines(data):
+            lines.take(source, line)
+        if source is not None and source.offset + source.size == len(data):
+            lines.check_last(source)
+        return lines.make_session()
+
+
+def iter_lines(data: Data, number: int = 1, offset: int = 0) -> Iterator[tuple[Source, memoryview]]:
     """Every line that is not blank, with its 1-based number, byte offset and size without the line end.
+
+    `number` and `offset` are those of the first line in `data`, where it is not a whole file.
 
     >>> [(source.line, source.offset, bytes(line)) for source, line in iter_lines(b"1\\n\\n 2\\r\\n3")]
     [(1, 0, b'1'), (3, 3, b' 2\\r'), (4, 7, b'3')]
     """
     view = memoryview(data)
     size = len(view)
-    start = len(BOM) if bytes(view[: len(BOM)]) == BOM else 0
-    for number, found in enumerate(chain(_LINE_END.finditer(view), (None,)), 1):
+    start = len(BOM) if not offset and bytes(view[: len(BOM)]) == BOM else 0
+    for line, found in enumerate(chain(_LINE_END.finditer(view), (None,)), number):
         end = size if found is None else found.start()
         if end > start and (view[start] > 32 or bytes(view[start:end]).strip()):
-            yield Source(number, start, end - start), view[start:end]
+            yield Source(line, offset + start, end - start), view[start:end]
         start = end + 1
 
 

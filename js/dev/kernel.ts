@@ -24,6 +24,32 @@ const HEAD = [14_180, 11_640, 1_310];
 const POLICIES: Record<string, string> = { flue: "Flue", "claude-code": "Claude Code", codex: "Codex" };
 const WINDOW = 200_000;
 
+const SIDES = ["Find callers.", "Read the docs.", "Try the fix.", "Run tests.", "Review it.", "Write notes."];
+
+/** [lane, step, tokens]: each sub-agent runs beside a few steps. */
+const inventSides = (last: number): [number, number, number][] =>
+  SIDES.flatMap((_, lane) =>
+    Array.from({ length: 5 + 3 * lane }, (_, i): [number, number, number] => [
+      lane,
+      Math.min(last, Math.floor((last * (lane + 1)) / 8) + i),
+      900 * (1 + ((i * 7 + lane) % 5)),
+    ]),
+  );
+
+/** An output answers the first call before it that has no answer yet. */
+const pairUp = (blocks: readonly { section: string }[]): number[] => {
+  const pair = blocks.map(() => -1);
+  const waiting: number[] = [];
+  blocks.forEach(({ section }, row) => {
+    if (section === "tool_call") waiting.push(row);
+    const call = section === "tool_output" ? waiting.shift() : undefined;
+    if (call === undefined) return;
+    pair[row] = call;
+    pair[call] = row;
+  });
+  return pair;
+};
+
 const code = (id: string) => SECTIONS.findIndex(([name]) => name === id);
 
 export interface Kernel {
@@ -60,6 +86,8 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
   const starts = [0];
   for (const entry of entries) starts.push((starts.at(-1) as number) + entry.blocks.length);
 
+  const lastStep = entries.at(-1)?.step ?? 0;
+  const beside = inventSides(lastStep);
   const scene = pack({
     block_entry: ["i32", blocks.map(block => block.position)],
     block_section: ["u8", blocks.map(block => code(block.section))],
@@ -74,6 +102,11 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     overview_reported: ["i32", session.overview.map(step => step.reported)],
     overview_estimated: ["i32", session.overview.map(step => step.estimated)],
     overview_turn: ["i32", session.overview.map(step => step.turn)],
+    block_pair: ["i32", pairUp(blocks)],
+    step_overview: ["i32", Array.from({ length: lastStep + 1 }, (_, step) => session.first + step)],
+    side_lane: ["i32", beside.map(([lane]) => lane)],
+    side_step: ["i32", beside.map(([, step]) => step)],
+    side_tokens: ["i32", beside.map(([, , tokens]) => tokens)],
   });
 
   const plan: Kernel["plan"] = traits => {
@@ -373,6 +406,7 @@ const describe = (session: Invented, columns: ColumnWire[]): SceneWire => {
     windowSource: "The window is the model's published one.",
     sections: SECTIONS.map(([id, label]) => ({ id, label })),
     fates: FATES.map(id => ({ id, label: id })),
+    sides: SIDES.map((task, i) => ({ label: `sub ${i + 1}`, task, call: -1, tokens: 9000 })),
     lanes: ["user", "assistant", "reasoning", "tool_call", "tool_output"].map(id => ({
       id,
       label: id.replace("_", " "),

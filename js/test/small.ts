@@ -26,6 +26,11 @@ export const smallScene = (): { wire: SceneWire; data: DataView; scene: Scene } 
     overview_reported: ["i32", [120, -1]],
     overview_estimated: ["i32", [115, 165]],
     overview_turn: ["i32", [0, 1]],
+    block_pair: ["i32", [-1, 2, 1, -1, -1]],
+    step_overview: ["i32", [0, 1]],
+    side_lane: ["i32", [0]],
+    side_step: ["i32", [1]],
+    side_tokens: ["i32", [400]],
   });
   const wire: SceneWire = {
     version: 1,
@@ -40,6 +45,7 @@ export const smallScene = (): { wire: SceneWire; data: DataView; scene: Scene } 
       { id: "user", label: "user", sections: [1] },
       { id: "tool_output", label: "tool output", sections: [4] },
     ],
+    sides: [{ label: "sub 1", task: "Look around.", call: -1, tokens: 400 }],
     entryIds: ["e0", "e1", "e2", "e3", "e4"],
     reasons: [
       { rule: "pair", sentence: "An output would stand without its call." },

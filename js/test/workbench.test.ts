@@ -115,7 +115,7 @@ test("choosing a policy drops the settings of the old one", async () => {
 
 test("a stretch of the overview is the moment to plan", async () => {
   const host = await open();
-  const [first, current] = document.querySelectorAll<HTMLButtonElement>('[role="radio"]');
+  const [first, current] = document.querySelectorAll<HTMLButtonElement>('.ci-moments [role="radio"]');
   expect(current?.getAttribute("aria-checked")).toBe("true");
   first?.click();
   expect([host.get("at"), host.get("cut"), host.get("_seq")]).toEqual(["m0", "", 1]);

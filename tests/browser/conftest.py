@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser.lab import Lab, Watch, start_lab
+from tests.browser.traffic import Traffic
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
@@ -48,6 +49,19 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def all_traffic(browser: Browser) -> Traffic:
+    return Traffic(browser)
+
+
+@pytest.fixture(autouse=True)
+def traffic(all_traffic: Traffic) -> Iterator[Traffic]:
+    """No test may ask another host for anything; one that means to takes what it asked out of here."""
+    yield all_traffic
+    strangers = all_traffic.take_strangers()
+    assert strangers == [], "a page asked a host that is none of the test's own servers"
 
 
 @pytest.fixture(scope="session")

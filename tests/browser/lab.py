@@ -21,6 +21,8 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import ConsoleMessage, Page, Request, WebSocket
 
+from tests.browser.traffic import own_server
+
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = Path(__file__).parent / "shots"
 STARTUP = 60  # seconds
@@ -146,6 +148,7 @@ def start_lab(home: Path) -> Iterator[Lab]:
     ]
     environment = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}}
     lab = Lab(f"http://127.0.0.1:{port}", token, notebooks, log)
+    own_server(lab.base)
     with log.open("w") as output:
         server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:

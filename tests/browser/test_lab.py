@@ -5,6 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page
 
 from tests.browser.lab import Lab, Watch, open_notebook, run_all, screenshot, set_theme
+from tests.browser.traffic import Traffic
 
 
 def test_a_notebook_runs_in_this_environment(page: Page, lab: Lab, watch: Watch) -> None:
@@ -28,7 +29,9 @@ def test_the_theme_can_be_switched(page: Page, lab: Lab) -> None:
     assert colours[0] != colours[1]
 
 
-def test_a_request_to_another_host_fails_and_is_seen(page: Page, lab: Lab, watch: Watch) -> None:
+def test_a_request_to_another_host_fails_and_is_seen(
+    page: Page, lab: Lab, watch: Watch, traffic: Traffic
+) -> None:
     page.goto(lab.url())
     page.evaluate("fetch('https://example.org/').catch(() => 0)")
-    assert watch.strangers(lab) == ["https://example.org/"]
+    assert watch.strangers(lab) == traffic.take_strangers() == ["https://example.org/"]

@@ -1,10 +1,12 @@
 // How high the bars of the lanes are. One square-root scale for all lanes: areas stay comparable, small ones visible.
-import { type Axis, binOfPlace } from "./geometry";
+import { type Axis, binOfPlace, makeAxis } from "./geometry";
 import type { Plan, Scene } from "./state";
 
 const BUDGET = 196;
 const LOWEST_LANE = 24;
 const HEADROOM = 7;
+/** Pixels per root of a token at most. */
+const WIDEST = 5;
 /** Room above the lanes for the turn numbers. */
 export const HEAD = 18;
 
@@ -20,15 +22,35 @@ export interface Lanes {
   scale: number;
 }
 
+interface Frame extends Pick<Lanes, "laneOf" | "tops" | "floors"> {
+  room: number;
+}
+
+/** Lanes keep their heights while the range changes, so that nothing jumps; only the scale is the range's. */
+const frames = new WeakMap<Scene, Frame>();
+
 export const measureLanes = (scene: Scene, axis: Axis): Lanes => {
+  const known = frames.get(scene);
+  const frame = known?.room === axis.room ? known : frameLanes(scene, axis.room);
+  frames.set(scene, frame);
+  const { laneOf, tops, floors } = frame;
+  const peaks = findPeaks(scene, axis, laneOf);
+  let scale = WIDEST;
+  peaks.forEach((peak, lane) => {
+    const room = (floors[lane] as number) - (tops[lane] as number) - HEADROOM;
+    if (peak > 0) scale = Math.min(scale, room / Math.sqrt(peak));
+  });
+  return { laneOf, tops, floors, peaks, height: floors.at(-1) ?? 0, scale: peaks.some(Boolean) ? scale : 0 };
+};
+
+const frameLanes = (scene: Scene, room: number): Frame => {
   const laneOf = new Int8Array(256).fill(-1);
   scene.lanes.forEach((lane, i) => {
     for (const code of lane.sections) laneOf[code] = i;
   });
-  const peaks = findPeaks(scene, axis, laneOf);
-  const roots = peaks.map(Math.sqrt);
+  const roots = findPeaks(scene, makeAxis(scene, room), laneOf).map(Math.sqrt);
   const total = roots.reduce((sum, root) => sum + root, 0);
-  const scale = total === 0 ? 0 : Math.min(BUDGET / total, 5);
+  const scale = total === 0 ? 0 : Math.min(BUDGET / total, WIDEST);
   const tops: number[] = [];
   const floors: number[] = [];
   let y = 0;
@@ -37,7 +59,7 @@ export const measureLanes = (scene: Scene, axis: Axis): Lanes => {
     y += Math.round(Math.max(LOWEST_LANE, root * scale + HEADROOM));
     floors.push(y);
   }
-  return { laneOf, tops, floors, peaks, height: y, scale };
+  return { room, laneOf, tops, floors };
 };
 
 const findPeaks = (scene: Scene, axis: Axis, laneOf: Int8Array): number[] => {
@@ -97,5 +119,38 @@ export const piecesOf = (
 export const changedBins = (scene: Scene, axis: Axis, from: number, to: number): [number, number] => {
   const a = binOfPlace(scene, axis, from);
   const b = binOfPlace(scene, axis, to);
-  return [Math.min(a, b), Math.min(Math.max(a, b), axis.bins - 1)];
+  return [Math.max(0, Math.min(a, b)), Math.min(Math.max(a, b), axis.bins - 1)];
+};
+
+/** What becomes of most tokens of every bin where it is older, and where it is kept; -1 for a bin without tokens. */
+export interface MostFates {
+  older: Int8Array;
+  kept: Int8Array;
+}
+
+export const findMostFates = (scene: Scene, plan: Plan, axis: Axis): MostFates => {
+  const find = (fates: Uint8Array) =>
+    Int8Array.from({ length: axis.bins }, (_, bin) => {
+      const sums = new Float64Array(scene.fates.length);
+      let most = -1;
+      for (let row = axis.binRow[bin] as number; row < (axis.binRow[bin + 1] as number); row++) {
+        const fate = fates[row] as number;
+        sums[fate] = (sums[fate] as number) + (scene.blockTokens[row] as number);
+        if (most < 0 || (sums[fate] as number) > (sums[most] as number)) most = fate;
+      }
+      return most;
+    });
+  return { older: find(plan.fateOlder), kept: find(plan.fateKept) };
+};
+
+/** Runs of bins of one fate under a cut in bin `cut`: [fate, first bin, end]. Empty bins belong to the run before. */
+export const runFates = (fates: MostFates, cut: number): [number, number, number][] => {
+  const runs: [number, number, number][] = [];
+  for (let bin = 0; bin < fates.older.length; bin++) {
+    const last = runs.at(-1);
+    const fate = (bin < cut ? fates.older : fates.kept)[bin] as number;
+    if (last !== undefined && (fate === last[0] || fate < 0) && bin !== cut) last[2] = bin + 1;
+    else runs.push([fate, bin, bin + 1]);
+  }
+  return runs;
 };

@@ -85,5 +85,16 @@ export const whyNot = (scene: Scene, place: number): string => {
 export const turnOfPlace = (scene: Scene, place: number): number =>
   scene.entryTurn[Math.min(place, scene.entries - 1)] ?? -1;
 
+/** The pairs of a call and its output that a cut at `place` would tear apart, as Python paired them. */
+export const splitPairs = (scene: Scene, place: number): [number, number][] => {
+  const first = scene.entryStart[place] ?? scene.blocks;
+  const pairs: [number, number][] = [];
+  for (let row = first; row < scene.blocks; row++) {
+    const call = scene.blockPair[row] as number;
+    if (call >= 0 && call < first) pairs.push([call, row]);
+  }
+  return pairs;
+};
+
 const or = (found: number | undefined, otherwise: number) =>
   found === undefined || found < 0 ? otherwise : found;

@@ -22,6 +22,14 @@ export interface Scene extends SceneWire {
   overviewReported: Int32Array;
   overviewEstimated: Int32Array;
   overviewTurn: Int32Array;
+  /** The row of the other half of a call and its output, -1 for none. */
+  blockPair: Int32Array;
+  /** The overview step of each step, never falling; -1 where this moment is not on the overview. */
+  stepOverview: Int32Array;
+  /** Sidechains beside this moment: lane, step and tokens of each bar. */
+  sideLane: Int32Array;
+  sideStep: Int32Array;
+  sideTokens: Int32Array;
 }
 
 export interface Plan extends PlanWire {
@@ -52,6 +60,7 @@ export const decodeScene = (wire: object | null, data: DataView | null): Scene |
   const entryStep = ints(columns, "entry_step", entries);
   const entryStart = ints(columns, "entry_start", entries + 1);
   const steps = entries === 0 ? 0 : (entryStep[entries - 1] as number) + 1;
+  const beside = columns.get("side_lane")?.length ?? 0;
   return {
     ...wire,
     blocks,
@@ -71,6 +80,11 @@ export const decodeScene = (wire: object | null, data: DataView | null): Scene |
     overviewReported: ints(columns, "overview_reported", wire.overview.steps),
     overviewEstimated: ints(columns, "overview_estimated", wire.overview.steps),
     overviewTurn: ints(columns, "overview_turn", wire.overview.steps),
+    blockPair: ints(columns, "block_pair", blocks),
+    stepOverview: ints(columns, "step_overview", steps),
+    sideLane: ints(columns, "side_lane", beside),
+    sideStep: ints(columns, "side_step", beside),
+    sideTokens: ints(columns, "side_tokens", beside),
   };
 };
 

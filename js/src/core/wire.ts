@@ -19,6 +19,8 @@ export interface Lane extends Named {
 export interface Reason {
   rule: string;
   sentence: string;
+  /** What the provider answers to a request that begins there, where it would refuse it. */
+  error?: string;
 }
 
 /** A stretch of the session between two recorded compactions; `at` is the moment at its end. */
@@ -42,6 +44,14 @@ export interface Boundary {
   label: string;
 }
 
+/** A sub-agent that ran beside the moment; `call` is the row that started it, -1 for unknown. */
+export interface Side {
+  label: string;
+  task: string;
+  call: number;
+  tokens: number;
+}
+
 export interface SceneWire {
   version: number;
   title: string;
@@ -52,6 +62,7 @@ export interface SceneWire {
   sections: Named[];
   fates: Named[];
   lanes: Lane[];
+  sides: Side[];
   entryIds: string[];
   reasons: Reason[];
   segments: Segment[];
@@ -247,12 +258,39 @@ export interface SearchReply {
   total: number;
 }
 
-/** The policy played one rule at a time: after each, what the blocks up to it come to. */
+/** One rule of a policy played; `rule` is its number in the plan's columns. Sums are of everything that stands. */
+export interface LessonStep {
+  rule: number;
+  title: string;
+  sentence: string;
+  blocks: number;
+  before: number;
+  after: number;
+  sections: number[];
+  summary: number;
+}
+
+/** A block by its row and name; `turn` is 0-based. */
+export interface Told {
+  row: number;
+  turn: number;
+  label: string;
+}
+
+/** The policy played one rule at a time; at an illegal place, what a cut there would break. */
 export interface LessonReply {
   type: "lesson";
   id: string;
   place: number;
-  steps: { rule: number; title: string; sentence: string; blocks: number; before: number; after: number }[];
+  steps: LessonStep[];
+  refusal?: {
+    /** Status and words of the provider's answer, "" where it would take the request. */
+    error: string;
+    sentence: string;
+    /** Calls and the outputs that would stand without them; `more` are left out. */
+    pairs: { call: Told; output: Told }[];
+    more: number;
+  };
 }
 
 export interface ErrorReply {

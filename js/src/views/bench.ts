@@ -1,26 +1,23 @@
-// The layout: which view stands where. Below the two lines for trouble there is either the bench or a blank.
+// The layout: which view stands where. Below the lines for trouble there is either the bench or a blank.
+import { columnsOf, PANELS, type PanelId } from "../core/modes";
+import type { Work } from "../core/wire";
 import { h, setAttributes, setShown, setText } from "./dom";
-import type { View } from "./picture";
+import type { Actions, Picture, View } from "./picture";
+import { makeProgress } from "./progress";
 
-export type Named = Record<
+type Fixed =
   | "header"
   | "gauge"
   | "stages"
   | "legend"
-  | "overview"
   | "lanes"
   | "strip"
   | "handle"
   | "reason"
   | "fatekey"
-  | "replay"
-  | "rules"
-  | "fates"
-  | "block"
   | "recipe"
-  | "notices",
-  View
->;
+  | "notices";
+export type Named = Record<Fixed, View> & Partial<Record<PanelId, View>>;
 
 export interface Bench {
   readonly root: HTMLElement;
@@ -31,22 +28,47 @@ export interface Bench {
   /** A sentence about waiting, "" for nothing. */
   wait(sentence: string): void;
   setBusy(busy: boolean): void;
+  /** What Python is busy with. */
+  showWork(work: Work | null): void;
+  /** A short sentence about what has just been done; gone after a while. */
+  say(words: string): void;
+  /** Opens and closes the panels as the picture says. */
+  arrange(picture: Picture): void;
 }
 
 const LOADING = ["Reading the session", "Its tokens are being counted; the picture follows."] as const;
+const A_WHILE = 4000;
 
-export const makeBench = (views: Named): Bench => {
-  const { header, gauge, legend, overview, lanes, strip, handle, reason, fatekey, rules, fates, block } =
-    views;
+interface Slot {
+  id: PanelId;
+  node: HTMLElement;
+  /** In the panel's title: closes it. */
+  close: HTMLElement;
+  /** On the shelf: opens it. */
+  open: HTMLElement;
+  view: View;
+}
+
+export const makeBench = (views: Named, actions: Actions, help: HTMLElement): Bench => {
+  const slots = PANELS.flatMap(({ id, title }) => {
+    const view = (views as Partial<Record<PanelId, View>>)[id];
+    return view === undefined ? [] : [makeSlot(id, title, view, actions)];
+  });
+  const nodesOf = (where: string) =>
+    slots.filter(({ id }) => PANELS.find(panel => panel.id === id)?.where === where).map(({ node }) => node);
+  const columns = h("div", { class: "ci-panels" }, ...nodesOf("column"));
+  const shelf = h("p", { class: "ci-shelf", role: "group", "aria-label": "Closed panels" });
+  const progress = makeProgress(actions);
   const cut = h("div", { class: "ci-label" }, h("span", {}, "cut"));
+  const { header, gauge, lanes, strip, handle, reason, fatekey } = views;
   const bench = h(
     "div",
     { class: "ci-bench" },
     header.node,
     h("div", { class: "ci-sticky" }, gauge.node),
     views.stages.node,
-    legend.node,
-    overview.node,
+    views.legend.node,
+    ...nodesOf("top"),
     h(
       "section",
       { class: "ci-turns", "aria-label": "Turns" },
@@ -55,8 +77,9 @@ export const makeBench = (views: Named): Bench => {
       h("div", { class: "ci-stage" }, handle.node),
     ),
     h("div", { class: "ci-under" }, reason.node, fatekey.node),
-    views.replay.node,
-    h("div", { class: "ci-panels" }, rules.node, fates.node, block.node),
+    columns,
+    ...nodesOf("wide"),
+    shelf,
     views.recipe.node,
     views.notices.node,
   );
@@ -64,11 +87,17 @@ export const makeBench = (views: Named): Bench => {
   const problem = h("span", { "data-testid": "error" });
   const alert = h("div", { class: "ci-error", role: "alert", hidden: true }, failure, problem);
   const waiting = h("p", { class: "ci-waiting", role: "status" });
+  const said = h("p", { class: "ci-said", role: "status", "data-testid": "said" });
   const [title, sentence] = LOADING;
   const blank = h("div", { class: "ci-blank", role: "status" }, h("b", {}, title), h("p", {}, sentence));
-  // JupyterLab takes keys before anything in a cell hears them, unless the cell asks it not to.
-  const root = h("div", { class: "ci", "data-lm-suppress-shortcuts": "true" }, alert, waiting, blank, bench);
+  const root = h(
+    "div",
+    // JupyterLab takes keys before anything in a cell hears them, unless the cell asks it not to.
+    { class: "ci", "data-lm-suppress-shortcuts": "true", tabindex: -1 },
+    ...[progress.node, alert, waiting, blank, bench, said, help],
+  );
   let hasViews = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   const arrange = () => {
     const troubled = problem.textContent !== "";
@@ -91,5 +120,49 @@ export const makeBench = (views: Named): Bench => {
     },
     wait: words => setText(waiting, words),
     setBusy: busy => setAttributes(root, { "aria-busy": busy ? "true" : undefined }),
+    showWork: work => progress.show(work),
+    say(words) {
+      setText(said, words);
+      clearTimeout(timer);
+      timer = setTimeout(() => setText(said, ""), A_WHILE);
+    },
+    arrange({ mode, open }) {
+      root.dataset.mode = mode;
+      // A panel that says itself that it has nothing to show is offered nowhere.
+      const offered = slots.filter(({ view }) => !view.node.hidden);
+      for (const slot of slots) {
+        const focused = slot.node.contains(document.activeElement) && !open.has(slot.id);
+        const asked = document.activeElement === slot.open && open.has(slot.id);
+        setShown(slot.node, open.has(slot.id));
+        if (focused) queueMicrotask(() => slot.open.focus());
+        if (asked) queueMicrotask(() => slot.close.focus());
+      }
+      const closed = offered.filter(({ id }) => !open.has(id)).map(slot => slot.open);
+      shelf.replaceChildren(...closed);
+      setShown(shelf, closed.length > 0);
+      const shown = offered.filter(({ id }) => open.has(id)).map(({ id }) => id);
+      columns.style.setProperty("--ci-columns", columnsOf(shown));
+      setShown(columns, columnsOf(shown) !== "");
+    },
   };
+};
+
+/** A panel that can be closed by its own title; on the shelf it is opened again. */
+const makeSlot = (id: PanelId, title: string, view: View, actions: Actions): Slot => {
+  const close = h("button", { type: "button", class: "ci-fold", "aria-expanded": "true", title: "Close" });
+  const open = h(
+    "button",
+    { type: "button", class: "ci-fold", "aria-expanded": "false", "data-testid": `open-${id}` },
+    title,
+  );
+  close.addEventListener("click", () => actions.openPanel(id, false));
+  open.addEventListener("click", () => actions.openPanel(id, true));
+  const heading = view.node.querySelector("h3, .ci-label > span");
+  const words = heading?.firstChild;
+  if (words?.nodeType === Node.TEXT_NODE) {
+    words.replaceWith(close);
+    close.append(words);
+  }
+  const node = h("div", { class: "ci-slot", "data-panel": id }, view.node);
+  return { id, node, close, open, view };
 };

@@ -1,5 +1,6 @@
 // The places to cut: a tall tick where a turn starts, a low one inside a turn, a red dash where no cut is legal.
 import { isLegal } from "../core/cuts";
+import { lowerBound } from "../core/geometry";
 import { h } from "./dom";
 import type { Picture, View } from "./picture";
 import { paint, snap } from "./surface";
@@ -13,7 +14,7 @@ export const makeCutStrip = (): View => {
   return {
     node,
     draw(picture, parts) {
-      if (!parts.has("scene") && !parts.has("size") && !parts.has("theme")) return;
+      if (!["scene", "size", "range", "theme"].some(part => parts.has(part as "scene"))) return;
       const { axis, palette } = picture;
       paint(canvas, axis.width, STRIP, palette.ratio, context => drawPlaces(context, picture));
     },
@@ -23,7 +24,8 @@ export const makeCutStrip = (): View => {
 const drawPlaces = (context: CanvasRenderingContext2D, { scene, axis, palette }: Picture) => {
   const hair = 1 / palette.ratio;
   const tick = Math.max(hair, Math.min(2, axis.step / 5));
-  for (let place = 0; place <= scene.entries; place++) {
+  for (let place = lowerBound(axis.placeX, -1); place <= scene.entries; place++) {
+    if ((axis.placeX[place] as number) > axis.width + 1) break;
     const x = snap(Math.min(axis.placeX[place] as number, axis.width - tick), palette.ratio);
     if (isLegal(scene, place)) {
       const height = scene.placeSplits[place] ? HEIGHTS.split : HEIGHTS.turn;

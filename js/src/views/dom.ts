@@ -17,11 +17,21 @@ export const h = <K extends keyof HTMLElementTagNameMap>(
 export const setAttributes = (node: Element, attributes: Attributes): void => {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) node.removeAttribute(name);
+    else if (name === "style") setStyle(node as HTMLElement, String(value));
     else {
       const text = value === true ? "" : String(value);
       if (node.getAttribute(name) !== text) node.setAttribute(name, text);
     }
   }
+};
+
+const styles = new WeakMap<HTMLElement, string>();
+
+// Not as an attribute: pages that forbid inline styles allow a script its own.
+const setStyle = (node: HTMLElement, text: string) => {
+  if (styles.get(node) === text) return;
+  styles.set(node, text);
+  node.style.cssText = text;
 };
 
 /** Replaces the text only when it differs, so that a frame without news touches nothing. */

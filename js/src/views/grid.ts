@@ -1,7 +1,8 @@
 // The lanes as an ARIA grid: one row per section, one cell per step, of which only the active one exists.
 import { HEAD } from "../core/bars";
 import { exact, short } from "../core/format";
-import { stepAt } from "../core/geometry";
+import { middleOf, stepAt } from "../core/geometry";
+import { pressKey, reveal } from "../core/range";
 import { fateAt, type Scene, turnOfRow } from "../core/state";
 import { h, setAttributes, setText } from "./dom";
 import { showHint } from "./hint";
@@ -9,6 +10,9 @@ import type { Actions, Picture, View } from "./picture";
 
 const TWO_LINES = 29;
 const NEAR = 10;
+/** A frame with more news than this is a new picture, of which nothing was chosen by hand. */
+const MANY = 6;
+const ZOOMS = new Set(["+", "=", "-", "0"]);
 let count = 0;
 
 export const makeGrid = (actions: Actions): View => {
@@ -23,6 +27,8 @@ export const makeGrid = (actions: Actions): View => {
   let shown: Picture | undefined;
   let lane = 0;
   let step = -1;
+  /** Where in the step the pointer is; what it means is the block nearest to it. */
+  let aim = 0;
 
   const build = ({ scene, lanes }: Picture) => {
     rows = scene.lanes.map(({ label }, i) =>
@@ -48,12 +54,13 @@ export const makeGrid = (actions: Actions): View => {
 
   const mark = (picture: Picture) => {
     const row = rows[lane];
-    const visible = row !== undefined && step >= 0 && step < picture.scene.steps;
+    const { first, end, width } = picture.axis;
+    const visible = row !== undefined && step >= first && step < end;
     setAttributes(node, { "aria-activedescendant": visible ? cell.id : undefined });
     if (!visible) return cell.remove();
     if (cell.parentElement !== row) row.append(cell);
-    cell.style.transform = `translateX(${step * picture.axis.step}px)`;
-    cell.style.width = `${Math.max(3, picture.axis.step)}px`;
+    cell.style.transform = `translateX(${(step - first) * picture.axis.step}px)`;
+    cell.style.width = `${Math.max(3, Math.min(width, picture.axis.step))}px`;
     setAttributes(cell, { "aria-colindex": step + 1 });
     setText(cell, sayCell(picture, lane, step));
   };
@@ -61,8 +68,15 @@ export const makeGrid = (actions: Actions): View => {
   const pick = (picture: Picture, cycle: boolean) => {
     const found = rowsOf(picture, lane, step);
     const next = cycle ? found[(found.indexOf(picture.row) + 1) % found.length] : found[0];
+    show(picture);
     mark(picture);
     if (next !== undefined) actions.select(next);
+  };
+
+  /** Moves the range along when the active cell leaves it. */
+  const show = ({ range, scene }: Picture) => {
+    const seen = reveal(range, scene.steps, step);
+    if (seen !== range) actions.brush(...seen);
   };
 
   const open = (picture: Picture) => {
@@ -75,7 +89,7 @@ export const makeGrid = (actions: Actions): View => {
     const y = event.clientY - box.top - HEAD;
     const at = picture.lanes.floors.findIndex(floor => y < floor);
     if (x < 0 || x > picture.axis.width || y < 0 || at < 0) return false;
-    [lane, step] = [at, stepAt(picture.scene, picture.axis, x)];
+    [lane, step, aim] = [at, stepAt(picture.axis, x), x];
     return true;
   };
 
@@ -84,13 +98,18 @@ export const makeGrid = (actions: Actions): View => {
     const [oldLane, oldStep] = [lane, step];
     if (!locate(event, shown)) return;
     step = nearestBar(shown, lane, step);
+    const single = nearestRow(shown, lane, step, aim);
+    if (shown.axis.level === "block" && single >= 0 && single !== shown.row) {
+      mark(shown);
+      return actions.select(single);
+    }
     pick(shown, oldLane === lane && oldStep === step);
   });
   node.addEventListener("pointermove", event => {
     if (shown === undefined) return;
     const [oldLane, oldStep] = [lane, step];
     const over = locate(event, shown);
-    showHint(event, over ? hintCell(shown, lane, step) : null);
+    showHint(event, over ? hintCell(shown, lane, step, aim) : null);
     [lane, step] = [oldLane, oldStep];
   });
   node.addEventListener("pointerleave", event => showHint(event, null));
@@ -98,7 +117,7 @@ export const makeGrid = (actions: Actions): View => {
     if (shown === undefined || shown.scene.steps === 0) return;
     const { scene } = shown;
     const from = Math.max(0, step);
-    if (event.key === "ArrowRight") step = step < 0 ? 0 : Math.min(scene.steps - 1, from + 1);
+    if (event.key === "ArrowRight") step = step < 0 ? shown.range[0] : Math.min(scene.steps - 1, from + 1);
     else if (event.key === "ArrowLeft") step = Math.max(0, from - 1);
     else if (event.key === "ArrowDown") lane = Math.min(scene.lanes.length - 1, lane + 1);
     else if (event.key === "ArrowUp") lane = Math.max(0, lane - 1);
@@ -107,7 +126,12 @@ export const makeGrid = (actions: Actions): View => {
     else if (event.key === "PageDown") step = turnStep(scene, from, 1);
     else if (event.key === "PageUp") step = turnStep(scene, from, -1);
     else if (event.key === "Enter") open(shown);
-    else if (event.key !== " ") return;
+    else if (event.key !== " ") {
+      const range = pressKey(shown.range, scene.steps, event.key, false);
+      if (range === undefined || !ZOOMS.has(event.key)) return;
+      event.preventDefault();
+      return actions.brush(...range);
+    }
     event.preventDefault();
     if (event.key !== "Enter") pick(shown, event.key === " ");
   });
@@ -116,11 +140,13 @@ export const makeGrid = (actions: Actions): View => {
     node,
     draw(picture, parts) {
       shown = picture;
-      if (parts.has("scene") || parts.has("size")) build(picture);
+      if (["scene", "size", "range"].some(part => parts.has(part as "scene"))) build(picture);
       if (parts.has("row") && picture.row >= 0) {
-        const { scene, lanes } = picture;
+        const { scene, lanes, range } = picture;
         lane = Math.max(0, lanes.laneOf[scene.blockSection[picture.row] as number] as number);
         step = scene.entryStep[scene.blockEntry[picture.row] as number] as number;
+        const seen = reveal(range, scene.steps, step);
+        if (seen !== range && parts.size < MANY) actions.brush(...seen);
       } else if (parts.has("scene")) step = -1;
       if (!parts.has("place") || parts.size > 1) mark(picture);
     },
@@ -138,17 +164,29 @@ const place = (top: number, floor: number, laneTop: number) => `top: ${top}px; h
 
 /** The step with a bar in this lane that is nearest to a click, within a few pixels; else the step itself. */
 const nearestBar = (picture: Picture, lane: number, step: number): number => {
+  const { first, end } = picture.axis;
   const reach = Math.ceil(NEAR / Math.max(1, picture.axis.step));
   for (let away = 0; away <= reach; away++) {
     for (const at of [step - away, step + away]) {
-      if (at >= 0 && at < picture.scene.steps && rowsOf(picture, lane, at).length > 0) return at;
+      if (at >= first && at < end && rowsOf(picture, lane, at).length > 0) return at;
     }
   }
   return step;
 };
 
+/** The row of a step and lane whose bar is nearest to `x`, -1 for none. */
+const nearestRow = ({ scene, axis, lanes }: Picture, lane: number, step: number, x: number): number => {
+  let nearest = -1;
+  let least = Number.POSITIVE_INFINITY;
+  for (const row of rowsOf({ scene, lanes }, lane, step)) {
+    const away = Math.abs(middleOf(scene, axis, row) - x);
+    if (away < least) [nearest, least] = [row, away];
+  }
+  return nearest;
+};
+
 /** The rows of a step that a lane shows. */
-const rowsOf = ({ scene, lanes }: Picture, lane: number, step: number): number[] => {
+const rowsOf = ({ scene, lanes }: Pick<Picture, "scene" | "lanes">, lane: number, step: number): number[] => {
   const found: number[] = [];
   for (let row = scene.stepRow[step] as number; row < (scene.stepRow[step + 1] as number); row++) {
     if (lanes.laneOf[scene.blockSection[row] as number] === lane) found.push(row);
@@ -159,12 +197,14 @@ const rowsOf = ({ scene, lanes }: Picture, lane: number, step: number): number[]
 const sayCell = (picture: Picture, lane: number, step: number): string =>
   [...hintCell(picture, lane, step)].join(", ");
 
-const hintCell = (picture: Picture, lane: number, step: number): string[] => {
+/** What a cell holds; where single blocks are drawn, only the one nearest to `x`. */
+const hintCell = (picture: Picture, lane: number, step: number, x = -1): string[] => {
   const { scene, plan } = picture;
   const first = scene.stepRow[step] as number;
   const where = first < scene.blocks ? `turn ${turnOfRow(scene, first) + 1}` : "end";
   const label = scene.lanes[lane]?.label ?? "";
-  const rows = rowsOf(picture, lane, step);
+  const single = x >= 0 && picture.axis.level === "block" ? nearestRow(picture, lane, step, x) : -1;
+  const rows = single >= 0 ? [single] : rowsOf(picture, lane, step);
   if (rows.length === 0) return [where, label, "nothing"];
   return [
     where,

@@ -10,7 +10,8 @@ import {
   previousTurn,
 } from "../core/cuts";
 import { namePlace, sayPlace, short } from "../core/format";
-import { placeAt } from "../core/geometry";
+import { type Axis, placeAt } from "../core/geometry";
+import { pan, reveal, showsAll } from "../core/range";
 import { isUncut, totalAfter } from "../core/state";
 import { h, setAttributes, setShown, setText } from "./dom";
 import type { Actions, Picture, View } from "./picture";
@@ -34,11 +35,33 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
   let shown: Picture | undefined;
   let origin = 0;
   let start = 0;
+  let pointer = 0;
+  let panning = 0;
 
   const follow = (event: PointerEvent) => {
+    pointer = event.clientX - origin;
+    take();
+    panning ||= requestAnimationFrame(panOn);
+  };
+
+  /** Near an edge behind which there is more, the range moves on under the hand. */
+  const panOn = () => {
+    panning = 0;
+    if (shown === undefined || !shown.dragging) return;
+    const { scene, range, axis } = shown;
+    const over = pointer < EDGE ? -1 : pointer > axis.width - EDGE ? 1 : 0;
+    const moved = over === 0 ? range : pan(range, scene.steps, over * Math.ceil((range[1] - range[0]) / 60));
+    if (moved[0] === range[0]) return;
+    actions.brush(...moved);
+    take();
+    panning = requestAnimationFrame(panOn);
+  };
+
+  const take = () => {
     if (shown === undefined) return;
-    const { scene, axis, cuts } = shown;
-    const place = placeAt(axis, event.clientX - origin);
+    const { scene, axis, cuts, range } = shown;
+    const x = showsAll(range, scene.steps) ? pointer : Math.max(0, Math.min(axis.width, pointer));
+    const place = placeAt(axis, x);
     actions.sayWhy(isLegal(scene, place) ? -1 : place);
     const legal = nearestLegal(cuts, place, axis.placeX);
     if (legal >= 0) actions.slideCut(legal, true);
@@ -48,6 +71,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     if (event.button !== 0 || shown === undefined) return;
     event.preventDefault();
     grip.focus({ preventScroll: true });
+    if (event.currentTarget === grip && sideOf(shown.axis, shown.place) !== 0) return showCut(shown);
     grip.setPointerCapture(event.pointerId);
     origin = node.getBoundingClientRect().left;
     start = shown.place;
@@ -55,7 +79,16 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     grip.addEventListener("lostpointercapture", end, { once: true });
   };
 
+  /** Moves the range to where a place is. */
+  const showCut = ({ scene, range, place }: Picture, at = place) => {
+    const step = scene.entryStep[Math.min(at, scene.entries - 1)] ?? 0;
+    const seen = reveal(range, scene.steps, step);
+    if (seen !== range) actions.brush(...seen);
+  };
+
   const end = () => {
+    cancelAnimationFrame(panning);
+    panning = 0;
     grip.removeEventListener("pointermove", follow);
     actions.sayWhy(-1);
     actions.dropCut();
@@ -73,6 +106,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     event.preventDefault();
     actions.sayWhy(-1);
     if (target !== place && isLegal(scene, target) && target <= cuts.end) actions.slideCut(target, false);
+    showCut(shown, target);
   };
 
   grip.addEventListener("pointerdown", begin);
@@ -98,14 +132,17 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
       const none = scene.entries === 0;
       setShown(node, !none);
       if (none) return;
-      const x = axis.placeX[place] as number;
-      mover.classList.toggle("ci-still", dragging || parts.has("size") || parts.has("scene"));
+      const side = sideOf(axis, place);
+      const x = side === 0 ? (axis.placeX[place] as number) : side < 0 ? 0 : axis.width;
+      mover.classList.toggle("ci-off", side !== 0);
+      mover.classList.toggle("ci-still", dragging || ["size", "scene", "range"].some(part => parts.has(part as "size")));
       mover.style.transform = `translateX(${x}px)`;
-      setShown(ghost, why >= 0);
+      setShown(ghost, why >= 0 && sideOf(axis, why) === 0);
       if (why >= 0) ghost.style.transform = `translateX(${axis.placeX[why]}px)`;
       const after = totalAfter(plan, place);
       const where = isUncut(plan, place) ? "no cut" : namePlace(scene, place);
-      setText(pill, after < 0 ? where : `${where} · ${short(after)} after`);
+      const words = after < 0 ? where : `${where} · ${short(after)} after`;
+      setText(pill, side < 0 ? `◂ ${words}` : side > 0 ? `${words} ▸` : words);
       keepInside(pill, x, axis.width);
       setText(older, sayOlder(plan.summaryTokens[place] ?? 0, x));
       keepSides(sides, x, axis.width);
@@ -118,6 +155,14 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     },
   };
 };
+
+/** -1 for a place left of what the axis covers, 1 for right of it. */
+const sideOf = ({ placeX, width }: Axis, place: number): number => {
+  const x = placeX[place] as number;
+  return x < -0.5 ? -1 : x > width + 0.5 ? 1 : 0;
+};
+
+const EDGE = 14;
 
 const KEYS: Record<string, (picture: Picture) => number> = {
   ArrowRight: ({ cuts, place }) => nextLegal(cuts, place),

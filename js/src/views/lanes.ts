@@ -4,10 +4,18 @@
 // copies only the columns it passed from one or the other, and draws the one column it splits.
 import { barHeight, changedBins, HEAD, type Piece, piecesOf } from "../core/bars";
 import { binOfPlace } from "../core/geometry";
+import { makeAfter } from "./after";
 import { h } from "./dom";
 import { makeGrid } from "./grid";
+import { makeMarks } from "./marks";
 import type { Actions, Picture, View } from "./picture";
+import { makeSideLanes } from "./sidelanes";
 import { paint, snap } from "./surface";
+import { makeZoom } from "./zoom";
+
+const WIDEST_BAR = 40;
+/** A turn narrower than this has no band: bands of a pixel would be a grey of their own. */
+const NARROWEST_BAND = 3;
 
 export const makeLanes = (actions: Actions): View => {
   const base = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
@@ -15,13 +23,26 @@ export const makeLanes = (actions: Actions): View => {
   const older = h("canvas");
   const kept = h("canvas");
   const grid = makeGrid(actions);
-  const stage = h("div", { class: "ci-layer" }, base, bars);
-  const node = h("div", { class: "ci-lanes", "data-testid": "lanes" }, stage, grid.node);
+  const marks = makeMarks();
+  const zoom = makeZoom(actions);
+  const sides = makeSideLanes();
+  const after = makeAfter();
+  const stage = h("div", { class: "ci-layer" }, base, bars, marks.node);
+  const plot = h("div", { class: "ci-plot" }, stage, grid.node, zoom.node);
+  const node = h(
+    "div",
+    { class: "ci-lanes", "data-testid": "lanes" },
+    plot,
+    sides.node,
+    after.node,
+    after.line,
+  );
   let drawnAt = -1;
+  zoom.listen(node);
 
   const drawAll = (picture: Picture) => {
     const { scene, axis, lanes, palette } = picture;
-    node.style.height = `${HEAD + lanes.height}px`;
+    plot.style.height = `${HEAD + lanes.height}px`;
     paint(base, axis.width, HEAD + lanes.height, palette.ratio, context => drawBase(context, picture));
     for (const [canvas, place] of [
       [older, scene.entries],
@@ -42,6 +63,7 @@ export const makeLanes = (actions: Actions): View => {
     const left = edge(picture, first);
     context.clearRect(left, 0, edge(picture, last + 1) - left, lanes.height);
     const blit = (source: HTMLCanvasElement, from: number, to: number) => {
+      if (from >= to) return;
       const x = edge(picture, from);
       const width = edge(picture, to) - x;
       if (width <= 0) return;
@@ -56,8 +78,8 @@ export const makeLanes = (actions: Actions): View => {
   return {
     node,
     draw(picture, parts) {
-      grid.draw(picture, parts);
-      if (parts.has("scene") || parts.has("fates") || parts.has("size") || parts.has("theme"))
+      for (const view of [grid, marks, zoom, sides, after]) view.draw(picture, parts);
+      if (["scene", "fates", "size", "range", "theme"].some(part => parts.has(part as "scene")))
         drawAll(picture);
       else if (parts.has("place") && drawnAt !== picture.place && picture.axis.bins > 0) {
         const [first, last] = changedBins(picture.scene, picture.axis, drawnAt, picture.place);
@@ -71,17 +93,25 @@ export const makeLanes = (actions: Actions): View => {
 
 /** The left edge of a bin, on a device pixel so that columns can be copied exactly. */
 const edge = ({ axis, palette }: Picture, bin: number): number =>
-  snap((bin * axis.width) / Math.max(1, axis.bins), palette.ratio);
+  snap(axis.binX[bin] as number, palette.ratio);
 
 const drawBase = (context: CanvasRenderingContext2D, { axis, lanes, palette }: Picture) => {
   const height = HEAD + lanes.height;
+  const hair = 1 / palette.ratio;
   context.fillStyle = palette.band;
-  axis.turns.forEach(({ turn, x, end }) => {
-    if (turn % 2 === 1) context.fillRect(snap(x, palette.ratio), 0, snap(end - x, palette.ratio), height);
-  });
+  for (const { turn, x, end } of axis.turns) {
+    const left = snap(x, palette.ratio);
+    if (turn % 2 === 1 && end - x >= NARROWEST_BAND)
+      context.fillRect(left, 0, snap(end, palette.ratio) - left, height);
+  }
+  if (axis.level === "block") {
+    // Where single blocks are seen, a hair says where one request ends and the next begins.
+    for (let at = axis.first + 1; at < axis.end; at++) {
+      context.fillRect(snap((at - axis.first) * axis.step, palette.ratio), HEAD, 1, lanes.height);
+    }
+  }
   context.fillStyle = palette.line;
-  for (const floor of lanes.floors)
-    context.fillRect(0, HEAD + floor - 1 / palette.ratio, axis.width, 1 / palette.ratio);
+  for (const floor of lanes.floors) context.fillRect(0, HEAD + floor - hair, axis.width, hair);
   context.font = `10.5px ${palette.font}`;
   context.fillStyle = palette.dim;
   context.textBaseline = "middle";
@@ -98,8 +128,8 @@ const drawBase = (context: CanvasRenderingContext2D, { axis, lanes, palette }: P
 const drawBin = (context: CanvasRenderingContext2D, picture: Picture, bin: number, place: number) => {
   const { scene, plan, axis, lanes, palette } = picture;
   const left = edge(picture, bin);
-  const width = edge(picture, bin + 1) - left;
-  const gap = width > 3 ? 1 : 0;
+  const room = edge(picture, bin + 1) - left;
+  const width = Math.min(WIDEST_BAR, room > 3 ? room - 1 : room);
   const pieces = piecesOf(scene, plan, axis, lanes, bin, place);
   for (let i = 0; i < pieces.length; ) {
     const { lane } = pieces[i] as Piece;
@@ -112,7 +142,7 @@ const drawBin = (context: CanvasRenderingContext2D, picture: Picture, bin: numbe
       const piece = pieces[i] as Piece;
       const part = total === 0 ? 0 : (height * piece.tokens) / total;
       y -= part;
-      drawPiece(context, picture, piece, left, y, width - gap, part);
+      drawPiece(context, picture, piece, left, y, width, part);
     }
   }
 };

@@ -1,36 +1,55 @@
-// The whole session: a line for what the provider recorded, an area for our estimate, a diamond per compaction.
-// A stretch between two compactions is a moment that can be planned.
+// The whole session: its outline in words, a line for what the provider recorded, an area for our estimate, a diamond per
+// compaction, and a brush over the steps that the lanes show. Another stretch is another moment to plan.
 import { exact, plural, short } from "../core/format";
+import { lowerBound, stepOfRow } from "../core/geometry";
 import type { Scene } from "../core/state";
-import { h, setText } from "./dom";
+import type { Hit } from "../core/wire";
+import { makeBrush } from "./brush";
+import { h, setShown, setText } from "./dom";
 import { showHint } from "./hint";
+import { makeOutline } from "./outline";
 import type { Actions, Picture, View } from "./picture";
-import { paint } from "./surface";
+import { paint, snap } from "./surface";
 
 const HEIGHT = 78;
 const TOP = 20;
 /** The line of the diamonds and their labels. */
 const ROW = 7;
 const FLOOR = HEIGHT - 1;
-const LABEL_ROOM = 92;
+const GAP = 12;
 
 export const makeOverview = (actions: Actions): View => {
   const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
-  const moments = h("div", { class: "ci-moments", role: "radiogroup", "aria-label": "Moment to plan" });
-  const frame = h("div", { class: "ci-frame" });
-  const stage = h("div", { class: "ci-stage", style: `height: ${HEIGHT}px` }, canvas, frame, moments);
+  const hover = h("div", { class: "ci-hover", hidden: true });
+  const stage = h("div", { class: "ci-stage ci-moments", style: `height: ${HEIGHT}px` }, canvas, hover);
+  const outline = makeOutline(actions);
+  const brush = makeBrush(actions, stage, step => {
+    const segment = segmentAt(shown?.scene, step);
+    if (segment !== undefined && !segment.current) actions.moveTo(segment.at);
+  });
+  stage.append(brush.node);
   const steps = h("small");
   const node = h(
     "section",
-    { class: "ci-lined", "data-testid": "overview", "aria-label": "Session" },
-    h("div", { class: "ci-label" }, h("span", {}, "session"), steps),
+    { class: "ci-lined ci-overview", "data-testid": "overview", "aria-label": "Session" },
+    h("div", { class: "ci-label" }, h("span", {}, "session")),
+    outline.node,
+    h("div", { class: "ci-label" }, steps),
     stage,
   );
   let shown: Picture | undefined;
 
-  moments.addEventListener("keydown", event => moveBetween(moments, event));
-  stage.addEventListener("pointermove", event => shown && hintAt(event, shown, stage.clientWidth));
-  stage.addEventListener("pointerleave", event => showHint(event, null));
+  stage.addEventListener("pointermove", event => {
+    if (shown === undefined) return;
+    hintAt(event, shown, stage.clientWidth);
+    const segment = segmentAt(shown.scene, stepUnder(event, shown.scene, stage.clientWidth));
+    setShown(hover, segment !== undefined && !segment.current && event.buttons === 0);
+    if (segment !== undefined) place(hover, shown.scene, segment.firstStep, segment.lastStep + 1);
+  });
+  stage.addEventListener("pointerleave", event => {
+    setShown(hover, false);
+    showHint(event, null);
+  });
 
   return {
     node,
@@ -39,56 +58,34 @@ export const makeOverview = (actions: Actions): View => {
       const { scene } = picture;
       if (parts.has("scene")) {
         setText(steps, plural(scene.overview.steps, "step"));
-        const focused = moments.contains(document.activeElement);
-        moments.replaceChildren(...scene.segments.map(segment => makeMoment(segment, scene, actions)));
-        if (focused) moments.querySelector<HTMLElement>('[aria-checked="true"]')?.focus();
-        const { first, last } = scene.overview;
-        frame.hidden = last < first || scene.overview.steps === 0;
-        frame.style.left = percentOf(first, scene);
-        frame.style.width = percentOf(last + 1 - first, scene);
+        outline.draw(scene);
       }
-      if (parts.has("scene") || parts.has("size") || parts.has("theme"))
+      if (parts.has("scene") || parts.has("range")) brush.draw(picture);
+      if (["scene", "size", "theme", "found"].some(part => parts.has(part as "scene")))
         drawCurve(canvas, picture, stage.clientWidth);
     },
   };
 };
 
-const percentOf = (step: number, scene: Scene): string =>
-  `${(100 * step) / Math.max(1, scene.overview.steps)}%`;
-
-const makeMoment = (segment: Scene["segments"][number], scene: Scene, actions: Actions): HTMLElement => {
-  const { label, at, firstStep, lastStep, tokens, current, note = "" } = segment;
-  const moment = h("button", {
-    type: "button",
-    role: "radio",
-    class: note === "" ? "ci-moment" : "ci-moment ci-downstream",
-    "aria-checked": String(current),
-    "aria-label": [label, `${short(tokens)} tokens`, ...(note === "" ? [] : [note])].join(", "),
-    tabindex: current ? 0 : -1,
-    style: `left: ${percentOf(firstStep, scene)}; width: ${percentOf(lastStep + 1 - firstStep, scene)}`,
-  });
-  moment.addEventListener("click", () => current || actions.moveTo(at));
-  return moment;
+const place = (node: HTMLElement, { overview }: Scene, first: number, end: number) => {
+  node.style.left = `${(100 * first) / Math.max(1, overview.steps)}%`;
+  node.style.width = `${(100 * (end - first)) / Math.max(1, overview.steps)}%`;
 };
 
-const moveBetween = (group: HTMLElement, event: KeyboardEvent) => {
-  const change = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
-  if (change === undefined) return;
-  const all = [...group.querySelectorAll("button")];
-  const next = all[all.indexOf(event.target as HTMLButtonElement) + change];
-  if (next === undefined) return;
-  event.preventDefault();
-  for (const button of all) button.tabIndex = button === next ? 0 : -1;
-  next.focus();
+const segmentAt = (scene: Scene | undefined, step: number) =>
+  scene?.segments.find(({ firstStep, lastStep }) => firstStep <= step && step <= lastStep);
+
+const stepUnder = (event: PointerEvent, scene: Scene, width: number): number => {
+  const box = (event.currentTarget as Element).getBoundingClientRect();
+  return Math.floor(((event.clientX - box.left) / width) * scene.overview.steps);
 };
 
 const hintAt = (event: PointerEvent, { scene }: Picture, width: number) => {
-  const box = (event.currentTarget as Element).getBoundingClientRect();
-  const step = Math.floor(((event.clientX - box.left) / width) * scene.overview.steps);
+  const step = stepUnder(event, scene, width);
   const estimated = scene.overviewEstimated[step];
   if (estimated === undefined) return showHint(event, null);
   const reported = scene.overviewReported[step] as number;
-  const stretch = scene.segments.find(({ firstStep, lastStep }) => firstStep <= step && step <= lastStep);
+  const stretch = segmentAt(scene, step);
   const near = scene.boundaries.find(b => Math.abs(b.step - step) <= (6 * scene.overview.steps) / width);
   showHint(event, [
     `turn ${(scene.overviewTurn[step] as number) + 1}`,
@@ -99,7 +96,11 @@ const hintAt = (event: PointerEvent, { scene }: Picture, width: number) => {
   ]);
 };
 
-const drawCurve = (canvas: HTMLCanvasElement, { scene, palette }: Picture, width: number) => {
+const drawCurve = (
+  canvas: HTMLCanvasElement,
+  { scene, palette, found }: Picture,
+  width: number,
+) => {
   const count = scene.overview.steps;
   const { overviewEstimated: estimated, overviewReported: reported } = scene;
   let peak = 1;
@@ -115,6 +116,7 @@ const drawCurve = (canvas: HTMLCanvasElement, { scene, palette }: Picture, width
     context.lineTo(width, y(estimated[count - 1] ?? 0));
     context.lineTo(width, FLOOR);
     context.fill();
+    drawDownstream(context, scene, palette, width);
     context.lineJoin = context.lineCap = "round";
     // A thin line leads over steps without a record, but never over a compaction.
     const breaks = new Set(scene.boundaries.filter(({ kind }) => kind === "compact").map(({ step }) => step));
@@ -125,7 +127,35 @@ const drawCurve = (canvas: HTMLCanvasElement, { scene, palette }: Picture, width
     context.lineWidth = 1.25;
     traceLine(context, reported, x, y, (from, to) => to - from === 1 && !breaks.has(to));
     drawBoundaries(context, scene, palette, x, width);
+    context.fillStyle = palette.ink;
+    for (const hit of found?.hits ?? []) {
+      const at = snap(x(stepOfHit(scene, hit)), palette.ratio);
+      context.fillRect(at - 0.5, TOP - 4, 1, 5);
+    }
   });
+};
+
+/** Where a hit stands among all steps: where its block does, or its turn begins. */
+const stepOfHit = (scene: Scene, { row, turn }: Hit): number => {
+  const step = row < 0 ? -1 : (scene.stepOverview[stepOfRow(scene, row)] ?? -1);
+  return step >= 0 ? step : Math.min(lowerBound(scene.overviewTurn, turn), scene.overview.steps - 1);
+};
+
+/** All that happens in these stretches follows a summary which a model wrote. */
+const drawDownstream = (
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Picture["palette"],
+  width: number,
+) => {
+  const code = scene.sections.findIndex(({ id }) => id === "compacted");
+  context.fillStyle = palette.sections[code] ?? palette.dim;
+  for (const { note, firstStep, lastStep } of scene.segments) {
+    if (!note) continue;
+    const end = ((lastStep + 1) * width) / scene.overview.steps;
+    for (let at = (firstStep * width) / scene.overview.steps; at < end; at += 5)
+      context.fillRect(at, HEIGHT - 2, 2, 2);
+  }
 };
 
 /** Joins neighbouring records where `joined` allows, and marks each that stands alone. */
@@ -183,6 +213,6 @@ const drawBoundaries = (
     if (left < free) continue;
     context.fillStyle = palette.dim;
     context.fillText(label, left, ROW + 0.5);
-    free = Math.max(at + 8 + room, at) + LABEL_ROOM / 8;
+    free = Math.max(at + 8 + room, at) + GAP;
   }
 };

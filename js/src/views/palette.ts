@@ -16,6 +16,8 @@ export interface Palette {
   sections: string[];
   /** A fill for a section (by code) under a fate (by id). */
   fill(section: number, fate: string): string | CanvasPattern;
+  /** A fate without a section: its pattern in the grey of words. */
+  fate(fate: string): string | CanvasPattern;
   /** The pattern of a state's tone. */
   tone(tone: string): string | CanvasPattern;
   /** The hatch of room that the policy keeps free. */
@@ -54,6 +56,11 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
       const draw = PATTERNS[sections[section]?.id === "unexplained" ? "unexplained" : fate];
       if (draw === undefined) return hue;
       return tile(`${hue} ${fate}`, draw, hue);
+    },
+    fate(fate) {
+      const hue = GREY.has(fate) ? gone : read("dim");
+      const draw = PATTERNS[fate];
+      return draw === undefined ? hue : tile(`fate ${fate}`, draw, hue);
     },
     tone(tone) {
       const hue = style.getPropertyValue(`--ci-t-${tone}`).trim() || read("faint");

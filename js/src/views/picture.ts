@@ -3,7 +3,9 @@ import type { Lanes } from "../core/bars";
 import type { Cuts } from "../core/cuts";
 import type { Axis } from "../core/geometry";
 import type { Mode, Settings, Versus } from "../core/host";
+import type { Lesson } from "../core/lesson";
 import type { Replay } from "../core/life";
+import type { PanelId } from "../core/modes";
 import type { Requests } from "../core/requests";
 import type { Run } from "../core/run";
 import type { Plan, Scene } from "../core/state";
@@ -40,7 +42,15 @@ export interface Picture {
   range: readonly [number, number];
   /** What was searched for and found, null while nothing is. */
   found: SearchReply | null;
+  /** How it stands with a search that has not found anything yet: a sentence, "" for nothing. */
+  finding: string;
   work: Work | null;
+  /** What Teach shows of the plan; `plan` is the plan up to the lesson's step. */
+  lesson: Lesson;
+  /** The panels that are open. */
+  open: ReadonlySet<PanelId>;
+  /** What undoing and redoing would change, "" for nothing. */
+  past: { undo: string; redo: string };
   /** Why rules cannot be edited here, "" where they can. */
   needsKernel: string;
 }
@@ -64,7 +74,14 @@ export type Part =
   | "mode"
   | "range"
   | "found"
-  | "work";
+  | "work"
+  | "lesson"
+  | "past";
+
+export const EVERYTHING: readonly Part[] = [
+  ...(["scene", "plan", "fates", "place", "row", "why", "size", "theme", "settled", "run", "other"] as const),
+  ...(["mode", "range", "found", "work", "lesson", "past"] as const),
+];
 
 export interface View {
   readonly node: HTMLElement;
@@ -100,10 +117,20 @@ export interface Actions {
   search(query: string): void;
   /** Opens a block wherever it is: moves to `at` first when the moment is another. */
   goTo(ref: string, at?: string): void;
+  /** Selects a block and brings it into sight: into the lanes' range, and into a panel that is open. */
+  reveal(row: number): void;
   /** Copies an address of a block, or the Python that opens it. */
   copyLink(row: number): void;
   undo(): void;
   redo(): void;
+  /** Opens a panel or closes it; a mode opens those it is for. */
+  openPanel(id: PanelId, open: boolean): void;
+  /** Plays the policy up to so many rules; all of them end the lesson. */
+  playTo(taken: number): void;
+  /** Hides the policy's cut, then shows it beside the guessed one, then puts the guess away. */
+  guess(act: "hide" | "show" | "end"): void;
+  /** Asks what a cut at an illegal place would break; -1 forgets it. */
+  breakAt(place: number): void;
   /** Stops what Python is busy with. */
   stop(): void;
 }

@@ -1,0 +1,230 @@
+"""Everything a page can be asked when there is no Python behind it, answered beforehand.
+
+In go a desk and the same session without secrets, out come JSON and bytes: the scene, and for each policy its plan
+at every legal cut, the summaries that would stand there, and the texts of the blocks. Figures are those of the
+session as it is; texts are those of the cleaned one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .closeup import describe_body, describe_rows, describe_summary
+from .desk import Desk
+from .errors import InspectorError
+from .fates import STANDS, Side
+from .history import trace_history
+from .ledger import Ledger
+from .plan import Plan, make_plan
+from .policy import Edits
+from .printable import printable
+from .redact import Redactor
+from .runview import draw_run
+from .session import Session
+from .view import draw_plan, draw_scene
+
+MOST_PLANS = 4_000
+"""Plans made for one page; each takes about 2 ms."""
+MOST_LINES = 400_000
+FAR = "What this plan notes at another cut, and what each rule does there, needs a kernel."
+CUT = "@cut@"
+"""Stands in a recipe where the cut's name belongs."""
+
+# What depends on the plan is put together by the page from the columns.
+_OF_THE_PLAN = ("tokens after", "fate", "decided by")
+
+
+class Buffers:
+    """Bytes side by side, each once; a place is told by its number."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[int, int]] = []
+        self._parts: list[bytes] = []
+        self._known: dict[bytes, int] = {}
+        self._size = 0
+
+    def add(self, data: bytes) -> int:
+        if data not in self._known:
+            self._known[data] = len(self.places)
+            self.places.append((self._size, len(data)))
+            padded = data + b"\0" * (-len(data) % 4)
+            self._parts.append(padded)
+            self._size += len(padded)
+        return self._known[data]
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(self._parts)
+
+
+@dataclass
+class Answers:
+    """What a page holds. `cap` is the most characters of a block's text; `make` packs it up."""
+
+    desk: Desk
+    redactor: Redactor
+    clean: Session
+    policies: Sequence[str]
+
+    def __post_init__(self) -> None:
+        desk = self.desk
+        self.buffers = Buffers()
+        self.ledger: Ledger = replace(desk.ledger, session=self.clean, _memory={})
+        at = desk.wanted["at"]
+        self.moment = self.clean.at(self.redactor.clean(at)) if at else self.clean
+        self.lines: dict[str, int] = {}
+        self.spent = 0
+        first = self._clean_plan(desk.wanted["policy"])
+        self.rows = describe_rows(first, 0, len(first.table.tokens))
+        self.bodies = [describe_body(first, row) for row in range(len(first.table.tokens))]
+        self.scene, data = draw_scene(first, trace_history(self.clean, self.ledger))
+        self.scene["policies"] = [
+            policy for policy in self.scene["policies"] if policy["name"] in self.policies
+        ]
+        self.scene_data = self.buffers.add(data)
+        self.plans = {name: self._answer_policy(name) for name in self.policies}
+        self.recorded = self._draw_recorded()
+        self.run = self._draw_run()
+
+    def pack(self, cap: int) -> dict[str, Any]:
+        """The whole as JSON, no text of a block longer than `cap` characters; 0 leaves them out."""
+        return {
+            "wanted": self.redactor.clean_tree(self.desk.wanted),
+            "scene": self.scene,
+            "sceneData": self.scene_data,
+            "plans": self.plans,
+            "recorded": self.recorded,
+            "run": self.run,
+            "rows": [[row["label"], row["preview"]] for row in self.rows],
+            "bodies": [_shorten(body, cap) for body in self.bodies] if cap else [],
+            "lines": list(self.lines),
+            "buffers": self.buffers.places,
+        }
+
+    def count_cut(self, cap: int) -> int:
+        """How many texts of blocks are shorter on the page than in a workbench under `cap`."""
+        return sum(len(body["before"]["text"]) > cap for body in self.bodies)
+
+    def _edits(self, name: str, cut: str = "") -> Edits:
+        """The hand's own settings belong to the policy in hand; pins to the moment."""
+        wanted = self.desk.wanted
+        settings = wanted["settings"] if name == wanted["policy"] else {}
+        return Edits(cut=cut or None, pins=tuple(wanted["pins"]), settings=dict(settings))
+
+    def _clean_plan(self, name: str) -> Plan:
+        edits = self._edits(name)
+        edits = edits.model_copy(update={"pins": tuple(map(self.redactor.clean, edits.pins))})
+        return make_plan(self.moment, self.ledger, name, edits, window=self.desk.window)
+
+    def _plan(self, name: str, cut: str = "") -> Plan:
+        desk = self.desk
+        return make_plan(desk.moment, desk.ledger, name, self._edits(name, cut), window=desk.window)
+
+    def _draw(self, plan: Plan) -> tuple[dict[str, Any], int]:
+        picture, data = draw_plan(plan)
+        return self.redactor.clean_tree(picture), self.buffers.add(data)
+
+    def _answer_policy(self, name: str) -> dict[str, Any]:
+        own, clean = self._plan(name), self._clean_plan(name)
+        wire, data = self._draw(own)
+        legal = [place for place in range(len(own.cuts)) if own.cuts[place].legal]
+        whole = len(legal) * len(self.policies) <= MOST_PLANS
+        made = legal if whole else legal[len(legal) // 2 :][:1]
+        at: list[list[Any]] = []
+        hand: dict[str, Any] | None = None
+        texts = {data: _sides(clean)}
+        for place in made:
+            plan = self._plan(name, own.cuts.ids[place])
+            drawn, number = self._draw(plan)
+            drawn["recipe"] = drawn["recipe"].replace(f"cut={own.cuts.ids[place]!r}", f"cut={CUT!r}")
+            drawn["deltas"] = [rule.pop("delta", None) for rule in drawn["rules"]]
+            if hand is None:
+                hand = drawn
+            if number not in texts:
+                texts[number] = _sides(self._cut_clean(clean, place))
+            at.append([place, {key: value for key, value in drawn.items() if value != hand.get(key)}, number])
+        return {
+            "label": printable(own.policy.title or own.policy.name, 120),
+            "settings": self.redactor.clean_tree(dict(self._edits(name).settings)),
+            "own": [wire, data],
+            "hand": hand,
+            "at": at,
+            "far": "" if whole else FAR,
+            "texts": {str(number): sides for number, sides in texts.items()},
+            **self._summaries(clean, legal),
+        }
+
+    def _cut_clean(self, clean: Plan, place: int) -> Plan:
+        edits = clean.edits.model_copy(update={"cut": clean.cuts.ids[place]})
+        return make_plan(self.moment, self.ledger, clean.policy, edits, window=self.desk.window)
+
+    def _summaries(self, clean: Plan, legal: Sequence[int]) -> dict[str, Any]:
+        """The summary at every place as runs of lines, which the next place's mostly shares."""
+        own = [] if clean.place is None else [clean.place]
+        texts: dict[int, list[int]] = {}
+        facts: list[list[str]] = []
+        for place in dict.fromkeys([*own, *legal]):
+            if self.spent > MOST_LINES and place not in own:
+                continue
+            told = describe_summary(clean, place)
+            numbers = [self.lines.setdefault(line, len(self.lines)) for line in told["text"].split("\n")]
+            self.spent += len(numbers)
+            texts[place] = [told["total"], *_runs(numbers)]
+            facts = told["facts"] or facts
+        return {"summaries": {str(place): runs for place, runs in texts.items()}, "facts": facts}
+
+    def _draw_recorded(self) -> dict[str, Any]:
+        try:
+            from .recorded import draw_recorded
+
+            picture, data = draw_recorded(self.desk.plan, self.desk.history)
+        except (InspectorError, ImportError) as error:
+            return {"sentence": printable(self.redactor.clean(str(error)))}
+        picture = self.redactor.clean_tree({"label": "recorded", **picture})
+        return {"plan": [picture, self.buffers.add(data)]}
+
+    def _draw_run(self) -> list[Any] | None:
+        if self.desk.run is None:
+            return None
+        picture, data = draw_run(self.desk.run)
+        return [self.redactor.clean_tree(picture), self.buffers.add(data)]
+
+
+def _sides(plan: Plan) -> list[dict[str, Any]]:
+    """What stands in the place of each rewritten block, before the cut and behind it."""
+    return [_rewritten(plan.older), _rewritten(plan.kept)]
+
+
+def _rewritten(side: Side) -> dict[str, Any]:
+    return {
+        str(row): _text("" if block is None else block.text)
+        for row, block in side.blocks.items()
+        if STANDS[side.fate[row]]
+    }
+
+
+def _text(text: str, cap: int = 20_000) -> list[Any]:
+    return [printable(text, cap), len(text)]
+
+
+def _shorten(body: dict[str, Any], cap: int) -> list[Any]:
+    before = body["before"]
+    facts = [fact for fact in body["facts"] if fact[0] not in _OF_THE_PLAN]
+    return [before["text"][:cap], before["total"], facts]
+
+
+def _runs(numbers: Sequence[int]) -> list[int]:
+    """[first, count, first, count, …] of numbers that follow one another.
+
+    >>> _runs([4, 5, 6, 1])
+    [4, 3, 1, 1]
+    """
+    out: list[int] = []
+    for number in numbers:
+        if out and number == out[-2] + out[-1]:
+            out[-1] += 1
+        else:
+            out += [number, 1]
+    return out

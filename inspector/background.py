@@ -1,0 +1,149 @@
+"""DOOR: long work in a thread of its own, one thing after another, with progress and a stop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from .desk import Tell
+from .errors import Stopped
+
+T = TypeVar("T")
+
+OFTEN = 0.2
+"""Seconds between two words about progress, at least."""
+
+
+@dataclass(eq=False)
+class Errand:
+    """What is to be done, and to whom its result or its failure goes; neither is told once it is stopped."""
+
+    kind: str
+    what: str
+    work: Callable[[Tell], Any]
+    then: Callable[[Any], None]
+    sorry: Callable[[Exception], None]
+    stopped: bool = False
+
+
+class Errands:
+    """The long work of one document. There is a thread only while there is work.
+
+    A newer errand of a kind takes the place of an older one. `say` hears what is being done, as the trait
+    `_work`: {} for nothing. Nothing is begun before `begin`. Where threads cannot be had (a browser's
+    Python), the work is done on the spot.
+    """
+
+    def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
+        self._say = say
+        self._change = threading.Condition()
+        self._waiting: list[Errand] = []
+        self._now: Errand | None = None
+        self._begun = self._running = False
+
+    def send(
+        self,
+        kind: str,
+        what: str,
+        work: Callable[[Tell], T],
+        then: Callable[[T], None],
+        sorry: Callable[[Exception], None],
+    ) -> None:
+        """Have something done. `then` gets the result, `sorry` the error, both in the thread that did it."""
+        with self._change:
+            self.stop(kind)
+            self._waiting.append(Errand(kind, what, work, then, sorry))
+        if self._begun:
+            self.begin()
+
+    def begin(self) -> None:
+        """Start with what waits, and from now on with whatever comes, as soon as it comes."""
+        with self._change:
+            self._begun = True
+            if self._running or not self._waiting:
+                return
+            self._running = True
+        try:
+            threading.Thread(target=self._run, name="compaction-inspector", daemon=True).start()
+        except RuntimeError:
+            self._run()
+
+    def is_on(self, kind: str) -> bool:
+        """Whether something of this kind is being done or waits."""
+        with self._change:
+            return any(errand.kind == kind and not errand.stopped for errand in self._all())
+
+    def stop(self, kind: str = "") -> list[str]:
+        """Stop what is being done and what waits, all or of one kind; the kinds that were stopped."""
+        with self._change:
+            found = [errand for errand in self._all() if not errand.stopped and kind in ("", errand.kind)]
+            for errand in found:
+                errand.stopped = True
+            self._waiting = [errand for errand in self._waiting if not errand.stopped]
+            return [errand.kind for errand in found]
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until nothing is left to do; False when that took longer than `timeout` seconds."""
+        with self._change:
+            return self._change.wait_for(lambda: not self._running, timeout)
+
+    def _all(self) -> list[Errand]:
+        return [*([self._now] if self._now is not None else []), *self._waiting]
+
+    def _run(self) -> None:
+        while True:
+            with self._change:
+                self._now = self._waiting.pop(0) if self._waiting else None
+                if self._now is None:
+                    self._running = False
+                    self._change.notify_all()
+                    return
+            self._do(self._now)
+            with self._change:
+                more = bool(self._waiting)
+            if not more:
+                self._say({})
+
+    def _do(self, errand: Errand) -> None:
+        told = 0.0
+
+        def tell(done: float | None) -> None:
+            nonlocal told
+            if errand.stopped:
+                raise Stopped
+            if time.monotonic() - told >= OFTEN:
+                told = time.monotonic()
+                self._say({"what": errand.what, "done": done, "stoppable": True})
+
+        try:
+            tell(None)
+            result = errand.work(tell)
+            if not errand.stopped:
+                errand.then(result)
+        except Stopped:
+            return
+        except Exception as error:
+            # Nobody else would hear of it.
+            if not errand.stopped:
+                errand.sorry(error)
+
+
+class Pulse:
+    """Does something again and again, in a thread of its own, until it is stopped."""
+
+    def __init__(self, beat: Callable[[], None], seconds: float) -> None:
+        self._beat, self._seconds = beat, seconds
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="compaction-inspector-follow", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """No beat begins after this."""
+        self._end.set()
+
+    def _run(self) -> None:
+        while not self._end.wait(self._seconds):
+            self._beat()

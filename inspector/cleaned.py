@@ -1,0 +1,164 @@
+"""A session without secrets: the same entries and blocks, with every text looked through.
+
+Only what a page can show keeps its text. Everything else of the file stays as structure, so that the columns of a
+ledger still fit, and holds no words at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from .blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, Value, build
+from .redact import Redactor
+from .session import Boundary, Entry, Session
+
+BLANK = "[not on this page]"
+"""What stands for the text of an entry that is not shown."""
+SEALED = "[sealed]"
+
+_ROLES = frozenset({"user", "assistant", "tool", "system"})
+_WORDLESS = frozenset({"manifest", "format", "kind", "usage", "sources", "source", "leaf"})
+
+
+def look_through(session: Session, shown: Collection[int], redactor: Redactor) -> None:
+    """Look for secrets in all that `clean_session` leaves readable; places are named by reference."""
+    for name in ("title", "cwd", "id", "model"):
+        redactor.look(name, getattr(session, name) or "")
+    for part in ("system", "tools", "provided", "warnings", "corrupt", "notes"):
+        for index, value in enumerate(getattr(session, part)):
+            redactor.look(f"@{part}/{index}", _texts(value))
+    redactor.look("extra", session.extra)
+    for at in sorted(shown):
+        entry = session.entries[at]
+        for index, block in enumerate(entry.blocks):
+            redactor.look(f"{entry.id}/{index}", _texts(block))
+        own = (entry.id, entry.role, entry.model, entry.provider, entry.error, entry.sidechain, entry.aliases)
+        boundary = _texts(entry.boundary) if entry.boundary is not None else ""
+        redactor.look(entry.id, [*(part or "" for part in own), boundary, entry.extra])
+
+
+def clean_session(session: Session, shown: Collection[int], redactor: Redactor) -> Session:
+    """The session with the texts of the entries `shown` (positions) cleaned, and no text in any other."""
+    keep = frozenset(shown)
+    entries = tuple(
+        _entry(entry, redactor) if at in keep else _blank(entry, redactor)
+        for at, entry in enumerate(session.entries)
+    )
+    fields = {
+        name: entries if name == "entries" else _tidy(name, getattr(session, name), redactor.clean)
+        for name in Session.model_fields
+    }
+    leaf = session.leaf
+    return build(Session, **{**fields, "leaf": None if leaf is None else redactor.clean(leaf)})
+
+
+def _entry(entry: Entry, redactor: Redactor) -> Entry:
+    fields: dict[str, Any] = {}
+    for name in Entry.model_fields:
+        value = getattr(entry, name)
+        if name == "blocks":
+            value = tuple(_block(block, redactor) for block in value)
+        elif name == "extra":
+            value = redactor.clean_tree(value)
+        elif name != "role" or value not in _ROLES:
+            value = _tidy(name, value, redactor.clean)
+        fields[name] = value
+    return build(Entry, **fields)
+
+
+def _block(block: Block, redactor: Redactor) -> Block:
+    if isinstance(block, ToolCall):
+        tidy = redactor.clean
+        return build(
+            ToolCall, id=tidy(block.id), name=tidy(block.name), input=redactor.clean_tree(block.input)
+        )
+    if isinstance(block, Unknown):
+        return build(Unknown, type=redactor.clean(block.type), raw=redactor.clean_tree(block.raw))
+    if isinstance(block, ToolOutput):
+        parts = tuple(_block(part, redactor) for part in block.parts)
+        rest = {
+            name: _tidy(name, getattr(block, name), redactor.clean)
+            for name in ("call_id", "name", "is_error", "status", "artifact")
+        }
+        return build(ToolOutput, parts=parts, **rest)
+    return _unsealed(block, redactor.clean)
+
+
+def _unsealed(block: Any, tidy: Callable[[str], str]) -> Any:
+    """A block without bytes nobody can read: pictures, files and seals are not shown."""
+    fields = {
+        name: _tidy(name, getattr(block, name), tidy)
+        for name in type(block).model_fields
+        if name not in ("data", "url", "signature", "encrypted")
+    }
+    if isinstance(block, Reasoning):
+        fields |= {
+            name: SEALED if getattr(block, name) else getattr(block, name) for name in ("signature", "encrypted")
+        }
+    return build(type(block), **fields)
+
+
+def _blank(entry: Entry, redactor: Redactor) -> Entry:
+    """An entry that is not shown: who spoke when, and what it cost, without a word."""
+    tidy = redactor.clean
+    boundary = entry.boundary
+    if boundary is not None:
+        named = ("kind", "trigger", "tokens_before", "tokens_after", "tokens_saved", "first_kept", "kept", "cleared")
+        fields = {name: _tidy(name, getattr(boundary, name), tidy) for name in named}
+        boundary = build(Boundary, **fields)
+    told = {
+        name: _tidy(name, getattr(entry, name), tidy)
+        for name in ("id", "parent", "model", "provider", "stop_reason", "timestamp", "sidechain", "aliases")
+    }
+    same = {name: getattr(entry, name) for name in ("kind", "usage", "meta", "sources")}
+    role = entry.role if entry.role in _ROLES else tidy(entry.role)
+    blocks = tuple(_wordless(block, tidy) for block in entry.blocks)
+    return build(Entry, role=role, blocks=blocks, boundary=boundary, **told, **same)
+
+
+def _wordless(block: Block, tidy: Callable[[str], str]) -> Block:
+    if isinstance(block, Text):
+        return build(Text, text=BLANK)
+    if isinstance(block, Reasoning):
+        return build(Reasoning, text=BLANK if block.text else "", signature=SEALED)
+    if isinstance(block, ToolCall):
+        return build(ToolCall, id=tidy(block.id), name=tidy(block.name))
+    if isinstance(block, ToolOutput):
+        part = build(Text, text=BLANK)
+        return build(ToolOutput, call_id=tidy(block.call_id), parts=(part,), is_error=block.is_error)
+    if isinstance(block, Image):
+        return build(Image, width=block.width, height=block.height)
+    return build(Document) if isinstance(block, Document) else build(Unknown)
+
+
+def _tidy(name: str, value: Any, tidy: Callable[[str], str]) -> Any:
+    """A field of a value with its texts cleaned; what holds no words stays as it is."""
+    if name in _WORDLESS:
+        return value
+    if isinstance(value, str):
+        return tidy(value)
+    if isinstance(value, Value):
+        return build(
+            type(value), **{key: _tidy(key, getattr(value, key), tidy) for key in type(value).model_fields}
+        )
+    if isinstance(value, dict):
+        return {_tidy("", key, tidy): _tidy("", item, tidy) for key, item in value.items()}
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return type(value)(_tidy("", item, tidy) for item in value)
+    return value
+
+
+def _texts(value: Any) -> Any:
+    """A value as JSON, without the bytes of pictures, files and seals."""
+    if isinstance(value, Value):
+        return {
+            name: _texts(getattr(value, name))
+            for name in type(value).model_fields
+            if name not in ("data", "signature", "encrypted", "sources", "source", "usage")
+        }
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return [_texts(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _texts(item) for key, item in value.items()}
+    return value if isinstance(value, str) else None

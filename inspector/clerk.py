@@ -1,0 +1,248 @@
+"""DOOR: who works at a desk for a screen: one change at a time, long work in the background, a growing file.
+
+The widget, the server and the kernel's comm each have a clerk for each document. What they ask for is
+answered at once; what is found out later is handed over, in another thread, while the clerk's lock is held.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .background import Errands, Pulse
+from .counter import Counter
+from .counters import ESTIMATE
+from .desk import Desk, Tell
+from .errors import InspectorError
+from .ledger import Ledger, count_tokens
+from .policy import Policy
+from .printable import printable
+from .run import Run
+from .scenario import Scenario
+from .session import Session
+from .tail import Tail
+
+Traits = dict[str, Any]
+
+LONG = 5_000_000
+"""Characters of text above which a session is estimated first, and counted and replayed in the background."""
+QUICK = ("chars4_utf16", "tiered")
+"""Counters that need no estimate: they are one."""
+SECONDS = 1.0
+"""Between two looks at a file that is followed."""
+
+
+class Clerk:
+    """A session's `Desk`, kept for a screen.
+
+    `hand_over` gets traits that were found out in the background. It is called in the thread that found
+    them, with `lock` held; nothing is found out before `begin`. `trouble` is the error behind the last
+    sentence that `want` answered with, or None.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        hand_over: Callable[[Traits], None],
+        policy: str | Policy | dict[str, Any] = "flue",
+        *,
+        counter: str = "calibrated",
+        window: int | None = None,
+        scenario: Scenario | dict[str, Any] | None = None,
+    ) -> None:
+        self.lock = threading.RLock()
+        self.trouble: InspectorError | None = None
+        self.replaying = False
+        self._hand_over, self._seq, self._complaint = hand_over, 0, ""
+        self._counter: str | Counter = counter
+        self._errands = Errands(lambda work: self._tell({"_work": work}))
+        self._pulse: Pulse | None = None
+        self._living: object = None
+        self._long = _is_long(session)
+        self._counted = not self._long or counter in QUICK
+        ledger = None if self._counted else count_tokens(session, ESTIMATE)
+        self.desk = Desk(session, policy, counter=counter, window=window, scenario=scenario, ledger=ledger)
+        if not self._counted:
+            self._count()
+
+    def start(self, wanted: Mapping[str, Any], replay: bool = False) -> Traits:
+        """The first answer: every trait that there is to set. Raises what cannot be planned."""
+        traits = self.desk.answer(wanted)
+        self.trouble, self.replaying = self.desk.refused, replay
+        if replay:
+            traits |= self._live()
+        return {**self.desk.wanted, "replay": replay, **traits}
+
+    def begin(self) -> None:
+        """From now on there is somebody to hand over to."""
+        self._errands.begin()
+
+    def want(self, wanted: Mapping[str, Any], seq: int = 0, replay: bool | None = None) -> Traits:
+        """The traits to set for what is wanted now; all of `desk.wanted` among them where that changed.
+
+        What cannot be done is told in "_error", and `trouble` is why; plan A then stays what it was.
+        """
+        with self.lock:
+            desk, had, before = self.desk, self.desk.run, self.desk.wanted
+            self.trouble, self._seq = None, seq
+            changed = any(wanted.get(name, value) != value for name, value in before.items())
+            traits = desk.confirm(seq)
+            if changed:
+                try:
+                    traits = {**desk.answer(wanted, seq), **desk.wanted}
+                except InspectorError as error:
+                    self.trouble = error
+                    return {**before, **desk.confirm(seq, str(error))}
+                self.trouble = desk.refused
+            turned = replay is not None and replay != self.replaying
+            if turned:
+                self.replaying = not self.replaying
+                self._errands.stop("replay")
+            if self.replaying and (changed or turned):
+                traits |= self._live()
+            return traits | self._drop_run(had, traits)
+
+    def reply(self, asked: object) -> Traits | None:
+        """The reply to a message, None where it needs none."""
+        if isinstance(asked, dict) and asked.get("type") == "stop":
+            self.stop()
+            return None
+        return self.desk.reply(asked)
+
+    def stop(self) -> None:
+        """Stop what is done in the background; estimates stay estimates, and nothing is replayed."""
+        with self.lock:
+            stopped = self._errands.stop()
+            traits: Traits = {"_work": {}}
+            if "count" in stopped:
+                self._counter, self._counted = ESTIMATE, True
+                traits["_error"] = "Counting was stopped: the numbers stay estimates."
+            if "replay" in stopped:
+                self.replaying = traits["replay"] = False
+            if stopped:
+                self._tell(traits)
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait for what is done in the background. Raises TimeoutError after so many seconds."""
+        if not self._errands.wait(timeout):
+            raise TimeoutError("the work in the background is not finished")
+
+    def follow(self, tail: Tail) -> None:
+        """Look at the file about once a second, and hand over what it has grown to."""
+        if self._pulse is None:
+            self._pulse = Pulse(lambda: self.look(tail), SECONDS)
+
+    def look(self, tail: Tail) -> None:
+        """Look at the file now. What cannot be read is told once; what was read last stays."""
+        try:
+            session = tail.poll()
+            if session is not None:
+                self.grow(session)
+        except (InspectorError, OSError) as error:
+            sentence = f"The file cannot be read any more: {tell_error(error)}"
+        else:
+            sentence = ""
+        with self.lock:
+            if sentence != self._complaint:
+                self._complaint = sentence
+                self._tell({"_error": sentence})
+
+    def grow(self, session: Session) -> None:
+        """The session has grown, or is another one now."""
+        self._long = _is_long(session)
+        ledger = count_tokens(session, self._counter if self._counted else ESTIMATE)
+        with self.lock:
+            self._adopt(session, ledger)
+            if not self._counted and not self._errands.is_on("count"):
+                self._count()
+
+    def close(self) -> None:
+        """Nothing is handed over any more."""
+        with self.lock:
+            self._hand_over = lambda traits: None
+            self._errands.stop()
+            if self._pulse is not None:
+                self._pulse.stop()
+
+    def _tell(self, traits: Traits) -> None:
+        with self.lock:
+            self._hand_over(traits)
+
+    def _count(self) -> None:
+        """Count exactly what was only estimated."""
+        session, counter = self.desk.session, self._counter
+
+        def take(ledger: Ledger) -> None:
+            with self.lock:
+                if self.desk.session is session:
+                    self._counted = True
+                    self._adopt(session, ledger)
+                else:
+                    # It has grown meanwhile. What was counted is remembered by its text.
+                    self._count()
+
+        def work(tell: Tell) -> Ledger:
+            return count_tokens(session, counter, tell)
+
+        self._errands.send("count", "Counting tokens", work, take, self._regret)
+
+    def _adopt(self, session: Session, ledger: Ledger) -> None:
+        """Plan anew what is wanted, and hand that over."""
+        desk, had, before = self.desk, self.desk.run, self.desk.wanted
+        desk.follow(session, ledger)
+        traits = desk.answer({}, self._seq)
+        if not traits["_error"]:
+            # What was said to the user's hand is not taken back for this.
+            del traits["_error"]
+        traits |= {name: value for name, value in desk.wanted.items() if value != before[name]}
+        if self.replaying:
+            traits |= self._live()
+        self._tell(traits | self._drop_run(had, traits))
+
+    def _live(self) -> Traits:
+        """Live the session again; a long one in the background. What cannot be lived is put away."""
+        try:
+            if not self._long:
+                return self.desk.live_again()
+            life = self.desk.prepare_life()
+        except InspectorError as error:
+            self.trouble, self.replaying = error, False
+            return {"_error": printable(str(error)), "replay": False}
+        if life is None:
+            return {}
+        living = (life.ledger, life.policy, life.scenario)
+        if living != self._living or not self._errands.is_on("replay"):
+            self._living = living
+            self._errands.send(
+                "replay", "Living the session again", life.live, self._take_run, self._regret_run
+            )
+        return {}
+
+    def _drop_run(self, had: Run | None, traits: Traits) -> Traits:
+        dropped = had is not None and self.desk.run is None and "_run" not in traits
+        return {"_run": {}, "_run_data": b""} if dropped else {}
+
+    def _take_run(self, run: Run) -> None:
+        with self.lock:
+            self._tell(self.desk.adopt_run(run))
+
+    def _regret_run(self, error: Exception) -> None:
+        with self.lock:
+            self.replaying = False
+            self._tell({"_error": tell_error(error), "replay": False})
+
+    def _regret(self, error: Exception) -> None:
+        self._tell({"_error": tell_error(error)})
+
+
+def tell_error(error: Exception) -> str:
+    """A sentence for whoever looks at a screen."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}."
+    return printable(str(error) or type(error).__name__)
+
+
+def _is_long(session: Session) -> bool:
+    """Whether counting or replaying it takes long enough to be noticed."""
+    return sum(len(block.text) for entry in session.entries for block in entry.blocks) > LONG

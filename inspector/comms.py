@@ -1,0 +1,66 @@
+"""DOOR: a document's way to a kernel, where there is no server to ask (JupyterLite). Importing it opens it.
+
+One comm of the target "compaction-inspector" is one document. Its opening message holds "path" (below
+"root") or "bundled", and "wanted". To the front end go {"traits", "data": names of the buffers}, {"reply"}
+and {"error"}; from there come {"wanted"} and {"ask"}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from comm import get_comm_manager
+from comm.base_comm import BaseComm
+
+from .bundled import open_bundled
+from .clerk import Clerk, Traits, tell_error
+from .desk import NAMES
+from .disk import open_session
+from .errors import InspectorError
+
+TARGET = "compaction-inspector"
+
+
+def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
+    """Serve one document until its comm is closed."""
+    asked = message["content"]["data"]
+
+    def send(traits: Traits) -> None:
+        data = [name for name, value in traits.items() if isinstance(value, bytes)]
+        plain = {name: value for name, value in traits.items() if name not in data}
+        comm.send({"traits": plain, "data": data}, buffers=[traits[name] for name in data])
+
+    try:
+        place = Path(asked.get("root") or ".").expanduser() / asked.get("path", "")
+        clerk = Clerk(open_bundled() if asked.get("bundled") else open_session(place), send)
+        wanted = asked.get("wanted", {})
+        try:
+            first = clerk.start(_choices(wanted), bool(wanted.get("replay")))
+        except InspectorError as error:
+            first = {**clerk.start({}), "_error": tell_error(error)}
+    except (InspectorError, OSError) as error:
+        comm.send({"error": tell_error(error)})
+        return
+
+    def receive(message: Mapping[str, Any]) -> None:
+        said = message["content"]["data"]
+        if "wanted" in said:
+            wanted = said["wanted"]
+            with clerk.lock:
+                send(clerk.want(_choices(wanted), int(wanted.get("_seq", 0)), wanted.get("replay")))
+        if "ask" in said and (reply := clerk.reply(said["ask"])) is not None:
+            comm.send({"reply": reply})
+
+    comm.on_msg(receive)
+    comm.on_close(lambda _: clerk.close())
+    send(first)
+    clerk.begin()
+
+
+def _choices(wanted: Mapping[str, Any]) -> Traits:
+    return {name: wanted[name] for name in NAMES if name in wanted}
+
+
+get_comm_manager().register_target(TARGET, open_document)

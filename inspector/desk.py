@@ -1,0 +1,319 @@
+"""One workbench without a screen: what a user wants goes in, the values to show come out.
+
+The widget, the server, the kernel's comm and the export all stand on a `Desk`. It touches no file, clock
+or thread; who calls it from several threads holds a lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .closeup import describe_body, describe_rows, describe_summary
+from .errors import EditError, InspectorError
+from .history import History, trace_history
+from .ledger import Ledger, count_tokens
+from .plan import Plan, make_plan
+from .policies import add_policy, find_policy
+from .policy import Edits, Policy
+from .printable import printable
+from .replays import replay
+from .run import Run
+from .runview import draw_run
+from .scenario import Scenario, read_scenario
+from .session import Session
+from .view import Picture, draw_plan, draw_scene
+
+Tell = Callable[[float], None]
+
+NAMES = ("cut", "policy", "settings", "pins", "at", "versus")
+"""What a user wants: text, or JSON objects and lists of it."""
+TYPES: dict[str, type] = {
+    "cut": str,
+    "policy": str,
+    "settings": dict,
+    "pins": list,
+    "at": str,
+    "versus": dict,
+}
+MOST_ROWS = 500
+MOST_HITS = 200
+
+
+class Life(NamedTuple):
+    """A session and all that a replay of it depends on."""
+
+    session: Session
+    ledger: Ledger
+    history: History
+    policy: Policy
+    scenario: Scenario
+    window: int | None
+
+    def live(self, tell: Tell | None = None) -> Run:
+        return replay(
+            self.session,
+            self.policy,
+            self.scenario,
+            ledger=self.ledger,
+            window=self.window,
+            history=self.history,
+            tell=tell,
+        )
+
+
+class Desk:
+    """A session, what is wanted of it, and the plans that answer.
+
+    `wanted` holds the values of `NAMES` that were answered last; at first the fullest moment under
+    `policy`. `plan` is theirs. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
+    `refused` says why there is none where one was wanted. `run` is the replay last lived.
+
+    >>> from inspector import open_bundled
+    >>> desk = Desk(open_bundled(), "keep-recent-turns")
+    >>> sorted(desk.answer({"versus": {"policy": "claude-code"}}))
+    ['_error', '_other', '_other_data', '_plan', '_plan_data', '_scene', '_scene_data']
+    >>> desk.plan.policy.name, desk.other.policy.name
+    ('keep-recent-turns', 'claude-code')
+    """
+
+    NAMES = NAMES
+
+    def __init__(
+        self,
+        session: Session,
+        policy: str | Policy | dict[str, Any] = "flue",
+        *,
+        counter: str = "calibrated",
+        window: int | None = None,
+        scenario: Scenario | dict[str, Any] | None = None,
+        ledger: Ledger | None = None,
+    ) -> None:
+        self.session, self.window = session, window
+        self.ledger = count_tokens(session, counter) if ledger is None else ledger
+        self.history: History = trace_history(session, self.ledger)
+        self.scenario = read_scenario(scenario)
+        self.plan: Plan
+        self.other: Plan | Picture | None = None
+        self.refused: InspectorError | None = None
+        self.run: Run | None = None
+        name = policy if isinstance(policy, str) else add_policy(policy).name
+        fullest = self.history.fullest
+        self.wanted: dict[str, Any] = {
+            "cut": "",
+            "policy": name,
+            "settings": {},
+            "pins": [],
+            "at": fullest.at if fullest is not None else "",
+            "versus": {},
+        }
+        self._answered = self._grew = False
+        self._drawn: str | None = None
+        self._compared: dict[str, Any] | None = None
+        self._picture: dict[str, Any] = {}
+
+    @property
+    def moment(self) -> Session:
+        """The session as it stood at the moment that is planned."""
+        return self._moment(self.wanted["at"])
+
+    def answer(self, wanted: Mapping[str, Any], seq: int = 0) -> dict[str, Any]:
+        """Plan what is wanted and remember it; the traits to set, those of the wire only.
+
+        `wanted` may hold some of `NAMES`; the others stay, but what belonged to another moment or policy
+        goes with it, so read `self.wanted` afterwards. Raises what `make_plan` raises, and then everything
+        is as it was. A plan B that cannot be made is told in "_error" and there is none.
+        """
+        wanted = self._settle(wanted)
+        moment = self._moment(wanted["at"])
+        try:
+            plan = self._plan(moment, wanted)
+        except InspectorError:
+            if not self._grew or not (wanted["cut"] or wanted["pins"]):
+                raise
+            # The session has grown past what the hand had set.
+            wanted |= {"cut": "", "pins": []}
+            plan = self._plan(moment, wanted)
+        answer: dict[str, Any] = {"_error": ""}
+        if wanted["at"] != self._drawn:
+            answer["_scene"], answer["_scene_data"] = draw_scene(plan, self.history)
+        answer["_plan"], answer["_plan_data"] = draw_plan(plan, seq)
+        told = self._compare(plan, wanted)
+        if self.refused is not None:
+            wanted["versus"] = {}
+        # Remembered last: a plan that could not be drawn leaves everything as it was.
+        if wanted["policy"] != self.wanted["policy"]:
+            # A run under another policy is no answer any more.
+            self.run = None
+        self.plan, self.wanted, self._drawn = plan, wanted, wanted["at"]
+        self._picture, self._answered, self._grew = answer["_plan"], True, False
+        return answer | told
+
+    def confirm(self, seq: int, error: str = "") -> dict[str, Any]:
+        """The plan as it stands, as the answer to another question; with why nothing came of that one."""
+        answer: dict[str, Any] = {"_plan": {**self._picture, "seq": seq}}
+        return {**answer, "_error": printable(error)} if error else answer
+
+    def live_again(self, wanted: Mapping[str, Any] | None = None, tell: Tell | None = None) -> dict[str, Any]:
+        """Live the whole session again under the policy wanted; the traits to set, none where that was done.
+
+        `tell` hears the share that is done and may raise `Stopped`. Raises what `replay` raises.
+        """
+        life = self.prepare_life(wanted)
+        return {} if life is None else self.adopt_run(life.live(tell))
+
+    def prepare_life(self, wanted: Mapping[str, Any] | None = None) -> Life | None:
+        """The same as work to be done elsewhere; None where it was done."""
+        wanted = {**self.wanted, **(wanted or {})}
+        policy = find_policy(wanted["policy"]).configured(dict(wanted["settings"]))
+        if self.run is not None and (self.run.policy, self.run.scenario) == (policy, self.scenario):
+            return None
+        return Life(self.session, self.ledger, self.history, policy, self.scenario, self.window)
+
+    def adopt_run(self, run: Run) -> dict[str, Any]:
+        """Take over what was lived elsewhere; the traits to set. A run of other counts is no answer."""
+        if run.ledger is not self.ledger:
+            return {}
+        self.run = run
+        picture, data = draw_run(run)
+        return {"_run": picture, "_run_data": data}
+
+    def look_up(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """The reply to a question of the browser, without its type and id.
+
+        Raises `InspectorError`, LookupError, TypeError or ValueError for one that makes no sense.
+        """
+        kind = asked.get("type")
+        if kind == "rows":
+            first = int(asked["from"])
+            last = min(int(asked["to"]), first + MOST_ROWS)
+            return {"from": first, "rows": describe_rows(self.plan, first, last)}
+        if kind == "body":
+            return {"row": int(asked["row"]), **describe_body(self.plan, int(asked["row"]))}
+        if kind == "summary":
+            return {"place": int(asked["place"]), **describe_summary(self.plan, int(asked["place"]))}
+        if kind == "search":
+            from .finder import find_text
+
+            return find_text(self.plan.session, self.history, str(asked["query"]), limit=MOST_HITS)
+        if kind == "lesson":
+            from .lesson import play_rules
+
+            return play_rules(self.plan, int(asked["place"]))
+        raise ValueError(f"the workbench does not know the question {kind!r}")
+
+    def reply(self, asked: object) -> dict[str, Any]:
+        """The whole reply to a message; one that makes no sense gets a sentence."""
+        if not isinstance(asked, dict):
+            return {"type": "error", "id": None, "sentence": "A question is an object with a type."}
+        try:
+            found = self.look_up(asked)
+        except (InspectorError, LookupError, TypeError, ValueError) as error:
+            sentence = printable(f"This question has no answer: {error}")
+            return {"type": "error", "id": asked.get("id"), "sentence": sentence}
+        return {"type": asked.get("type"), "id": asked.get("id"), **found}
+
+    def follow(self, session: Session, ledger: Ledger | None = None) -> None:
+        """The session grew, or was counted better: the next answer draws a new scene.
+
+        The moment stays where it is; at the live end it goes with the end. `ledger` is by default counted
+        as the last one was.
+        """
+        if ledger is None:
+            fitted = self.ledger.calibration is not None
+            ledger = count_tokens(session, "calibrated" if fitted else self.ledger.counter)
+        ledger.check(session)
+        history = trace_history(session, ledger)
+        at = self.wanted["at"]
+        if at and (at == _end(self.session) or at not in session.index):
+            at = _end(session)
+        self.session, self.ledger, self.history = session, ledger, history
+        self.wanted = {**self.wanted, "at": at}
+        self._grew, self._drawn, self._compared = True, None, None
+        self.run = None
+
+    def _moment(self, at: str) -> Session:
+        return self.session.at(at) if at else self.session
+
+    def _plan(self, moment: Session, wanted: Mapping[str, Any]) -> Plan:
+        edits = Edits(
+            cut=wanted.get("cut") or None,
+            pins=tuple(wanted.get("pins", ())),
+            settings=dict(wanted.get("settings", {})),
+        )
+        return make_plan(moment, self.ledger, find_policy(wanted["policy"]), edits, window=self.window)
+
+    def _settle(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """All of `NAMES`, each of its type, without what no longer belongs."""
+        whole = {name: wanted.get(name, self.wanted[name]) for name in NAMES}
+        _check(whole)
+        return _carry(whole, self.wanted) if self._answered else whole
+
+    def _compare(self, plan: Plan, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """Plan B where it has changed; one that cannot be made is `refused`, and plan A stands."""
+        asked = {"at": wanted["at"], "versus": wanted["versus"]}
+        self.refused = None
+        if asked == self._compared or not (wanted["versus"] or self.other):
+            return {}
+        answer: dict[str, Any] = {"_other": {}, "_other_data": b""}
+        self.other, self._compared = None, asked
+        if not wanted["versus"]:
+            return answer
+        try:
+            self.other, (answer["_other"], answer["_other_data"]) = self._draw_other(plan, wanted["versus"])
+        except InspectorError as error:
+            self.refused, self._compared = error, None
+            answer["_error"] = printable(f"There is no plan B. {error}")
+        return answer
+
+    def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | Picture, Picture]:
+        if versus.get("recorded"):
+            from .recorded import draw_recorded
+
+            picture, data = draw_recorded(plan, self.history)
+            return (picture, data), ({"label": "recorded", **picture}, data)
+        _check({f"versus.{name}": value for name, value in versus.items()})
+        if not versus.get("policy"):
+            raise EditError("versus", f"{dict(versus)!r:.60}", "plan B has a policy, or is what was recorded")
+        other = self._plan(plan.session, versus)
+        picture, data = draw_plan(other)
+        return other, ({**picture, "label": printable(other.policy.title or other.policy.name, 120)}, data)
+
+
+_WORDS: dict[type, str] = {str: "text", dict: "object", list: "list"}
+
+
+def _end(session: Session) -> str:
+    """The last entry of the path, "" where there is none."""
+    return session.entries[session.path[-1]].id if session.path else ""
+
+
+def _check(wanted: Mapping[str, Any]) -> None:
+    """Raise `EditError` for a value of another type than its name has."""
+    for name, value in wanted.items():
+        kind: type[Any] = TYPES.get(name.removeprefix("versus."), object)
+        if not isinstance(value, kind):
+            raise EditError(name, f"{value!r:.60}", f"it is no {_WORDS[kind]}")
+        if kind is list and not all(isinstance(item, str) for item in value):
+            raise EditError(name, f"{value!r:.60}", "they are names of entries or blocks")
+
+
+def _carry(wanted: dict[str, Any], previous: Mapping[str, Any]) -> dict[str, Any]:
+    """What belonged to the moment or the policy before goes with it, unless it was set anew together.
+
+    Another moment has no cut and no pins yet; another policy places its own cut, with its own settings.
+    """
+    out = dict(wanted)
+    if wanted["at"] != previous["at"]:
+        if wanted["cut"] == previous["cut"]:
+            out["cut"] = ""
+        if wanted["pins"] == previous["pins"]:
+            out["pins"] = []
+        if wanted["versus"] == previous["versus"]:
+            out["versus"] = {k: v for k, v in wanted["versus"].items() if k not in ("cut", "pins")}
+    if wanted["policy"] != previous["policy"]:
+        if wanted["settings"] == previous["settings"]:
+            out["settings"] = {}
+        if wanted["cut"] == previous["cut"]:
+            out["cut"] = ""
+    return out

@@ -1,0 +1,74 @@
+"""Bytes that arrive in pieces -> `Session`: a file of lines, read while it is being written.
+
+At any time the session is the one that reading all of the file anew would give. Only what is new is decoded.
+"""
+
+from __future__ import annotations
+
+from ..session import Corrupt, Session, Source
+from .records import Reader, iter_lines, paused_gc
+from .usages import clear_usage
+
+
+class Growth:
+    """What was read of a growing file. `offset` is where the next bytes are wanted from.
+
+    That is behind the last line that could be taken. A last line without a line end is taken when it is
+    whole; else it is a corrupt record for now, and read again with what follows.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        """Nothing yet. Raises `ValueError` for a format that is none of lines."""
+        if reader.start is None:
+            raise ValueError(f"{reader.name} is no format of lines")
+        self.reader = reader
+        self.offset = 0
+        self._line = 1
+        self._lines = reader.start()
+        self._unended = False
+        self._unfinished: Corrupt | None = None
+
+    def continues(self, data: bytes) -> bool:
+        """Whether these bytes, from `offset` to the end of the file, can follow what was taken."""
+        return not (self._unended and data) or data.startswith(b"\n")
+
+    def feed(self, data: bytes) -> bool:
+        """Take the bytes from `offset` to the end of the file. Whether the session is another by them."""
+        taken, unfinished = False, self._unfinished
+        if self._unended and data:
+            # The line end of a line that was taken without it.
+            data, self._unended = data[1:], False
+            self.offset, self._line = self.offset + 1, self._line + 1
+        view, end = memoryview(data), data.rfind(b"\n") + 1
+        for source, line in iter_lines(view[:end], self._line, self.offset):
+            self._lines.take(source, line)
+            taken = True
+        self.offset, self._line = self.offset + end, self._line + data.count(b"\n")
+        self._unfinished = None
+        for source, line in iter_lines(view[end:], self._line, self.offset):
+            taken = self._take_last(source, line) or taken
+        return taken or self._unfinished != unfinished
+
+    def _take_last(self, source: Source, line: memoryview) -> bool:
+        """Take a line without a line end, if it is whole. Whether it is."""
+        corrupt = self._lines.corrupt
+        before = len(corrupt)
+        self._lines.take(source, line)
+        self._lines.check_last(source)
+        if len(corrupt) > before:
+            self._unfinished = corrupt.pop()
+            return False
+        self.offset, self._unended = source.offset + source.size, True
+        return True
+
+    def make_session(self) -> Session:
+        """The session of all that was fed. Raises `EmptySession` when nobody says anything in it yet."""
+        corrupt = self._lines.corrupt
+        if self._unfinished is not None:
+            corrupt.append(self._unfinished)
+        try:
+            with paused_gc():
+                return clear_usage(self._lines.make_session())
+        finally:
+            if self._unfinished is not None:
+                corrupt.pop()

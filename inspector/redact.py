@@ -1,0 +1,198 @@
+"""Texts -> the same without secrets, and a list of what was taken out that shows none of it.
+
+A secret is called by its kind and the beginning of its SHA-256, so that the same one has the same name wherever
+it stands, in every session. All that is found is taken out but what is kept by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from .detector import Grade, Span, find_spans
+from .errors import EditError, RedactionError
+
+MOST_PLACES = 5
+_LONGEST_KEY = 80
+
+HINTS = {
+    "private-key": "a private key",
+    "authorization": "the credentials of an HTTP request",
+    "header": "the key in an HTTP header",
+    "environment-value": "a value set in the environment",
+    "assigned-value": "a value assigned to a name that tells of a secret",
+    "url-password": "the password in an address",
+    "email": "an e-mail address",
+    "user": "a user's name in the path of a home directory",
+}
+
+
+class Finding(NamedTuple):
+    """One secret: its name, how often it stands, and the first places where it does."""
+
+    name: str
+    kind: str
+    grade: Grade
+    count: int
+    where: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        """What it is, in words."""
+        return HINTS.get(self.kind, f"a known form: {self.kind.replace('-', ' ')}")
+
+
+@dataclass
+class Redactor:
+    """Finds secrets in the texts it is given, then takes them out of any text.
+
+    First `look` at everything that is to be handed on, then `clean` it. A secret found in one text is taken out
+    of all, where it is telling enough to be known again without what stood around it.
+
+    >>> redactor = Redactor()
+    >>> redactor.look("e1/0", "export TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH")
+    >>> redactor.clean("then hf_abcdefghijklmnopqrstuvwxyzABCDEFGH again")
+    'then [redacted huggingface-token b9fba6f5] again'
+    """
+
+    keep: frozenset[str] = frozenset()
+    _spans: dict[str, tuple[Span, ...]] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
+    _grades: dict[str, tuple[str, Grade]] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
+    _places: dict[str, dict[str, None]] = field(default_factory=dict)
+    _known: re.Pattern[str] | None = None
+
+    def look(self, where: str, value: Any) -> None:
+        """Find what is secret in a text, or in every text of a JSON-like value, which stands at `where`.
+
+        Raises `RedactionError` when that cannot be done.
+        """
+        for text, spans in _walk(value, self._find):
+            for span in spans:
+                secret = text[span.start : span.end]
+                name = self._names.get(secret) if span.alone else None
+                if name is None:
+                    name = name_secret(span.kind, secret)
+                    self._grades[name] = span.kind, span.grade
+                    if span.alone:
+                        self._names[secret] = name
+                        self._known = None
+                self._counts[name] = self._counts.get(name, 0) + 1
+                self._places.setdefault(name, {})[where] = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, secrets before what is only personal, the most frequent first."""
+        found = [
+            Finding(name, *self._grades[name], count, tuple(self._places[name])[:MOST_PLACES])
+            for name, count in self._counts.items()
+        ]
+        return tuple(sorted(found, key=lambda item: (item.grade != "secret", -item.count, item.name)))
+
+    def check_keep(self) -> None:
+        """Raise `EditError` for a name to be kept that nothing found has."""
+        for name in sorted(self.keep - self._counts.keys()):
+            raise EditError("keep", name, "nothing of this name was found")
+
+    def clean(self, text: str) -> str:
+        """The text without what is secret in it."""
+        cuts = [
+            (span.start, span.end, self._names.get(text[span.start : span.end]) or _name(text, span))
+            for span in self._find(text)
+        ]
+        for match in self._everywhere.finditer(text):
+            cuts.append((*match.span(), self._names[match.group()]))
+        out, at = [], 0
+        for start, end, name in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
+            if end <= at or name in self.keep:
+                continue
+            out += [text[at : max(start, at)], f"[redacted {name}]"] if start >= at else [f"[redacted {name}]"]
+            at = end
+        return "".join([*out, text[at:]]) if out else text
+
+    def clean_tree(self, value: Any) -> Any:
+        """The same for every text in a JSON-like value, keys too."""
+        if isinstance(value, str):
+            return self.clean(value)
+        if isinstance(value, dict):
+            return {
+                self.clean(key) if isinstance(key, str) else key: self._clean_member(key, item)
+                for key, item in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return [self.clean_tree(item) for item in value]
+        return value
+
+    def check(self, text: str) -> None:
+        """Raise `RedactionError` when a secret that was found still stands in a text that is to be handed on."""
+        for match in self._everywhere.finditer(text):
+            if self._names[match.group()] not in self.keep:
+                raise RedactionError(f"{self._names[match.group()]} was found, but is still there")
+
+    @property
+    def _everywhere(self) -> re.Pattern[str]:
+        """All that is known to be secret by itself, the longest first."""
+        if self._known is None:
+            values = sorted(self._names, key=lambda value: (-len(value), value))
+            self._known = re.compile("|".join(map(re.escape, values)) or r"(?!)")
+        return self._known
+
+    def _find(self, text: str) -> tuple[Span, ...]:
+        found = self._spans.get(text)
+        if found is None:
+            found = self._spans[text] = tuple(find_spans(text))
+        return found
+
+    def _clean_member(self, key: Any, value: Any) -> Any:
+        if not isinstance(value, str):
+            return self.clean_tree(value)
+        spans = _assigned(key, value, self._find)
+        if spans and (name := name_secret(spans[0].kind, value)) not in self.keep:
+            return f"[redacted {self._names.get(value, name)}]"
+        return self.clean(value)
+
+
+def name_secret(kind: str, secret: str) -> str:
+    """The name of a secret: its kind and the first 8 digits of its SHA-256."""
+    return f"{kind} {sha256(secret.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def _name(text: str, span: Span) -> str:
+    return name_secret(span.kind, text[span.start : span.end])
+
+
+def _walk(value: Any, find: Any) -> Iterator[tuple[str, Iterable[Span]]]:
+    """Every text in a value with what is found in it; a value counts as assigned to its key."""
+    if isinstance(value, str):
+        yield value, find(value)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(key, str):
+                yield key, find(key)
+            if isinstance(item, str) and (spans := _assigned(key, item, find)):
+                yield item, spans
+            else:
+                yield from _walk(item, find)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _walk(item, find)
+
+
+def _assigned(key: Any, value: str, find: Any) -> list[Span]:
+    """The whole value as a secret, where its key says that it is one."""
+    if not isinstance(key, str) or not 6 <= len(value) <= 400 or len(key) > _LONGEST_KEY or find(value):
+        return []
+    head = f'"{key}":"'
+    for span in find(f'{head}{value}"'):
+        if span.start >= len(head) and span.end <= len(head) + len(value):
+            return [Span(0, len(value), span.kind, span.grade, span.alone)]
+    return []
+
+
+def keep_names(keep: Collection[str]) -> frozenset[str]:
+    """The names to be kept; a single text is one name, not its letters."""
+    return frozenset([keep] if isinstance(keep, str) else keep)

@@ -1,0 +1,207 @@
+"""DOOR: the Jupyter Server extension. A session file is opened by the server itself, without a kernel.
+
+Every route is authenticated. Paths are the contents manager's, which confines them to the server's root
+and hides what is hidden. Reading, counting and planning are done in threads, off the event loop.
+
+    POST   inspector/open             {"path" or "bundled": true, "wanted"}  -> frame
+    POST   inspector/desks/ID         {"wanted"}                             -> frame
+    POST   inspector/desks/ID/ask     {"type", ...}                          -> JSON
+    GET    inspector/desks/ID/news    ?rev=                                  -> frame, at the latest in 25 s
+    POST   inspector/desks/ID/stop
+    DELETE inspector/desks/ID
+
+A frame is what `tenants.pack_frame` makes. A refusal is {"message": a sentence, "reason"}.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.services.contents.fileio import FileManagerMixin
+from jupyter_server.utils import url_path_join
+from tornado import web
+
+from .clerk import tell_error
+from .errors import InspectorError
+from .tenants import OWN, Source, Tenant, Tenants
+
+Method = TypeVar("Method", bound=Callable[..., Awaitable[None]])
+
+PATIENCE = 25.0
+"""Seconds that a question for news waits at most."""
+THREADS = 6
+GONE = "The server has closed this session to make room for others, or was started anew. Open it again."
+FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
+
+
+class Refusal(Exception):
+    """A request that gets a sentence and a status."""
+
+    def __init__(self, status: int, sentence: str, reason: str = "") -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.reason = status, sentence, reason
+
+
+def guarded(method: Method) -> Method:
+    """Only for who is logged in, and may read this server's files."""
+    return cast(Method, web.authenticated(authorized("read", resource="contents")(method)))
+
+
+class DeskHandler(APIHandler):
+    """What the routes share."""
+
+    def initialize(self, tenants: Tenants, pool: ThreadPoolExecutor) -> None:
+        self.tenants, self.pool = tenants, pool
+
+    async def off_loop(self, work: Any, *args: Any) -> Any:
+        """Do something in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self.pool, work, *args)
+
+    def tenant(self, id: str) -> Tenant:
+        found = self.tenants.find(id)
+        if found is None:
+            raise Refusal(404, GONE)
+        return found
+
+    def body(self) -> dict[str, Any]:
+        asked = self.get_json_body()
+        if not isinstance(asked, dict):
+            raise Refusal(400, "The request's body is no JSON object.")
+        return asked
+
+    def wanted(self) -> dict[str, Any]:
+        """What the screen wants, with values of their types where nobody else looks."""
+        wanted = self.body().get("wanted", {})
+        if not isinstance(wanted, dict):
+            raise Refusal(400, "What is wanted is no JSON object.")
+        for name, blank in {**OWN, "replay": False}.items():
+            if type(wanted.get(name, blank)) is not type(blank):
+                raise Refusal(400, f"{name} is no {type(blank).__name__}.")
+        return wanted
+
+    def send_frame(self, frame: bytes) -> None:
+        self.finish(frame, set_content_type="application/octet-stream")
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        error = kwargs.get("exc_info", (None, None, None))[1]
+        if not isinstance(error, Refusal):
+            super().write_error(status_code, **kwargs)
+            return
+        self.set_status(error.status)
+        self.finish(json.dumps({"message": error.sentence, "reason": error.reason}))
+
+    def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
+        if not isinstance(value, Refusal):
+            super().log_exception(typ, value, tb)
+
+
+class OpenHandler(DeskHandler):
+    """A document is opened."""
+
+    @guarded
+    async def post(self) -> None:
+        asked, wanted = self.body(), self.wanted()
+        source = Source() if asked.get("bundled") else await self.find(asked.get("path"))
+        try:
+            tenant = await self.off_loop(Tenant, source, wanted, asyncio.get_running_loop())
+        except (InspectorError, OSError) as error:
+            # The server's own folders are nobody's business.
+            sentence = tell_error(error).replace(source.path or "\0", source.name)
+            raise Refusal(422, sentence, type(error).__name__) from None
+        if not self.tenants.admit(tenant):
+            raise Refusal(409, FULL)
+        # Packed before anything is found out behind it.
+        self.send_frame(await self.off_loop(lambda: tenant.frame(0, desk=tenant.id)))
+        tenant.clerk.begin()
+
+    async def find(self, path: object) -> Source:
+        """The file that a path of the contents manager means."""
+        if not isinstance(path, str) or not path.strip("/"):
+            raise Refusal(400, "The request names no path.")
+        contents: Any = self.contents_manager
+        if not contents.allow_hidden and await ensure_async(contents.is_hidden(path)):
+            raise Refusal(404, f"There is no file {path}.")
+        model = await ensure_async(contents.get(path, content=False))
+        if model["type"] == "directory":
+            raise Refusal(422, f"{path} is a folder.", "ReadError")
+        if isinstance(contents, FileManagerMixin):
+            return Source(contents._get_os_path(path.strip("/")), name=path)
+        model = await ensure_async(contents.get(path, content=True, type="file", format="text"))
+        return Source(content=model["content"].encode(), name=path)
+
+
+class ChangeHandler(DeskHandler):
+    """Something else is wanted, or the document is closed."""
+
+    @guarded
+    async def post(self, id: str) -> None:
+        self.send_frame(await self.off_loop(self.tenant(id).change, self.wanted()))
+
+    @guarded
+    async def delete(self, id: str) -> None:
+        self.tenants.leave(id)
+        self.set_status(204)
+        self.finish()
+
+
+class AskHandler(DeskHandler):
+    """A question that has one answer."""
+
+    @guarded
+    async def post(self, id: str) -> None:
+        reply = await self.off_loop(self.tenant(id).clerk.reply, self.body())
+        self.finish(json.dumps(reply or {}))
+
+
+class StopHandler(DeskHandler):
+    """Enough of what is done in the background."""
+
+    @guarded
+    async def post(self, id: str) -> None:
+        await self.off_loop(self.tenant(id).clerk.stop)
+        self.finish("{}")
+
+
+class NewsHandler(DeskHandler):
+    """Whoever looks at a document asks this again and again; it does not keep an idle server alive."""
+
+    _track_activity = False
+    gone = False
+
+    @guarded
+    async def get(self, id: str) -> None:
+        tenant, since = self.tenant(id), self.get_query_argument("rev", "0")
+        if not since.isascii() or not since.isdigit():
+            raise Refusal(400, "rev is no number.")
+        await tenant.listen(int(since), PATIENCE, self.pool, lambda: self.gone)
+        if tenant.closed:
+            raise Refusal(404, GONE)
+        if not self.gone:
+            self.send_frame(await self.off_loop(tenant.frame, int(since)))
+
+    def on_connection_close(self) -> None:
+        self.gone = True
+
+
+def _load_jupyter_server_extension(app: Any) -> None:
+    """Add the routes to a Jupyter server."""
+    shared = {
+        "tenants": Tenants(),
+        "pool": ThreadPoolExecutor(THREADS, thread_name_prefix="compaction-inspector"),
+    }
+    base = url_path_join(app.web_app.settings["base_url"], "inspector")
+    routes = (
+        ("open", OpenHandler),
+        (r"desks/([\w-]+)", ChangeHandler),
+        (r"desks/([\w-]+)/ask", AskHandler),
+        (r"desks/([\w-]+)/stop", StopHandler),
+        (r"desks/([\w-]+)/news", NewsHandler),
+    )
+    app.web_app.add_handlers(".*$", [(url_path_join(base, route), at, shared) for route, at in routes])

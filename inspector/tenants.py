@@ -1,0 +1,206 @@
+"""DOOR: what the server keeps of each open document: a clerk, and the traits by revision."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import struct
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .bundled import open_bundled
+from .clerk import Clerk, Traits, tell_error
+from .desk import NAMES
+from .errors import InspectorError
+from .readers import read_session
+from .session import Session
+from .tail import Tail
+
+OWN: Traits = {"mode": "explore", "focus": "", "_seq": 0}
+"""What a screen decides and nobody answers."""
+BLANK: Traits = {
+    "_run": {},
+    "_other": {},
+    "_work": {},
+    "_run_data": b"",
+    "_other_data": b"",
+    **OWN,
+}
+"""What is so until something else is said."""
+MOST = 16
+"""Documents kept at once."""
+MOST_BYTES = 1_000_000_000
+"""Bytes of all their files together."""
+
+
+class Source(NamedTuple):
+    """Where a session comes from: a file that is followed, a content, or neither: the bundled one."""
+
+    path: str = ""
+    content: bytes | None = None
+    name: str = ""
+
+
+class Tenant:
+    """An open document. Only `listen` belongs to the event loop; the rest may be called from any thread.
+
+    `rev` counts changes; `heard` is the revision of the last one that came from behind: exact counts, a
+    grown file, progress. Raises what `open_session` raises.
+    """
+
+    def __init__(self, source: Source, wanted: Mapping[str, Any], loop: asyncio.AbstractEventLoop) -> None:
+        self.id = secrets.token_urlsafe(16)
+        self.rev = self.heard = self.listeners = 0
+        self.closed = False
+        self._loop, self._news = loop, asyncio.Event()
+        self._looking = threading.Lock()
+        self._traits: Traits = {}
+        self._revs: dict[str, int] = {}
+        self._tail = Tail(source.path) if source.path else None
+        self.size = Path(source.path).stat().st_size if source.path else len(source.content or b"")
+        self.clerk = Clerk(self._tail.session if self._tail else _read(source), self._hear)
+        replay = bool(wanted.get("replay"))
+        try:
+            first = self.clerk.start(_choices(wanted), replay)
+        except InspectorError as error:
+            # What was decided last time may not fit the file any more; it opens all the same.
+            first = {**self.clerk.start({}, replay), "_error": tell_error(error)}
+        own = {name: wanted[name] for name in OWN if name in wanted}
+        self._keep({**BLANK, **own, **first})
+
+    def change(self, wanted: Mapping[str, Any]) -> bytes:
+        """Answer what is wanted: a frame with what is otherwise than the screen has it now."""
+        with self.clerk.lock:
+            before, known = self.rev, (*NAMES, *OWN, "replay")
+            self._traits |= {name: wanted[name] for name in known if name in wanted}
+            self._keep(self.clerk.want(_choices(wanted), self._traits["_seq"], wanted.get("replay")))
+            return self.frame(before)
+
+    def frame(self, since: int, **head: Any) -> bytes:
+        """All traits that were changed after the revision `since`."""
+        with self.clerk.lock:
+            changed = {name: self._traits[name] for name, rev in self._revs.items() if rev > since}
+            return pack_frame(changed, rev=self.rev, **head)
+
+    async def listen(self, since: int, seconds: float, pool: Executor, gone: Callable[[], bool]) -> None:
+        """Wait for news after a revision, at most so long; the file is looked at every second meanwhile."""
+        end = self._loop.time() + seconds
+        self.listeners += 1
+        try:
+            while self.heard <= since and not self.closed and not gone():
+                left = end - self._loop.time()
+                if left <= 0:
+                    return
+                look: asyncio.Future[Any] = self._loop.run_in_executor(pool, self.look)
+                news: asyncio.Future[Any] = asyncio.ensure_future(self._news.wait())
+                await asyncio.wait([look, news], timeout=min(1.0, left))
+                news.cancel()
+        finally:
+            self.listeners -= 1
+
+    def look(self) -> None:
+        """Look whether the file has grown, unless somebody is looking."""
+        if self._tail is not None and not self.closed and self._looking.acquire(blocking=False):
+            try:
+                self.clerk.look(self._tail)
+            finally:
+                self._looking.release()
+
+    def close(self) -> None:
+        """Stop all work; whoever waits for news gets none."""
+        self.closed = True
+        self.clerk.close()
+        self._wake()
+
+    def _hear(self, traits: Traits) -> None:
+        self._keep(traits)
+        self.heard = self.rev
+        self._wake()
+
+    def _wake(self) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._ring)
+
+    def _ring(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def _keep(self, traits: Traits) -> None:
+        self.rev += 1
+        for name, value in traits.items():
+            if name not in self._revs or self._traits.get(name) != value:
+                self._traits[name], self._revs[name] = value, self.rev
+
+
+class Tenants:
+    """The open documents; those not used for longest make room for new ones. Belongs to the event loop."""
+
+    def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
+        self.most, self.most_bytes = most, most_bytes
+        self._all: OrderedDict[str, Tenant] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def find(self, id: str) -> Tenant | None:
+        """The document of that id, which is thereby in use."""
+        if id in self._all:
+            self._all.move_to_end(id)
+        return self._all.get(id)
+
+    def admit(self, tenant: Tenant) -> bool:
+        """Take a document in. False, and it is closed, when the others are all being looked at."""
+        idle = [other for other in self._all.values() if not other.listeners]
+        while self._is_full(tenant) and idle:
+            self.leave(idle.pop(0).id)
+        if self._is_full(tenant):
+            tenant.close()
+            return False
+        self._all[tenant.id] = tenant
+        return True
+
+    def leave(self, id: str) -> None:
+        """Close a document, if it is open."""
+        tenant = self._all.pop(id, None)
+        if tenant is not None:
+            tenant.close()
+
+    def _is_full(self, newcomer: Tenant) -> bool:
+        size = newcomer.size + sum(tenant.size for tenant in self._all.values())
+        return len(self._all) >= self.most or (size > self.most_bytes and len(self._all) > 0)
+
+
+def pack_frame(traits: Traits, **head: Any) -> bytes:
+    """One message of traits: uint32 LE length of the header, JSON padded to 4 bytes, then the buffers.
+
+    The header's "data" names each buffer's offset and length behind it, offsets being multiples of 4.
+
+    >>> frame = pack_frame({"cut": "e1", "_plan_data": b"12345", "_run_data": b"67"}, rev=3)
+    >>> start = 4 + int.from_bytes(frame[:4], "little")
+    >>> json.loads(frame[4:start])["data"], frame[start:]
+    ({'_plan_data': [0, 5], '_run_data': [8, 2]}, b'12345\\x00\\x00\\x0067')
+    """
+    places, buffers, end = {}, bytearray(), 0
+    for name, value in traits.items():
+        if isinstance(value, bytes):
+            buffers += bytes(end - len(buffers)) + value
+            places[name] = [end, len(value)]
+            end = -(-len(buffers) // 4) * 4
+    plain = {name: value for name, value in traits.items() if name not in places}
+    header = json.dumps({**head, "traits": plain, "data": places}, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 4)
+    return struct.pack("<I", len(header)) + header + bytes(buffers)
+
+
+def _choices(wanted: Mapping[str, Any]) -> Traits:
+    return {name: wanted[name] for name in NAMES if name in wanted}
+
+
+def _read(source: Source) -> Session:
+    return open_bundled() if source.content is None else read_session(source.content, source.name)

@@ -1,0 +1,8 @@
+// The Python that opens a session, for a notebook's cell.
+
+/** `path` is relative to the notebook's folder, which is where its kernel runs. */
+export const writeCell = (path: string): string =>
+  `from inspector import Workbench\n\nWorkbench(${quote(path)})`;
+
+/** A Python literal: JSON's escapes are Python's too, and no character outside of ASCII needs one. */
+const quote = (text: string): string => JSON.stringify(text);

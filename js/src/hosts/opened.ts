@@ -1,0 +1,42 @@
+// A session that was opened, by whatever way: its host, and how to let go of it.
+import type { StateHost, Wanted } from "./state";
+import { Refusal } from "./state";
+
+/** A file below the server's root, or the session that comes with the package. */
+export type Source = { readonly path: string } | { readonly bundled: true };
+
+export interface Opened {
+  readonly host: StateHost;
+  /** Whether anybody looks: what nobody sees need not follow its file. */
+  watch(seen: boolean): void;
+  dispose(): void;
+}
+
+export type Open = (source: Source, wanted: Wanted) => Promise<Opened>;
+
+/** There is no server extension here, as in JupyterLite. */
+export class NoRoute extends Error {}
+
+/** Opens by the server, or by a kernel where no server answers. */
+export const openAnyhow =
+  (byServer: Open, byKernel: Open): Open =>
+  async (source, wanted) => {
+    try {
+      return await openAsBefore(byServer)(source, wanted);
+    } catch (error) {
+      if (!(error instanceof NoRoute)) throw error;
+      return openAsBefore(byKernel)(source, wanted);
+    }
+  };
+
+/** What was decided last time may not fit the file any more; then it opens as if for the first time. */
+const openAsBefore =
+  (open: Open): Open =>
+  async (source, wanted) => {
+    try {
+      return await open(source, wanted);
+    } catch (error) {
+      if (!(error instanceof Refusal) || Object.keys(wanted).length === 0) throw error;
+      return open(source, {});
+    }
+  };

@@ -1,0 +1,278 @@
+// The way over the server's routes: changes go out one after the other, news come by a long poll, and a desk that the
+// server has forgotten is opened again as it was.
+import type { Traits } from "../core/host";
+import { decodeFrame, type Frame } from "./frame";
+import { NoRoute, type Opened, type Source } from "./opened";
+import { Outbox } from "./outbox";
+import { CHOICES, Refusal, StateHost, type Wanted } from "./state";
+import { Turns } from "./turns";
+
+export interface Answer {
+  readonly status: number;
+  readonly bytes: ArrayBuffer;
+}
+
+/** One request below the extension's prefix. Rejects when nobody answers. */
+export type Call = (
+  method: "GET" | "POST" | "DELETE",
+  route: string,
+  body?: object,
+  signal?: AbortSignal,
+) => Promise<Answer>;
+
+export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
+
+const GONE = "The Jupyter server does not answer. Nothing is lost: it is asked again until it does.";
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 15_000;
+// A server that answers at once and with nothing is not asked in a circle.
+const IDLE_PAUSE = 1000;
+
+// A browser keeps six connections to a host open, and JupyterLab needs some for itself.
+const POLLS = new Turns(3);
+
+/** The server refused: its status, and its sentence. */
+class Denial extends Refusal {
+  constructor(
+    readonly status: number,
+    sentence: string,
+  ) {
+    super(sentence);
+  }
+}
+
+/** Nobody answered. */
+class Silence extends Refusal {}
+
+/** Opens a session. Rejects with `NoRoute` where there is no such server, else with a `Refusal`. */
+export const openRest = async (
+  call: Call,
+  source: Source,
+  wanted: Wanted,
+  pause: Pause = sleep,
+): Promise<Opened> => {
+  const desk = new RestDesk(call, source, pause);
+  await desk.open(wanted);
+  return desk;
+};
+
+class RestDesk implements Opened {
+  readonly host = new StateHost();
+  private desk = "";
+  /** The newest revision of which nothing is missing here. */
+  private rev = 0;
+  /** The revision of each trait as it stands here. */
+  private readonly revs = new Map<string, number>();
+  private readonly outbox = new Outbox<Wanted>(wanted => this.post(wanted));
+  private readonly end = new AbortController();
+  private poll = new AbortController();
+  private seen = true;
+  private look: (() => void) | undefined;
+  private opening: Promise<void> | undefined;
+  private complained = "";
+
+  constructor(
+    private readonly call: Call,
+    private readonly source: Source,
+    private readonly pause: Pause,
+  ) {
+    this.host.line = { change: wanted => this.outbox.put(wanted), ask: message => void this.ask(message) };
+  }
+
+  async open(wanted: Wanted): Promise<void> {
+    this.host.receive(wanted);
+    this.start(await this.request("open", { ...this.source, wanted }, true));
+    void this.follow();
+  }
+
+  watch(seen: boolean): void {
+    if (seen === this.seen) return;
+    this.seen = seen;
+    if (seen) this.look?.();
+    else this.poll.abort();
+  }
+
+  dispose(): void {
+    if (this.end.signal.aborted) return;
+    this.end.abort();
+    this.poll.abort();
+    this.look?.();
+    this.host.line = undefined;
+    this.call("DELETE", `desks/${this.desk}`).catch(() => {});
+  }
+
+  private async post(wanted: Wanted): Promise<void> {
+    for (let wait = FIRST_PAUSE; !this.end.signal.aborted; wait = lengthen(wait)) {
+      try {
+        const frame = await this.request(`desks/${this.desk}`, { wanted });
+        this.take(frame, false);
+        return this.complain("");
+      } catch (error) {
+        if (!(await this.recover(error))) return;
+        await this.pause(wait, this.end.signal);
+      }
+    }
+  }
+
+  private async ask(message: unknown): Promise<void> {
+    const asked = message as { type?: string; id?: string };
+    try {
+      if (asked.type === "stop") await this.call("POST", `desks/${this.desk}/stop`, {});
+      else this.host.answer(await this.askTwice(asked));
+    } catch (error) {
+      this.host.answer({ type: "error", id: asked.id ?? "", sentence: sentenceOf(error) });
+    }
+  }
+
+  private async askTwice(asked: object): Promise<unknown> {
+    const ask = async () => JSON.parse(decode(await this.reach("POST", `desks/${this.desk}/ask`, asked)));
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isForgotten(error)) throw error;
+      await this.reopen();
+      return ask();
+    }
+  }
+
+  /** Asks for what is new as long as anybody looks. */
+  private async follow(): Promise<void> {
+    let wait = FIRST_PAUSE;
+    while (!this.end.signal.aborted) {
+      if (!this.seen) {
+        await new Promise<void>(resolve => {
+          this.look = resolve;
+        });
+        continue;
+      }
+      const poll = new AbortController();
+      this.poll = poll;
+      try {
+        await POLLS.take(() => this.listen(poll.signal));
+        wait = FIRST_PAUSE;
+      } catch (error) {
+        if (poll.signal.aborted || this.end.signal.aborted) continue;
+        await this.recover(error);
+        await this.pause(wait, this.end.signal);
+        wait = lengthen(wait);
+      }
+    }
+  }
+
+  private async listen(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const news = await this.reach("GET", `desks/${this.desk}/news?rev=${this.rev}`, undefined, signal);
+    const frame = decodeFrame(news);
+    const isEmpty = frame.rev <= this.rev;
+    this.take(frame, true);
+    this.complain("");
+    if (isEmpty) await this.pause(IDLE_PAUSE, signal);
+  }
+
+  /** Tells what is wrong, or opens the desk anew; true where it is worth trying again. */
+  private async recover(error: unknown): Promise<boolean> {
+    if (this.end.signal.aborted) return false;
+    if (!isForgotten(error)) {
+      this.complain(sentenceOf(error));
+      return error instanceof Silence;
+    }
+    try {
+      // All that was decided goes along, so nothing is left to be told.
+      await this.reopen();
+      return false;
+    } catch (failed) {
+      this.complain(sentenceOf(failed));
+      return failed instanceof Silence;
+    }
+  }
+
+  /** The server has forgotten the desk, or was started anew: the same, with all that was decided. */
+  private reopen(): Promise<void> {
+    this.opening ??= this.request("open", { ...this.source, wanted: this.host.wanted })
+      .then(frame => this.start(frame))
+      .finally(() => {
+        this.opening = undefined;
+      });
+    return this.opening;
+  }
+
+  private start(frame: Frame): void {
+    this.desk = frame.desk ?? "";
+    this.rev = 0;
+    this.revs.clear();
+    this.complained = "";
+    this.take(frame, true);
+    if (this.end.signal.aborted) this.call("DELETE", `desks/${this.desk}`).catch(() => {});
+  }
+
+  /** `whole` says that the frame holds everything since the last revision, not only one answer. */
+  private take({ rev, traits }: Frame, whole: boolean): void {
+    if (this.end.signal.aborted) return;
+    const fresh: Partial<Traits> = {};
+    for (const [name, value] of Object.entries(traits)) {
+      // The same news may come by the poll and as an answer, and the poll's may be the older.
+      if (rev <= (this.revs.get(name) ?? Number.NEGATIVE_INFINITY)) continue;
+      this.revs.set(name, rev);
+      if (!isChoice(name) || !this.outbox.holds(name)) Object.assign(fresh, { [name]: value });
+    }
+    if (whole || rev === this.rev + 1) this.rev = Math.max(this.rev, rev);
+    if ("_error" in fresh) this.complained = "";
+    this.host.receive(fresh);
+  }
+
+  private complain(sentence: string): void {
+    if (sentence === this.complained) return;
+    this.complained = sentence;
+    this.host.receive({ _error: sentence });
+  }
+
+  private async request(route: string, body: object, first = false): Promise<Frame> {
+    return decodeFrame(await this.reach("POST", route, body, undefined, first));
+  }
+
+  private async reach(
+    method: "GET" | "POST",
+    route: string,
+    body?: object,
+    signal?: AbortSignal,
+    first = false,
+  ): Promise<ArrayBuffer> {
+    const answer = await this.call(method, route, body, signal).catch(() => {
+      throw new Silence(GONE);
+    });
+    if (answer.status >= 200 && answer.status < 300) return answer.bytes;
+    const sentence = readSentence(answer.bytes);
+    // Only our own routes say in JSON what is wrong.
+    if (first && sentence === "" && [404, 405, 501].includes(answer.status)) throw new NoRoute();
+    throw new Denial(answer.status, sentence || `The Jupyter server answered with status ${answer.status}.`);
+  }
+}
+
+const lengthen = (wait: number): number => Math.min(2 * wait, LONGEST_PAUSE);
+
+const isForgotten = (error: unknown): boolean => error instanceof Denial && error.status === 404;
+
+const isChoice = (name: string): boolean => (CHOICES as readonly string[]).includes(name);
+
+const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const decode = (bytes: ArrayBuffer): string => new TextDecoder().decode(bytes);
+
+const readSentence = (bytes: ArrayBuffer): string => {
+  try {
+    const { message } = JSON.parse(decode(bytes));
+    return typeof message === "string" ? message : "";
+  } catch {
+    return "";
+  }
+};
+
+const sleep: Pause = (milliseconds, signal) =>
+  new Promise(resolve => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

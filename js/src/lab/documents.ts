@@ -1,0 +1,160 @@
+// Session files as documents: their types, the choice under "Open With", what a double click does, links to a block.
+import {
+  ILabShell,
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin,
+} from "@jupyterlab/application";
+import { WidgetTracker } from "@jupyterlab/apputils";
+import { PageConfig } from "@jupyterlab/coreutils";
+import {
+  ABCWidgetFactory,
+  type DocumentRegistry,
+  DocumentWidget,
+  TextModelFactory,
+} from "@jupyterlab/docregistry";
+import type { Contents } from "@jupyterlab/services";
+import { readRef, writeRef } from "../hosts/link";
+import { icon } from "./icon";
+import { FACTORY, fileName, isSession } from "./names";
+import { IOpener } from "./opener";
+import { Panel, type PanelOptions } from "./panel";
+
+type Document = DocumentWidget<Panel>;
+
+const MODEL = "context-inspector-reference";
+
+export const documents: JupyterFrontEndPlugin<void> = {
+  id: "context-inspector:plugin",
+  description: "Opens agent session files in the compaction inspector.",
+  autoStart: true,
+  requires: [IOpener],
+  optional: [ILabShell, ILayoutRestorer],
+  activate(
+    app: JupyterFrontEnd,
+    opener: IOpener,
+    shell: ILabShell | null,
+    restorer: ILayoutRestorer | null,
+  ): void {
+    const { docRegistry, commands } = app;
+    // The address tells which block to look at before JupyterLab writes its own over it.
+    const landing = { address: decodeURI(location.pathname), ref: readRef(location.hash) };
+    const tracker = new WidgetTracker<Document>({ namespace: "context-inspector" });
+    const isLanding = (path: string) => landing.address.endsWith(`/${path}`);
+
+    const describe = (context: DocumentRegistry.Context): PanelOptions => {
+      const path = context.path;
+      const ref = isLanding(path) ? landing.ref : "";
+      landing.ref = ref === "" ? landing.ref : "";
+      const asText = () => void commands.execute("docmanager:open", { path, factory: "Editor" });
+      return {
+        opener,
+        source: { path: context.localPath },
+        name: fileName(path),
+        ref,
+        ways: [{ label: "Open as text", go: asText }],
+        linkTo: block => writeRef(addressOf(path, shell !== null), block),
+      };
+    };
+
+    addTypes(docRegistry);
+    docRegistry.addModelFactory(new ReferenceModelFactory());
+    const factory = new DocumentFactory(
+      {
+        name: FACTORY,
+        modelName: MODEL,
+        fileTypes: ["agent-session", "jsonl", "json"],
+        defaultFor: ["agent-session"],
+        readOnly: true,
+      },
+      describe,
+    );
+    factory.widgetCreated.connect((_, widget) => {
+      widget.title.icon = icon;
+      widget.context.pathChanged.connect(context => {
+        void tracker.save(widget);
+        void widget.content.open(describe(context as DocumentRegistry.Context));
+      });
+      void tracker.add(widget);
+    });
+    docRegistry.addWidgetFactory(factory);
+
+    const open = "docmanager:open";
+    void restorer?.restore(tracker, {
+      command: open,
+      args: widget => ({ path: widget.context.path, factory: FACTORY }),
+      name: widget => widget.context.path,
+    });
+
+    // A link to a block opens the inspector even where a double click would not.
+    void app.restored.then(() => {
+      const path = PageConfig.getOption("treePath");
+      if (landing.ref !== "" && shell !== null && isSession(path)) {
+        void commands.execute(open, { path, factory: FACTORY });
+      }
+    });
+    window.addEventListener("hashchange", () => {
+      const ref = readRef(location.hash);
+      if (ref !== "") tracker.currentWidget?.content.goTo(ref);
+    });
+  },
+};
+
+/** The page's address with this document in it, without its token. */
+const addressOf = (path: string, isLab: boolean): string => {
+  if (isLab)
+    return new URL(PageConfig.getUrl({ mode: "multiple-document", treePath: path }), location.href).href;
+  const address = new URL(location.pathname, location.href);
+  const factory = new URLSearchParams(location.search).get("factory");
+  if (factory !== null) address.searchParams.set("factory", factory);
+  return address.href;
+};
+
+const addTypes = (registry: DocumentRegistry): void => {
+  const type = { fileFormat: "text", contentType: "file", icon } as const;
+  registry.addFileType({
+    ...type,
+    name: "agent-session",
+    displayName: "Agent Session",
+    extensions: [".session.json", ".session.jsonl"],
+    mimeTypes: ["application/json"],
+  });
+  // JupyterLab knows this one from 4.2 on; a second of the same name would be listed twice.
+  if (registry.getFileType("jsonl") === undefined) {
+    registry.addFileType({
+      ...type,
+      name: "jsonl",
+      displayName: "JSON Lines",
+      extensions: [".jsonl"],
+      mimeTypes: ["application/jsonl"],
+    });
+  }
+};
+
+/** With no format, the file's content stays on the server, however large it is. */
+class ReferenceModelFactory extends TextModelFactory {
+  override get name(): string {
+    return MODEL;
+  }
+
+  override get contentType(): Contents.ContentType {
+    return "file";
+  }
+
+  override get fileFormat(): Contents.FileFormat {
+    return null;
+  }
+}
+
+class DocumentFactory extends ABCWidgetFactory<Document> {
+  constructor(
+    options: DocumentRegistry.IWidgetFactoryOptions<Document>,
+    private readonly describe: (context: DocumentRegistry.Context) => PanelOptions,
+  ) {
+    super(options);
+  }
+
+  protected override createNewWidget(context: DocumentRegistry.Context): Document {
+    return new DocumentWidget({ content: new Panel(this.describe(context)), context });
+  }
+}

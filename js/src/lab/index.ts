@@ -1,0 +1,8 @@
+// The JupyterLab extension, also Notebook 7's: small plugins that can be switched off one by one.
+import { bundled } from "./bundled";
+import { commands } from "./commands";
+import { documents } from "./documents";
+import { notebook } from "./notebook";
+import { opener } from "./opener";
+
+export default [opener, documents, bundled, commands, notebook];

@@ -1,0 +1,18 @@
+// What others see of the extension. JupyterLab's own contextual help owns every name that begins with "inspector:".
+
+export const NAME = "Compaction Inspector";
+/** The choice under "Open With". */
+export const FACTORY = NAME;
+
+export const COMMANDS = {
+  open: "context-inspector:open",
+  openBundled: "context-inspector:open-bundled",
+  choose: "context-inspector:choose",
+  insertCell: "context-inspector:insert-cell",
+} as const;
+
+/** Whether a file may hold a session, by its name alone. */
+export const isSession = (path: string): boolean => /\.jsonl?$/i.test(path);
+
+/** The part of a path that a title has room for. */
+export const fileName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

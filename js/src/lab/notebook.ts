@@ -1,0 +1,43 @@
+// The notebook toolbar's button: asks for a session file and writes the cell that opens it. Nothing is run.
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { ICommandPalette } from "@jupyterlab/apputils";
+import { PathExt } from "@jupyterlab/coreutils";
+import { IDocumentManager } from "@jupyterlab/docmanager";
+import { writeCell } from "../hosts/cell";
+import { icon } from "./icon";
+import { COMMANDS, NAME } from "./names";
+import { pickSessions } from "./picking";
+
+export const notebook: JupyterFrontEndPlugin<void> = {
+  id: "context-inspector:notebook",
+  description: "Inserts a cell that opens a session in the compaction inspector.",
+  autoStart: true,
+  requires: [IDocumentManager],
+  optional: [ICommandPalette],
+  activate(app: JupyterFrontEnd, manager: IDocumentManager, palette: ICommandPalette | null): void {
+    const { commands, shell } = app;
+    const findNotebook = () => {
+      const widget = shell.currentWidget;
+      const path = widget === null ? undefined : manager.contextForWidget(widget)?.localPath;
+      return path?.endsWith(".ipynb") ? path : undefined;
+    };
+    commands.addCommand(COMMANDS.insertCell, {
+      label: "Insert a Cell That Opens a Session",
+      caption: "Choose a session file and insert the cell that opens it in the compaction inspector",
+      icon: args => (args.isPalette ? undefined : icon),
+      isEnabled: () => findNotebook() !== undefined,
+      execute: async () => {
+        const place = findNotebook();
+        if (place === undefined) return;
+        const [path] = await pickSessions(manager, "Choose the session to inspect");
+        if (path === undefined) return;
+        const file = manager.services.contents.localPath(path);
+        const text = writeCell(PathExt.relative(PathExt.dirname(place), file));
+        await commands.execute("notebook:insert-cell-below");
+        await commands.execute("notebook:change-cell-to-code");
+        await commands.execute("notebook:replace-selection", { text });
+      },
+    });
+    palette?.addItem({ command: COMMANDS.insertCell, category: NAME, args: { isPalette: true } });
+  },
+};

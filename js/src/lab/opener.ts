@@ -1,0 +1,47 @@
+// How sessions are opened here, and what is remembered of them: one service for every place that shows a session.
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { PageConfig } from "@jupyterlab/coreutils";
+import { IStateDB } from "@jupyterlab/statedb";
+import { Token } from "@lumino/coreutils";
+import { openComm } from "../hosts/comm";
+import { Memory, type Store } from "../hosts/memory";
+import { type Open, openAnyhow } from "../hosts/opened";
+import { openRest } from "../hosts/rest";
+import { connectKernel } from "./kernel";
+import { makeCall } from "./server";
+
+export interface IOpener {
+  readonly open: Open;
+  readonly memory: Memory;
+}
+
+export const IOpener = new Token<IOpener>("context-inspector:IOpener", "Opens agent sessions.");
+
+const KEY = "context-inspector:documents";
+
+export const opener: JupyterFrontEndPlugin<IOpener> = {
+  id: "context-inspector:opener",
+  description: "Reads agent sessions by the server's extension, or by a kernel where there is none.",
+  autoStart: true,
+  optional: [IStateDB],
+  provides: IOpener,
+  activate({ serviceManager }: JupyterFrontEnd, states: IStateDB | null): IOpener {
+    const call = makeCall(serviceManager.serverSettings);
+    const root = PageConfig.getOption("serverRoot");
+    return {
+      memory: new Memory(states === null ? forget : keepIn(states)),
+      open: openAnyhow(
+        (source, wanted) => openRest(call, source, wanted),
+        (source, wanted) => openComm(() => connectKernel(serviceManager), root, source, wanted),
+      ),
+    };
+  },
+};
+
+const keepIn = (states: IStateDB): Store => ({
+  fetch: () => states.fetch(KEY),
+  // Choices are JSON all through.
+  save: value => states.save(KEY, JSON.parse(JSON.stringify(value))),
+});
+
+const forget: Store = { fetch: async () => ({}), save: async () => {} };

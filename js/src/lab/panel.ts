@@ -1,0 +1,117 @@
+// The workbench as a panel of JupyterLab: opens its session, remembers what is decided, lets go when it is closed.
+import type { Message } from "@lumino/messaging";
+import { Widget } from "@lumino/widgets";
+import type { Opened, Source } from "../hosts/opened";
+import { CHOICES } from "../hosts/state";
+import { renderWorkbench } from "../views/workbench";
+import { showFailure, showOpening, type Way } from "./blank";
+import type { IOpener } from "./opener";
+
+export interface PanelOptions {
+  readonly opener: IOpener;
+  readonly source: Source;
+  /** What people call it. */
+  readonly name: string;
+  /** The block to look at first ("entry/index"). */
+  readonly ref?: string;
+  /** What else can be done with a session that does not open. */
+  readonly ways?: readonly Way[];
+  readonly linkTo?: (ref: string) => string;
+}
+
+const QUIET = 300;
+
+export class Panel extends Widget {
+  private opened: Opened | undefined;
+  private leave: (() => void) | undefined;
+  private attempt = 0;
+  private saving: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private options: PanelOptions) {
+    super();
+    this.addClass("ci-document");
+    this.node.tabIndex = -1;
+    document.addEventListener("visibilitychange", this.look);
+    void this.open();
+  }
+
+  /** Opens the session anew, with all that was decided, from another place if one is given. */
+  async open(options: PanelOptions = this.options): Promise<void> {
+    const wanted = this.opened?.host.wanted;
+    this.letGo();
+    this.options = options;
+    const { opener, source, name, ref, ways = [] } = options;
+    const attempt = ++this.attempt;
+    this.node.setAttribute("aria-busy", "true");
+    showOpening(this.node, name);
+    try {
+      const known = wanted ?? (await opener.memory.recall(keyOf(source)));
+      const opened = await opener.open(source, ref ? { ...known, focus: ref } : known);
+      if (this.isDisposed || attempt !== this.attempt) return opened.dispose();
+      this.adopt(opened);
+    } catch (error) {
+      if (this.isDisposed || attempt !== this.attempt) return;
+      const again = { label: "Try again", go: () => void this.open() };
+      showFailure(this.node, name, error instanceof Error ? error.message : String(error), [again, ...ways]);
+    }
+    this.node.removeAttribute("aria-busy");
+  }
+
+  /** Looks at a block of the session that is open. */
+  goTo(ref: string): void {
+    this.opened?.host.set("focus", ref);
+    this.opened?.host.save_changes();
+  }
+
+  override dispose(): void {
+    if (this.isDisposed) return;
+    document.removeEventListener("visibilitychange", this.look);
+    this.letGo();
+    super.dispose();
+  }
+
+  protected override onActivateRequest(_: Message): void {
+    if (!this.node.contains(document.activeElement)) this.node.focus({ preventScroll: true });
+  }
+
+  protected override onAfterShow(_: Message): void {
+    this.look();
+  }
+
+  protected override onAfterHide(_: Message): void {
+    this.look();
+  }
+
+  private adopt(opened: Opened): void {
+    const { host } = opened;
+    this.opened = opened;
+    if (this.options.linkTo !== undefined) host.linkTo = this.options.linkTo;
+    for (const name of CHOICES) host.on(`change:${name}`, this.remember);
+    this.node.replaceChildren();
+    this.leave = renderWorkbench(host, this.node);
+    this.look();
+  }
+
+  private letGo(): void {
+    if (this.saving !== undefined) this.save();
+    this.leave?.();
+    this.opened?.dispose();
+    this.leave = this.opened = undefined;
+  }
+
+  private readonly look = (): void => this.opened?.watch(this.isVisible && !document.hidden);
+
+  private readonly remember = (): void => {
+    clearTimeout(this.saving);
+    this.saving = setTimeout(() => this.save(), QUIET);
+  };
+
+  private save(): void {
+    clearTimeout(this.saving);
+    this.saving = undefined;
+    const { opener, source } = this.options;
+    if (this.opened !== undefined) void opener.memory.keep(keyOf(source), this.opened.host.wanted);
+  }
+}
+
+const keyOf = (source: Source): string => ("path" in source ? source.path : "");

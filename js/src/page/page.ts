@@ -1,0 +1,28 @@
+// The exported page: unpacks what it holds and lays the workbench over it. It asks nothing of any network.
+import { readRef, writeRef } from "../hosts/link";
+import { StateHost } from "../hosts/state";
+import { renderWorkbench } from "../views/workbench";
+import { Answering, NEEDS_KERNEL } from "./answering";
+import { unpack } from "./held";
+
+class PageHost extends StateHost {
+  readonly needsKernel = NEEDS_KERNEL;
+}
+
+const start = async (el: HTMLElement) => {
+  if (typeof DecompressionStream === "undefined") {
+    throw new Error("This browser is too old for it: it cannot decompress (DecompressionStream).");
+  }
+  const host = new PageHost();
+  const store = await unpack(document.getElementById("data")?.textContent ?? "");
+  host.line = new Answering(store, host);
+  host.linkTo = ref => writeRef(location.href, ref);
+  host.receive({ focus: readRef(location.hash) });
+  addEventListener("hashchange", () => host.receive({ focus: readRef(location.hash) }));
+  renderWorkbench(host, el);
+};
+
+const el = document.getElementById("workbench") ?? document.body;
+start(el).catch((error: unknown) => {
+  el.textContent = `This page could not be opened. ${error instanceof Error ? error.message : String(error)}`;
+});

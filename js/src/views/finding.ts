@@ -1,0 +1,119 @@
+// Going to a block by its name or by words in it, through Python where the moment on the screen does not hold it.
+import { refOf, rowOf } from "../core/refs";
+import type { Hit } from "../core/wire";
+import type { Deck } from "./deck";
+import type { Actions } from "./picture";
+
+const PAUSE = 200;
+
+export const makeFinding = (deck: Deck, actions: Actions) => {
+  const { host, requests } = deck;
+  /** The block to show as soon as its moment is there. */
+  let wanted = "";
+  let question = 0;
+  let shared = host.get("focus") ?? "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const ask = async (query: string): Promise<void> => {
+    const mine = ++question;
+    const { picture } = deck;
+    if (picture === undefined) return;
+    const tell = (finding: string) => {
+      if (deck.picture !== undefined) deck.picture.finding = finding;
+      deck.redraw("found");
+    };
+    if (query.trim() === "") {
+      picture.found = null;
+      return tell("");
+    }
+    if (picture.needsKernel !== "") return tell(picture.needsKernel);
+    if (picture.found?.query !== query) picture.found = null;
+    tell("Searching …");
+    try {
+      const found = await requests.ask("search", { query });
+      if (mine !== question || deck.picture === undefined) return;
+      deck.picture.found = found;
+      tell("");
+    } catch (error) {
+      if (mine === question) tell((error as Error).message);
+    }
+  };
+
+  /** Which moment holds a block; Python is asked by its name. */
+  const locate = async (ref: string): Promise<Hit | undefined> => {
+    if (host.needsKernel) return undefined;
+    const { hits } = await requests.ask("search", { query: ref }).catch(() => ({ hits: [] as Hit[] }));
+    return hits.find(hit => hit.ref === ref);
+  };
+
+  const reveal = (row: number) => {
+    const { picture } = deck;
+    if (picture === undefined) return;
+    const step = picture.scene.entryStep[picture.scene.blockEntry[row] as number] as number;
+    const [first, end] = picture.range;
+    if (step < first || step >= end) actions.brush(0, Number.POSITIVE_INFINITY);
+    if (!picture.open.has("block") && !picture.open.has("fates")) actions.openPanel("block", true);
+    actions.select(row);
+  };
+
+  const goTo = async (ref: string, at?: string): Promise<void> => {
+    const { picture } = deck;
+    wanted = ref;
+    if (picture === undefined || ref === "") return;
+    const row = rowOf(picture.scene, ref);
+    if (row >= 0) {
+      wanted = "";
+      return reveal(row);
+    }
+    const moment = at ?? (await locate(ref))?.at;
+    if (moment === undefined || wanted !== ref) return;
+    if (moment !== (host.get("at") ?? "")) actions.moveTo(moment);
+    else wanted = "";
+  };
+
+  return {
+    search: (query: string) => void ask(query),
+    goTo: (ref: string, at?: string) => void goTo(ref, at),
+    reveal,
+    /** Another moment is on the screen: what was wanted there is shown, and rows of hits are asked anew. */
+    arrive() {
+      const { picture } = deck;
+      if (picture === undefined) return;
+      if (wanted !== "" && rowOf(picture.scene, wanted) >= 0) void goTo(wanted);
+      if (picture.found !== null) void ask(picture.found.query);
+    },
+    /** Tells Python which block is looked at, where the host has room for that. */
+    share(row: number) {
+      const { picture } = deck;
+      if (picture === undefined || host.get("focus") === undefined) return;
+      shared = refOf(picture.scene, row);
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        if (host.get("focus") === shared) return;
+        host.set("focus", shared);
+        host.save_changes();
+      }, PAUSE);
+    },
+    /** Python says which block to look at. */
+    follow() {
+      const ref = host.get("focus") ?? "";
+      if (ref === shared && deck.picture?.row !== -1) return;
+      shared = ref;
+      if (ref !== "") void goTo(ref);
+      else if (deck.picture !== undefined) actions.select(-1);
+    },
+    async copyLink(row: number): Promise<string> {
+      if (deck.picture === undefined || row < 0) return "Choose a block first; then its link can be copied.";
+      const ref = refOf(deck.picture.scene, row);
+      const link = host.linkTo?.(ref);
+      const text = link ?? `wb.focus = ${JSON.stringify(ref)}`;
+      try {
+        await navigator.clipboard.writeText(text);
+        return link === undefined ? `Copied: ${text}` : `Copied a link to ${ref}`;
+      } catch {
+        return `This page may not copy. ${text}`;
+      }
+    },
+    dispose: () => clearTimeout(timer),
+  };
+};

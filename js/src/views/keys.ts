@@ -1,0 +1,49 @@
+// Listens for the keys of the table, wherever the focus is in the workbench, but never while someone types.
+import type { Deck } from "./deck";
+import { KEYS, nameKey } from "./keytable";
+import type { Actions } from "./picture";
+import type { Search } from "./search";
+
+const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable=true]";
+/** What a press of Enter or an arrow means already. */
+const PRESSED =
+  "button, summary, a, [role=slider], [role=grid], [role=treegrid], [role=listbox], [role=radio]";
+
+export const listenKeys = (
+  root: HTMLElement,
+  deck: Deck,
+  actions: Actions,
+  views: { help(): void; search: Search },
+): (() => void) => {
+  const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
+  const onKey = (event: KeyboardEvent) => {
+    const { picture } = deck;
+    const target = event.target as Element;
+    if (picture === undefined || event.altKey || event.isComposing || target.closest(TYPING)) return;
+    const name = nameKey(event);
+    const key = KEYS.find(({ keys }) => keys.includes(name));
+    if (key === undefined) return;
+    const onCut = target === cutOf();
+    // The cut knows arrows itself, but not how to stand on an illegal place.
+    const captured = key.onCut === true && onCut;
+    if ((event.eventPhase === Event.CAPTURING_PHASE) !== captured || (key.onCut && !onCut)) return;
+    if (!captured && event.defaultPrevented) return;
+    if (/Enter|Arrow/.test(event.key) && !captured && target.closest(PRESSED)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    key.act({
+      picture,
+      actions,
+      stepHits: views.search.step,
+      focusSearch: views.search.focus,
+      focusCut: () => cutOf()?.focus(),
+      openHelp: views.help,
+    });
+  };
+  root.addEventListener("keydown", onKey);
+  root.addEventListener("keydown", onKey, true);
+  return () => {
+    root.removeEventListener("keydown", onKey);
+    root.removeEventListener("keydown", onKey, true);
+  };
+};

@@ -1,0 +1,174 @@
+// What Python sends, taken over into the picture. Listeners by event; the workbench adds and removes them.
+import { makeCuts } from "../core/cuts";
+import { NO_LESSON } from "../core/lesson";
+import { openIn } from "../core/modes";
+import { gatherNews } from "../core/news";
+import { decideSame, decodePlan, decodeScene, type Scene } from "../core/state";
+import type { Bench } from "./bench";
+import { clampPlace, clampRange, type Deck, readWork } from "./deck";
+import { readPalette } from "./palette";
+import { EVERYTHING } from "./picture";
+
+export const makeReceiving = (deck: Deck, bench: Bench) => {
+  const { host, life, sync } = deck;
+
+  const receiveRun = () => {
+    life.receive();
+    deck.refresh("run");
+  };
+
+  const readOther = (scene: Scene) =>
+    decodePlan(host.get("_other") ?? null, host.get("_other_data") ?? null, scene);
+
+  const receiveOther = () => {
+    if (deck.picture === undefined) return;
+    deck.picture.other = readOther(deck.picture.scene);
+    deck.refresh("other");
+  };
+
+  const receiveScene = () => {
+    const scene = decodeScene(host.get("_scene"), host.get("_scene_data"));
+    const plan = scene && decodePlan(host.get("_plan"), host.get("_plan_data"), scene);
+    // Either may come first; until both fit together the last picture stays.
+    if (scene === null || plan === null) return;
+    bench.showViews(true);
+    const old = deck.picture;
+    const choices = deck.choices();
+    deck.plan = plan;
+    deck.picture = {
+      scene,
+      plan,
+      cuts: makeCuts(scene),
+      ...deck.measure(scene),
+      palette: readPalette(bench.root, scene.sections),
+      ...choices,
+      ...{ place: clampPlace(plan.cut.place, scene), row: -1, why: -1, settled: true, dragging: false },
+      range: clampRange(0, Number.POSITIVE_INFINITY, scene),
+      found: old?.found ?? null,
+      finding: "",
+      other: readOther(scene),
+      lesson: NO_LESSON,
+      open: old?.open ?? openIn(choices.mode),
+    };
+    deck.settle();
+    deck.redraw(...EVERYTHING);
+    if (old === undefined) deck.hooks.follow();
+    deck.hooks.arrive();
+  };
+
+  const receivePlan = () => {
+    const { picture } = deck;
+    if (picture === undefined) return receiveScene();
+    if (sync.isStale(host.get("_plan")?.seq ?? 0)) return;
+    const plan = decodePlan(host.get("_plan"), host.get("_plan_data"), picture.scene);
+    if (plan === null) return receiveScene();
+    if (!decideSame(picture.plan, plan)) deck.redraw("fates");
+    deck.plan = picture.plan = plan;
+    picture.lesson = { ...picture.lesson, play: null };
+    Object.assign(picture, deck.choices());
+    const hidden = picture.lesson.guess?.shown === false;
+    if (!picture.dragging && !hidden) picture.place = clampPlace(plan.cut.place, picture.scene);
+    deck.settle();
+    deck.redraw("plan", "place", "lesson");
+  };
+
+  const receiveError = () => {
+    const { picture } = deck;
+    const sentence = host.get("_error") ?? "";
+    bench.complain(sentence);
+    if (sentence === "" || picture === undefined) return;
+    // What was asked did not come about, so the screen goes back to what Python last planned.
+    if (!picture.dragging) picture.place = clampPlace(picture.plan.cut.place, picture.scene);
+    Object.assign(picture, deck.choices());
+    deck.settle();
+    deck.redraw("plan", "place");
+    life.fail();
+    deck.refresh("run");
+  };
+
+  const receiveCut = () => {
+    const { picture } = deck;
+    if (picture === undefined || sync.isOurs || picture.dragging) return;
+    const place = picture.cuts.placeOf.get(host.get("cut"));
+    if (place === undefined || place === picture.place) return;
+    picture.place = place;
+    deck.redraw("place");
+  };
+
+  const receiveMode = () => {
+    const { picture } = deck;
+    if (picture === undefined) return;
+    const { mode } = deck.choices();
+    if (mode === picture.mode) return;
+    deck.hooks.forget();
+    picture.open = openIn(mode);
+    deck.refresh("mode", "size", "row");
+  };
+
+  /** Python changed a choice: a step of the past, unless it came with the answer to one of ours. */
+  const receiveChoice = () => {
+    if (deck.picture === undefined || sync.isOurs) return;
+    deck.remember(deck.asked);
+    deck.asked = true;
+  };
+
+  /** What Python sends may not fit together; that too is told as a sentence. */
+  const guard = (receive: () => void) => {
+    try {
+      receive();
+    } catch (error) {
+      bench.complain(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  const later = gatherNews<"scene" | "plan" | "run" | "other" | "choice">(news => {
+    if (news.has("choice")) receiveChoice();
+    if (news.has("run")) guard(receiveRun);
+    if (news.has("scene")) guard(receiveScene);
+    else if (news.has("plan")) guard(receivePlan);
+    if (news.has("other")) guard(receiveOther);
+  });
+  const choice = (then?: () => void) => {
+    const gather = later("choice");
+    return () => {
+      if (!sync.isOurs) gather();
+      then?.();
+    };
+  };
+  const showRun = () => deck.refresh("run");
+  deck.hooks.receivePlan = receivePlan;
+
+  return {
+    listeners: {
+      "change:_scene": later("scene"),
+      "change:_scene_data": later("scene"),
+      "change:_plan": later("plan"),
+      "change:_plan_data": later("plan"),
+      "change:_run": later("run"),
+      "change:_run_data": later("run"),
+      "change:_other": later("other"),
+      "change:_other_data": later("other"),
+      "change:_work": () => {
+        bench.showWork(readWork(host));
+        deck.refresh("work");
+      },
+      "change:mode": receiveMode,
+      "change:focus": () => deck.hooks.follow(),
+      "change:versus": choice(() => deck.refresh("other")),
+      "change:replay": showRun,
+      "change:policy": choice(showRun),
+      "change:settings": choice(showRun),
+      "change:pins": choice(),
+      "change:at": choice(),
+      "change:cut": choice(receiveCut),
+      "change:_error": receiveError,
+    },
+    /** Takes over what the host already holds. */
+    begin() {
+      bench.showWork(readWork(host));
+      guard(receiveRun);
+      guard(receiveScene);
+      if (host.get("_error")) receiveError();
+    },
+  };
+};

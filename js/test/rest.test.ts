@@ -1,0 +1,222 @@
+import { expect, test, vi } from "vitest";
+import { NoRoute, type Opened } from "../src/hosts/opened";
+import { openRest } from "../src/hosts/rest";
+import { FakeServer, say } from "./fakeserver";
+
+const soon = () => new Promise<void>(resolve => setTimeout(resolve, 0));
+const settle = async () => {
+  for (let i = 0; i < 5; i++) await soon();
+};
+
+const open = async (server = new FakeServer(), wanted = {}) => {
+  const pauses: number[] = [];
+  const desk = await openRest(server.call, { path: "a/b.jsonl" }, wanted, async milliseconds => {
+    pauses.push(milliseconds);
+    await soon();
+  });
+  return { server, desk, host: desk.host, pauses };
+};
+
+const seqOf = ({ host }: Opened) => (host.get("_plan") as { seq: number } | null)?.seq;
+
+const change = ({ host }: Opened, cut: string, seq: number) => {
+  host.set("cut", cut);
+  host.set("_seq", seq);
+  host.save_changes();
+};
+
+test("a session is open as soon as its first frame is there", async () => {
+  const { server, desk, host } = await open(new FakeServer(), { policy: "plain" });
+  expect(server.log[0]).toEqual({
+    method: "POST",
+    route: "open",
+    body: { path: "a/b.jsonl", wanted: { policy: "plain" } },
+  });
+  expect(host.get("_scene")).toEqual({ named: "d1" });
+  expect(host.get("_scene_data")?.getUint8(2)).toBe(3);
+  expect([host.get("policy"), host.get("at")]).toEqual(["plain", "m1"]);
+  desk.dispose();
+});
+
+test("one change is under way at a time, and those behind it go together, the newest winning", async () => {
+  const { server, desk } = await open();
+  server.held = [];
+  for (const [i, cut] of ["e1", "e2", "e3", "e4"].entries()) change(desk, cut, i + 1);
+  await settle();
+  expect(server.posts("desks/d1")).toEqual([{ wanted: { cut: "e1", _seq: 1 } }]);
+  const held = server.held;
+  server.held = undefined;
+  for (const release of held) release();
+  await settle();
+  expect(server.posts("desks/d1").slice(1)).toEqual([{ wanted: { cut: "e4", _seq: 4 } }]);
+  expect(seqOf(desk)).toBe(4);
+  desk.dispose();
+});
+
+test("an answer does not take back what was decided since", async () => {
+  const { server, desk, host } = await open();
+  server.held = [];
+  change(desk, "e1", 1);
+  await settle();
+  host.set("policy", "mine");
+  server.tell({ policy: "theirs", cut: "e9" });
+  await settle();
+  expect(host.get("policy")).toBe("mine");
+  expect(host.get("cut")).toBe("e9");
+  desk.dispose();
+});
+
+test("news arrive while somebody looks, each once, and none is asked for while nobody does", async () => {
+  const { server, desk, host } = await open();
+  const heard = vi.fn();
+  host.on("change:_scene", heard);
+  server.tell({ _scene: { named: "exact" } });
+  await settle();
+  expect(host.get("_scene")).toEqual({ named: "exact" });
+  expect(heard).toHaveBeenCalledTimes(1);
+  desk.watch(false);
+  await settle();
+  const asked = server.log.length;
+  server.tell({ _scene: { named: "grown" } });
+  await settle();
+  expect(server.log.length).toBe(asked);
+  desk.watch(true);
+  await settle();
+  expect(host.get("_scene")).toEqual({ named: "grown" });
+  desk.dispose();
+});
+
+test("what came as an answer is not drawn again when the poll tells of it", async () => {
+  const { server, desk, host } = await open();
+  const heard = vi.fn();
+  host.on("change:_plan", heard);
+  change(desk, "e1", 1);
+  await settle();
+  server.wake();
+  await settle();
+  expect(heard).toHaveBeenCalledTimes(1);
+  desk.dispose();
+});
+
+test("a server that is gone is told of in a sentence, asked ever more rarely, and taken up again", async () => {
+  const { server, desk, host, pauses } = await open();
+  server.gone = true;
+  server.wake();
+  change(desk, "e1", 1);
+  for (let i = 0; i < 40; i++) await soon();
+  expect(host.get("_error")).toContain("server does not answer");
+  expect(pauses.slice(0, 2)).toEqual([500, 500]);
+  expect(Math.max(...pauses)).toBe(15_000);
+  server.gone = false;
+  await settle();
+  expect(host.get("_error")).toBe("");
+  expect(seqOf(desk)).toBe(1);
+  desk.dispose();
+});
+
+test("a desk that was forgotten is opened again with all that was decided", async () => {
+  const { server, desk, host } = await open(new FakeServer(), { policy: "plain" });
+  host.set("settings", { knob: 3 });
+  host.set("pins", ["e1/0"]);
+  host.set("versus", { recorded: true });
+  change(desk, "e1", 1);
+  await settle();
+  server.forget();
+  await settle();
+  expect(server.posts("open").at(-1)?.wanted).toMatchObject({
+    at: "m1",
+    policy: "plain",
+    settings: { knob: 3 },
+    cut: "e1",
+    pins: ["e1/0"],
+    versus: { recorded: true },
+  });
+  expect(host.get("_scene")).toEqual({ named: "d2" });
+  change(desk, "e2", 2);
+  await settle();
+  expect(server.posts("desks/d2")).toHaveLength(1);
+  expect(host.get("_error")).toBe("");
+  desk.dispose();
+});
+
+test("a change that meets a forgotten desk is answered by the new one", async () => {
+  const { server, desk } = await open();
+  desk.watch(false);
+  await settle();
+  server.forget();
+  change(desk, "e5", 7);
+  await settle();
+  expect(server.posts("open").at(-1)?.wanted).toMatchObject({ cut: "e5", _seq: 7 });
+  expect(seqOf(desk)).toBe(7);
+  desk.dispose();
+});
+
+test("questions are answered, stops are passed on, and a refusal is the question's own", async () => {
+  const { server, desk, host } = await open();
+  const heard: unknown[] = [];
+  host.on("msg:custom", message => heard.push(message));
+  host.send({ type: "rows", id: "q1", from: 0, to: 3 });
+  host.send({ type: "stop", id: "" });
+  await settle();
+  expect(server.posts("desks/d1/ask")).toEqual([{ type: "rows", id: "q1", from: 0, to: 3 }]);
+  expect(server.posts("desks/d1/stop")).toEqual([{}]);
+  server.refuse = say(422, { message: "There is no row 3.", reason: null });
+  host.send({ type: "rows", id: "q2" });
+  await settle();
+  expect(heard).toEqual([
+    { type: "rows", id: "q1", answered: "d1" },
+    { type: "error", id: "q2", sentence: "There is no row 3." },
+  ]);
+  desk.dispose();
+});
+
+test("a question to a forgotten desk is asked again of the new one", async () => {
+  const { server, desk, host } = await open();
+  const heard: unknown[] = [];
+  host.on("msg:custom", message => heard.push(message));
+  desk.watch(false);
+  server.desks.clear();
+  host.send({ type: "rows", id: "q1" });
+  await settle();
+  expect(heard).toEqual([{ type: "rows", id: "q1", answered: "d2" }]);
+  desk.dispose();
+});
+
+test("a change that is refused is told as the server's sentence, once, and does not come back", async () => {
+  const { server, desk, host } = await open();
+  server.refuse = say(422, { message: "No such policy.", reason: null });
+  change(desk, "e1", 1);
+  await settle();
+  expect(host.get("_error")).toBe("No such policy.");
+  expect(server.posts("desks/d1")).toHaveLength(1);
+  desk.dispose();
+});
+
+test("a file that is no session is refused with the server's sentence", async () => {
+  const server = new FakeServer();
+  server.refuse = say(422, { message: "Line 3 is no JSON.", reason: "syntax" });
+  await expect(open(server)).rejects.toThrow("Line 3 is no JSON.");
+});
+
+test("a file that is not there is no missing server, but a page that is not ours is one", async () => {
+  const server = new FakeServer();
+  server.refuse = say(404, { message: "There is no such file.", reason: null });
+  await expect(open(server)).rejects.toThrow("There is no such file.");
+  server.refuse = say(404, "<!doctype html><title>404</title>");
+  await expect(open(server)).rejects.toBeInstanceOf(NoRoute);
+});
+
+test("a closed desk is deleted, and nothing is asked of it any more", async () => {
+  const { server, desk } = await open();
+  desk.dispose();
+  desk.dispose();
+  await settle();
+  expect(server.log.filter(({ method }) => method === "DELETE")).toEqual([
+    { method: "DELETE", route: "desks/d1", body: {} },
+  ]);
+  const asked = server.log.length;
+  change(desk, "e1", 1);
+  server.tell({ _error: "late" });
+  await settle();
+  expect(server.log.length).toBe(asked);
+});

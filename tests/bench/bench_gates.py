@@ -1,0 +1,150 @@
+"""The gates of the workbench, in a real JupyterLab and a real Chromium: each figure beside its gate.
+
+An opening has a fresh kernel, with the package imported, as after any first cell. Times are from the order
+to the frame that shows the result. A frame's work is the page's main thread's processor time, JupyterLab's
+own included, while the hand drags the cut and the kernel is busy with something else. MB are 1,000,000 bytes.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from outside import REAL, Missing, claude_session
+from screen import READY, Screen, open_empty, show_screen
+
+ROUNDS = 3
+KNOB = "keep-recent-tokens.tokens"
+PARTS_OF_DRAG = 240  # moves of the mouse
+
+
+class Gate(NamedTuple):
+    """One figure, and what it must stay below; None where nothing was promised."""
+
+    what: str
+    measured: float
+    unit: str
+    limit: float | None = None
+    more: str = ""
+
+    @property
+    def met(self) -> bool:
+        return self.limit is None or self.measured < self.limit
+
+    def show(self, number: float) -> str:
+        return f"{number:,.2f} {self.unit}" if self.unit == "s" else f"{number:,.0f} {self.unit}".rstrip()
+
+
+def spread(values: Sequence[float]) -> tuple[float, float, float]:
+    """Median, the 95th of a hundred, and the largest."""
+    ordered = sorted(values)
+    return statistics.median(ordered), ordered[int(0.95 * (len(ordered) - 1) + 0.5)], ordered[-1]
+
+
+def measure_openings(screen: Screen, first: float) -> Iterator[Gate]:
+    seconds = []
+    for _ in range(ROUNDS):
+        screen.call("restart", READY)
+        seconds.append(screen.call("open") / 1000)
+    median, late, _ = spread(seconds)
+    yield Gate("open to first paint, median", median, "s", first, f"p95 {late:.2f} s of {ROUNDS}")
+    exact = screen.call("opened") / 1000
+    yield Gate("  … until the exact counts are in", exact, "s", None, "once")
+
+
+def measure_rule(screen: Screen) -> Iterator[Gate]:
+    times = [screen.call("set", KNOB, 12_000 + 997 * i) for i in range(ROUNDS + 1)][1:]
+    median, late, _ = spread(times)
+    yield Gate("change a rule to redrawn screen, p95", late, "ms", 200, f"median {median:.0f} ms of {ROUNDS}")
+
+
+def drag(screen: Screen, moves: int) -> None:
+    """Take the handle to the left end, to the right and back."""
+    page = screen.page
+    handle, lanes = page.get_by_test_id("cut-handle"), page.get_by_test_id("lanes")
+    handle.scroll_into_view_if_needed()
+    grip, box = handle.bounding_box(), lanes.bounding_box()
+    assert grip is not None
+    assert box is not None
+    y = grip["y"] + grip["height"] / 2
+    page.mouse.move(grip["x"] + grip["width"] / 2, y)
+    page.mouse.down()
+    for x in (box["x"] + 130, box["x"] + box["width"] - 6, box["x"] + 0.6 * box["width"]):
+        page.mouse.move(x, y, steps=moves // 3)
+    page.mouse.up()
+
+
+def measure_drag(screen: Screen) -> Iterator[Gate]:
+    for name, limit, busy in (("no kernel", 16, True), ("with its answers", None, False)):
+        if busy:
+            screen.call("occupy", 20)
+        with screen.trace() as trace:
+            drag(screen, PARTS_OF_DRAG)
+        screen.call("release")
+        median, late, worst = spread(trace.work)
+        split = ", ".join(f"{part} {cost:.1f}" for part, cost in trace.costs.items())
+        more = f"p95 {late:.1f}, median {median:.1f} ms of {len(trace.work)}; {split}"
+        yield Gate(f"drag the cut, {name}: longest frame", worst, "ms", limit, more)
+        yield Gate("  … by the clock", max(trace.wall), "ms", None, f"p95 {spread(trace.wall)[1]:.1f} ms")
+
+
+def measure_sizes(screen: Screen, idle: float, lab: float) -> Iterator[Gate]:
+    nodes = screen.call("nodes")
+    screen.call("unfold")
+    yield Gate("DOM nodes", max(nodes, screen.call("nodes")), "", 3_000, f"at first {nodes:,}")
+    heap = screen.heap()
+    yield Gate("JavaScript heap, the whole page", heap, "MB", 80, f"JupyterLab alone {lab:.0f} MB")
+    held, most = screen.kernel_memory()
+    yield Gate("kernel over its idle size", held - idle, "MB", 350, f"idle {idle:.0f} MB, peak {most:.0f} MB")
+
+
+def measure(screen: Screen, path: Path, first: float) -> Iterator[Gate]:
+    open_empty(screen, f"{path.stem}.ipynb", f"wb = inspector.Workbench({str(path)!r})\nwb")
+    screen.call("run", "import os")
+    idle, lab = screen.kernel_memory()[0], screen.heap()
+    yield from measure_openings(screen, first)
+    yield from measure_rule(screen)
+    yield from measure_drag(screen)
+    yield from measure_sizes(screen, idle, lab)
+    strangers = screen.traffic.take_strangers()
+    yield Gate("requests to other hosts", len(strangers), "", 1, ", ".join(strangers[:3]))
+
+
+def sessions() -> Iterator[tuple[str, Callable[[], Path], float]]:
+    yield "real session of 3.9 MB, 3 compactions", _real, 0.5
+    yield "100 MB, 32,000 records, 137 compactions", lambda: claude_session(100), 2.0
+
+
+def _real() -> Path:
+    if not REAL.exists():
+        raise Missing("it is not beside this checkout")
+    return REAL
+
+
+def run() -> Iterator[tuple[str, str]]:
+    told: list[tuple[str, Gate]] = []
+    for name, find, first in sessions():
+        try:
+            path = find()
+        except Missing as reason:
+            yield name, f"not measured: {reason}"
+            continue
+        yield name, ""
+        with show_screen() as screen:
+            for gate in measure(screen, path, first):
+                told.append((name, gate))
+                yield f"  {gate.what}", gate.show(gate.measured) + (f"; {gate.more}" if gate.more else "")
+    yield "", ""
+    yield "gate", "measured / gate, met"
+    for name, gate in told:
+        if gate.limit is not None:
+            verdict = "met" if gate.met else "MISSED"
+            limit = "0" if gate.limit == 1 else f"< {gate.show(gate.limit)}"
+            yield f"{name[:22]}: {gate.what}", f"{gate.show(gate.measured)} / {limit}, {verdict}"
+
+
+if __name__ == "__main__":
+    for label, value in run():
+        print(f"{label:<70} {value}", flush=True)

@@ -1,0 +1,52 @@
+"""The watch over all traffic misses nothing that a page can ask for."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.lab import Lab
+from tests.browser.traffic import Traffic, is_stranger, own_server
+
+ELSEWHERE = "elsewhere.invalid"
+ASKING = {
+    "a fetch": "fetch('https://{0}/').catch(() => 0)",
+    "a beacon": "navigator.sendBeacon('https://{0}/', 'x')",
+    "a picture": "new Image().src = 'https://{0}/x.png'",
+    "a style": "document.body.style.background = 'url(https://{0}/x.png)'",
+    "a script": "document.head.append(Object.assign(document.createElement('script'), {{src: '//{0}/x.js'}}))",
+    "a frame": "document.body.append(Object.assign(document.createElement('iframe'), {{src: '//{0}/'}}))",
+    "a module": "import('https://{0}/x.js').catch(() => 0)",
+    "a socket": "{{ new WebSocket('wss://{0}/') }}",
+    "a stream": "{{ new EventSource('https://{0}/') }}",
+    "a worker": """{{ const code = "fetch('https://{0}/').catch(() => 0)";
+        new Worker(URL.createObjectURL(new Blob([code]))) }}""",
+    "a font": "{{ new FontFace('x', 'url(https://{0}/x.woff2)').load().catch(() => 0) }}",
+}
+
+
+@pytest.mark.parametrize("ask", ASKING.values(), ids=ASKING)
+def test_whatever_way_a_page_asks_it_is_seen(page: Page, lab: Lab, traffic: Traffic, ask: str) -> None:
+    page.goto(f"{lab.base}/login")
+    page.evaluate(ask.format(ELSEWHERE))
+    page.wait_for_timeout(200)
+    seen = traffic.take_strangers()
+    assert seen
+    assert all(ELSEWHERE in url for url in seen)
+
+
+def test_windows_that_a_test_opens_itself_are_watched(browser: Browser, lab: Lab, traffic: Traffic) -> None:
+    with browser.new_context() as window:
+        page = window.new_page()
+        page.goto("about:blank")
+        page.evaluate(f"fetch('https://{ELSEWHERE}/').catch(() => 0)")
+    assert traffic.take_strangers() == [f"https://{ELSEWHERE}/"]
+
+
+def test_a_server_is_the_tests_own_by_its_port_and_a_page_asks_nobody_for_what_it_holds() -> None:
+    own_server("http://127.0.0.1:1")
+    assert not is_stranger("ws://127.0.0.1:1/api/kernels?x=http://other.invalid/")
+    assert is_stranger("http://127.0.0.1:2/")
+    assert is_stranger("http://127.0.0.1:1@other.invalid/")
+    assert not any(map(is_stranger, ("data:text/plain,x", "blob:http://other.invalid/1", "about:blank")))
+    assert not is_stranger("file:///tmp/page.html")

@@ -1,0 +1,196 @@
+"""The front end draws what Python decided: it plans, counts and matches nothing, and asks only its own hosts.
+
+`tests/frontend.mjs` reads the sources by TypeScript's own compiler, which knows a text from a list.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+Fact = dict[str, Any]
+
+# What each part may import of the others. An entry (widget, lab, page) is imported by nobody.
+IMPORTS: dict[str, set[str]] = {
+    "core": {"core"},
+    "views": {"core", "views"},
+    "hosts": {"core", "hosts"},
+    "lab": {"core", "views", "hosts", "lab"},
+    "page": {"core", "views", "hosts", "page"},
+    "widget.ts": {"core", "views"},
+}
+PACKAGES = {"lab": ("@jupyterlab/", "@lumino/"), "widget.ts": ("@anywidget/types",)}
+
+# Names of a page's world that a core without a page may use: every JavaScript runtime has them.
+ANYWHERE = {"AbortController", "TextDecoder", "TextEncoder", "clearTimeout", "performance", "queueMicrotask"}
+ANYWHERE |= {"setTimeout", "structuredClone"}
+
+ASKING = {"EventSource", "RTCPeerConnection", "SharedWorker", "WebSocket", "WebTransport", "Worker"}
+ASKING |= {"XMLHttpRequest", "fetch", "importScripts", "open", "sendBeacon"}
+
+# (file, what is done): why it is no search in a transcript.
+SEARCHES: dict[tuple[str, str], str] = {
+    ("core/format.ts", ".replace()"): "puts digits of a number in groups",
+    ("core/format.ts", "/\\.0+$/"): "takes the zeros off a number",
+    ("core/format.ts", "/\\B(?=(\\d{3})+(?!\\d))/g"): "puts digits of a number in groups",
+    ("core/refs.ts", ".lastIndexOf()"): "a block's name is its entry and its number, with a slash between",
+    ("views/dom.ts", ".replace()"): "makes a class name of a section's name",
+    ("views/dom.ts", "/[^a-z_]/g"): "makes a class name of a section's name",
+    ("views/faterow.ts", ".startsWith()"): "our own label of an unknown rule",
+    ("views/rules.ts", ".split()"): "puts a rule's controls into its sentence, which is ours",
+    ("views/rules.ts", "/(\\{\\w+\\})/"): "puts a rule's controls into its sentence, which is ours",
+    ("views/rules.ts", "/^\\{\\w+\\}$/"): "puts a rule's controls into its sentence, which is ours",
+    ("views/stages.ts", ".replace()"): "makes a class name of a stage's name, takes the dot off a sentence",
+    ("views/stages.ts", "/[^a-z0-9]/g"): "makes a class name of a stage's name",
+    ("views/stages.ts", "/\\.$/"): "takes the dot off a sentence of ours",
+    ("views/theme.ts", "/(^|\\s)(vscode-dark|vscode-high-contrast|dark|dark-theme)(\\s|$)/"): "a theme's class",
+}
+# (file, name): why it asks nobody else.
+ASKS: dict[tuple[str, str], str] = {}
+
+
+@cache
+def read_sources(js: Path = ROOT / "js") -> dict[str, list[Any]]:
+    node = shutil.which("node")
+    assert node is not None and (ROOT / "js" / "node_modules" / "typescript").is_dir(), (
+        "the front end's tools are not installed: run `make build`"
+    )
+    command = [node, str(ROOT / "tests" / "frontend.mjs"), str(js)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, list[Any]] = json.loads(done.stdout)
+    return found
+
+
+def part(file: str) -> str:
+    """ "views" for "src/views/lanes.ts"."""
+    return file.split("/")[1]
+
+
+def facts(*whats: str, js: Path = ROOT / "js") -> list[Fact]:
+    return [fact for fact in read_sources(js)["facts"] if fact["what"] in whats]
+
+
+def place(fact: Fact) -> tuple[str, str]:
+    return fact["file"].removeprefix("src/"), fact["detail"]
+
+
+def tell(found: list[Fact], reason: str) -> None:
+    lines = [f"js/{fact['file']}:{fact['line']}: {fact['detail']}: {reason}" for fact in found]
+    assert not lines, "\n" + "\n".join(lines)
+
+
+def test_every_part_of_the_front_end_has_its_place() -> None:
+    files = read_sources()["files"]
+    assert {part(name) for name in files} <= IMPORTS.keys()
+    assert len(files) > 40
+
+
+def test_imports_go_from_entries_to_views_and_hosts_to_the_core() -> None:
+    wrong = [
+        f"js/{found['file']} may not import {found['target']}"
+        for found in read_sources()["imports"]
+        if found["own"] and part(found["target"]) not in IMPORTS[part(found["file"])]
+    ]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_no_package_is_built_in_but_where_its_program_brings_it() -> None:
+    """The widget and the page are our own code alone; what JupyterLab has is taken from JupyterLab."""
+    strange = [
+        found
+        for found in read_sources()["imports"]
+        if not found["own"]
+        and not found["target"].startswith((".", "/"))
+        and not found["target"].startswith(PACKAGES.get(part(found["file"]), ()))
+    ]
+    assert strange == []
+
+
+def test_imports_go_in_no_circle() -> None:
+    graph: dict[str, set[str]] = {}
+    for found in read_sources()["imports"]:
+        if found["own"] and not found["types"]:
+            graph.setdefault(found["file"], set()).add(found["target"])
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def test_the_core_knows_no_page() -> None:
+    used = [fact for fact in facts("page") if part(fact["file"]) == "core" and fact["detail"] not in ANYWHERE]
+    tell(used, "core/ runs without a page")
+
+
+def test_nothing_is_searched_matched_or_taken_apart_in_the_browser() -> None:
+    found = [fact for fact in facts("search", "pattern") if place(fact) not in SEARCHES]
+    tell(found, "Python searches and matches; say in SEARCHES why this is neither")
+
+
+def test_nothing_is_counted_from_the_length_of_a_text() -> None:
+    tell(facts("estimate"), "tokens are counted by Python")
+
+
+def test_what_python_decided_is_changed_by_nobody() -> None:
+    tell(facts("decides"), "scenes, plans and runs are as Python sent them")
+
+
+def test_a_text_never_becomes_markup_or_code() -> None:
+    tell(facts("markup", "code"), "a transcript is text")
+
+
+def test_only_hosts_ask_and_only_their_own_server() -> None:
+    asks = [fact for fact in facts("page") if fact["detail"] in ASKING] + facts("asks")
+    tell([fact for fact in asks if place(fact) not in ASKS], "say in ASKS whom it asks")
+
+
+def test_no_allowance_is_left_over() -> None:
+    searched = {place(fact) for fact in facts("search", "pattern")}
+    asked = {place(fact) for fact in facts("page", "asks")}
+    assert SEARCHES.keys() - searched == set()
+    assert ASKS.keys() - asked == set()
+
+
+FORBIDDEN = {
+    "search": 'export const a = (t: string) => t.includes("x") || t.trim().indexOf("y") > 0;',
+    "pattern": "export const a = (t: string) => /secret/.test(t);",
+    "estimate": "export const a = (t: string) => Math.ceil(t.length / 4);",
+    "markup": "export const a = (n: Element, t: string) => { n.innerHTML = t; };",
+    "code": 'export const a = new Function("return 1");',
+    "asks": 'export const a = () => import("./b");',
+    "page": 'export const a = () => fetch("/x");',
+    "decides": """import type { Plan } from "./state";
+        export const a = (p: Plan) => { p.afterTotal[0] = 1; };""",
+}
+HARMLESS = """
+    interface Box { innerHTML: number; length: number }
+    export const a = (xs: number[], b: Box, t: string) =>
+      xs.includes(1) && xs.indexOf(2) > 0 && b.innerHTML + xs.length / 4 + b.length / 4 + t.length;
+    export const fetch = (t: string) => t;
+    export const c = fetch("no one");
+"""
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_the_reader_sees_what_is_forbidden(tmp_path: Path, what: str) -> None:
+    assert what in {fact["what"] for fact in read_sources(write_sources(tmp_path, FORBIDDEN[what]))["facts"]}
+
+
+def test_the_reader_knows_a_list_from_a_text_and_a_name_from_a_page(tmp_path: Path) -> None:
+    assert read_sources(write_sources(tmp_path, HARMLESS))["facts"] == []
+
+
+def write_sources(folder: Path, source: str) -> Path:
+    (folder / "src").mkdir()
+    shutil.copy(ROOT / "js" / "tsconfig.json", folder)
+    (folder / "src" / "state.ts").write_text("export interface Plan { afterTotal: Int32Array }\n")
+    (folder / "src" / "a.ts").write_text(source)
+    return folder
