@@ -73,6 +73,7 @@ class Answers:
         self.buffers = Buffers()
         self.ledger: Ledger = replace(desk.ledger, session=self.clean, _memory={})
         at = desk.wanted["at"]
+        self.known = desk.moment
         self.moment = self.clean.at(self.redactor.clean(at)) if at else self.clean
         self.lines: dict[str, int] = {}
         self.spent = 0
@@ -120,36 +121,37 @@ class Answers:
 
     def _plan(self, name: str, cut: str = "") -> Plan:
         desk = self.desk
-        return make_plan(desk.moment, desk.ledger, name, self._edits(name, cut), window=desk.window)
+        return make_plan(self.known, desk.ledger, name, self._edits(name, cut), window=desk.window)
 
     def _draw(self, plan: Plan) -> tuple[dict[str, Any], int]:
         picture, data = draw_plan(plan)
-        return self.redactor.clean_tree(picture), self.buffers.add(data)
+        return picture, self.buffers.add(data)
 
     def _answer_policy(self, name: str) -> dict[str, Any]:
         own, clean = self._plan(name), self._clean_plan(name)
         wire, data = self._draw(own)
+        tidy = self.redactor.clean_tree
         legal = [place for place in range(len(own.cuts)) if own.cuts[place].legal]
         whole = len(legal) * len(self.policies) <= MOST_PLANS
         made = legal if whole else legal[len(legal) // 2 :][:1]
         at: list[list[Any]] = []
-        hand: dict[str, Any] | None = None
+        hand: dict[str, Any] = {}
         texts = {data: _sides(clean)}
         for place in made:
             plan = self._plan(name, own.cuts.ids[place])
             drawn, number = self._draw(plan)
             drawn["recipe"] = drawn["recipe"].replace(f"cut={own.cuts.ids[place]!r}", f"cut={CUT!r}")
             drawn["deltas"] = [rule.pop("delta", None) for rule in drawn["rules"]]
-            if hand is None:
-                hand = drawn
+            hand = hand or drawn
             if number not in texts:
                 texts[number] = _sides(self._cut_clean(clean, place))
-            at.append([place, {key: value for key, value in drawn.items() if value != hand.get(key)}, number])
+            differs = {key: value for key, value in drawn.items() if value != hand.get(key)}
+            at.append([place, tidy(differs), number])
         return {
             "label": printable(own.policy.title or own.policy.name, 120),
-            "settings": self.redactor.clean_tree(dict(self._edits(name).settings)),
-            "own": [wire, data],
-            "hand": hand,
+            "settings": tidy(dict(self._edits(name).settings)),
+            "own": [tidy(wire), data],
+            "hand": tidy(hand) or None,
             "at": at,
             "far": "" if whole else FAR,
             "texts": {str(number): sides for number, sides in texts.items()},

@@ -94,7 +94,8 @@ def _unsealed(block: Any, tidy: Callable[[str], str]) -> Any:
     }
     if isinstance(block, Reasoning):
         fields |= {
-            name: SEALED if getattr(block, name) else getattr(block, name) for name in ("signature", "encrypted")
+            name: SEALED if getattr(block, name) else getattr(block, name)
+            for name in ("signature", "encrypted")
         }
     return build(type(block), **fields)
 
@@ -104,7 +105,16 @@ def _blank(entry: Entry, redactor: Redactor) -> Entry:
     tidy = redactor.clean
     boundary = entry.boundary
     if boundary is not None:
-        named = ("kind", "trigger", "tokens_before", "tokens_after", "tokens_saved", "first_kept", "kept", "cleared")
+        named = (
+            "kind",
+            "trigger",
+            "tokens_before",
+            "tokens_after",
+            "tokens_saved",
+            "first_kept",
+            "kept",
+            "cleared",
+        )
         fields = {name: _tidy(name, getattr(boundary, name), tidy) for name in named}
         boundary = build(Boundary, **fields)
     told = {

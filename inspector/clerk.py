@@ -151,7 +151,8 @@ class Clerk:
     def grow(self, session: Session) -> None:
         """The session has grown, or is another one now."""
         self._long = _is_long(session)
-        ledger = count_tokens(session, self._counter if self._counted else ESTIMATE)
+        counter = self._counter if self._counted else ESTIMATE
+        ledger = count_tokens(session, counter, known=self.desk.ledger)
         with self.lock:
             self._adopt(session, ledger)
             if not self._counted and not self._errands.is_on("count"):

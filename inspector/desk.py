@@ -200,6 +200,15 @@ class Desk:
             from .lesson import play_rules
 
             return play_rules(self.plan, int(asked["place"]))
+        if kind == "review":
+            from .page import review
+
+            return review(self)
+        if kind == "export":
+            from .page import make
+
+            page = make(self, asked.get("keep", ()), asked.get("policies"))
+            return {"html": page.html, "size": len(page.html.encode()), "name": page.name}
         raise ValueError(f"the workbench does not know the question {kind!r}")
 
     def reply(self, asked: object) -> dict[str, Any]:
@@ -221,7 +230,8 @@ class Desk:
         """
         if ledger is None:
             fitted = self.ledger.calibration is not None
-            ledger = count_tokens(session, "calibrated" if fitted else self.ledger.counter)
+            counter = "calibrated" if fitted else self.ledger.counter
+            ledger = count_tokens(session, counter, known=self.ledger)
         ledger.check(session)
         history = trace_history(session, ledger)
         at = self.wanted["at"]

@@ -94,7 +94,8 @@ _OURS = (
     ),
     Pattern("authorization", re.compile(r"(?<!\w)(?i:bearer)\s+([\w.+/=~-]{20,})"), "value"),
     Pattern(
-        "header", re.compile(rf"(?i:x-api-key|api-key|x-auth-token){_QUOTE}\s*:\s*{_QUOTE}([\w.+/=~-]{{12,}})")
+        "header",
+        re.compile(rf"(?i:x-api-key|api-key|x-auth-token){_QUOTE}\s*:\s*{_QUOTE}([\w.+/=~-]{{12,}})"),
     ),
     # NAME=value as the shell and .env files write it.
     Pattern(
@@ -120,7 +121,11 @@ _OURS = (
         ),
         "value",
     ),
-    Pattern("url-password", re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s:/?#@\"'<>]*:([^\s:/?#@\"'<>]{3,})@"), "login"),
+    Pattern(
+        "url-password",
+        re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s:/?#@\"'<>]*:([^\s:/?#@\"'<>]{3,})@"),
+        "login",
+    ),
     Pattern(
         "email",
         re.compile(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]*@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w-])"),
@@ -129,19 +134,29 @@ _OURS = (
     ),
     Pattern(
         "user",
-        re.compile(r"(?:(?<![\w.])/(?:home|Users)/|[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))([A-Za-z0-9][\w.-]*)"),
+        re.compile(
+            r"(?:(?<![\w.])/(?:home|Users)/|[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))([A-Za-z0-9][\w.-]*)"
+        ),
         "user",
         "personal",
     ),
     # A home directory as folder names of some harnesses spell it, and as its last part in a path.
-    Pattern("user", re.compile(r"(?<![\w-])-(?:home|Users)-([A-Za-z0-9][A-Za-z0-9_]*)(?=-)"), "user", "personal"),
+    Pattern(
+        "user", re.compile(r"(?<![\w-])-(?:home|Users)-([A-Za-z0-9][A-Za-z0-9_]*)(?=-)"), "user", "personal"
+    ),
 )
 
 # What these know, we know better, or they take much that is no secret.
 _LEFT_OUT = frozenset(
     {
         *("Base64 High Entropy String", "Hex High Entropy String", "Secret Keyword", "Public IP (ipv4)"),
-        *("Artifactory Credentials", "JSON Web Token", "Private Key", "Basic Auth Credentials", "Slack Token"),
+        *(
+            "Artifactory Credentials",
+            "JSON Web Token",
+            "Private Key",
+            "Basic Auth Credentials",
+            "Slack Token",
+        ),
         *("GitHub Token", "AWS Access Key"),
     }
 )
@@ -154,8 +169,12 @@ _NOBODY = frozenset(
     "git noreply no-reply donotreply info support hello contact admin root postmaster actions user users me you "
     "security help sales team mail email test".split()
 )
-_NOWHERE = re.compile(r"(?i)(?:^|\.)(?:example\.(?:com|org|net)|example|test|invalid|local|localhost|internal|noreply\.\S+)$")
-_SUFFIXES = frozenset("png jpg jpeg gif svg webp py js ts go rs md json yml yaml txt html css sh toml lock".split())
+_NOWHERE = re.compile(
+    r"(?i)(?:^|\.)(?:example\.(?:com|org|net)|example|test|invalid|local|localhost|internal|noreply\.\S+)$"
+)
+_SUFFIXES = frozenset(
+    "png jpg jpeg gif svg webp py js ts go rs md json yml yaml txt html css sh toml lock".split()
+)
 _ANYONE = frozenset(
     "root user username users name me you shared public runner ubuntu debian node app admin guest default circleci "
     "vscode codespace jovyan coder agent dev developer work workspace project projects test someone alice bob "
@@ -233,7 +252,11 @@ def _is_value(value: str) -> bool:
 
 
 def _is_setting(value: str) -> bool:
-    return not _PLACEHOLDER.search(value) and value.lower() not in _WEAK and not value.startswith(("/", "./", "~"))
+    return (
+        not _PLACEHOLDER.search(value)
+        and value.lower() not in _WEAK
+        and not value.startswith(("/", "./", "~"))
+    )
 
 
 def _is_login(value: str) -> bool:

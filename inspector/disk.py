@@ -54,7 +54,11 @@ def save_session(session: Session, path: StrPath) -> None:
         raise IsADirectoryError(f"{target} is a folder")
     if target.exists() and not _is_replaceable(target):
         raise FileExistsError(f"{target} is not a session manifest, so it is not written over")
-    content = dump_manifest(session).encode("ascii")
+    write_whole(target, dump_manifest(session).encode("ascii"))
+
+
+def write_whole(target: Path, content: bytes) -> None:
+    """Write a file in one step: it is either the old one or the new one, whole."""
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("xb") as file:

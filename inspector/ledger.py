@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .blocks import Block, BlockRef, Text, ToolOutput
+from .counted import Counted, count_rows
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter
 from .errors import CounterError
@@ -32,10 +33,6 @@ T = TypeVar("T")
 
 CLEARED_TEXT = "[output cleared by an earlier compaction]"
 """What stands for a tool output that a recorded micro-compaction emptied."""
-
-BATCH, MOST_BATCHES = 2**21, 100
-"""Characters counted between two words about progress, at least, and how many such words there are at most.
-Fewer characters at once would keep the counter from using every core."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +64,7 @@ class Ledger:
     uncounted_rows: Ints
     missing: dict[str, int]
     _memory: dict[Hashable, Any] = field(default_factory=dict)
+    _counted: Counted | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -225,7 +223,11 @@ class Ledger:
 
 
 def count_tokens(
-    session: Session, counter: str | Counter = "o200k_base", tell: Callable[[float], None] | None = None
+    session: Session,
+    counter: str | Counter = "o200k_base",
+    tell: Callable[[float], None] | None = None,
+    *,
+    known: Ledger | None = None,
 ) -> Ledger:
     """Count every block of a session.
 
@@ -235,54 +237,34 @@ def count_tokens(
     listed in `uncounted`. Raises `CounterError` for a counter that cannot be had.
 
     `tell` is called with the share that is done, from 0 to 1, some dozens of times at most; what it raises
-    (`Stopped`) ends the counting.
+    (`Stopped`) ends the counting. `known` is a ledger of this session when it was shorter, by the same
+    counter: what it counted is not counted again, and the numbers are those of counting anew.
     """
     counter = find_counter(counter) if isinstance(counter, str) else counter
     if tell is not None:
         tell(0.0)
-    rows = gather_rows(session, model_of(session), counter.image)
-    counted = _count(counter, [*rows.texts, *(text for _, text in rows.more)], tell)
-    words = np.array(counted[: len(rows.texts)], np.int32)
-    np.add.at(words, [row for row, _ in rows.more], counted[len(rows.texts) :])
-    pictures = np.zeros(len(words), np.int32)
-    np.add.at(pictures, [row for row, _ in rows.pictures], [tokens for _, tokens in rows.pictures])
-    uncounted = np.unique(np.array([row for row, _ in rows.uncounted], np.int32))
-    calibration = None
+    counted = count_rows(session, counter, tell, None if known is None else known._counted)
+    tokens, calibration, fitted = counted.words, None, counter
     if counter.fit is not None:
-        gaps = np.bincount(uncounted, minlength=len(words))
-        sums = (_sum_entries(column, rows.start) for column in (words, pictures, gaps))
-        counter, calibration = counter.fit(session, *sums)
-        words = np.rint(words * calibration.factor).astype(np.int32)
+        gaps = np.bincount(counted.uncounted_rows, minlength=len(tokens))
+        sums = (_sum_entries(column, counted.start) for column in (tokens, counted.pictures, gaps))
+        fitted, calibration = counter.fit(session, *sums)
+        tokens = np.rint(tokens * calibration.factor).astype(np.int32)
     return Ledger(
         session=session,
-        counter=counter,
+        counter=fitted,
         calibration=calibration,
-        entry=rows.entry,
-        block=rows.block,
-        kind=rows.kind,
-        section=rows.section,
-        tokens=words + pictures,
-        start=rows.start,
-        head=rows.head,
-        uncounted_rows=uncounted,
-        missing=dict(Tally(why for _, why in rows.uncounted)),
+        entry=counted.entry,
+        block=counted.block,
+        kind=counted.kind,
+        section=counted.section,
+        tokens=tokens + counted.pictures,
+        start=counted.start,
+        head=counted.head,
+        uncounted_rows=counted.uncounted_rows,
+        missing=dict(Tally(why for _, why in counted.uncounted)),
+        _counted=counted,
     )
-
-
-def _count(counter: Counter, texts: list[str], tell: Callable[[float], None] | None) -> Ints:
-    """int32: tokens of each text; where somebody wants to know how far it is, a batch at a time."""
-    if tell is None:
-        return counter.count(texts)
-    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
-    total = int(ends[-1]) if texts else 0
-    batch = max(BATCH, -(-total // MOST_BATCHES))
-    places = np.searchsorted(ends, np.arange(batch, total, batch), "left") + 1
-    out, first = np.zeros(len(texts), np.int32), 0
-    for end in np.unique(np.append(places, len(texts))).tolist():
-        out[first:end] = counter.count(texts[first:end])
-        first = end
-        tell(float(ends[end - 1] / total) if total else 1.0)
-    return out
 
 
 def clear_output(block: Block) -> Block:

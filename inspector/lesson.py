@@ -1,7 +1,7 @@
 """A plan told as a lesson: its policy played one rule at a time, and what a cut elsewhere would break.
 
-In go a plan and a place of its cut, out come JSON values. Everything is read off the plan's own columns, so the
-last step stands where the plan stands.
+In go a plan and a place of its cut, out come JSON values. Everything is read off the plan's own columns, so
+the last step stands where the plan stands.
 """
 
 from __future__ import annotations
@@ -46,11 +46,13 @@ def play_rules(plan: Plan, place: int) -> dict[str, Any]:
     """The policy played with the cut at `place`: the `steps` it takes, each with what stands after it.
 
     A step has the `rule` as the plan's columns on the wire number it (negative for pins, pairs and bound
-    reasoning), `title` and `sentence`, how many `blocks` it decides, tokens of everything `before` and `after`
-    it, those after it by section, and the tokens of the summary so far. What the provider reports beyond the
-    file is in all of them. A block belongs to the rule that decides it last. At an illegal place there are no
-    steps but a `refusal`: the pairs that a cut there would part (`more` are left out), and the provider's
-    answer, "" where it would take the request. Raises `IndexError` for a place that does not exist.
+    reasoning), `title` and `sentence`, how many `blocks` it decides, tokens of everything `before` and
+    `after` it, those after it by section, and the tokens of the summary so far. What the provider reports
+    beyond the file is in all of them. A block belongs to the rule that decides it last.
+
+    At an illegal place there are no steps but a `refusal`: the pairs that a cut there would part (`more` are
+    left out), and the provider's answer, "" where it would take the request. Raises `IndexError` for a place
+    that does not exist.
     """
     if not 0 <= place < len(plan.cuts):
         raise IndexError(f"no place {place} in this context")
@@ -157,19 +159,21 @@ def _count_sections(plan: Plan, tokens: Any) -> Longs:
 
 
 def _refuse(plan: Plan, place: int) -> dict[str, Any]:
-    session, live = plan.session, plan.session.live
+    live = plan.session.live
     positions = live.position[live.pairs]
     parted = live.pairs[(positions[:, 0] < place) & (place <= positions[:, 1])].tolist()
     shown = [
         {"call": _tell(plan, call), "output": _tell(plan, output)} for call, output in parted[:MOST_PAIRS]
     ]
-    told: dict[str, Any] = {
-        "sentence": plan.cuts[place].sentence,
-        "error": _ask_provider(plan, place),
-        "pairs": shown,
-        "more": len(parted) - len(shown),
-    }
-    return printable_tree(told) if session else told
+    told: dict[str, Any] = printable_tree(
+        {
+            "sentence": plan.cuts[place].sentence,
+            "error": _ask_provider(plan, place),
+            "pairs": shown,
+            "more": len(parted) - len(shown),
+        }
+    )
+    return told
 
 
 def _tell(plan: Plan, row: int) -> dict[str, Any]:

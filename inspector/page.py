@@ -135,7 +135,9 @@ def _tell_texts(answers: Answers, cap: int) -> list[str]:
         return []
     size = f"{LARGEST / 1e6:.1f} MB"
     if cap == 0:
-        return [f"The texts of all {len(answers.bodies):,} blocks were left out to keep this page under {size}."]
+        return [
+            f"The texts of all {len(answers.bodies):,} blocks were left out to keep this page under {size}."
+        ]
     return [f"{cut:,} texts are cut at {cap:,} characters to keep this page under {size}."]
 
 

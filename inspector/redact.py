@@ -65,12 +65,14 @@ class Redactor:
     _counts: dict[str, int] = field(default_factory=dict)
     _places: dict[str, dict[str, None]] = field(default_factory=dict)
     _known: re.Pattern[str] | None = None
+    _cleaned: dict[str, str] = field(default_factory=dict)
 
     def look(self, where: str, value: Any) -> None:
         """Find what is secret in a text, or in every text of a JSON-like value, which stands at `where`.
 
         Raises `RedactionError` when that cannot be done.
         """
+        self._cleaned.clear()
         for text, spans in _walk(value, self._find):
             for span in spans:
                 secret = text[span.start : span.end]
@@ -100,6 +102,12 @@ class Redactor:
 
     def clean(self, text: str) -> str:
         """The text without what is secret in it."""
+        known = self._cleaned.get(text)
+        if known is None:
+            known = self._cleaned[text] = self._clean(text)
+        return known
+
+    def _clean(self, text: str) -> str:
         cuts = [
             (span.start, span.end, self._names.get(text[span.start : span.end]) or _name(text, span))
             for span in self._find(text)
@@ -110,7 +118,9 @@ class Redactor:
         for start, end, name in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
             if end <= at or name in self.keep:
                 continue
-            out += [text[at : max(start, at)], f"[redacted {name}]"] if start >= at else [f"[redacted {name}]"]
+            out += (
+                [text[at : max(start, at)], f"[redacted {name}]"] if start >= at else [f"[redacted {name}]"]
+            )
             at = end
         return "".join([*out, text[at:]]) if out else text
 

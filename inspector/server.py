@@ -131,7 +131,7 @@ class OpenHandler(DeskHandler):
         model = await ensure_async(contents.get(path, content=False))
         if model["type"] == "directory":
             raise Refusal(422, f"{path} is a folder.", "ReadError")
-        if isinstance(contents, FileManagerMixin):
+        if isinstance(self.contents_manager, FileManagerMixin):
             return Source(contents._get_os_path(path.strip("/")), name=path)
         model = await ensure_async(contents.get(path, content=True, type="file", format="text"))
         return Source(content=model["content"].encode(), name=path)

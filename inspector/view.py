@@ -71,7 +71,10 @@ def draw_scene(plan: Plan, history: History) -> Picture:
         "lanes": _lanes(session, ledger),
         "sides": sides.describe(),
         "entryIds": [session.entries[i].id for i in live.entries.tolist()],
-        "reasons": [{"rule": rule.name, "sentence": rule.sentence} for rule in CUT_RULES],
+        "reasons": [
+            {"rule": name, "sentence": sentence, "error": _error(sentence)}
+            for name, sentence, _ in CUT_RULES
+        ],
         "segments": [_segment(segment, session, history) for segment in history.segments],
         "boundaries": [
             {
@@ -161,6 +164,12 @@ def _limits(plan: Plan) -> dict[str, Any]:
             lines.append({"label": label, "tokens": round(share * window)})
     by_share = trigger.ratio is not None or trigger.tokens is not None
     return {"thresholds": lines, "reserve": 0 if by_share or threshold <= 0 else max(window - threshold, 0)}
+
+
+def _error(sentence: str) -> str:
+    """The provider's answer in the words a cut rule quotes, "" where it quotes none."""
+    words = sentence.partition("(400: ")[2].removesuffix(").")
+    return f"400: {words}" if words else ""
 
 
 def _unit(ledger: Ledger) -> str:

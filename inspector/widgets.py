@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets as t
@@ -17,7 +17,7 @@ import traitlets as t
 from .assembly import build_context
 from .clerk import Clerk
 from .context import Context
-from .desk import NAMES
+from .desk import NAMES, Desk
 from .disk import StrPath, open_session
 from .history import History
 from .ledger import Ledger
@@ -26,8 +26,12 @@ from .policy import Policy
 from .run import Run
 from .scenario import Scenario
 from .session import Session
+from .still import Snapshot
 from .tail import Tail
 from .view import Picture
+
+if TYPE_CHECKING:
+    from .export import Exported
 
 _STATIC = Path(__file__).parent / "static"
 if not (_STATIC / "widget.js").exists():
@@ -161,11 +165,28 @@ class Workbench(anywidget.AnyWidget):
         """The context that the plan leaves, a stand-in where a model's summary would stand."""
         return build_context(self.moment, self.plan)
 
-    def export_html(self, path: StrPath, **options: Any) -> Path:
+    @property
+    def desk(self) -> Desk:
+        """What plans: the session, what is wanted of it, and the answers."""
+        return self._clerk.desk
+
+    def export_html(self, path: StrPath, **options: Any) -> Exported:
         """Write the workbench as one file that needs neither network nor kernel; see `export.export_html`."""
         from .export import export_html
 
         return export_html(self, path, **options)
+
+    def snapshot(self) -> Snapshot:
+        """What is on the screen as a picture and a table that stay in a notebook without any widget."""
+        return Snapshot((self._scene, self._scene_data), (self._plan, self._plan_data))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The widget, and beside it a picture for viewers that have no widgets."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        return {**self.snapshot()._repr_mimebundle_(), **data}, metadata
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait until exact counts and a replay asked for are in. Raises TimeoutError after so many seconds.

@@ -21,7 +21,7 @@ def make_entry(draft: Draft, chain: Chain, drafts: list[Draft]) -> Entry:
     """The entry; `drafts` are all of the file, linked. It is the one made before where nothing changed."""
     rows, parts, made = draft.rows, draft.parts, draft.made
     parent = draft.above if draft.up is None else draft.up.id
-    if made is not None and  made.sidechain == draft.side:
+    if made is not None and made.parent == parent and made.sidechain == draft.side:
         return made
     usage, iterations = _read_usage(draft)
     entry = build(

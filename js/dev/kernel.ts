@@ -1,6 +1,7 @@
 // Plays Python for the page and the tests: a scene and plans in the real shapes, from an invented session.
 // Its planning is a toy; only the shapes are the contract.
 import type { Traits } from "../src/core/host";
+import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
 import type { ColumnWire, Knob, PlanWire, SceneWire } from "../src/core/wire";
 import { type Invented, inventSession } from "./invent";
 import { inventRun, stagesOf } from "./life";
@@ -63,6 +64,7 @@ export interface Kernel {
     to?: number;
     row?: number;
     place?: number;
+    query?: string;
   }): object;
 }
 
@@ -205,6 +207,57 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
   };
 
   const text = (row: number) => blocks[row]?.text ?? "";
+  const search = (id: string, query: string) => {
+    const found = blocks.flatMap(({ label, text, position }, row) => {
+      const at = text.toLowerCase().indexOf(query.toLowerCase());
+      if (at < 0) return [];
+      const entry = entries[position];
+      const start = Math.max(0, at - 30);
+      const spans = [at - start, at - start + query.length];
+      const ref = `${entry?.id}/${row - (starts[position] ?? 0)}`;
+      const preview = text.slice(start, at + 130);
+      return [{ ref, row, at: "", turn: entry?.turn ?? 0, label, preview, spans }];
+    });
+    return { type: "search", id, query, hits: found.slice(0, 200), total: found.length };
+  };
+  const playRules = (id: string, place: number) => {
+    const reason = places[place]?.reason ?? -1;
+    if (reason >= 0) {
+      const told = (row: number) => ({ row, turn: 3, label: blocks[row]?.label ?? "" });
+      const row = starts[place] ?? 0;
+      const error =
+        "400 invalid_request_error: messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_01FjK2";
+      const pairs = reason === 0 ? [{ call: told(row - 1), output: told(row) }] : [];
+      return { type: "lesson", id, place, steps: [], refusal: { error, sentence: "", pairs, more: 0 } };
+    }
+    const { _plan, _plan_data } = plan(traits);
+    const drawn = decodePlan(
+      _plan,
+      _plan_data,
+      decodeScene(traits._scene ?? null, traits._scene_data) as Scene,
+    ) as Plan;
+    const sections = [..._plan.before.sections];
+    const steps = _plan.rules.map(({ title, sentence }, rule) => {
+      const before = sum(sections);
+      let count = 0;
+      blocks.forEach((block, row) => {
+        const older = block.position < place;
+        if ((older ? drawn.ruleOlder : drawn.ruleKept)[row] !== rule) return;
+        const left = (older ? drawn.tokensOlder : drawn.tokensKept)[row] ?? 0;
+        sections[code(block.section)] = (sections[code(block.section)] ?? 0) + left - block.tokens;
+        count++;
+      });
+      const summary = rule >= 3 ? (drawn.summaryTokens[place] ?? 0) : 0;
+      if (rule === 3)
+        sections[code("compacted")] = (sections[code("compacted")] ?? 0) + (drawn.summaryTokens[place] ?? 0);
+      const after = sum(sections);
+      return {
+        ...{ rule, title, sentence: sentence.replace(/\{\w+\}/g, "…"), blocks: count },
+        ...{ before, after, sections: [...sections], summary },
+      };
+    });
+    return { type: "lesson", id, place, steps };
+  };
   const answer: Kernel["answer"] = message => {
     const { type, id } = message;
     if (type === "rows") {
@@ -223,6 +276,8 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         facts: [["trust", "untrusted: a model's words"]],
       };
     }
+    if (type === "search") return search(id, message.query ?? "");
+    if (type === "lesson") return playRules(id, message.place ?? 0);
     const row = message.row ?? 0;
     const after = `[${blocks[row]?.label}: ${text(row).length} chars left out; in the archive as 7f3a]`;
     return {
@@ -251,6 +306,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     _scene_data: scene.bytes,
     _plan: {},
     _plan_data: null,
+    ...{ pins: [], mode: "explore", focus: "", versus: {} },
     replay: false,
     _run: {},
     _run_data: null,

@@ -23,7 +23,7 @@ test("a place is found from the nearest edge", () => {
 
 test("a step is found from inside and clamped outside", () => {
   const axis = makeAxis(scene, 60);
-  expect([-5, 29, 31, 99].map(x => stepAt(scene, axis, x))).toEqual([0, 0, 1, 1]);
+  expect([-5, 29, 31, 99].map(x => stepAt(axis, x))).toEqual([0, 0, 1, 1]);
 });
 
 test("turns have their bands", () => {

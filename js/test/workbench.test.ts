@@ -115,8 +115,8 @@ test("choosing a policy drops the settings of the old one", async () => {
 
 test("a stretch of the overview is the moment to plan", async () => {
   const host = await open();
-  const [first, current] = document.querySelectorAll<HTMLButtonElement>('.ci-moments [role="radio"]');
-  expect(current?.getAttribute("aria-checked")).toBe("true");
+  const [first, current] = document.querySelectorAll<HTMLButtonElement>(".ci-stretch");
+  expect(current?.getAttribute("aria-current")).toBe("true");
   first?.click();
   expect([host.get("at"), host.get("cut"), host.get("_seq")]).toEqual(["m0", "", 1]);
 });
@@ -266,6 +266,6 @@ test("S0-70 a stretch that follows a model's summary is marked and says so", asy
   await open({ _scene: { ...wire, segments } });
   const marked = [...document.querySelectorAll(".ci-downstream")];
   expect(marked.map(moment => moment.getAttribute("aria-label"))).toEqual([
-    "the end, 165 tokens, downstream of e2",
+    "1 turn, the end, 165 tokens, downstream of e2",
   ]);
 });

@@ -19,7 +19,10 @@ from urllib.parse import urlsplit
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import ConsoleMessage, Page, Request, WebSocket
+from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket
+
+from inspector import open_bundled, save_session
+from inspector.bundled import write_story
 
 from tests.browser.traffic import own_server
 
@@ -41,6 +44,10 @@ DRAW_ALL = """async () => {
   const notebook = window.jupyterapp.shell.currentWidget.content;
   notebook.notebookConfig = { ...notebook.notebookConfig, windowingMode: 'none' };
 }"""
+
+
+RESTORED = "async () => { await window.jupyterapp.restored }"
+WORKBENCH = ".ci-document [data-testid=cut-handle]"
 
 
 class Lab(NamedTuple):
@@ -82,6 +89,17 @@ class Lab(NamedTuple):
         return name
 
 
+    def write_session(self, name: str, lines: int | None = None) -> str:
+        """Put the bundled session into the server's folder, or its first lines; returns its name."""
+        place = self.notebooks / name
+        place.parent.mkdir(exist_ok=True)
+        if name.endswith(".json"):
+            save_session(open_bundled(), place)
+        else:
+            place.write_bytes(b"".join(write_story().splitlines(keepends=True)[:lines]))
+        return name
+
+
 class Watch:
     """What a page says and asks from the moment it is made."""
 
@@ -120,8 +138,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def start_lab(home: Path) -> Iterator[Lab]:
-    """Run a server whose every folder is under `home`, until the block ends."""
+def start_lab(home: Path, python: str = sys.executable, **more: str) -> Iterator[Lab]:
+    """Run a server whose every folder is under `home`, until the block ends; `more` goes into its environment."""
     notebooks = home / "notebooks"
     if (ROOT / "notebooks").is_dir():
         shutil.copytree(ROOT / "notebooks", notebooks, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
@@ -141,12 +159,13 @@ def start_lab(home: Path) -> Iterator[Lab]:
     }
     token, port, log = secrets.token_hex(16), free_port(), home / "lab.log"
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+        *(python, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
         *(f"--ServerApp.root_dir={notebooks}", "--LabApp.expose_app_in_browser=True"),
+        "--JupyterNotebookApp.expose_app_in_browser=True",
         *("--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"),
     ]
-    environment = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}}
+    environment = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}, **more}
     lab = Lab(f"http://127.0.0.1:{port}", token, notebooks, log)
     own_server(lab.base)
     with log.open("w") as output:
@@ -181,6 +200,18 @@ def open_notebook(page: Page, lab: Lab, name: str) -> None:
     page.wait_for_selector(".jp-NotebookPanel .jp-Notebook")
     page.evaluate(READY)
     page.evaluate(DRAW_ALL)
+
+
+def open_lab(page: Page, lab: Lab) -> None:
+    """Load Lab with nothing open but its launcher."""
+    page.goto(lab.url())
+    page.wait_for_selector(".jp-DirListing-item")
+    page.evaluate(RESTORED)
+
+
+def find_file(page: Page, name: str) -> Locator:
+    """A file's row in the file browser."""
+    return page.locator(f".jp-DirListing-item[title^='Name: {name}\\a ']")
 
 
 def run_all(page: Page) -> None:

@@ -90,6 +90,10 @@ export interface Piece {
   left: number;
 }
 
+const CODES = 256;
+const sumTokens = new Float64Array(CODES * CODES);
+const sumLeft = new Float64Array(CODES * CODES);
+
 /** The pieces of one bin under a cut, lane by lane, each lane's in fate order. */
 export const piecesOf = (
   scene: Scene,
@@ -99,20 +103,29 @@ export const piecesOf = (
   bin: number,
   place: number,
 ): Piece[] => {
-  const pieces = new Map<number, Piece>();
+  const keys: number[] = [];
   for (let row = axis.binRow[bin] as number; row < (axis.binRow[bin + 1] as number); row++) {
     const section = scene.blockSection[row] as number;
-    const lane = lanes.laneOf[section] as number;
-    if (lane < 0) continue;
+    if ((lanes.laneOf[section] as number) < 0) continue;
     const older = (scene.blockEntry[row] as number) < place;
     const fate = (older ? plan.fateOlder : plan.fateKept)[row] as number;
-    const key = (lane << 16) | (fate << 8) | section;
-    const piece = pieces.get(key) ?? { lane, section, fate, tokens: 0, left: 0 };
-    piece.tokens += scene.blockTokens[row] as number;
-    piece.left += (older ? plan.tokensOlder : plan.tokensKept)[row] as number;
-    pieces.set(key, piece);
+    const key = fate * CODES + section;
+    if (!keys.includes(key)) {
+      keys.push(key);
+      sumTokens[key] = sumLeft[key] = 0;
+    }
+    sumTokens[key] = (sumTokens[key] as number) + (scene.blockTokens[row] as number);
+    sumLeft[key] = (sumLeft[key] as number) + ((older ? plan.tokensOlder : plan.tokensKept)[row] as number);
   }
-  return [...pieces.keys()].sort((a, b) => a - b).map(key => pieces.get(key) as Piece);
+  const laneOf = (key: number) => lanes.laneOf[key % CODES] as number;
+  keys.sort((a, b) => laneOf(a) - laneOf(b) || a - b);
+  return keys.map(key => ({
+    lane: laneOf(key),
+    section: key % CODES,
+    fate: Math.floor(key / CODES),
+    tokens: sumTokens[key] as number,
+    left: sumLeft[key] as number,
+  }));
 };
 
 /** The bins whose look changes when the cut moves, both ends included. */
@@ -129,9 +142,10 @@ export interface MostFates {
 }
 
 export const findMostFates = (scene: Scene, plan: Plan, axis: Axis): MostFates => {
+  const sums = new Float64Array(CODES);
   const find = (fates: Uint8Array) =>
     Int8Array.from({ length: axis.bins }, (_, bin) => {
-      const sums = new Float64Array(scene.fates.length);
+      sums.fill(0);
       let most = -1;
       for (let row = axis.binRow[bin] as number; row < (axis.binRow[bin + 1] as number); row++) {
         const fate = fates[row] as number;

@@ -18,7 +18,6 @@ export const MODES: readonly { id: Mode; label: string; title: string }[] = [
 
 export const PANELS = [
   { id: "overview", title: "Session", where: "top", modes: ["explore", "debug"] },
-  { id: "outline", title: "Outline", where: "top", modes: ["explore"] },
   { id: "lesson", title: "Lesson", where: "column", width: "minmax(0, 1fr)", modes: ["teach"] },
   { id: "found", title: "Found", where: "column", width: "minmax(240px, 0.8fr)", modes: ["debug"] },
   {

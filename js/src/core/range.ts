@@ -87,8 +87,10 @@ export const sayRange = (scene: Scene, [first, end]: Range): string => {
   if (showsAll([first, end], scene.steps)) return `all ${plural(scene.steps, "step")}`;
   const turn = (step: number) => (scene.entryTurn[lowerBound(scene.entryStep, step)] ?? 0) + 1;
   const [a, b] = [turn(first), turn(end - 1)];
-  return `steps ${first + 1}–${end} of ${scene.steps}, ${a === b ? `turn ${a}` : `turns ${a}–${b}`}`;
+  return `${name("step", first + 1, end)} of ${scene.steps}, ${name("turn", a, b)}`;
 };
+
+const name = (noun: string, a: number, b: number) => (a === b ? `${noun} ${a}` : `${noun}s ${a}–${b}`);
 
 /** The overview steps that a range covers, the last included; undefined where the moment is not on it. */
 export const onOverview = (scene: Scene, [first, end]: Range): Range | undefined => {

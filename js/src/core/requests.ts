@@ -1,6 +1,15 @@
 // Questions to Python that have one answer each: labels of rows, the text of a block, the summary at a place.
 import type { Host } from "./host";
-import type { BodyReply, ErrorReply, LessonReply, RowsReply, SearchReply, SummaryReply } from "./wire";
+import type {
+  BodyReply,
+  ErrorReply,
+  ExportReply,
+  LessonReply,
+  ReviewReply,
+  RowsReply,
+  SearchReply,
+  SummaryReply,
+} from "./wire";
 
 interface Replies {
   rows: RowsReply;
@@ -8,6 +17,8 @@ interface Replies {
   summary: SummaryReply;
   search: SearchReply;
   lesson: LessonReply;
+  review: ReviewReply;
+  export: ExportReply;
 }
 
 interface Questions {
@@ -16,6 +27,8 @@ interface Questions {
   summary: { place: number };
   search: { query: string };
   lesson: { place: number };
+  review: object;
+  export: { keep: readonly string[] };
 }
 
 interface Waiting {
@@ -25,6 +38,8 @@ interface Waiting {
 }
 
 const PATIENCE = 15_000;
+/** Every text is looked through, and every cut planned. */
+const LONG = { review: 120_000, export: 300_000 } as const;
 const SILENCE = "Python has not answered. The kernel may be busy or gone; run the cell again if it is.";
 
 export class Requests {
@@ -39,8 +54,9 @@ export class Requests {
 
   ask<T extends keyof Replies>(type: T, question: Questions[T]): Promise<Replies[T]> {
     const id = `${this.view}-${this.count++}`;
+    const patience = (LONG as Partial<Record<string, number>>)[type] ?? PATIENCE;
     return new Promise<Replies[T]>((resolve, reject) => {
-      const timer = setTimeout(() => this.settle(id)?.reject(new Error(SILENCE)), PATIENCE);
+      const timer = setTimeout(() => this.settle(id)?.reject(new Error(this.host.silence ?? SILENCE)), patience);
       this.waiting.set(id, { resolve: reply => resolve(reply as Replies[T]), reject, timer });
       this.host.send({ type, id, ...question });
     });

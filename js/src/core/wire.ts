@@ -293,6 +293,32 @@ export interface LessonReply {
   };
 }
 
+/** What would be taken out of a page: each secret by its name, which shows nothing of it. */
+export interface Secret {
+  name: string;
+  kind: string;
+  grade: "secret" | "personal";
+  count: number;
+  where: string[];
+  hint: string;
+}
+
+export interface ReviewReply {
+  type: "review";
+  id: string;
+  findings: Secret[];
+  sentence: string;
+}
+
+/** A whole page; `size` in bytes, `name` for its file. */
+export interface ExportReply {
+  type: "export";
+  id: string;
+  html: string;
+  size: number;
+  name: string;
+}
+
 export interface ErrorReply {
   type: "error";
   id: string;

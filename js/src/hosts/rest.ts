@@ -70,6 +70,7 @@ class RestDesk implements Opened {
   private look: (() => void) | undefined;
   private opening: Promise<void> | undefined;
   private complained = "";
+  private following = Promise.resolve();
 
   constructor(
     private readonly call: Call,
@@ -82,7 +83,7 @@ class RestDesk implements Opened {
   async open(wanted: Wanted): Promise<void> {
     this.host.receive(wanted);
     this.start(await this.request("open", { ...this.source, wanted }, true));
-    void this.follow();
+    this.following = this.follow();
   }
 
   watch(seen: boolean): void {
@@ -98,6 +99,11 @@ class RestDesk implements Opened {
     this.poll.abort();
     this.look?.();
     this.host.line = undefined;
+    // The poll goes first, so that the server answers nobody's question with a desk that is gone.
+    void this.following.then(() => this.drop());
+  }
+
+  private drop(): void {
     this.call("DELETE", `desks/${this.desk}`).catch(() => {});
   }
 
@@ -202,7 +208,7 @@ class RestDesk implements Opened {
     this.revs.clear();
     this.complained = "";
     this.take(frame, true);
-    if (this.end.signal.aborted) this.call("DELETE", `desks/${this.desk}`).catch(() => {});
+    if (this.end.signal.aborted) this.drop();
   }
 
   /** `whole` says that the frame holds everything since the last revision, not only one answer. */
@@ -244,9 +250,13 @@ class RestDesk implements Opened {
     const sentence = readSentence(answer.bytes);
     // Only our own routes say in JSON what is wrong.
     if (first && sentence === "" && [404, 405, 501].includes(answer.status)) throw new NoRoute();
-    throw new Denial(answer.status, sentence || `The Jupyter server answered with status ${answer.status}.`);
+    throw new Denial(answer.status, (answer.status < 500 && sentence) || failed(answer.status));
   }
 }
+
+// What the server says of its own failures is for its log.
+const failed = (status: number): string =>
+  `The Jupyter server failed at this (status ${status}). Its log says why.`;
 
 const lengthen = (wait: number): number => Math.min(2 * wait, LONGEST_PAUSE);
 

@@ -54,6 +54,7 @@ export const blankTraits = (): Traits => ({
 export class StateHost implements Host {
   line: Line | undefined;
   linkTo?: (ref: string) => string;
+  readonly silence = "There is no answer yet. It comes as soon as what was asked before is done.";
   private readonly traits = blankTraits();
   private readonly listeners = new Map<string, Set<Listener>>();
   private dirty: Wanted = {};

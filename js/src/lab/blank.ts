@@ -14,6 +14,7 @@ export const showOpening = (node: HTMLElement, name: string): void => {
   );
 };
 
+/** The sentence's parts after a dash, such as what each reader missed, stand below it as a list. */
 export const showFailure = (
   node: HTMLElement,
   name: string,
@@ -25,11 +26,18 @@ export const showFailure = (
     button.addEventListener("click", go);
     return button;
   });
-  const title = h("b", {}, `${name} could not be opened`);
-  const reason = h("p", { "data-testid": "failure" }, sentence);
+  const [what = "", ...why] = sentence.split(/ — |; /);
+  const reasons = why.map(reason => h("li", {}, reason));
   show(
     node,
-    h("div", { class: "ci-blank", role: "alert" }, title, reason, h("p", { class: "ci-ways" }, ...buttons)),
+    h(
+      "div",
+      { class: "ci-blank", role: "alert" },
+      h("b", {}, `${name} could not be opened`),
+      h("p", { "data-testid": "failure" }, what),
+      ...(reasons.length > 0 ? [h("ul", { class: "ci-small" }, ...reasons)] : []),
+      h("p", { class: "ci-ways" }, ...buttons),
+    ),
   );
 };
 

@@ -29,6 +29,7 @@ export const bundled: JupyterFrontEndPlugin<void> = {
     const make = () => {
       const content = new Panel({ opener, source: { bundled: true }, name: "The bundled session" });
       const widget = new MainAreaWidget({ content });
+      widget.toolbar.hide();
       widget.id = "context-inspector-bundled";
       widget.title.label = "Bundled session";
       widget.title.icon = icon;

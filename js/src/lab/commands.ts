@@ -48,7 +48,7 @@ export const commands: JupyterFrontEndPlugin<void> = {
       execute: async () => {
         const buttons = [
           Dialog.cancelButton(),
-          Dialog.okButton({ label: "The bundled session", actions: [COMMANDS.openBundled] }),
+          Dialog.createButton({ label: "The bundled session", actions: [COMMANDS.openBundled] }),
           Dialog.okButton({ label: "Choose a file…", actions: [COMMANDS.open] }),
         ];
         const body = "Open a session file, or the one that comes with the inspector?";

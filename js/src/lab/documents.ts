@@ -155,6 +155,9 @@ class DocumentFactory extends ABCWidgetFactory<Document> {
   }
 
   protected override createNewWidget(context: DocumentRegistry.Context): Document {
-    return new DocumentWidget({ content: new Panel(this.describe(context)), context });
+    const widget = new DocumentWidget({ content: new Panel(this.describe(context)), context });
+    // Ours has its own controls, and an empty bar is a bar.
+    widget.toolbar.hide();
+    return widget;
   }
 }

@@ -7,10 +7,13 @@ import type { Actions, Picture } from "./picture";
 
 const GRIP = 6;
 const SLACK = 3;
+/** A brush narrower than this has no room for grips. */
+const THIN = 18;
 
 export interface Brush {
   readonly node: HTMLElement;
-  draw(picture: Picture): void;
+  /** `width` of the overview in CSS pixels. */
+  draw(picture: Picture, width: number): void;
 }
 
 type Zone = "first" | "end" | "move" | "draw" | "other";
@@ -102,7 +105,7 @@ export const makeBrush = (
 
   return {
     node,
-    draw(picture) {
+    draw(picture, width) {
       shown = picture;
       const { scene, range } = picture;
       const seen = onOverview(scene, range);
@@ -111,6 +114,7 @@ export const makeBrush = (
       const share = (steps: number) => `${(100 * steps) / Math.max(1, scene.overview.steps)}%`;
       node.style.left = share(first);
       node.style.width = share(end - first);
+      node.classList.toggle("ci-thin", ((end - first) * width) / Math.max(1, scene.overview.steps) < THIN);
       node.classList.toggle("ci-whole", showsAll(range, scene.steps));
       node.classList.toggle("ci-nowhere", seen === undefined);
       setAttributes(node, {

@@ -78,7 +78,7 @@ export class Deck {
     this.asked = true;
     this.surface.setBusy(true);
     clearTimeout(this.patience);
-    this.patience = setTimeout(() => this.surface.wait(SILENCE), PATIENCE);
+    this.patience = setTimeout(() => this.surface.wait(this.host.silence ?? SILENCE), PATIENCE);
     this.redraw("settled", ...changed);
   }
 

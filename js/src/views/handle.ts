@@ -109,6 +109,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     showCut(shown, target);
   };
 
+  pill.addEventListener("click", () => shown && showCut(shown));
   grip.addEventListener("pointerdown", begin);
   grip.addEventListener("keydown", onKey);
   grip.addEventListener("blur", () => actions.sayWhy(-1));
@@ -135,7 +136,10 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
       const side = sideOf(axis, place);
       const x = side === 0 ? (axis.placeX[place] as number) : side < 0 ? 0 : axis.width;
       mover.classList.toggle("ci-off", side !== 0);
-      mover.classList.toggle("ci-still", dragging || ["size", "scene", "range"].some(part => parts.has(part as "size")));
+      mover.classList.toggle(
+        "ci-still",
+        dragging || ["size", "scene", "range"].some(part => parts.has(part as "size")),
+      );
       mover.style.transform = `translateX(${x}px)`;
       setShown(ghost, why >= 0 && sideOf(axis, why) === 0);
       if (why >= 0) ghost.style.transform = `translateX(${axis.placeX[why]}px)`;

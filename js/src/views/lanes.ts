@@ -1,7 +1,8 @@
 // The lanes: a bar of tokens per section and step on canvas, with a grid for the keyboard and the screen reader over it.
 //
 // Two hidden canvases hold the whole range as if everything were older, and as if everything were kept. A moving cut
-// copies only the columns it passed from one or the other, and draws the one column it splits.
+// copies only the columns it passed from one or the other, and draws the one column it splits. They are made once the
+// range has come to rest.
 import { barHeight, changedBins, HEAD, type Piece, piecesOf } from "../core/bars";
 import { binOfPlace } from "../core/geometry";
 import { makeAfter } from "./after";
@@ -14,6 +15,8 @@ import { paint, snap } from "./surface";
 import { makeZoom } from "./zoom";
 
 const WIDEST_BAR = 40;
+/** Milliseconds after which a range is taken to stay. */
+const REST = 100;
 /** A turn narrower than this has no band: bands of a pixel would be a grey of their own. */
 const NARROWEST_BAND = 3;
 
@@ -38,22 +41,34 @@ export const makeLanes = (actions: Actions): View => {
     after.line,
   );
   let drawnAt = -1;
+  let ready = false;
+  let rest: ReturnType<typeof setTimeout> | undefined;
   zoom.listen(node);
 
   const drawAll = (picture: Picture) => {
-    const { scene, axis, lanes, palette } = picture;
+    const { axis, lanes, palette } = picture;
     plot.style.height = `${HEAD + lanes.height}px`;
     paint(base, axis.width, HEAD + lanes.height, palette.ratio, context => drawBase(context, picture));
+    paint(bars, axis.width, lanes.height, palette.ratio, context =>
+      drawBins(context, picture, picture.place),
+    );
+    drawnAt = picture.place;
+    ready = false;
+    clearTimeout(rest);
+    rest = setTimeout(() => prepare(picture), REST);
+  };
+
+  const prepare = (picture: Picture) => {
+    if (ready) return;
+    clearTimeout(rest);
+    ready = true;
+    const { scene, axis, lanes, palette } = picture;
     for (const [canvas, place] of [
       [older, scene.entries],
       [kept, 0],
     ] as const) {
-      paint(canvas, axis.width, lanes.height, palette.ratio, context => {
-        for (let bin = 0; bin < axis.bins; bin++) drawBin(context, picture, bin, place);
-      });
+      paint(canvas, axis.width, lanes.height, palette.ratio, context => drawBins(context, picture, place));
     }
-    paint(bars, axis.width, lanes.height, palette.ratio, context => copy(context, picture, 0, axis.bins - 1));
-    drawnAt = picture.place;
   };
 
   /** Redraws the bins from `first` to `last` of the visible canvas. */
@@ -84,10 +99,12 @@ export const makeLanes = (actions: Actions): View => {
       else if (parts.has("place") && drawnAt !== picture.place && picture.axis.bins > 0) {
         const [first, last] = changedBins(picture.scene, picture.axis, drawnAt, picture.place);
         const context = bars.getContext("2d");
+        prepare(picture);
         if (context !== null && first <= last) copy(context, picture, first, last);
         drawnAt = picture.place;
       }
     },
+    dispose: () => clearTimeout(rest),
   };
 };
 
@@ -123,6 +140,10 @@ const drawBase = (context: CanvasRenderingContext2D, { axis, lanes, palette }: P
     context.fillText(label, x + 2, HEAD / 2);
     free = x + width + 7;
   }
+};
+
+const drawBins = (context: CanvasRenderingContext2D, picture: Picture, place: number) => {
+  for (let bin = 0; bin < picture.axis.bins; bin++) drawBin(context, picture, bin, place);
 };
 
 const drawBin = (context: CanvasRenderingContext2D, picture: Picture, bin: number, place: number) => {

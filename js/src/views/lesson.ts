@@ -138,23 +138,17 @@ const sayStep = ({ steps }: LessonReply, step: number, before: number): string =
   return `${step} of ${steps.length}: ${now.title}, ${plural(now.blocks, "block")}, ${short(now.after)} left.`;
 };
 
-const drawStep = (
-  { title, sentence, blocks, before, after }: LessonStep,
-  i: number,
-  step: number,
-): HTMLElement => {
+const drawStep = (step: LessonStep, i: number, taken: number): HTMLElement => {
+  const { title, sentence, blocks, before, after } = step;
+  const change = before === after ? "" : signed(after - before);
   const node = h(
     "li",
-    { class: i < step ? undefined : "ci-off" },
-    h("span", {}, h("b", {}, title), " ", sentence),
-    h("small", {}, plural(blocks, "block")),
-    h(
-      "small",
-      { title: `${exact(before)} → ${exact(after)} tokens` },
-      before === after ? "0" : signed(after - before),
-    ),
+    { class: i < taken ? undefined : "ci-off", title },
+    h("span", {}, sentence),
+    h("small", {}, blocks === 0 ? "" : plural(blocks, "block")),
+    h("small", { title: `${exact(before)} → ${exact(after)} tokens` }, change),
   );
-  setAttributes(node, { "aria-current": i === step - 1 ? "step" : undefined });
+  setAttributes(node, { "aria-current": i === taken - 1 ? "step" : undefined });
   return node;
 };
 

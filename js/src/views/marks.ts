@@ -85,12 +85,12 @@ const drawArc = (
   context.font = `10.5px ${palette.font}`;
   context.textBaseline = "middle";
   const [x, y] = [(x1 + 2 * bend + x2) / 4, (y1 + 2 * rise + y2) / 4];
-  const room = context.measureText("pair").width + 4;
-  const left = near ? (side > 0 ? x + 4 : x - 4 - room) : x - room / 2;
-  context.fillStyle = palette.ground;
-  context.fillRect(left, y - 6, room, 12);
-  context.fillStyle = hue;
-  context.fillText("pair", left + 2, y + 0.5);
+  const room = context.measureText("pair").width;
+  const left = near ? (side > 0 ? x + 6 : x - 6 - room) : x - room / 2;
+  context.strokeStyle = palette.ground;
+  context.lineWidth = 3;
+  context.strokeText("pair", left, y + 0.5);
+  context.fillText("pair", left, y + 0.5);
 };
 
 /** The top of the bar that a block is part of. */

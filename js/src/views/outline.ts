@@ -38,7 +38,10 @@ export const makeOutline = (actions: Actions): Outline => {
         hidden++;
         return;
       }
-      if (hidden > 0) items.push(makeFold(`⋯ ${hidden} more ⋯`, `Show ${plural(hidden, "more stretch", "more stretches")}`));
+      if (hidden > 0)
+        items.push(
+          makeFold(`⋯ ${hidden} more ⋯`, `Show ${plural(hidden, "more stretch", "more stretches")}`),
+        );
       hidden = 0;
       for (const mark of marksAt(scene, segment)) items.push(makeMark(mark, segments[i - 1], actions));
       items.push(makeStretch(segment, scene, actions));
@@ -52,7 +55,11 @@ export const makeOutline = (actions: Actions): Outline => {
   };
 
   const makeFold = (words: string, name: string) => {
-    const fold = h("button", { type: "button", class: "ci-link", "aria-label": name, "aria-expanded": String(open) }, words);
+    const fold = h(
+      "button",
+      { type: "button", class: "ci-link", "aria-label": name, "aria-expanded": String(open) },
+      words,
+    );
     fold.addEventListener("click", () => {
       open = !open;
       if (shown !== undefined) draw(shown);

@@ -17,6 +17,7 @@ const TOP = 20;
 const ROW = 7;
 const FLOOR = HEIGHT - 1;
 const GAP = 12;
+const CROWDED = 14;
 
 export const makeOverview = (actions: Actions): View => {
   const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
@@ -60,7 +61,8 @@ export const makeOverview = (actions: Actions): View => {
         setText(steps, plural(scene.overview.steps, "step"));
         outline.draw(scene);
       }
-      if (parts.has("scene") || parts.has("range")) brush.draw(picture);
+      if (["scene", "range", "size"].some(part => parts.has(part as "scene")))
+        brush.draw(picture, stage.clientWidth);
       if (["scene", "size", "theme", "found"].some(part => parts.has(part as "scene")))
         drawCurve(canvas, picture, stage.clientWidth);
     },
@@ -96,11 +98,7 @@ const hintAt = (event: PointerEvent, { scene }: Picture, width: number) => {
   ]);
 };
 
-const drawCurve = (
-  canvas: HTMLCanvasElement,
-  { scene, palette, found }: Picture,
-  width: number,
-) => {
+const drawCurve = (canvas: HTMLCanvasElement, { scene, palette, found }: Picture, width: number) => {
   const count = scene.overview.steps;
   const { overviewEstimated: estimated, overviewReported: reported } = scene;
   let peak = 1;
@@ -192,10 +190,13 @@ const drawBoundaries = (
 ) => {
   context.font = `10.5px ${palette.font}`;
   context.textBaseline = "middle";
+  const wholes = scene.boundaries.filter(({ kind }) => kind === "compact");
+  // Many stand so close that each is drawn smaller.
+  const large = wholes.length * CROWDED > width ? 2.75 : 4.5;
   let free = 0;
-  for (const { step, kind, before, after } of scene.boundaries) {
+  scene.boundaries.forEach(({ step, kind, before, after }, i) => {
     const at = x(step);
-    const size = kind === "compact" ? 4.5 : 2.75;
+    const size = kind === "compact" ? large : 2.75;
     context.fillStyle = palette.ink;
     context.strokeStyle = palette.faint;
     context.beginPath();
@@ -206,13 +207,16 @@ const drawBoundaries = (
     context.closePath();
     if (kind === "compact") context.fill();
     else context.stroke();
-    if (kind !== "compact" || before === null || at < free) continue;
+    if (kind !== "compact" || before === null) return;
     const label = after === null ? short(before) : `${short(before)} → ${short(after)}`;
     const room = context.measureText(label).width;
-    const left = at + 8 + room > width ? at - 8 - room : at + 8;
-    if (left < free) continue;
+    const next = scene.boundaries[i + 1];
+    const edge = next === undefined ? width : x(next.step) - GAP / 2;
+    // To the right where it fits before the next mark, else to the left where it fits behind the last one.
+    const left = at + 8 + room <= edge ? at + 8 : at - 8 - room >= free ? at - 8 - room : -1;
+    free = Math.max(at, left + room) + GAP;
+    if (left < 0) return;
     context.fillStyle = palette.dim;
     context.fillText(label, left, ROW + 0.5);
-    free = Math.max(at + 8 + room, at) + GAP;
-  }
+  });
 };

@@ -31,7 +31,7 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
   const read = (name: string) => style.getPropertyValue(`--ci-${name}`).trim() || "#888";
   const hues = sections.map(({ id }) => style.getPropertyValue(`--ci-s-${id}`).trim() || read("s-unknown"));
   const ratio = Math.max(1, window.devicePixelRatio || 1);
-  const gone = read("gone");
+  const [gone, dim] = [read("gone"), read("dim")];
   const tiles = new Map<string, string | CanvasPattern>();
   const tile = (key: string, draw: Draw, hue: string) => {
     const made = tiles.get(key) ?? makeTile(draw, hue, ratio);
@@ -40,7 +40,7 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
   };
   return {
     ink: read("ink"),
-    dim: read("dim"),
+    dim,
     faint: read("faint"),
     gone,
     line: read("line"),
@@ -58,7 +58,7 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
       return tile(`${hue} ${fate}`, draw, hue);
     },
     fate(fate) {
-      const hue = GREY.has(fate) ? gone : read("dim");
+      const hue = GREY.has(fate) ? gone : dim;
       const draw = PATTERNS[fate];
       return draw === undefined ? hue : tile(`fate ${fate}`, draw, hue);
     },

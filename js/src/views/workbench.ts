@@ -5,6 +5,7 @@ import { makeBench } from "./bench";
 import { makeBlock } from "./block";
 import { makeCutStrip } from "./cutstrip";
 import { Deck } from "./deck";
+import { makeExporter } from "./exporter";
 import { makeFateKey } from "./fatekey";
 import { makeFates } from "./fates";
 import { makeGauge } from "./gauge";
@@ -59,6 +60,8 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     recipe: makeRecipe(),
     notices: makeNotices(),
   };
+  // A page that was exported cannot make another.
+  if (host.needsKernel === undefined) views.recipe.node.append(makeExporter(deck.requests));
   const bench = makeBench(views, actions, help.node);
   const { root } = bench;
   const { listeners, begin } = makeReceiving(deck, bench);

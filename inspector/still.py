@@ -1,0 +1,469 @@
+"""What the workbench shows, as a picture and a table that need no script: for viewers without widgets.
+
+In go the scene and the plan as `view` draws them, out come SVG and HTML. They hold labels and numbers, no words of
+the transcript, and are the same on every run. Hues carry the section and patterns the fate, as on the screen.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .columns import unpack
+from .view import Picture
+
+WIDTH, LEFT, RIGHT = 960, 84, 150
+MOST_BINS = 220
+GONE = ("dropped", "cleared")
+_PLOT = WIDTH - LEFT - RIGHT
+_LANES, _LOWEST, _OVERVIEW = 170, 16, 52
+
+# Light, dark: as js/style/tokens.css has them.
+_HUES = {
+    "system": ("#54585f", "#73787f"),
+    "tools": ("#9a9fa6", "#54585f"),
+    "provided": ("#c3c8ce", "#393e43"),
+    "compacted": ("#2b9c71", "#4fb58a"),
+    "user": ("#2763ba", "#457fd5"),
+    "assistant": ("#5aade0", "#7fc8f3"),
+    "reasoning": ("#b966ae", "#cd7fc2"),
+    "tool_call": ("#a45d1a", "#bf7435"),
+    "tool_output": ("#dba041", "#ebbc69"),
+    "unknown": ("#20242a", "#e7ecf2"),
+    "unexplained": ("#a3abb5", "#6b747f"),
+    "gone": ("#b7bec7", "#545d68"),
+    "ink": ("#59626d", "#9ca5b1"),
+}
+_NEUTRALS = {
+    "ground": ("#ffffff", "#111418"),
+    "strong": ("#16191d", "#f3f5f7"),
+    "text": ("#23282e", "#dfe3e8"),
+    "dim": ("#59626d", "#9ca5b1"),
+    "line": ("#e1e4e8", "#2a3038"),
+    "band": ("#f4f6f8", "#191d22"),
+    "area": ("#e2e5e9", "#262b31"),
+}
+_COLOURS = {**_HUES, **_NEUTRALS}
+_FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
+
+
+class Still:
+    """The scene and the plan, opened: what picture and table have in common."""
+
+    def __init__(self, scene: Picture, plan: Picture) -> None:
+        self.scene, self.plan = scene[0], plan[0]
+        self.columns = unpack(self.scene["columns"], scene[1])
+        self.fated = unpack(self.plan["columns"], plan[1])
+        self.place: int = self.plan["cut"]["place"]
+        self.uncut = self.plan["cut"]["id"] == ""
+        self.sections = [section["id"] for section in self.scene["sections"]]
+        self.labels = [section["label"] for section in self.scene["sections"]]
+        self.before: list[int] = self.plan["before"]["sections"]
+        older = self.columns["block_entry"] < self.place
+        self.fate = np.where(older, self.fated["fate_older"], self.fated["fate_kept"])
+        self.fates = [fate["id"] for fate in self.scene["fates"]]
+        self.turn = self.columns["entry_turn"]
+        # A plan without a cut may still change blocks where they stand.
+        self.acts = bool((self.fate != self.fates.index("verbatim")).any())
+
+    @property
+    def after(self) -> list[int]:
+        """Tokens by section after the plan."""
+        if self.uncut and not self.acts:
+            return self.before
+        sums = self.fated["after_sections"].reshape(-1, len(self.sections))
+        row: list[int] = np.maximum(sums[self.place], 0).tolist()
+        return row if sum(row) else self.before
+
+    @property
+    def sentence(self) -> str:
+        """The plan in words."""
+        name = self.plan["policyTitle"] or self.plan["policy"]
+        if self.uncut and not self.acts:
+            return f"{name}: {tell(sum(self.before))} tokens stay as they are. {self.plan['cut']['sentence']}"
+        before, after = sum(self.before), sum(self.after)
+        parts = [f"{name}: {tell(before)} → {tell(after)} tokens"]
+        if not self.uncut and len(self.turn):
+            turn = int(self.turn[min(self.place, len(self.turn) - 1)]) + 1
+            parts.append(
+                f"cut in turn {turn}" if self.place < len(self.turn) else "everything before the end"
+            )
+        parts.append(", ".join(f"{count:,} {fate}" for fate, count in self.count_fates()) or "no blocks")
+        return "; ".join(parts) + "."
+
+    def count_fates(self) -> list[tuple[str, int]]:
+        """How many blocks have each fate that any has."""
+        counts = np.bincount(self.fate, minlength=len(self.fates)).tolist()
+        return [(fate, count) for fate, count in zip(self.fates, counts, strict=True) if count]
+
+
+class Snapshot:
+    """Picture and table of one scene and plan. It stays in a notebook, and needs no widget to be shown."""
+
+    def __init__(self, scene: Picture, plan: Picture) -> None:
+        self._scene, self._plan = scene, plan
+
+    @property
+    def svg(self) -> str:
+        """The picture."""
+        return draw_still(self._scene, self._plan)
+
+    @property
+    def html(self) -> str:
+        """Picture and table."""
+        return show_still(self._scene, self._plan)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html}
+
+    def __repr__(self) -> str:
+        return f"Snapshot({Still(self._scene, self._plan).sentence})"
+
+
+def tell(tokens: int) -> str:
+    """A number for people.
+
+    >>> tell(940), tell(94_949), tell(200_000), tell(1_250_000)
+    ('940', '94.9k', '200k', '1.25M')
+    """
+    if tokens < 1000:
+        return str(tokens)
+    told, unit = (f"{tokens / 1000:.1f}", "k") if tokens < 999_950 else (f"{tokens / 1e6:.2f}", "M")
+    return (told.rstrip("0").rstrip(".") if told.endswith("0") else told) + unit
+
+
+def draw_still(scene: Picture, plan: Picture, told: bool = True) -> str:
+    """The picture as SVG, light or dark as the viewer is; where styles are stripped it is light.
+
+    `told` writes below it what the plan comes to.
+    """
+    still = Still(scene, plan)
+    parts: list[str] = []
+    y = 22
+    facts = " · ".join(fact for fact in still.scene["facts"] if not fact.startswith("0 "))
+    parts.append(_text(0, y, facts, "dim", 11))
+    y += 14
+    for label, sums in (("before", still.before), ("after", still.after)):
+        parts += _bar(still, label, sums, y)
+        y += 22
+    y, keys = _key(still, y + 12)
+    parts += keys
+    parts += _overview(still, y)
+    y += _OVERVIEW + 30
+    y, lanes = _lanes(still, y)
+    parts += lanes
+    if told:
+        parts.append(_text(0, y + 14, still.sentence, "text", 12))
+        y += 26
+    alt = escape(f"Compaction plan. {still.sentence}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}" '
+        f'role="img" aria-label="{alt}" font-family="{escape(_FONT)}">'
+        f"<title>{alt}</title>{_style()}<defs>{''.join(_patterns(still))}</defs>"
+        f'<rect width="{WIDTH}" height="{y}" {_fill("ground")}/>{"".join(parts)}</svg>'
+    )
+
+
+def tabulate(scene: Picture, plan: Picture) -> str:
+    """The same figures as an HTML table: tokens by section before and after."""
+    still = Still(scene, plan)
+    rows = [
+        (label, before, after)
+        for label, before, after in zip(still.labels, still.before, still.after, strict=True)
+        if before or after
+    ]
+    rows.append(("all", sum(still.before), sum(still.after)))
+    cells = "".join(
+        f'<tr><th align="left" scope="row">{escape(label)}</th><td align="right">{before:,}</td>'
+        f'<td align="right">{after:,}</td></tr>'
+        for label, before, after in rows
+    )
+    return (
+        "<table><thead><tr>"
+        f'<th align="left">tokens ({escape(still.scene["unit"]["short"])})</th><th align="right">before</th>'
+        f'<th align="right">after</th></tr></thead><tbody>{cells}</tbody></table>'
+    )
+
+
+def show_still(scene: Picture, plan: Picture) -> str:
+    """Picture and table as one piece of HTML. A viewer that strips pictures still has the table."""
+    still = Still(scene, plan)
+    data = b64encode(draw_still(scene, plan, told=False).encode("utf-8")).decode("ascii")
+    alt = escape(f"Compaction plan. {still.sentence}")
+    return (
+        f'<div><img src="data:image/svg+xml;base64,{data}" alt="{alt}" width="{WIDTH}">'
+        f"<details><summary>{escape(still.sentence)}</summary>{tabulate(scene, plan)}</details></div>"
+    )
+
+
+def _bar(still: Still, label: str, sums: Sequence[int], y: int) -> Iterator[str]:
+    full = max(still.scene["window"] or 0, sum(still.before), sum(still.after), 1)
+    yield _text(0, y + 12, label, "dim", 11)
+    yield f'<rect x="{LEFT}" y="{y}" width="{_PLOT}" height="15" {_fill("band")}/>'
+    x = float(LEFT)
+    for section, tokens in zip(still.sections, sums, strict=True):
+        wide = _PLOT * tokens / full
+        if wide > 0:
+            fate = "unexplained" if section == "unexplained" else "verbatim"
+            fate = "summarised" if section == "compacted" and label == "after" and not still.uncut else fate
+            yield f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="15" {_hue(section, fate)}/>'
+        x += wide
+    for threshold in still.plan["thresholds"]:
+        at = LEFT + _PLOT * threshold["tokens"] / full
+        if at <= LEFT + _PLOT:
+            yield f'<path d="M{at:.1f} {y - 2}v19" {_stroke("strong")}/>'
+    total, window = sum(sums), still.scene["window"]
+    told = tell(total)
+    if label == "before" and window:
+        told += f" of {tell(window)} · {100 * total / window:.0f} %"
+    elif label == "after" and (less := sum(still.before) - total):
+        told += f"  {'−' if less > 0 else '+'}{tell(abs(less))}"
+    yield _text(LEFT + _PLOT + 12, y + 12, told, "strong", 11)
+
+
+def _key(still: Still, y: int) -> tuple[int, list[str]]:
+    """The sections with their figures, as many in a row as fit."""
+    out, x = [], LEFT
+    for section, label, before, after in zip(
+        still.sections, still.labels, still.before, still.after, strict=True
+    ):
+        if not before and not after:
+            continue
+        if x > LEFT + _PLOT - 60:
+            x, y = LEFT, y + 34
+        fate = "unexplained" if section == "unexplained" else "verbatim"
+        out.append(f'<rect x="{x}" y="{y}" width="9" height="9" {_hue(section, fate)}/>')
+        out.append(_text(x + 14, y + 8, label, "dim", 10))
+        told = tell(before) if before == after else f"{tell(before)} → {tell(after)}"
+        out.append(_text(x + 14, y + 21, told, "text", 10))
+        x += 104
+    return y + 40, out
+
+
+def _overview(still: Still, y: int) -> Iterator[str]:
+    """The session's whole life: what was reported as a line, what is counted as an area."""
+    counted, reported = still.columns["overview_estimated"], still.columns["overview_reported"]
+    steps = len(counted)
+    yield _text(0, y + _OVERVIEW, f"{steps:,} step{'' if steps == 1 else 's'}", "dim", 10)
+    yield _text(0, y + 12, "session", "dim", 11)
+    if not steps:
+        return
+    high = max(int(counted.max(initial=1)), int(reported.max(initial=1)), 1)
+    bins = _bins(steps)
+    edges = np.searchsorted(bins, np.arange(bins[-1] + 2))
+    step = _PLOT / (bins[-1] + 1)
+
+    def level(tokens: int) -> float:
+        return y + _OVERVIEW - _OVERVIEW * tokens / high
+
+    area = [f"M{LEFT} {y + _OVERVIEW}"]
+    line: list[str] = []
+    breaks = {int(bins[min(mark["step"], steps - 1)]) for mark in still.scene["boundaries"]}
+    pen = False
+    for index, (first, end) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
+        x = LEFT + index * step
+        area.append(f"V{level(int(counted[first:end].max())):.1f}H{x + step:.1f}")
+        # Steps that report nothing do not break the line; a compaction does.
+        pen = pen and index not in breaks
+        if (told := int(reported[first:end].max())) >= 0:
+            line.append(f"{'L' if pen else 'M'}{x + step / 2:.1f} {level(told):.1f}")
+            pen = True
+    covered = still.scene["overview"]
+    if covered["last"] >= covered["first"]:
+        first, last = (int(bins[min(covered[key], steps - 1)]) for key in ("first", "last"))
+        wide = (last - first + 1) * step
+        yield (
+            f'<rect x="{LEFT + first * step:.1f}" y="{y}" width="{wide:.1f}" height="{_OVERVIEW}" {_fill("band")}/>'
+        )
+    yield f'<path d="{"".join(area)}V{y + _OVERVIEW}Z" {_fill("area")}/>'
+    yield f'<path d="{"".join(line)}" fill="none" {_stroke("dim")}/>'
+    room = -100.0
+    for mark in still.scene["boundaries"]:
+        x = LEFT + float(bins[min(mark["step"], steps - 1)]) * step
+        size = 4 if mark["kind"] == "compact" else 2.5
+        yield f'<path d="M{x:.1f} {y - size - 6}l{size} {size}l-{size} {size}l-{size} -{size}Z" {_fill("strong")}/>'
+        if (
+            mark["kind"] == "compact"
+            and mark["before"] is not None
+            and x - room > 60
+            and x < LEFT + _PLOT + 40
+        ):
+            yield _text(x + 7, y - 3, tell(mark["before"]), "dim", 10)
+            room = x
+
+
+def _lanes(still: Still, y: int) -> tuple[int, list[str]]:
+    """Tokens of the moment's steps by lane, each block under its fate, and the cut."""
+    columns = still.columns
+    entry, tokens = columns["block_entry"], columns["block_tokens"]
+    steps = int(columns["entry_step"].max(initial=-1)) + 1
+    out: list[str] = []
+    if not steps:
+        return y, out
+    bins = _bins(steps)
+    wide = _PLOT / (int(bins[-1]) + 1)
+    place_of = bins[columns["entry_step"]] if len(columns["entry_step"]) else np.zeros(0, int)
+    top = y
+    rows = [lane for lane in still.scene["lanes"] if lane["sections"]]
+    sums: list[dict[int, dict[int, int]]] = []
+    for one in rows:
+        lane: dict[int, dict[int, int]] = {}
+        for row in np.flatnonzero(np.isin(columns["block_section"], one["sections"])).tolist():
+            fates = lane.setdefault(int(place_of[entry[row]]), {})
+            fate = int(still.fate[row])
+            fates[fate] = fates.get(fate, 0) + int(tokens[row])
+        sums.append(lane)
+    # One scale for all: a column is as high as the root of its tokens.
+    roots = [max((sum(fates.values()) ** 0.5 for fates in lane.values()), default=0.0) for lane in sums]
+    scale = _LANES / max(sum(roots), 1)
+    talls = [max(_LOWEST, round(root * scale) + 4) for root in roots]
+    out += _bands(still, place_of, wide, y + 8, sum(talls) + 4)
+    y += 12
+    for one, lane, tall in zip(rows, sums, talls, strict=True):
+        y += tall
+        out.append(_text(0, y - 2, one["label"], "dim", 11))
+        out.append(f'<path d="M{LEFT} {y + 0.5:.1f}h{_PLOT}" {_stroke("line")}/>')
+        out += _columns(still, still.sections[one["sections"][0]], lane, y, wide, scale)
+    y += 4
+    if not still.uncut and len(place_of):
+        at = int(place_of[still.place]) if still.place < len(place_of) else int(bins[-1]) + 1
+        x = LEFT + at * wide
+        out.append(f'<path d="M{x:.1f} {top}V{y + 2}" {_stroke("strong", 1.6)}/>')
+        side = "end" if x > LEFT + _PLOT * 0.8 else "start"
+        told = f"cut · {tell(sum(still.after))} after"
+        out.append(_text(x + (-6 if side == "end" else 6), top + 5, told, "strong", 10, side))
+    x = LEFT
+    for fate, count in still.count_fates():
+        out.append(f'<rect x="{x}" y="{y + 8}" width="12" height="9" {_hue("ink", fate)}/>')
+        out.append(_text(x + 17, y + 16, f"{fate} {count:,}", "dim", 10))
+        x += 104
+    return y + 26, out
+
+
+def _columns(
+    still: Still, section: str, lane: dict[int, dict[int, int]], y: int, wide: float, scale: float
+) -> Iterator[str]:
+    """One path for each fate: its part of every column of a lane."""
+    paths: dict[int, list[str]] = {}
+    for at, fates in sorted(lane.items()):
+        total, up = sum(fates.values()), float(y)
+        for fate, tokens in sorted(fates.items()):
+            tall = scale * total**0.5 * tokens / max(total, 1)
+            if tall:
+                paths.setdefault(fate, []).append(
+                    _column(still.fates[fate], LEFT + at * wide, up, wide, tall)
+                )
+            up -= tall
+    for fate, steps in paths.items():
+        name = still.fates[fate]
+        if name == "dropped":
+            yield f'<path d="{"".join(steps)}" {_hue(section, name)}/>'
+        else:
+            yield f'<path d="{"".join(steps)}" {_line(section, name)} stroke-width="{max(wide - 0.6, 0.5):.2f}"/>'
+
+
+def _column(fate: str, x: float, y: float, wide: float, tall: float) -> str:
+    if fate == "dropped":
+        inner = max(wide - 1.6, 0.5)
+        return f"M{x + 0.8:.1f} {y:.1f}v{-tall:.1f}h{inner:.1f}v{tall:.1f}"
+    return f"M{x + wide / 2:.1f} {y:.1f}v{-tall:.1f}"
+
+
+def _bands(still: Still, place_of: Any, wide: float, y: int, tall: int) -> Iterator[str]:
+    """Every other turn stands on a band."""
+    turn = still.turn
+    first = np.flatnonzero(np.append(True, turn[1:] != turn[:-1])) if len(turn) else np.zeros(0, int)
+    if not 0 < len(first) <= 80:
+        return
+    starts = [*place_of[first].tolist(), int(place_of[-1]) + 1]
+    for index, (a, b) in enumerate(pairwise(starts)):
+        if index % 2 == 0 and b > a:
+            yield f'<rect x="{LEFT + a * wide:.1f}" y="{y}" width="{(b - a) * wide:.1f}" height="{tall}" {_fill("band")}/>'
+
+
+def _bins(steps: int) -> Any:
+    """int[steps]: the column of the picture that each step falls into."""
+    return np.arange(steps) * min(steps, MOST_BINS) // max(steps, 1)
+
+
+def _text(x: float, y: float, text: str, colour: str, size: int, anchor: str = "start") -> str:
+    at = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{at} {_fill(colour)}>{escape(text)}</text>'
+
+
+def _fill(colour: str) -> str:
+    return f'class="f-{colour}" fill="{_COLOURS[colour][0]}"'
+
+
+def _stroke(colour: str, width: float = 1) -> str:
+    return f'class="s-{colour}" stroke="{_COLOURS[colour][0]}" stroke-width="{width:g}"'
+
+
+_PATTERNED = ("summarised", "pointer", "truncated", "cleared", "unexplained")
+
+
+def _hue(section: str, fate: str) -> str:
+    """How a section looks under a fate."""
+    section = section if section in _HUES else "unknown"
+    if fate == "dropped":
+        return f'fill="none" {_stroke("gone")}'
+    if fate in _PATTERNED:
+        return f'fill="url(#{_pattern(section, fate)})"'
+    return _fill(section)
+
+
+def _line(section: str, fate: str) -> str:
+    """The same as a stroke."""
+    section = section if section in _HUES else "unknown"
+    if fate in _PATTERNED:
+        return f'stroke="url(#{_pattern(section, fate)})"'
+    return f'class="s-{section}" stroke="{_COLOURS[section][0]}"'
+
+
+def _pattern(section: str, fate: str) -> str:
+    return f"ci-{'gone' if fate in GONE else section.replace('_', '-')}-{fate}"
+
+
+def _patterns(still: Still) -> Iterator[str]:
+    """The patterns that this picture needs."""
+    fates = [fate for fate, _ in still.count_fates() if fate in _PATTERNED]
+    names = [section if section in _HUES else "unknown" for section in (*still.sections, "ink")]
+    made = set()
+    wanted = [(section, fate) for fate in fates for section in names]
+    for section, fate in [*wanted, ("compacted", "summarised"), ("unexplained", "unexplained")]:
+        name = _pattern(section, fate)
+        if name in made:
+            continue
+        made.add(name)
+        colour = "gone" if fate in GONE else section
+        wash = f'<rect width="5" height="5" {_fill(colour)} fill-opacity="{_WASH[fate]}"/>'
+        yield (
+            f'<pattern id="{name}" width="5" height="5" patternUnits="userSpaceOnUse">{wash}'
+            f"{_MARKS[fate](colour)}</pattern>"
+        )
+
+
+_WASH = {"summarised": 0.2, "pointer": 0.1, "truncated": 0.45, "cleared": 0, "unexplained": 0.25}
+_SLANT = "M-1 6L6 -1M-1 1L1 -1M4 6L6 4"
+_MARKS = {
+    "summarised": lambda c: f'<path d="{_SLANT}" {_stroke(c, 1.2)}/>',
+    "truncated": lambda c: f'<path d="{_SLANT}" {_stroke(c, 0.6)}/>',
+    "pointer": lambda c: (
+        f'<circle cx="1.25" cy="1.25" r="1" {_fill(c)}/><circle cx="3.75" cy="3.75" r="1" {_fill(c)}/>'
+    ),
+    "cleared": lambda c: f'<path d="M0 2.5h5" {_stroke(c, 1.1)}/>',
+    "unexplained": lambda c: f'<path d="{_SLANT}M-1 -1L6 6" {_stroke(c, 0.7)}/>',
+}
+
+
+def _style() -> str:
+    dark = "".join(
+        f".f-{name}{{fill:{colours[1]}}}.s-{name}{{stroke:{colours[1]}}}"
+        for name, colours in _COLOURS.items()
+    )
+    return f"<style>@media (prefers-color-scheme:dark){{{dark}}}</style>"

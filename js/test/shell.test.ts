@@ -1,0 +1,426 @@
+// @vitest-environment happy-dom
+import { afterEach, expect, test, vi } from "vitest";
+import { MemoryHost } from "../dev/host";
+import type { Traits } from "../src/core/host";
+import type { Hit, LessonReply } from "../src/core/wire";
+import { KEYS } from "../src/views/keytable";
+import { renderWorkbench } from "../src/views/workbench";
+import { smallPlan, smallScene } from "./small";
+
+const { wire, data, scene } = smallScene();
+const planned = smallPlan(scene);
+const traits = (changes: Partial<Traits> = {}): Traits => ({
+  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], mode: "explore", focus: "", versus: {} },
+  ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },
+  ...changes,
+});
+const frames = (time = 60) => new Promise(done => setTimeout(done, time));
+const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
+const root = () => document.querySelector(".ci") as HTMLElement;
+const slider = () => find("cut-handle");
+const press = (key: string, options: KeyboardEventInit = {}, target: Element = root()) => {
+  const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...options });
+  target.dispatchEvent(event);
+  return event;
+};
+
+let dispose = () => {};
+const open = async (changes: Partial<Traits> = {}, extra: object = {}) => {
+  const host = Object.assign(new MemoryHost(traits(changes), null), extra);
+  dispose = renderWorkbench(host, document.body);
+  await frames();
+  return host;
+};
+const plan = (changes: Parameters<typeof smallPlan>[1]) => {
+  const { wire: _plan, data: _plan_data } = smallPlan(scene, changes);
+  return { _plan, _plan_data };
+};
+const answer = async (host: MemoryHost, type: string, reply: object) => {
+  const asked = host.sent.findLast(message => (message as { type: string }).type === type) as { id: string };
+  host.emit("msg:custom", { type, ...reply, id: asked.id });
+  await frames();
+};
+const panels = () =>
+  [...document.querySelectorAll<HTMLElement>("[data-panel]")]
+    .filter(panel => !panel.hidden)
+    .map(panel => panel.dataset.panel);
+
+afterEach(() => {
+  dispose();
+  document.body.replaceChildren();
+});
+
+test("a mode opens its panels, by hand, by key and from Python", async () => {
+  const host = await open();
+  expect(find("mode-explore").getAttribute("aria-checked")).toBe("true");
+  expect(panels()).toContain("fates");
+  find("mode-teach").click();
+  await frames();
+  expect([host.get("mode"), host.saves]).toEqual(["teach", 1]);
+  expect(panels()).toEqual(["lesson", "rules"]);
+  press("m");
+  await frames();
+  expect(host.get("mode")).toBe("debug");
+  expect(panels()).toContain("found");
+  host.receive({ mode: "explore" });
+  await frames();
+  expect(find("mode-explore").getAttribute("aria-checked")).toBe("true");
+  expect(host.get("_seq")).toBe(0);
+});
+
+test("arrow keys go from mode to mode", async () => {
+  const host = await open();
+  press("ArrowLeft", {}, find("mode-explore"));
+  await frames();
+  expect(host.get("mode")).toBe("debug");
+  expect(document.activeElement).toBe(find("mode-debug"));
+});
+
+test("a panel closes by its title and opens from the shelf, and the focus goes along", async () => {
+  await open();
+  const close = find("rules").querySelector<HTMLElement>(".ci-fold") as HTMLElement;
+  expect([close.textContent, close.getAttribute("aria-expanded")]).toEqual(["Rules", "true"]);
+  close.focus();
+  close.click();
+  await frames();
+  expect(panels()).not.toContain("rules");
+  expect(document.activeElement).toBe(find("open-rules"));
+  find("open-rules").click();
+  await frames();
+  expect(panels()).toContain("rules");
+  expect(document.activeElement).toBe(close);
+});
+
+test("every key has its words in the help, and no key has two meanings", async () => {
+  await open();
+  press("?");
+  const help = find("help") as HTMLDialogElement;
+  expect(help.open).toBe(true);
+  for (const { help: words } of KEYS) expect(help.textContent).toContain(words);
+  const all = KEYS.flatMap(({ keys }) => keys);
+  expect(new Set(all).size).toBe(all.length);
+  press("?", {}, help);
+  expect(help.open).toBe(false);
+});
+
+test("keys do nothing while someone types, and none with alt", async () => {
+  const host = await open();
+  press("m", {}, find("search"));
+  press("m", { altKey: true });
+  press("m", {}, find("policy"));
+  expect(host.get("mode")).toBe("explore");
+  expect(press("m").defaultPrevented).toBe(true);
+  expect(press("F5").defaultPrevented).toBe(false);
+});
+
+test("j and k go from turn to turn, Enter opens the text and p pins", async () => {
+  const host = await open();
+  press("j");
+  press("j");
+  await frames();
+  expect(find("block").textContent).toContain("turn 2 · user");
+  press("k");
+  await frames();
+  expect(find("block").textContent).toContain("turn 1 · user");
+  press("p");
+  expect(host.get("pins")).toEqual(["e0/0"]);
+  press("p");
+  expect(host.get("pins")).toEqual([]);
+  press("Enter");
+  await frames();
+  expect(document.querySelector("figure")).not.toBeNull();
+});
+
+test("brackets go from one recorded compaction to the next", async () => {
+  const host = await open();
+  press("]");
+  expect(host.get("_seq")).toBe(0);
+  press("[");
+  expect([host.get("at"), host.get("_seq")]).toEqual(["m0", 1]);
+});
+
+test("arrows away from the cut take it and move it; on the search box they do not", async () => {
+  const host = await open();
+  press("ArrowLeft");
+  await frames();
+  expect(document.activeElement).toBe(slider());
+  expect([slider().getAttribute("aria-valuenow"), host.get("cut")]).toEqual(["1", "e1"]);
+});
+
+test("undo and redo take back edits by hand and from Python, and say which", async () => {
+  const host = await open();
+  expect((find("undo") as HTMLButtonElement).disabled).toBe(true);
+  press("p");
+  press("j");
+  await frames();
+  press("p");
+  host.receive(plan({ seq: 1, pins: ["e0/0"] }));
+  await frames();
+  expect(find("undo").title).toBe("Undo the change of a pin (z)");
+  host.receive({ policy: "other" });
+  host.receive(plan({ seq: 1, policy: "other" }));
+  await frames();
+  expect(find("undo").title).toBe("Undo the change of the policy (z)");
+  press("z", { ctrlKey: true });
+  await frames();
+  expect([host.get("policy"), host.get("pins")]).toEqual(["plain", ["e0/0"]]);
+  press("z");
+  await frames();
+  expect(host.get("pins")).toEqual([]);
+  press("Z", { shiftKey: true });
+  await frames();
+  expect(host.get("pins")).toEqual(["e0/0"]);
+  find("redo").click();
+  expect(host.get("policy")).toBe("other");
+});
+
+test("an edit that Python refuses is no step", async () => {
+  const host = await open();
+  press("j");
+  await frames();
+  press("p");
+  host.receive({ pins: [], _error: "e0 cannot be pinned." });
+  await frames();
+  expect((find("undo") as HTMLButtonElement).disabled).toBe(true);
+});
+
+test("keys that move the cut without a pause are one step", async () => {
+  const host = await open();
+  press("ArrowRight", {}, slider());
+  press("ArrowRight", {}, slider());
+  await vi.waitFor(() => expect(host.get("cut")).toBe("end"));
+  host.receive(plan({ seq: host.get("_seq"), cut: { place: 5, id: "end", by: "you", sentence: "" } }));
+  await frames();
+  press("z");
+  await frames();
+  expect(host.get("cut")).toBe("");
+  expect((find("undo") as HTMLButtonElement).disabled).toBe(true);
+});
+
+const hit = (ref: string, changes: Partial<Hit> = {}): Hit => ({
+  ...{ ref, row: 0, at: "", turn: 0, label: "user text", preview: "open <b>door</b> now", spans: [8, 12] },
+  ...changes,
+});
+
+test("what is searched for is asked of Python, listed as text and marked", async () => {
+  const host = await open();
+  press("/");
+  expect(document.activeElement).toBe(find("search"));
+  const input = find("search") as HTMLInputElement;
+  input.value = "door";
+  press("Enter", {}, input);
+  await frames();
+  expect(find("found-note").textContent).toBe("Searching …");
+  await answer(host, "search", {
+    query: "door",
+    total: 2,
+    hits: [hit("e0/0"), hit("e3/0", { row: 3, turn: 1 })],
+  });
+  expect(panels()).toContain("found");
+  expect(find("found-count").textContent).toBe("2 blocks");
+  expect([...document.querySelectorAll("mark")].map(mark => mark.textContent)).toEqual(["door", "door"]);
+  expect(find("found").querySelector("b b, [role=option] > span b")).toBeNull();
+  press("ArrowDown", {}, input);
+  press("ArrowDown", {}, input);
+  expect(input.getAttribute("aria-activedescendant")).toBe(
+    document.querySelector('[role="option"][aria-selected="true"]')?.id,
+  );
+  press("Enter", {}, input);
+  await frames();
+  expect(find("block").textContent).toContain("turn 2 · user");
+  press("n");
+  await frames();
+  expect(find("block").textContent).toContain("turn 1 · user");
+  press("Escape", {}, input);
+  await frames();
+  expect([input.value, panels().includes("found")]).toEqual(["", false]);
+});
+
+test("a hit in another stretch moves there first and is shown when it has come", async () => {
+  const host = await open({ mode: "debug" });
+  const input = find("search") as HTMLInputElement;
+  expect(find("found-note").textContent).toContain("All 2 turns are searched");
+  input.value = "door";
+  press("Enter", {}, input);
+  await answer(host, "search", { query: "door", total: 1, hits: [hit("x1/0", { row: -1, at: "m0" })] });
+  expect(find("found").textContent).toContain("stretch 1");
+  press("Enter", {}, input);
+  expect([host.get("at"), host.get("_seq")]).toEqual(["m0", 1]);
+  const moved = { ...wire, entryIds: ["x0", "x1", "x2", "x3", "x4"] };
+  host.receive({
+    _scene: moved,
+    ...plan({ seq: 1, cut: { place: 3, id: "x3", by: "policy", sentence: "" } }),
+  });
+  await frames(300);
+  expect(find("block").textContent).toContain("turn 1 · tool call");
+  expect(host.get("focus")).toBe("x1/0");
+});
+
+test("a search that finds nothing, and one without a kernel, say so", async () => {
+  const host = await open({ mode: "debug" });
+  const input = find("search") as HTMLInputElement;
+  input.value = "nowhere";
+  press("Enter", {}, input);
+  await answer(host, "search", { query: "nowhere", total: 0, hits: [] });
+  expect(find("found-note").textContent).toContain("“nowhere” is nowhere in this session");
+  dispose();
+  await open({ mode: "debug" }, { needsKernel: "This page has no kernel to search with." });
+  (find("search") as HTMLInputElement).value = "door";
+  press("Enter", {}, find("search"));
+  await frames();
+  expect(find("found-note").textContent).toBe("This page has no kernel to search with.");
+});
+
+test("the block looked at is told to Python, and one set there is shown", async () => {
+  const host = await open();
+  press("j");
+  await frames(300);
+  expect([host.get("focus"), host.get("_seq")]).toEqual(["e0/0", 0]);
+  host.receive({ focus: "e4/0" });
+  await frames();
+  expect(find("block").textContent).toContain("turn 2 · assistant");
+});
+
+test("a block of another moment is located by its name", async () => {
+  const host = await open();
+  host.receive({ focus: "x1/0" });
+  await frames();
+  expect(host.sent).toContainEqual(expect.objectContaining({ type: "search", query: "x1/0" }));
+  await answer(host, "search", { query: "x1/0", total: 1, hits: [hit("x1/0", { row: -1, at: "m0" })] });
+  expect(host.get("at")).toBe("m0");
+});
+
+test("a link is the host's address of the block, or the Python that opens it, and is announced", async () => {
+  const written: string[] = [];
+  vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => written.push(text) } });
+  await open();
+  press("y");
+  await frames();
+  expect(find("said").textContent).toContain("Choose a block first");
+  press("j");
+  press("y");
+  await frames();
+  expect(find("said").textContent).toBe('Copied: wb.focus = "e0/0"');
+  dispose();
+  await open({}, { linkTo: (ref: string) => `https://lab/doc#${ref}` });
+  press("j");
+  press("y");
+  await frames();
+  expect(written).toEqual(['wb.focus = "e0/0"', "https://lab/doc#e0/0"]);
+  vi.unstubAllGlobals();
+});
+
+test("b holds the plan as B and lets it go", async () => {
+  const host = await open({ settings: { "pointer.over": 60 }, pins: ["e0/0"] });
+  press("b");
+  expect(host.get("versus")).toEqual({ policy: "plain", settings: { "pointer.over": 60 }, pins: ["e0/0"] });
+  press("b");
+  expect(host.get("versus")).toEqual({});
+});
+
+test("what Python is busy with is told before there is any picture, and can be stopped", async () => {
+  const host = await open({
+    _scene: {},
+    _plan: {},
+    _work: { what: "Counting tokens", done: null, stoppable: true },
+  });
+  expect(find("work").hidden).toBe(false);
+  const bar = find("work").querySelector('[role="progressbar"]') as HTMLElement;
+  expect([bar.getAttribute("aria-label"), bar.getAttribute("aria-valuenow")]).toEqual([
+    "Counting tokens",
+    null,
+  ]);
+  host.receive({ _work: { what: "Counting tokens", done: 0.5, stoppable: true } });
+  expect(bar.getAttribute("aria-valuenow")).toBe("50");
+  find("stop").click();
+  expect(host.sent.at(-1)).toMatchObject({ type: "stop" });
+  host.receive({ _work: {} });
+  expect(find("work").hidden).toBe(true);
+});
+
+const lesson = (place: number): Partial<LessonReply> => ({
+  place,
+  steps: [
+    {
+      ...{
+        rule: 0,
+        title: "pointers",
+        sentence: "outputs become pointers",
+        blocks: 1,
+        before: 165,
+        after: 72,
+      },
+      ...{ sections: [0, 30, 30, 5, 7], summary: 0 },
+    },
+    {
+      ...{ rule: 1, title: "summary", sentence: "older turns are gone", blocks: 2, before: 72, after: 62 },
+      ...{ sections: [5, 20, 30, 0, 7], summary: 5 },
+    },
+  ],
+});
+
+test("the policy is played rule by rule, and the whole picture goes along", async () => {
+  const host = await open({ mode: "teach" });
+  press(".");
+  await answer(host, "lesson", lesson(3));
+  expect(find("gauge-after").textContent).toBe("165  0");
+  press(".");
+  await frames();
+  expect(find("gauge-after").textContent).toContain("72");
+  expect(find("play-at").textContent).toBe("1 of 2: pointers, 1 block, 72 left.");
+  expect(document.querySelector('[aria-current="step"]')?.textContent).toContain("outputs become pointers");
+  find("play-next").click();
+  await frames();
+  expect(find("gauge-after").textContent).toContain("62");
+  press(",");
+  await frames();
+  expect(find("gauge-after").textContent).toContain("72");
+  press("ArrowRight", {}, slider());
+  await frames();
+  expect(find("gauge-after").textContent).toContain("44");
+  expect(find("play-start")).not.toBeNull();
+});
+
+test("a guess hides the policy's cut, stays out of Python, and is compared with it", async () => {
+  const host = await open({ mode: "teach" });
+  press("g");
+  await frames();
+  expect(document.body.textContent).not.toContain("The policy cuts before turn 2.");
+  press("End", {}, slider());
+  press("ArrowLeft", {}, slider());
+  press("PageUp", {}, slider());
+  press("Home", {}, slider());
+  await frames();
+  expect([slider().getAttribute("aria-valuenow"), host.get("cut"), host.get("_seq")]).toEqual(["1", "", 0]);
+  press("g");
+  await frames();
+  expect(find("verdict").textContent).toBe("1 turn too early, 96 tokens more left.");
+  expect(slider().getAttribute("aria-valuenow")).toBe("3");
+  expect(document.body.textContent).toContain("The policy cuts before turn 2.");
+});
+
+test("standing on an illegal place in Teach shows the pair and the provider's answer", async () => {
+  const host = await open({ mode: "teach" });
+  slider().focus();
+  press("ArrowLeft", { shiftKey: true }, slider());
+  await frames();
+  expect(slider().getAttribute("aria-valuenow")).toBe("3");
+  const told = (row: number, label: string) => ({ row, turn: 0, label });
+  const pairs = [{ call: told(1, "Read(a.py)"), output: told(2, "output") }];
+  const refusal = { error: "400: unexpected tool_use_id", sentence: "", pairs, more: 0 };
+  await answer(host, "lesson", { place: 2, steps: [], refusal });
+  expect(find("broken").textContent).toContain("An output would stand without its call.");
+  expect(find("broken").textContent).toContain("Read(a.py)");
+  expect(find("refusal").textContent).toBe("400: unexpected tool_use_id");
+  press("ArrowLeft", { shiftKey: true }, slider());
+  await frames();
+  expect([find("broken").hidden, slider().getAttribute("aria-valuenow")]).toEqual([true, "1"]);
+});
+
+test("leaving takes the keys along", async () => {
+  const host = await open();
+  const left = root();
+  dispose();
+  press("m", {}, left);
+  expect(host.get("mode")).toBe("explore");
+});

@@ -1,0 +1,327 @@
+"""Long work beside a screen: estimates first, then exact counts; progress, a stop, a file that grows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+from inspector import background
+from inspector.background import Errands
+from inspector.bundled import open_bundled, write_story
+from inspector.clerk import Clerk
+from inspector.desk import Tell
+from inspector.disk import open_session
+from inspector.errors import EditError, Stopped
+from inspector.ledger import count_tokens
+from inspector.session import Session
+from inspector.tail import Tail
+from inspector.widgets import Workbench
+from tests.longer import write_long
+
+
+@pytest.fixture(scope="module")
+def long_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_long(tmp_path_factory.mktemp("long") / "long.jsonl")
+
+
+@pytest.fixture(scope="module")
+def long_session(long_file: Path) -> Session:
+    return open_session(long_file)
+
+
+@pytest.fixture(scope="module")
+def exact(long_session: Session) -> int:
+    return count_tokens(long_session, "calibrated").total
+
+
+class Screen:
+    """What a screen hears: every message, and the traits as they then are."""
+
+    def __init__(self) -> None:
+        self.heard: list[dict[str, Any]] = []
+        self.traits: dict[str, Any] = {}
+        self.change = threading.Condition()
+
+    def __call__(self, traits: dict[str, Any]) -> None:
+        with self.change:
+            self.heard.append(traits)
+            self.traits |= traits
+            self.change.notify_all()
+
+    def wait_for(self, is_so: Callable[[], object]) -> None:
+        with self.change:
+            assert self.change.wait_for(is_so, 30)
+
+
+def nothing(_: object) -> None:
+    pass
+
+
+# -- errands ----------------------------------------------------------------------------------------
+
+
+def test_work_is_done_one_after_another_and_the_end_is_told() -> None:
+    done, said = [], []
+    errands = Errands(said.append)
+    for name in ("a", "b"):
+        errands.send(name, name, lambda tell, name=name: name, done.append, nothing)
+    assert not done, "nothing is begun before somebody listens"
+    errands.begin()
+    assert errands.wait(5) and done == ["a", "b"] and said[-1] == {}
+
+
+def test_a_newer_errand_of_a_kind_takes_the_place_of_the_older() -> None:
+    done: list[str] = []
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(tell: Tell) -> str:
+        begun.set()
+        go.wait(5)
+        tell(0.5)
+        return "old"
+
+    errands = Errands(nothing)
+    errands.begin()
+    errands.send("count", "counting", slow, done.append, nothing)
+    begun.wait(5)
+    errands.send("count", "counting", lambda tell: "new", done.append, nothing)
+    go.set()
+    assert errands.wait(5) and done == ["new"]
+
+
+def test_what_is_stopped_is_neither_done_nor_regretted() -> None:
+    heard: list[object] = []
+    begun = threading.Event()
+
+    def endless(tell: Tell) -> None:
+        while True:
+            begun.set()
+            tell(0.1)
+
+    errands = Errands(nothing)
+    errands.begin()
+    errands.send("count", "counting", endless, heard.append, heard.append)
+    begun.wait(5)
+    assert errands.is_on("count") and errands.stop() == ["count"]
+    assert errands.wait(5) and not heard and not errands.is_on("count")
+
+
+def test_an_error_is_regretted_and_the_next_errand_is_done_all_the_same() -> None:
+    heard: list[object] = []
+    errands = Errands(nothing)
+    errands.send("a", "a", lambda tell: 1 / 0, heard.append, heard.append)
+    errands.send("b", "b", lambda tell: "b", heard.append, heard.append)
+    errands.begin()
+    assert errands.wait(5) and isinstance(heard[0], ZeroDivisionError) and heard[1:] == ["b"]
+
+
+def test_where_no_thread_can_be_had_the_work_is_done_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a browser's Python."""
+
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(background.threading.Thread, "start", refuse)
+    done: list[str] = []
+    errands = Errands(nothing)
+    errands.begin()
+    errands.send("a", "a", lambda tell: "a", done.append, nothing)
+    assert done == ["a"] and errands.wait(0)
+
+
+# -- clerks -----------------------------------------------------------------------------------------
+
+
+def test_a_long_session_is_estimated_first_and_says_so(long_session: Session, exact: int) -> None:
+    screen = Screen()
+    clerk = Clerk(long_session, screen)
+    first = clerk.start({})
+    rough = clerk.desk.ledger
+    assert first["_scene"]["unit"]["short"].startswith("chars4") and "chars4" in rough.source
+    assert 0.5 < rough.total / exact < 2
+    clerk.begin()
+    clerk.wait(30)
+    assert clerk.desk.ledger.total == exact
+    assert screen.traits["_scene"]["unit"]["short"].startswith("o200k") and screen.traits["_work"] == {}
+    works = [heard["_work"] for heard in screen.heard if heard.get("_work")]
+    assert works[0]["what"] == "Counting tokens" and all(work["stoppable"] for work in works)
+    shares = [work["done"] for work in works if work["done"] is not None]
+    assert shares == sorted(shares) and all(0 <= share <= 1 for share in shares)
+
+
+def test_what_the_hand_sets_while_it_is_counted_stays(long_session: Session) -> None:
+    screen = Screen()
+    clerk = Clerk(long_session, screen)
+    clerk.start({})
+    clerk.begin()
+    answer = clerk.want({"cut": "end", "versus": {"policy": "pi"}}, seq=4)
+    assert answer["_plan"]["seq"] == 4
+    clerk.wait(30)
+    assert clerk.desk.wanted["cut"] == "end" and screen.traits["_other"]["policy"] == "pi"
+    assert screen.traits["_plan"]["seq"] == 4
+    assert "cut" not in screen.traits, "only what changed is handed over"
+
+
+def test_counting_that_is_stopped_leaves_estimates_that_grow(long_session: Session) -> None:
+    screen = Screen()
+    clerk = Clerk(long_session, screen)
+    clerk.start({})
+    clerk.begin()
+    clerk.reply({"type": "stop"})
+    clerk.wait(30)
+    assert "stay estimates" in screen.traits["_error"] and screen.traits["_work"] == {}
+    clerk.grow(long_session.at(long_session.leaf))
+    clerk.wait(30)
+    assert clerk.desk.ledger.source.startswith("calibrated: chars4")
+
+
+def test_a_long_replay_is_lived_in_the_background(long_session: Session) -> None:
+    screen = Screen()
+    clerk = Clerk(long_session, screen, counter="chars4_utf16")
+    clerk.start({})
+    clerk.begin()
+    assert "_run" not in clerk.want({}, replay=True)
+    clerk.want({"policy": "claude-code"})
+    clerk.wait(30)
+    assert screen.traits["_run"]["policy"] == "claude-code"
+    assert [heard["_run"]["policy"] for heard in screen.heard if heard.get("_run")] == ["claude-code"]
+
+
+def test_a_replay_that_is_stopped_puts_its_switch_back(long_session: Session) -> None:
+    screen = Screen()
+    clerk = Clerk(long_session, screen)
+    clerk.start({}, replay=True)
+    clerk.begin()
+    clerk.stop()
+    clerk.wait(30)
+    assert screen.traits["replay"] is False and clerk.desk.run is None
+
+
+def test_a_small_session_is_exact_and_lived_at_once() -> None:
+    screen = Screen()
+    clerk = Clerk(open_bundled(), screen)
+    first = clerk.start({}, replay=True)
+    assert first["_run"] and first["_scene"]["unit"]["short"].startswith("o200k")
+    clerk.begin()
+    clerk.wait(0)
+    assert not screen.heard
+
+
+def test_a_closed_clerk_hands_nothing_over(long_session: Session) -> None:
+    screen = Screen()
+    clerk = Clerk(long_session, screen)
+    clerk.start({})
+    clerk.begin()
+    clerk.close()
+    heard = len(screen.heard)
+    clerk.wait(30)
+    assert len(screen.heard) == heard
+
+
+def test_a_file_that_is_gone_and_comes_back_is_told_once_each(tmp_path: Path) -> None:
+    place = tmp_path / "story.jsonl"
+    place.write_bytes(write_story())
+    screen, tail = Screen(), Tail(place)
+    clerk = Clerk(tail.session, screen)
+    clerk.start({})
+    place.unlink()
+    clerk.look(tail), clerk.look(tail)
+    assert [heard["_error"] for heard in screen.heard] == [
+        "The file cannot be read any more: No such file or directory."
+    ]
+    place.write_bytes(write_story())
+    clerk.look(tail), clerk.look(tail)
+    assert screen.traits["_error"] == "" and len(screen.heard) == 2
+
+
+# -- the widget -------------------------------------------------------------------------------------
+
+
+def test_a_workbench_on_a_long_file_waits_for_exact_numbers(long_file: Path, exact: int) -> None:
+    workbench = Workbench(long_file)
+    workbench.cut = "end"
+    workbench.wait(30)
+    assert workbench.ledger.total == exact and workbench.plan.ledger is workbench.ledger
+    assert (workbench.cut, workbench._work) == ("end", {})
+    workbench.replay = True
+    workbench.wait(30)
+    assert workbench.run is not None and workbench._run["steps"] == len(workbench.run)
+    workbench.close()
+
+
+def test_waiting_takes_no_longer_than_allowed(long_file: Path) -> None:
+    workbench = Workbench(long_file)
+    with pytest.raises(TimeoutError):
+        workbench.wait(0)
+    workbench.stop()
+    workbench.wait(30)
+    assert "stay estimates" in workbench._error
+    workbench.close()
+
+
+def test_a_workbench_follows_a_file_at_its_live_end(tmp_path: Path) -> None:
+    lines = write_story().splitlines(keepends=True)
+    place = tmp_path / "growing.jsonl"
+    place.write_bytes(b"".join(lines[:200]))
+    workbench = Workbench(place, follow=True)
+    workbench.at = workbench.session.leaf or ""
+    with place.open("ab") as file:
+        file.write(b"".join(lines[200:280]))
+    end = time.monotonic() + 10
+    while len(workbench.session.entries) < len(open_session(place).entries) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert workbench.at == workbench.moment.leaf == open_session(place).leaf
+    assert workbench._scene["entryIds"][-1] == workbench.at
+    workbench.close()
+    with place.open("ab") as file:
+        file.write(b"".join(lines[280:]))
+    time.sleep(1.5)
+    assert workbench.at == workbench.moment.leaf != open_session(place).leaf, "closed, it follows no more"
+
+
+def test_errors_raise_in_python_while_it_is_counted(long_file: Path) -> None:
+    workbench = Workbench(long_file)
+    with pytest.raises(EditError):
+        workbench.cut = "nowhere"
+    assert workbench.cut == ""
+    workbench.close()
+
+
+def test_stopped_is_an_error_with_a_sentence() -> None:
+    assert str(Stopped()) == "Stopped before it was finished."
+
+
+# -- a real kernel ----------------------------------------------------------------------------------
+
+
+def test_a_kernel_hears_of_progress_and_exact_counts_while_it_is_idle(long_file: Path) -> None:
+    """What a thread sets reaches the browser, and a hand in the browser is answered meanwhile."""
+    manager, client = start_new_kernel(startup_timeout=60)
+    try:
+        code = f"import inspector\nwb = inspector.Workbench({str(long_file)!r})\nprint(wb.comm.comm_id)"
+        heard: list[dict[str, Any]] = []
+        reply = client.execute_interactive(code, timeout=60, output_hook=heard.append)
+        assert reply["content"]["status"] == "ok", reply
+        comm = next(m["content"]["text"].strip() for m in heard if m["msg_type"] == "stream")
+        state = {"cut": "end", "_seq": 9}
+        data = {"method": "update", "state": state, "buffer_paths": []}
+        client.shell_channel.send(client.session.msg("comm_msg", {"comm_id": comm, "data": data}))
+        updates, end = [], time.monotonic() + 60
+        while time.monotonic() < end and not any("_scene" in update for update in updates):
+            message = client.get_iopub_msg(timeout=30)
+            if message["msg_type"] == "comm_msg" and message["content"]["comm_id"] == comm:
+                updates.append(message["content"]["data"].get("state", {}))
+        known = {name: value for update in updates for name, value in update.items()}
+        assert known["_scene"]["unit"]["short"].startswith("o200k")
+        assert any(update.get("_work", {}).get("what") == "Counting tokens" for update in updates)
+        assert any(update.get("_plan", {}).get("seq") == 9 for update in updates)
+        assert known["_plan"]["seq"] == 9 and known["_plan"]["cut"]["by"] == "you"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

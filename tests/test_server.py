@@ -1,0 +1,421 @@
+"""The routes of a real Jupyter server: who may ask, what may be asked for, and what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from inspector.bundled import write_story
+from inspector.columns import unpack
+from inspector.disk import open_session
+from inspector.policies import names_of_policies
+from inspector.tenants import MOST, Source, Tenant, Tenants, pack_frame
+
+STARTUP = 60
+
+
+class Answer(NamedTuple):
+    status: int
+    type: str
+    body: bytes
+    cookies: dict[str, str] = {}
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def frame(self) -> dict[str, Any]:
+        """The traits of a frame, its buffers among them, and `rev` and `desk`."""
+        assert (self.status, self.type) == (200, "application/octet-stream"), self.body[:300]
+        start = 4 + int.from_bytes(self.body[:4], "little")
+        head = json.loads(self.body[4:start])
+        assert start % 4 == 0 and all(offset % 4 == 0 for offset, _ in head["data"].values())
+        buffers = {
+            name: self.body[start + at : start + at + size] for name, (at, size) in head["data"].items()
+        }
+        assert all(len(buffers[name]) == size for name, (_, size) in head["data"].items())
+        return {**head, **head["traits"], **buffers}
+
+
+class Server(NamedTuple):
+    port: int
+    token: str
+    root: Path
+    base: str
+
+    def ask(
+        self,
+        method: str,
+        route: str,
+        body: object = None,
+        headers: dict[str, str] | None = None,
+        timeout: float = 60,
+    ) -> Answer:
+        line = HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            known = {"Authorization": f"token {self.token}"} if headers is None else headers
+            line.request(method, f"{self.base}{route}", None if body is None else json.dumps(body), known)
+            answer = line.getresponse()
+            jar = SimpleCookie("; ".join(answer.headers.get_all("Set-Cookie") or []))
+            cookies = {name: morsel.value for name, morsel in jar.items()}
+            return Answer(answer.status, answer.headers.get_content_type(), answer.read(), cookies)
+        finally:
+            line.close()
+
+    def open(self, path: str, **wanted: Any) -> dict[str, Any]:
+        return self.ask("POST", "inspector/open", {"path": path, "wanted": wanted}).frame
+
+    def change(self, desk: str, **wanted: Any) -> dict[str, Any]:
+        return self.ask("POST", f"inspector/desks/{desk}", {"wanted": wanted}).frame
+
+    def question(self, desk: str, **question: Any) -> Any:
+        return self.ask("POST", f"inspector/desks/{desk}/ask", question).json
+
+    def news(self, desk: str, rev: int) -> dict[str, Any]:
+        return self.ask("GET", f"inspector/desks/{desk}/news?rev={rev}").frame
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    home = tmp_path_factory.mktemp("server")
+    root = home / "root"
+    root.mkdir()
+    (root / "story.jsonl").write_bytes(write_story())
+    shutil.copy(root / "story.jsonl", home / "outside.jsonl")
+    token, base, port_file = secrets.token_hex(16), "/user/ann/", home / "run"
+    environment = {
+        **os.environ,
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(port_file),
+        "JUPYTER_NO_CONFIG": "1",
+    }
+    command = [
+        *(sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+        *("--port=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"),
+        *(f"--ServerApp.base_url={base}", "--ServerApp.jpserver_extensions={'inspector': True}"),
+    ]
+    with (home / "log").open("w") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            yield Server(find_port(process, port_file, home / "log"), token, root, base)
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def find_port(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> int:
+    end = time.monotonic() + STARTUP
+    while time.monotonic() < end and process.poll() is None:
+        for file in runtime.glob("jpserver-*.json"):
+            port = json.loads(file.read_text() or "{}").get("port")
+            if port and "is running at" in log.read_text():
+                return int(port)
+        time.sleep(0.05)
+    raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+
+
+def test_a_session_is_opened_planned_and_asked_about(server: Server) -> None:
+    first = server.open("story.jsonl")
+    assert first["desk"] and first["policy"] == "flue" and first["_error"] == ""
+    columns = unpack(first["_scene"]["columns"], first["_scene_data"])
+    assert len(columns["entry_step"]) == len(first["_scene"]["entryIds"])
+    legal = [at for at, is_legal in enumerate(columns["place_legal"].tolist()) if is_legal]
+    cut = first["_scene"]["entryIds"][legal[3]]
+    moved = server.change(first["desk"], cut=cut, _seq=5)
+    assert (moved["_plan"]["seq"], moved["_plan"]["cut"]["place"]) == (5, legal[3])
+    assert set(moved["traits"]) == {"_plan"} and "_scene_data" not in moved, "only what has changed is sent"
+    assert moved["rev"] == first["rev"] + 1
+    rows = server.question(first["desk"], type="rows", id="a", **{"from": 0, "to": 3})
+    assert (rows["type"], rows["id"], len(rows["rows"])) == ("rows", "a", 3)
+    assert server.question(first["desk"], type="dance", id="b")["type"] == "error"
+
+
+def test_what_cannot_be_planned_is_told_and_taken_back(server: Server) -> None:
+    desk = server.open("story.jsonl")["desk"]
+    refused = server.change(desk, cut="nowhere", _seq=1)
+    assert "nowhere" in refused["_error"] and refused["cut"] == "" and refused["_plan"]["seq"] == 1
+    refused = server.change(desk, settings=["no", "object"], _seq=2)
+    assert "settings" in refused["_error"] and refused["settings"] == {}
+    assert server.change(desk, policy="claude-code", _seq=3)["_error"] == ""
+
+
+def test_a_replay_and_a_plan_b_come_with_the_answer(server: Server) -> None:
+    desk = server.open("story.jsonl")["desk"]
+    both = server.change(desk, replay=True, versus={"policy": "claude-code"})
+    assert both["_run"]["policy"] == "flue" and both["_run_data"]
+    assert both["_other"]["policy"] == "claude-code" and both["_other"]["label"] and both["_other_data"]
+
+
+def test_a_document_opens_as_it_was_left_and_also_where_that_no_longer_fits(server: Server) -> None:
+    again = server.open(
+        "story.jsonl", policy="keep-recent-turns", mode="debug", settings={"trigger.ratio": 0.5}
+    )
+    assert (again["policy"], again["mode"], again["settings"]) == (
+        "keep-recent-turns",
+        "debug",
+        {"trigger.ratio": 0.5},
+    )
+    lost = server.open("story.jsonl", at="an entry that is gone")
+    assert lost["_plan"]["policy"] == "flue" and "an entry that is gone" in lost["_error"]
+
+
+def test_the_bundled_session_needs_no_file(server: Server) -> None:
+    first = server.ask("POST", "inspector/open", {"bundled": True}).frame
+    assert "high water" in first["_scene"]["title"]
+
+
+ROUTES = (
+    ("POST", "inspector/open"),
+    ("POST", "inspector/desks/x"),
+    ("POST", "inspector/desks/x/ask"),
+    ("GET", "inspector/desks/x/news?rev=0"),
+    ("POST", "inspector/desks/x/stop"),
+    ("DELETE", "inspector/desks/x"),
+)
+
+
+@pytest.mark.parametrize(("method", "route"), ROUTES)
+@pytest.mark.parametrize("header", [{}, {"Authorization": "token wrong"}])
+def test_no_route_answers_without_the_token(
+    server: Server, method: str, route: str, header: dict[str, str]
+) -> None:
+    answer = server.ask(method, route, {"path": "story.jsonl"} if method == "POST" else None, header)
+    assert answer.status == 403 and b"desk" not in answer.body
+
+
+def test_a_cookie_alone_changes_nothing_without_the_xsrf_token(server: Server) -> None:
+    """A page of somebody else carries the cookie, but cannot read the token in it."""
+    cookies = server.ask("GET", f"lab?token={server.token}", headers={}).cookies
+    cookies |= server.ask("GET", f"tree?token={server.token}", headers={}).cookies
+    assert "_xsrf" in cookies, cookies
+    jar = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
+    body = {"path": "story.jsonl"}
+    assert server.ask("POST", "inspector/open", body, jar).status == 403
+    allowed = server.ask("POST", "inspector/open", body, {**jar, "X-XSRFToken": cookies["_xsrf"]})
+    assert allowed.status == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../outside.jsonl",
+        "/../outside.jsonl",
+        "folder/../../outside.jsonl",
+        "%2e%2e/outside.jsonl",
+        "nothing.jsonl",
+    ],
+)
+def test_nothing_outside_the_root_is_read(server: Server, path: str) -> None:
+    (server.root / "folder").mkdir(exist_ok=True)
+    answer = server.ask("POST", "inspector/open", {"path": path})
+    assert answer.status == 404 and answer.json["message"]
+
+
+def test_an_absolute_path_is_one_below_the_root(server: Server) -> None:
+    outside = server.root.parent / "outside.jsonl"
+    assert server.ask("POST", "inspector/open", {"path": str(outside)}).status == 404
+    assert server.ask("POST", "inspector/open", {"path": "/story.jsonl"}).status == 200
+
+
+def test_hidden_files_are_hidden(server: Server) -> None:
+    hidden = server.root / ".secret"
+    hidden.mkdir(exist_ok=True)
+    for place in (server.root / ".hidden.jsonl", hidden / "story.jsonl"):
+        shutil.copy(server.root / "story.jsonl", place)
+        path = place.relative_to(server.root).as_posix()
+        assert server.ask("GET", f"api/contents/{path}").status == 404
+        assert server.ask("POST", "inspector/open", {"path": path}).status == 404
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (b"Dear diary,\n", "not a session"),
+        (b'{"half": ', "not a session"),
+        (b"\x00\xff" * 99, "not a session"),
+    ],
+)
+def test_what_is_no_session_gets_a_sentence(server: Server, content: bytes, words: str) -> None:
+    (server.root / "diary.jsonl").write_bytes(content)
+    answer = server.ask("POST", "inspector/open", {"path": "diary.jsonl"})
+    assert answer.status == 422 and answer.json["reason"] == "ReadError"
+    assert answer.json["message"].startswith("diary.jsonl") and words in answer.json["message"]
+    assert str(server.root) not in answer.body.decode()
+
+
+def test_a_folder_gets_a_sentence(server: Server) -> None:
+    (server.root / "folder").mkdir(exist_ok=True)
+    assert server.ask("POST", "inspector/open", {"path": "folder"}).json["message"] == "folder is a folder."
+
+
+@pytest.mark.parametrize(
+    ("route", "body"),
+    [
+        ("open", []),
+        ("open", {}),
+        ("open", {"path": 7}),
+        ("open", {"path": "story.jsonl", "wanted": []}),
+        ("open", {"path": "story.jsonl", "wanted": {"_seq": "1"}}),
+        ("open", {"path": "story.jsonl", "wanted": {"replay": 1}}),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_a_bad_request(server: Server, route: str, body: object) -> None:
+    answer = server.ask("POST", f"inspector/{route}", body)
+    assert answer.status == 400 and answer.json["message"]
+
+
+def test_a_desk_that_is_closed_or_was_never_there_says_so(server: Server) -> None:
+    desk = server.open("story.jsonl")["desk"]
+    assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
+    for method, route in ROUTES[1:5]:
+        gone = server.ask(method, route.replace("/x", f"/{desk}"), {} if method == "POST" else None)
+        assert gone.status == 404 and "Open it again" in gone.json["message"]
+
+
+def test_deleting_ends_a_poll(server: Server) -> None:
+    first = server.open("story.jsonl")
+    with ThreadPoolExecutor(1) as pool:
+        poll = pool.submit(server.ask, "GET", f"inspector/desks/{first['desk']}/news?rev={first['rev']}")
+        time.sleep(0.5)
+        server.ask("DELETE", f"inspector/desks/{first['desk']}")
+        assert poll.result(10).status == 404
+
+
+def test_a_growing_file_is_followed_at_its_end_and_nowhere_else(server: Server) -> None:
+    lines = write_story().splitlines(keepends=True)
+    file = server.root / "growing.jsonl"
+    file.write_bytes(b"".join(lines[:200]))
+    first = server.open("growing.jsonl", at=open_session(file).leaf)
+    with file.open("ab") as handle:
+        handle.write(b"".join(lines[200:240]) + lines[240][:40])
+    news = server.news(first["desk"], first["rev"])
+    assert news["at"] == open_session(file).leaf != first["at"]
+    assert len(news["_scene"]["entryIds"]) > len(first["_scene"]["entryIds"])
+    moved = server.change(first["desk"], at=first["at"])
+    with file.open("ab") as handle:
+        handle.write(lines[240][40:] + b"".join(lines[241:280]))
+    later = server.news(first["desk"], moved["rev"])
+    assert "at" not in later["traits"], "the moment that the user chose stays"
+    assert later["_scene"]["entryIds"] == first["_scene"]["entryIds"]
+    assert later["_scene"]["overview"]["steps"] > news["_scene"]["overview"]["steps"]
+
+
+def test_a_file_that_is_gone_is_told_once_and_stays_readable(server: Server) -> None:
+    file = server.root / "gone.jsonl"
+    shutil.copy(server.root / "story.jsonl", file)
+    first = server.open("gone.jsonl")
+    file.unlink()
+    news = server.news(first["desk"], first["rev"])
+    assert "cannot be read any more" in news["_error"]
+    assert server.question(first["desk"], type="body", id="1", row=0)["before"]["text"]
+
+
+def write_long(place: Path, copies: int) -> None:
+    """The story again and again, as branches of one file; no two texts are the same."""
+    story = write_story()
+    rows = [json.loads(line) for line in story.splitlines()]
+    with place.open("w") as file:
+        for copy in range(copies):
+            for row in rows:
+                text = json.dumps(row)
+                for name in ("uuid", "parentUuid"):
+                    if row.get(name):
+                        text = text.replace(row[name], f"{copy}-{row[name]}")
+                file.write(text.replace(" the ", f" the {copy:x} ") + "\n")
+
+
+@pytest.fixture(scope="module")
+def long_file(server: Server) -> str:
+    write_long(server.root / "long.jsonl", 30)
+    return "long.jsonl"
+
+
+def test_a_long_file_opens_with_estimates_and_the_exact_counts_follow(server: Server, long_file: str) -> None:
+    first = server.open(long_file)
+    assert first["_scene"]["unit"]["short"].startswith("chars4")
+    said, rev, works = first, first["rev"], []
+    end = time.monotonic() + 60
+    while said["_scene"]["unit"]["short"].startswith("chars4") and time.monotonic() < end:
+        news = server.news(first["desk"], rev)
+        said, rev = {**said, **news}, news["rev"]
+        works.append(said["_work"])
+    assert said["_scene"]["unit"]["short"].startswith("o200k")
+    assert any(work.get("what") == "Counting tokens" and work["stoppable"] for work in works)
+    assert unpack(said["_scene"]["columns"], said["_scene_data"])["block_tokens"].sum() > 0
+
+
+def test_counting_can_be_stopped_and_says_that_the_numbers_stay_estimates(
+    server: Server, long_file: str
+) -> None:
+    first = server.open(long_file)
+    assert server.ask("POST", f"inspector/desks/{first['desk']}/stop", {}).status == 200
+    said, rev, end = first, first["rev"], time.monotonic() + 30
+    while "estimates" not in said["_error"] and time.monotonic() < end:
+        news = server.news(first["desk"], rev)
+        said, rev = {**said, **news}, news["rev"]
+    assert "stay estimates" in said["_error"] and said["_work"] == {}
+    assert said["_scene"]["unit"]["short"].startswith("chars4")
+
+
+def test_documents_that_nobody_looks_at_make_room(server: Server) -> None:
+    first = server.open("story.jsonl")["desk"]
+    for _ in range(MOST):
+        last = server.open("story.jsonl")["desk"]
+    assert server.ask("POST", f"inspector/desks/{first}", {"wanted": {}}).status == 404
+    assert server.ask("POST", f"inspector/desks/{last}", {"wanted": {}}).status == 200
+
+
+def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> None:
+    with ThreadPoolExecutor(MOST) as pool:
+        desks = [server.open("story.jsonl") for _ in range(MOST)]
+        polls = [
+            pool.submit(server.ask, "GET", f"inspector/desks/{d['desk']}/news?rev={d['rev']}") for d in desks
+        ]
+        time.sleep(1.5)
+        answer = server.ask("POST", "inspector/open", {"path": "story.jsonl"})
+        for desk in desks:
+            server.ask("DELETE", f"inspector/desks/{desk['desk']}")
+        assert {poll.result(20).status for poll in polls} == {404}
+    assert answer.status == 409 and "Too many sessions" in answer.json["message"]
+    assert server.ask("POST", "inspector/open", {"path": "story.jsonl"}).status == 200
+
+
+def test_files_too_large_for_all_make_room_too() -> None:
+    async def fill() -> list[bool]:
+        tenants, loop = Tenants(most=9, most_bytes=250), asyncio.get_running_loop()
+        found = [Tenant(Source(), {}, loop) for _ in range(3)]
+        for tenant in found:
+            tenant.size = 100
+            assert tenants.admit(tenant)
+        return [tenant.closed for tenant in found]
+
+    assert asyncio.run(fill()) == [True, False, False]
+
+
+def test_a_frame_carries_any_text() -> None:
+    frame = pack_frame({"cut": "é\ud83d\x00", "_plan_data": b""}, rev=1)
+    start = 4 + int.from_bytes(frame[:4], "little")
+    assert json.loads(frame[4:start])["traits"]["cut"] == "é\ud83d\x00" and frame[start:] == b""
+
+
+def test_every_policy_crosses_the_wire_as_json(server: Server) -> None:
+    desk = server.open("story.jsonl")["desk"]
+    for name in names_of_policies():
+        assert server.change(desk, policy=name)["_plan"]["policy"] == name

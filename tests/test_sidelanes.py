@@ -1,0 +1,185 @@
+"""Sidechains beside a moment: where they ran, by whose call, and that none of it is counted as context."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.blocks import Text, ToolCall, ToolOutput
+from inspector.columns import unpack
+from inspector.history import trace_history
+from inspector.ledger import count_tokens
+from inspector.plan import make_plan
+from inspector.session import Boundary, Entry, Session
+from inspector.sidelanes import place_sides
+from inspector.view import draw_scene
+from tests.shared import SHARED, needs_shared
+from tests.strategies import sessions
+
+
+def say(name: str, parent: str | None, words: str, **more: object) -> Entry:
+    return Entry(id=name, parent=parent, blocks=(Text(text=words),), **more)
+
+
+def call(name: str, parent: str, *tasks: str, **more: object) -> Entry:
+    blocks = tuple(ToolCall(id=f"{name}.{i}", name="Task", input={"prompt": t}) for i, t in enumerate(tasks))
+    return Entry(id=name, parent=parent, role="assistant", blocks=blocks, **more)
+
+
+def answer(name: str, parent: str, to: str, **more: object) -> Entry:
+    block = ToolOutput(call_id=to, name="Task", parts=(Text(text="done"),))
+    return Entry(id=name, parent=parent, role="tool", blocks=(block,), **more)
+
+
+def side(name: str, of: str, words: str, **more: object) -> Entry:
+    return say(name, None, words, sidechain=of, **more)
+
+
+def make(*entries: Entry, leaf: str) -> Session:
+    return Session(format="test", entries=entries, leaf=leaf)
+
+
+TWO = make(
+    say("u1", None, "Do both."),
+    call("c1", "u1", "look around", "write it down"),
+    side("a1", "a", "look around"),
+    side("a2", "a", "found three files"),
+    answer("o1", "c1", "c1.0"),
+    side("b1", "b", "write it down"),
+    answer("o2", "o1", "c1.1"),
+    say("r1", "o2", "Both are done.", role="assistant"),
+    leaf="r1",
+)
+
+
+def test_a_sidechain_stands_beside_the_step_whose_call_started_it() -> None:
+    ledger = count_tokens(TWO, "chars/4")
+    sides = place_sides(TWO, ledger)
+    calls = [int(row) for row in np.flatnonzero(TWO.live.position == 1)]
+    assert [(side.number, side.task, side.call) for side in sides.named] == [
+        (1, "look around", calls[0]),
+        (2, "write it down", calls[1]),
+    ]
+    assert sides.lane.tolist() == [0, 1]
+    assert sides.step.tolist() == [TWO.live.step[1]] * 2
+    tokens = dict(zip((e.id for e in TWO.entries), ledger.entry_tokens.tolist(), strict=True))
+    assert sides.tokens.tolist() == [tokens["a1"] + tokens["a2"], tokens["b1"]]
+
+
+def test_without_a_known_call_the_order_of_the_file_decides() -> None:
+    session = make(
+        say("u1", None, "One."),
+        side("a1", "a", "nobody asked in these words"),
+        say("r1", "u1", "Done.", role="assistant"),
+        side("a2", "a", "still running"),
+        leaf="r1",
+    )
+    sides = place_sides(session, count_tokens(session, "chars/4"))
+    assert sides.step.tolist() == [0, 1]
+    assert sides.named[0].call == -1
+
+
+def test_the_clock_comes_before_the_order_of_the_file() -> None:
+    session = make(
+        say("u1", None, "One.", timestamp="2025-01-01T10:00:00Z"),
+        say("r1", "u1", "Done.", role="assistant", timestamp="2025-01-01T10:05:00Z"),
+        side("a1", "a", "early", timestamp="2025-01-01T10:01:00Z"),
+        side("a2", "a", "late", timestamp="2025-01-01T11:06:00+01:00"),
+        side("a3", "a", "no clock", timestamp="yesterday"),
+        leaf="r1",
+    )
+    sides = place_sides(session, count_tokens(session, "chars/4"))
+    assert sides.step.tolist() == [0, 1]
+
+
+def test_a_background_task_runs_on_beside_later_steps_but_never_before_its_call() -> None:
+    session = make(
+        say("u1", None, "One.", timestamp="2025-01-01T10:00:00Z"),
+        call("c1", "u1", "watch", timestamp="2025-01-01T10:05:00Z"),
+        answer("o1", "c1", "c1.0", timestamp="2025-01-01T10:05:01Z"),
+        say("r1", "o1", "It runs.", role="assistant", timestamp="2025-01-01T10:06:00Z"),
+        side("a1", "a", "watch", timestamp="2025-01-01T10:04:59Z"),
+        side("a2", "a", "watching", timestamp="2025-01-01T10:07:00Z"),
+        leaf="r1",
+    )
+    sides = place_sides(session, count_tokens(session, "chars/4"))
+    assert sides.step.tolist() == [1, 2]
+
+
+def test_what_ran_before_the_last_compaction_or_after_the_moment_is_not_beside_it() -> None:
+    session = make(
+        say("u1", None, "One."),
+        side("a1", "a", "in the first stretch"),
+        say("r1", "u1", "Done.", role="assistant"),
+        Entry(id="k", parent="r1", kind="compaction", blocks=(Text(text="So far."),), boundary=Boundary()),
+        say("u2", "k", "Two."),
+        side("b1", "b", "in the second stretch"),
+        say("r2", "u2", "Done.", role="assistant"),
+        leaf="r2",
+    )
+    ledger = count_tokens(session, "chars/4")
+    assert [side.task for side in place_sides(session, ledger).named] == ["in the second stretch"]
+    assert [side.task for side in place_sides(session.at("r1"), ledger).named] == ["in the first stretch"]
+    assert [side.number for side in place_sides(session, ledger).named] == [2], "numbers are the file's"
+
+
+@given(sessions())
+def test_only_the_tokens_of_sidechains_are_beside_a_moment(session: Session) -> None:
+    ledger = count_tokens(session, "chars/4")
+    sides = place_sides(session, ledger)
+    aside = [entry.sidechain is not None for entry in session.entries]
+    assert sides.tokens.sum() <= ledger.entry_tokens[aside].sum()
+    assert sides.tokens.sum() == sum(side.tokens for side in sides.named)
+    assert len({*zip(sides.lane.tolist(), sides.step.tolist(), strict=True)}) == len(sides.lane)
+    if len(session.live):
+        assert sides.step.max(initial=0) <= session.live.step[-1]
+
+
+@given(sessions(), st.data())
+def test_every_moment_finds_its_steps_on_the_history(session: Session, data: st.DataObject) -> None:
+    if not session.path:
+        return
+    ledger = count_tokens(session, "chars/4")
+    history = trace_history(session, ledger)
+    moment = session.at(session.entries[data.draw(st.sampled_from(session.path))].id)
+    steps = history.steps_of(moment)
+    assert len(steps) == (moment.live.step[-1] + 1 if len(moment.live) else 0)
+    assert (np.diff(steps) >= 0).all()
+    assert not len(steps) or 0 <= steps[0] <= steps[-1] < len(history.turn)
+
+
+@given(sessions())
+def test_the_halves_of_a_pair_know_each_other(session: Session) -> None:
+    live = session.live
+    partner = live.partner
+    paired = np.flatnonzero(partner >= 0)
+    assert (partner[partner[paired]] == paired).all()
+    assert sorted(paired.tolist()) == sorted(live.pairs.ravel().tolist())
+
+
+def test_a_scene_without_sidechains_pays_nothing_and_one_with_them_names_them_as_text() -> None:
+    for session, count in ((TWO, 2), (make(say("u1", None, "Hi."), leaf="u1"), 0)):
+        ledger = count_tokens(session, "chars/4")
+        scene, data = draw_scene(make_plan(session, ledger), trace_history(session, ledger))
+        columns = unpack(scene["columns"], data)
+        assert len(scene["sides"]) == len(columns["side_tokens"]) == count
+    evil = make(say("u1", None, "Hi."), side("a", "s", "\x1b[31m<script>\n\u202e"), leaf="u1")
+    ledger = count_tokens(evil, "chars/4")
+    (told,) = place_sides(evil, ledger).describe()
+    assert "\x1b" not in told["task"]
+    assert "\u202e" not in told["task"]
+
+
+@needs_shared
+def test_a_real_session_with_five_sub_agents_has_them_beside_the_two_messages_that_started_them() -> None:
+    from inspector.disk import open_session
+
+    folder = SHARED / "sessions" / "claude-code-sidechains--claude-code-viewer"
+    session = open_session(folder / "cc-sidechain-438l.jsonl")
+    ledger = count_tokens(session, "chars/4")
+    sides = place_sides(session, ledger)
+    calls = [session.entries[session.live.entries[session.live.position[side.call]]] for side in sides.named]
+    assert [sum(block.kind == "tool_call" for block in entry.blocks) for entry in calls] == [3, 3, 3, 2, 2]
+    aside = np.array([entry.sidechain is not None for entry in session.entries])
+    assert sides.tokens.sum() == ledger.entry_tokens[aside].sum()
