@@ -17,6 +17,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .drawable import drawers as _drawers
+
 if TYPE_CHECKING:
     from .assembly import append_checkpoint, build_context, live_context
     from .audit import AuditEvent
@@ -38,13 +40,16 @@ if TYPE_CHECKING:
         CounterError,
         EditError,
         EmptySession,
+        FigureError,
         InspectorError,
         ManifestVersion,
         PatchError,
         PolicyError,
         ReadError,
+        RedactionError,
         Stopped,
     )
+    from .export import Exported, export_html
     from .facts import Facts, find_facts
     from .fixes import find_fixes, write_focus
     from .grounding import ground_recorded
@@ -62,6 +67,7 @@ if TYPE_CHECKING:
     from .run import Run
     from .scenario import Act, Scenario, Writer
     from .session import Boundary, Entry, Session, Turn, Usage
+    from .still import Snapshot
     from .summary import Checkpoint, SummaryJob
     from .trace import Trace, trace_facts, trace_recorded
     from .widgets import Workbench
@@ -87,12 +93,14 @@ _HOMES = {
     "diff": "Diff diff_contexts diff_text patch",
     "disk": "open_session save_session session_schema",
     "editing": "context_management",
-    "errors": "CounterError EditError EmptySession InspectorError ManifestVersion PatchError "
-    "PolicyError ReadError Stopped",
+    "errors": "CounterError EditError EmptySession FigureError InspectorError ManifestVersion PatchError "
+    "PolicyError ReadError RedactionError Stopped",
+    "export": "Exported export_html",
     "facts": "Facts find_facts",
     "fixes": "find_fixes write_focus",
     "grounding": "ground_recorded",
     "ledger": "Ledger count_tokens",
+    "magic": "load_ipython_extension unload_ipython_extension",
     "manifest_view": "manifest_context",
     "ownrules": "rule",
     "plan": "Plan make_plan",
@@ -106,6 +114,7 @@ _HOMES = {
     "run": "Run",
     "scenario": "Act Scenario Writer",
     "session": "Boundary Entry Session Turn Usage",
+    "still": "Snapshot",
     "summary": "Checkpoint SummaryJob",
     "trace": "Trace trace_facts trace_recorded",
     "widgets": "Workbench",
@@ -136,7 +145,9 @@ __all__ = [
     "Edits",
     "EmptySession",
     "Entry",
+    "Exported",
     "Facts",
+    "FigureError",
     "InspectorError",
     "Ledger",
     "ManifestVersion",
@@ -147,10 +158,12 @@ __all__ = [
     "PolicyError",
     "Price",
     "ReadError",
+    "RedactionError",
     "Rule",
     "Run",
     "Scenario",
     "Session",
+    "Snapshot",
     "Stage",
     "Stopped",
     "SummaryJob",
@@ -173,6 +186,7 @@ __all__ = [
     "count_tokens",
     "diff_contexts",
     "diff_text",
+    "export_html",
     "find_counter",
     "find_cuts",
     "find_facts",
@@ -208,6 +222,13 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     return value
+
+
+def _draw(value: Any, kind: str, *, dark: bool) -> Any:
+    return import_module(f"{__name__}.figures").draw_figure(value, kind, dark=dark)
+
+
+_drawers.append(_draw)
 
 
 def __dir__() -> list[str]:

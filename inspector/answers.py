@@ -1,8 +1,8 @@
 """Everything a page can be asked when there is no Python behind it, answered beforehand.
 
-In go a desk and the same session without secrets, out come JSON and bytes: the scene, and for each policy its plan
-at every legal cut, the summaries that would stand there, and the texts of the blocks. Figures are those of the
-session as it is; texts are those of the cleaned one.
+In go a desk and the same session without secrets, out come JSON and bytes: the scene, and for each policy
+its plan at every legal cut, the summaries that would stand there, and the texts of the blocks. Figures are
+those of the session as it is; texts are those of the cleaned one.
 """
 
 from __future__ import annotations
@@ -54,6 +54,10 @@ class Buffers:
             self._size += len(padded)
         return self._known[data]
 
+    def data_at(self, number: int) -> bytes:
+        """The bytes of a number."""
+        return self._parts[number][: self.places[number][1]]
+
     @property
     def data(self) -> bytes:
         return b"".join(self._parts)
@@ -69,7 +73,7 @@ class Answers:
     policies: Sequence[str]
 
     def __post_init__(self) -> None:
-        desk = self.desk
+        desk, redactor = self.desk, self.redactor
         self.buffers = Buffers()
         self.ledger: Ledger = replace(desk.ledger, session=self.clean, _memory={})
         at = desk.wanted["at"]
@@ -86,7 +90,10 @@ class Answers:
         ]
         self.scene_data = self.buffers.add(data)
         self.plans = {name: self._answer_policy(name) for name in self.policies}
+        picture, number = self._draw(desk.plan)
+        self.shown = redactor.clean_tree(picture), number
         self.recorded = self._draw_recorded()
+        self.other = self._draw_other()
         self.run = self._draw_run()
 
     def pack(self, cap: int) -> dict[str, Any]:
@@ -97,6 +104,7 @@ class Answers:
             "sceneData": self.scene_data,
             "plans": self.plans,
             "recorded": self.recorded,
+            "other": self.other,
             "run": self.run,
             "rows": [[row["label"], row["preview"]] for row in self.rows],
             "bodies": [_shorten(body, cap) for body in self.bodies] if cap else [],
@@ -186,6 +194,14 @@ class Answers:
             return {"sentence": printable(self.redactor.clean(str(error)))}
         picture = self.redactor.clean_tree({"label": "recorded", **picture})
         return {"plan": [picture, self.buffers.add(data)]}
+
+    def _draw_other(self) -> list[Any] | None:
+        """Plan B as it stands on the desk, whatever its settings."""
+        if not isinstance(self.desk.other, Plan):
+            return None
+        picture, number = self._draw(self.desk.other)
+        name = self.desk.other.policy.title or self.desk.other.policy.name
+        return [self.redactor.clean_tree({**picture, "label": printable(name, 120)}), number]
 
     def _draw_run(self) -> list[Any] | None:
         if self.desk.run is None:

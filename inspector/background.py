@@ -116,7 +116,8 @@ class Errands:
                 raise Stopped
             if time.monotonic() - told >= OFTEN:
                 told = time.monotonic()
-                self._say({"what": errand.what, "done": done, "stoppable": True})
+                share = None if done is None else round(done, 3)
+                self._say({"what": errand.what, "done": share, "stoppable": True})
 
         try:
             tell(None)

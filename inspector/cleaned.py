@@ -1,7 +1,7 @@
 """A session without secrets: the same entries and blocks, with every text looked through.
 
-Only what a page can show keeps its text. Everything else of the file stays as structure, so that the columns of a
-ledger still fit, and holds no words at all.
+Only what a page can show keeps its text. Everything else of the file stays as structure, so that the columns
+of a ledger still fit, and holds no words at all.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _entry(entry: Entry, redactor: Redactor) -> Entry:
     return build(Entry, **fields)
 
 
-def _block(block: Block, redactor: Redactor) -> Block:
+def _block(block: Any, redactor: Redactor) -> Any:
     if isinstance(block, ToolCall):
         tidy = redactor.clean
         return build(

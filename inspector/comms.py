@@ -16,9 +16,9 @@ from comm.base_comm import BaseComm
 
 from .bundled import open_bundled
 from .clerk import Clerk, Traits, tell_error
-from .desk import NAMES
 from .disk import open_session
 from .errors import InspectorError
+from .wishes import pick_wanted
 
 TARGET = "compaction-inspector"
 
@@ -37,7 +37,7 @@ def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
         clerk = Clerk(open_bundled() if asked.get("bundled") else open_session(place), send)
         wanted = asked.get("wanted", {})
         try:
-            first = clerk.start(_choices(wanted), bool(wanted.get("replay")))
+            first = clerk.start(pick_wanted(wanted), bool(wanted.get("replay")))
         except InspectorError as error:
             first = {**clerk.start({}), "_error": tell_error(error)}
     except (InspectorError, OSError) as error:
@@ -49,7 +49,7 @@ def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
         if "wanted" in said:
             wanted = said["wanted"]
             with clerk.lock:
-                send(clerk.want(_choices(wanted), int(wanted.get("_seq", 0)), wanted.get("replay")))
+                send(clerk.want(pick_wanted(wanted), int(wanted.get("_seq", 0)), wanted.get("replay")))
         if "ask" in said and (reply := clerk.reply(said["ask"])) is not None:
             comm.send({"reply": reply})
 
@@ -57,10 +57,6 @@ def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
     comm.on_close(lambda _: clerk.close())
     send(first)
     clerk.begin()
-
-
-def _choices(wanted: Mapping[str, Any]) -> Traits:
-    return {name: wanted[name] for name in NAMES if name in wanted}
 
 
 get_comm_manager().register_target(TARGET, open_document)

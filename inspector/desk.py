@@ -23,19 +23,10 @@ from .runview import draw_run
 from .scenario import Scenario, read_scenario
 from .session import Session
 from .view import Picture, draw_plan, draw_scene
+from .wishes import NAMES, carry_over, check_wanted
 
 Tell = Callable[[float], None]
 
-NAMES = ("cut", "policy", "settings", "pins", "at", "versus")
-"""What a user wants: text, or JSON objects and lists of it."""
-TYPES: dict[str, type] = {
-    "cut": str,
-    "policy": str,
-    "settings": dict,
-    "pins": list,
-    "at": str,
-    "versus": dict,
-}
 MOST_ROWS = 500
 MOST_HITS = 200
 
@@ -181,7 +172,7 @@ class Desk:
     def look_up(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The reply to a question of the browser, without its type and id.
 
-        Raises `InspectorError`, LookupError, TypeError or ValueError for one that makes no sense.
+        Raises `InspectorError`, or one of Python's errors, for one that makes no sense.
         """
         kind = asked.get("type")
         if kind == "rows":
@@ -217,7 +208,7 @@ class Desk:
             return {"type": "error", "id": None, "sentence": "A question is an object with a type."}
         try:
             found = self.look_up(asked)
-        except (InspectorError, LookupError, TypeError, ValueError) as error:
+        except (InspectorError, ArithmeticError, LookupError, TypeError, ValueError) as error:
             sentence = printable(f"This question has no answer: {error}")
             return {"type": "error", "id": asked.get("id"), "sentence": sentence}
         return {"type": asked.get("type"), "id": asked.get("id"), **found}
@@ -225,8 +216,8 @@ class Desk:
     def follow(self, session: Session, ledger: Ledger | None = None) -> None:
         """The session grew, or was counted better: the next answer draws a new scene.
 
-        The moment stays where it is; at the live end it goes with the end. `ledger` is by default counted
-        as the last one was.
+        The moment stays where it is; at the live end, or where it is gone, it is the end. `ledger` is by
+        default counted as the last one was.
         """
         if ledger is None:
             fitted = self.ledger.calibration is not None
@@ -256,33 +247,35 @@ class Desk:
     def _settle(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """All of `NAMES`, each of its type, without what no longer belongs."""
         whole = {name: wanted.get(name, self.wanted[name]) for name in NAMES}
-        _check(whole)
-        return _carry(whole, self.wanted) if self._answered else whole
+        check_wanted(whole)
+        return carry_over(whole, self.wanted) if self._answered else whole
 
     def _compare(self, plan: Plan, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """Plan B where it has changed; one that cannot be made is `refused`, and plan A stands."""
-        asked = {"at": wanted["at"], "versus": wanted["versus"]}
+        asked: dict[str, Any] = {"at": wanted["at"], "versus": wanted["versus"]}
         self.refused = None
         if asked == self._compared or not (wanted["versus"] or self.other):
             return {}
-        answer: dict[str, Any] = {"_other": {}, "_other_data": b""}
-        self.other, self._compared = None, asked
-        if not wanted["versus"]:
-            return answer
+        other: Plan | Picture | None = None
+        picture: Picture = ({}, b"")
+        told: dict[str, Any] = {}
         try:
-            self.other, (answer["_other"], answer["_other_data"]) = self._draw_other(plan, wanted["versus"])
+            other, picture = self._draw_other(plan, wanted["versus"])
         except InspectorError as error:
-            self.refused, self._compared = error, None
-            answer["_error"] = printable(f"There is no plan B. {error}")
-        return answer
+            self.refused, asked = error, {}
+            told = {"_error": printable(f"There is no plan B. {error}")}
+        self.other, self._compared = other, asked
+        return {"_other": picture[0], "_other_data": picture[1], **told}
 
-    def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | Picture, Picture]:
+    def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | Picture | None, Picture]:
+        if not versus:
+            return None, ({}, b"")
         if versus.get("recorded"):
             from .recorded import draw_recorded
 
             picture, data = draw_recorded(plan, self.history)
             return (picture, data), ({"label": "recorded", **picture}, data)
-        _check({f"versus.{name}": value for name, value in versus.items()})
+        check_wanted({f"versus.{name}": value for name, value in versus.items()})
         if not versus.get("policy"):
             raise EditError("versus", f"{dict(versus)!r:.60}", "plan B has a policy, or is what was recorded")
         other = self._plan(plan.session, versus)
@@ -290,40 +283,6 @@ class Desk:
         return other, ({**picture, "label": printable(other.policy.title or other.policy.name, 120)}, data)
 
 
-_WORDS: dict[type, str] = {str: "text", dict: "object", list: "list"}
-
-
 def _end(session: Session) -> str:
     """The last entry of the path, "" where there is none."""
     return session.entries[session.path[-1]].id if session.path else ""
-
-
-def _check(wanted: Mapping[str, Any]) -> None:
-    """Raise `EditError` for a value of another type than its name has."""
-    for name, value in wanted.items():
-        kind: type[Any] = TYPES.get(name.removeprefix("versus."), object)
-        if not isinstance(value, kind):
-            raise EditError(name, f"{value!r:.60}", f"it is no {_WORDS[kind]}")
-        if kind is list and not all(isinstance(item, str) for item in value):
-            raise EditError(name, f"{value!r:.60}", "they are names of entries or blocks")
-
-
-def _carry(wanted: dict[str, Any], previous: Mapping[str, Any]) -> dict[str, Any]:
-    """What belonged to the moment or the policy before goes with it, unless it was set anew together.
-
-    Another moment has no cut and no pins yet; another policy places its own cut, with its own settings.
-    """
-    out = dict(wanted)
-    if wanted["at"] != previous["at"]:
-        if wanted["cut"] == previous["cut"]:
-            out["cut"] = ""
-        if wanted["pins"] == previous["pins"]:
-            out["pins"] = []
-        if wanted["versus"] == previous["versus"]:
-            out["versus"] = {k: v for k, v in wanted["versus"].items() if k not in ("cut", "pins")}
-    if wanted["policy"] != previous["policy"]:
-        if wanted["settings"] == previous["settings"]:
-            out["settings"] = {}
-        if wanted["cut"] == previous["cut"]:
-            out["cut"] = ""
-    return out

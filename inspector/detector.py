@@ -1,6 +1,6 @@
-"""Text -> where secrets stand in it. Known tokens by the rules of detect-secrets, the rest by rules of our own.
+"""Text -> where secrets stand in it: known tokens by the rules of detect-secrets, the rest by our own.
 
-detect-secrets (Yelp, Apache-2.0) knows what many services' tokens look like. Our own rules add the services it
+detect-secrets (Yelp, Apache-2.0) knows what many services' tokens look like. Our rules add the services it
 does not know, keys that span lines, and what is secret only by what stands before it. Nothing is asked of a
 network: only its patterns are used.
 """
@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .errors import RedactionError
 
@@ -73,7 +73,8 @@ _TOKENS = {
 # A key's lines may be real ones, or spelt \n inside a string; one that was cut short ends with the text.
 _PRIVATE_KEY = (
     r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----)[\s\S])*"
-    r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)|PuTTY-User-Key-File-\d:[\s\S]*?Private-MAC: ?\w+"
+    r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)"
+    r"|PuTTY-User-Key-File-\d:[\s\S]*?Private-MAC: ?\w+"
 )
 _NAMES = (
     r"pass(?:word|wd|phrase)|passwd|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|(?:api|access|auth|private|client|"
@@ -165,26 +166,26 @@ _PLACEHOLDER = re.compile(
     r"^\$|\{\{|%\(|^(?:none|null|true|false|undefined)$|^process\.env|^os\.|test[_-]?(?:key|token|secret|pass)"
 )
 _WORDS = re.compile(r"(?:[A-Za-z][a-z]*|[A-Z]+)(?:[_.:/-]?(?:[A-Za-z][a-z]*|[A-Z]+))*\d{0,2}|[\w.-]+\(.*")
-_NOBODY = frozenset(
-    "git noreply no-reply donotreply info support hello contact admin root postmaster actions user users me you "
-    "security help sales team mail email test".split()
+_NOBODY = re.compile(
+    r"(?i)git|no-?reply|do-?not-?reply|info|support|hello|contact|admin|root|postmaster|actions|users?|me|you|"
+    r"security|help|sales|team|e?mail|test"
 )
 _NOWHERE = re.compile(
     r"(?i)(?:^|\.)(?:example\.(?:com|org|net)|example|test|invalid|local|localhost|internal|noreply\.\S+)$"
 )
-_SUFFIXES = frozenset(
-    "png jpg jpeg gif svg webp py js ts go rs md json yml yaml txt html css sh toml lock".split()
+_SUFFIXES = re.compile(r"(?i)png|jpe?g|gif|svg|webp|py|[jt]sx?|go|rs|md|json|ya?ml|txt|html|css|sh|toml|lock")
+_ANYONE = re.compile(
+    r"(?i)root|users?|username|name|me|you|your(?:name)?|example|someone|alice|bob|john(?:doe)?|jane|shared|public|"
+    r"runner|ubuntu|debian|node|app|admin|guest|default|circleci|vscode|codespace|jovyan|coder|agent|dev(?:eloper)?|"
+    r"work(?:space)?|projects?|test|home|local|lib|bin"
 )
-_ANYONE = frozenset(
-    "root user username users name me you shared public runner ubuntu debian node app admin guest default circleci "
-    "vscode codespace jovyan coder agent dev developer work workspace project projects test someone alice bob "
-    "johndoe john jane home local lib bin example your yourname username you".split()
-)
-_WEAK = frozenset("pass password passwd secret postgres root admin user guest test token changeme".split())
+_WEAK = re.compile(r"(?i)pass(?:word|wd)?|secret|postgres|root|admin|user|guest|test|token|changeme")
 
 
 def find_spans(text: str) -> list[Span]:
-    """Every secret in a text, in order and apart from each other; of two that overlap the earlier, longer one.
+    """Every secret in a text, in order and apart from each other; two that overlap are one.
+
+    What is only personal stands back where it overlaps a secret.
 
     Raises `RedactionError` when the detector cannot be had or fails.
 
@@ -193,6 +194,12 @@ def find_spans(text: str) -> list[Span]:
     """
     try:
         found = sorted(_all_spans(text), key=lambda span: (span.start, -span.end))
+        graver = [span for span in found if span.grade == "secret"]
+        found = [
+            span
+            for span in found
+            if span.grade == "secret" or not any(s.start < span.end and span.start < s.end for s in graver)
+        ]
     except RedactionError:
         raise
     except Exception as error:
@@ -217,7 +224,7 @@ def _all_spans(text: str) -> Iterator[Span]:
             value = text[start:end]
             if start == end or not _JUDGES[pattern.judge](value):
                 continue
-            alone = pattern.kind != "user" and (pattern.judge == "plain" or _is_telling(value))
+            alone = pattern.judge == "plain" or _is_telling(value)
             yield Span(start, end, pattern.kind, pattern.grade, alone)
 
 
@@ -229,7 +236,8 @@ def _theirs() -> tuple[Pattern, ...]:
     except ImportError as error:
         raise RedactionError("the detector of secrets, detect-secrets, cannot be imported") from error
     out = []
-    for kind, plugin in sorted(get_mapping_from_secret_type_to_class().items()):
+    plugins: dict[str, Any] = get_mapping_from_secret_type_to_class()
+    for kind, plugin in sorted(plugins.items()):
         for regex in () if kind in _LEFT_OUT else plugin().denylist:
             # With a group it is a name and what is assigned to it, which may be any word.
             name = re.sub(r"[^a-z0-9]+", "-", kind.lower()).strip("-")
@@ -240,7 +248,7 @@ def _theirs() -> tuple[Pattern, ...]:
 
 
 def _is_value(value: str) -> bool:
-    """Whether something assigned to a telling name is a secret rather than a word, a name or a placeholder."""
+    """Whether what is assigned to a telling name is a secret rather than a word or a placeholder."""
     letters = any(c.isalpha() for c in value)
     return (
         letters
@@ -254,26 +262,26 @@ def _is_value(value: str) -> bool:
 def _is_setting(value: str) -> bool:
     return (
         not _PLACEHOLDER.search(value)
-        and value.lower() not in _WEAK
+        and not _WEAK.fullmatch(value)
         and not value.startswith(("/", "./", "~"))
     )
 
 
 def _is_login(value: str) -> bool:
-    return value.lower() not in _WEAK and not _PLACEHOLDER.search(value)
+    return not _WEAK.fullmatch(value) and not _PLACEHOLDER.search(value)
 
 
 def _is_email(value: str) -> bool:
     who, _, where = value.rpartition("@")
     return (
-        who.lower() not in _NOBODY
+        not _NOBODY.fullmatch(who)
         and not _NOWHERE.search(where)
-        and where.rpartition(".")[2].lower() not in _SUFFIXES
+        and not _SUFFIXES.fullmatch(where.rpartition(".")[2])
     )
 
 
 def _is_user(value: str) -> bool:
-    return value.lower() not in _ANYONE and not value.startswith(".")
+    return not _ANYONE.fullmatch(value) and not value.startswith(".")
 
 
 _JUDGES = {

@@ -9,6 +9,7 @@
     ├── EditError              an edit that points at nothing in this session
     ├── PatchError             a diff that does not belong to the context it is applied to
     ├── RedactionError         nobody can vouch that a text to be handed on holds no secret, so it is not handed on
+    ├── FigureError            a figure that nothing draws, or no plotly to draw it with
     └── Stopped                long work was told to stop before it was finished
 
 An outcome is not an error: a plan that cannot reach its target is a `Plan` with `fits=False`.
@@ -110,6 +111,18 @@ class RedactionError(InspectorError):
 
     def __str__(self) -> str:
         return f"Nothing was written, because it may hold secrets: {self.reason}."
+
+
+class FigureError(InspectorError):
+    """A figure cannot be drawn."""
+
+    def __init__(self, kind: str, reason: str, known: Iterable[str] = ()) -> None:
+        self.kind, self.reason, self.known = kind, reason, tuple(known)
+        super().__init__(kind, reason, self.known)
+
+    def __str__(self) -> str:
+        hint = f"; known: {', '.join(self.known)}" if self.known else ""
+        return f"figure {self.kind!r}: {self.reason}{hint}"
 
 
 class Stopped(InspectorError):

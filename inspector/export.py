@@ -41,12 +41,12 @@ class Exported:
         return str(self.path)
 
     def __repr__(self) -> str:
-        count = sum(item.count for item in self.redacted)
+        count = sum(item.times for item in self.redacted)
         told = f"{count:,} passages redacted" if count else "nothing redacted"
         if self.kept:
             told += f", {len(self.kept)} kept by name"
         lines = [f"Exported({self.path.name}, {self.size / 1000:,.0f} kB: {told})"]
-        lines += [f"  {item.name:<34} ×{item.count:<5,} {item.hint}" for item in self.redacted]
+        lines += [f"  {item.name:<34} ×{item.times:<5,} {item.hint}" for item in self.redacted]
         return "\n".join(lines)
 
 

@@ -19,7 +19,7 @@ from .printable import printable
 from .session import Entry, Session
 from .summary import describe_call
 
-BEFORE, PREVIEW = 48, 200
+BEFORE, PREVIEW = 18, 180
 """Characters of a preview: so many before the first match, and so many in all."""
 _BLANK = re.compile(r"\s+")
 

@@ -20,6 +20,7 @@ from .blocks import Block, BlockRef, Text, ToolOutput
 from .counted import Counted, count_rows
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter
+from .drawable import Drawable
 from .errors import CounterError
 from .live import Ints
 from .models import model_of
@@ -36,7 +37,7 @@ CLEARED_TEXT = "[output cleared by an earlier compaction]"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ledger:
+class Ledger(Drawable):
     """Columns over the r blocks of a file with n entries: the head first, then every entry in file order.
 
     entry    int32[r]    position in `session.entries`, -1 in the head
@@ -194,6 +195,17 @@ class Ledger:
     def known(self, key: Hashable) -> Any:
         """What was remembered under a key, None when nothing was."""
         return self._memory.get(key)
+
+    @property
+    def base(self) -> Counter:
+        """The counter as it was asked for, before it was fitted: `count_tokens` with it counts as this did.
+
+        >>> from inspector import open_bundled
+        >>> ledger = count_tokens(open_bundled(), "calibrated")
+        >>> ledger.counter.fit is None, ledger.base is find_counter("calibrated")
+        (True, True)
+        """
+        return self.counter if self._counted is None else self._counted.counter
 
     @property
     def source(self) -> str:

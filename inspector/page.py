@@ -1,8 +1,8 @@
 """A desk -> one HTML page that works by itself: from a file, with no network, no kernel and no secrets.
 
-The page holds the workbench's own front end, the plans of some policies at every cut, and the texts of the blocks
-after secrets were taken out of them. Nothing in it may ask for anything: its policy of content allows its own script
-and style, by their hashes, and nothing else.
+The page holds the workbench's own front end, the plans of some policies at every cut, and the texts of the
+blocks after secrets were taken out of them. Nothing in it may ask for anything: its policy of content allows
+its own script and style, by their hashes, and nothing else.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .desk import Desk
 from .policies import find_policy
 from .printable import printable
 from .redact import Finding, Redactor, keep_names
+from .still import draw_still, tabulate
 
 LARGEST = 1_500_000
 """Bytes of a page at most; the texts of blocks are shortened to stay within it."""
@@ -65,7 +66,7 @@ def review(desk: Desk) -> dict[str, Any]:
                 "name": item.name,
                 "kind": item.kind,
                 "grade": item.grade,
-                "count": item.count,
+                "count": item.times,
                 "where": [printable(redactor.clean(place), 120) for place in item.where],
                 "hint": item.hint,
             }
@@ -78,16 +79,19 @@ def review(desk: Desk) -> dict[str, Any]:
 def make(desk: Desk, keep: Collection[str] = (), policies: Sequence[str] | None = None) -> Page:
     """The page of a desk, all that looks like a secret taken out but the names in `keep`.
 
-    `policies` names those whose plans it holds, the desk's own always first; None takes `POLICIES`. Raises
-    `PolicyError` and `EditError` for names that do not exist, and `RedactionError` rather than make a page that
-    may hold a secret.
+    `policies` names those whose plans it holds, the desk's own always first, then that of plan B; None takes
+    `POLICIES`. Raises
+    `PolicyError` and `EditError` for names that do not exist, and `RedactionError` rather than make a page
+    that may hold a secret.
     """
     if not hasattr(desk, "plan"):
         desk.answer({})
     redactor = _look(desk, keep)
     redactor.check_keep()
     shown = _shown(desk)
-    names = (desk.wanted["policy"], *(POLICIES if policies is None else policies))
+    compared = desk.wanted["versus"].get("policy")
+    named = POLICIES if policies is None else policies
+    names = (desk.wanted["policy"], *([compared] if compared else ()), *named)
     answers = Answers(
         desk,
         redactor,
@@ -118,8 +122,12 @@ def tell_findings(findings: Sequence[Finding]) -> str:
 
 
 def _shown(desk: Desk) -> set[int]:
-    """The entries whose text a page holds: the context that is planned."""
-    return set(desk.moment.live.entries.tolist())
+    """The entries whose text a page holds: the context that is planned, and what sub-agents were asked."""
+    begins: dict[str, int] = {}
+    for at, entry in enumerate(desk.session.entries):
+        if entry.sidechain is not None:
+            begins.setdefault(entry.sidechain, at)
+    return {*desk.moment.live.entries.tolist(), *begins.values()}
 
 
 def _look(desk: Desk, keep: Collection[str]) -> Redactor:
@@ -144,10 +152,9 @@ def _tell_texts(answers: Answers, cap: int) -> list[str]:
 def _tell_hidden(hidden: Sequence[Finding]) -> list[str]:
     if not hidden:
         return []
-    count = sum(item.count for item in hidden)
-    return [
-        f"{count:,} {'passage was' if count == 1 else 'passages were'} redacted; figures count the texts as they were."
-    ]
+    count = sum(item.times for item in hidden)
+    told = "1 passage was" if count == 1 else f"{count:,} passages were"
+    return [f"{told} redacted; figures count the texts as they were."]
 
 
 def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str]) -> str:
@@ -180,8 +187,11 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
 
 
 def _picture(answers: Answers) -> str:
-    """What stands where no script may run."""
-    return "<p>This page draws its plans by a script of its own, which this browser does not run.</p>"
+    """What stands where no script may run: the picture of the plan as the desk has it, and its figures."""
+    wire, number = answers.shown
+    scene = (answers.scene, answers.buffers.data_at(answers.scene_data))
+    plan = (wire, answers.buffers.data_at(number))
+    return f"{draw_still(scene, plan)}{tabulate(scene, plan)}"
 
 
 @cache

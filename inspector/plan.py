@@ -18,6 +18,7 @@ import numpy as np
 from .blocks import BlockRef
 from .cuts import END, CutPoint, CutPoints, find_cuts
 from .cuttable import CutTable
+from .drawable import Drawable
 from .errors import EditError
 from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, Side, find_pinned
 from .jobs import list_jobs
@@ -39,7 +40,7 @@ from .usage import Measured, judge_trigger
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Drawable):
     """What a policy does to the context at the leaf of a session.
 
     `place` is the live position the cut stands at, or None when there is nothing to compact; `why` then

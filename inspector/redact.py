@@ -1,7 +1,7 @@
 """Texts -> the same without secrets, and a list of what was taken out that shows none of it.
 
-A secret is called by its kind and the beginning of its SHA-256, so that the same one has the same name wherever
-it stands, in every session. All that is found is taken out but what is kept by name.
+A secret is called by its kind and the beginning of its SHA-256, so that the same one has the same name
+wherever it stands, in every session. All that is found is taken out but what is kept by name.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ HINTS = {
 
 
 class Finding(NamedTuple):
-    """One secret: its name, how often it stands, and the first places where it does."""
+    """One secret: its name, how many times it stands, and the first places where it does."""
 
     name: str
     kind: str
     grade: Grade
-    count: int
+    times: int
     where: tuple[str, ...]
 
     @property
@@ -49,8 +49,8 @@ class Finding(NamedTuple):
 class Redactor:
     """Finds secrets in the texts it is given, then takes them out of any text.
 
-    First `look` at everything that is to be handed on, then `clean` it. A secret found in one text is taken out
-    of all, where it is telling enough to be known again without what stood around it.
+    First `look` at everything that is to be handed on, then `clean` it. A secret found in one text is taken
+    out of all, where it is telling enough to be known again without what stood around it.
 
     >>> redactor = Redactor()
     >>> redactor.look("e1/0", "export TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH")
@@ -90,10 +90,10 @@ class Redactor:
     def findings(self) -> tuple[Finding, ...]:
         """What was found, secrets before what is only personal, the most frequent first."""
         found = [
-            Finding(name, *self._grades[name], count, tuple(self._places[name])[:MOST_PLACES])
-            for name, count in self._counts.items()
+            Finding(name, *self._grades[name], times, tuple(self._places[name])[:MOST_PLACES])
+            for name, times in self._counts.items()
         ]
-        return tuple(sorted(found, key=lambda item: (item.grade != "secret", -item.count, item.name)))
+        return tuple(sorted(found, key=lambda item: (item.grade != "secret", -item.times, item.name)))
 
     def check_keep(self) -> None:
         """Raise `EditError` for a name to be kept that nothing found has."""
@@ -112,8 +112,7 @@ class Redactor:
             (span.start, span.end, self._names.get(text[span.start : span.end]) or _name(text, span))
             for span in self._find(text)
         ]
-        for match in self._everywhere.finditer(text):
-            cuts.append((*match.span(), self._names[match.group()]))
+        cuts += [(*match.span(), self._names[match.group()]) for match in self._everywhere.finditer(text)]
         out, at = [], 0
         for start, end, name in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
             if end <= at or name in self.keep:
@@ -138,7 +137,7 @@ class Redactor:
         return value
 
     def check(self, text: str) -> None:
-        """Raise `RedactionError` when a secret that was found still stands in a text that is to be handed on."""
+        """Raise `RedactionError` when a secret that was found still stands in a text."""
         for match in self._everywhere.finditer(text):
             if self._names[match.group()] not in self.keep:
                 raise RedactionError(f"{self._names[match.group()]} was found, but is still there")

@@ -11,6 +11,7 @@ import numpy as np
 from .audit import AuditEvent
 from .conduct import STATES
 from .counter import Longs
+from .drawable import Drawable
 from .ledger import Ledger
 from .live import Ints
 from .plan import Plan
@@ -77,7 +78,7 @@ class Headroom(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(Drawable):
     """Columns over the k steps of a session's life (one request with its tool outputs), and what happened.
 
     entry     int32[k]  position in `session.entries` of the last entry of the step, -1 before the first

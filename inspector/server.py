@@ -19,6 +19,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from jupyter_core.utils import ensure_async
@@ -38,6 +39,7 @@ PATIENCE = 25.0
 """Seconds that a question for news waits at most."""
 THREADS = 6
 GONE = "The server has closed this session to make room for others, or was started anew. Open it again."
+TOO_LARGE = "too large to be opened on the server. Open it in a notebook: Workbench(path)."
 FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
 
 
@@ -132,7 +134,12 @@ class OpenHandler(DeskHandler):
         if model["type"] == "directory":
             raise Refusal(422, f"{path} is a folder.", "ReadError")
         if isinstance(self.contents_manager, FileManagerMixin):
-            return Source(contents._get_os_path(path.strip("/")), name=path)
+            place = Path(contents._get_os_path(path.strip("/")))
+            if not place.is_file():
+                raise Refusal(422, f"{path} is no regular file.", "ReadError")
+            if place.stat().st_size > self.tenants.most_bytes:
+                raise Refusal(422, f"{path} is {TOO_LARGE}", "ReadError")
+            return Source(str(place), name=path)
         model = await ensure_async(contents.get(path, content=True, type="file", format="text"))
         return Source(content=model["content"].encode(), name=path)
 

@@ -1,7 +1,8 @@
 """What the workbench shows, as a picture and a table that need no script: for viewers without widgets.
 
-In go the scene and the plan as `view` draws them, out come SVG and HTML. They hold labels and numbers, no words of
-the transcript, and are the same on every run. Hues carry the section and patterns the fate, as on the screen.
+In go the scene and the plan as `view` draws them, out come SVG and HTML. They hold labels and numbers, no
+words of the transcript, and are the same on every run. Hues carry the section and patterns the fate, as on
+the screen.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .columns import unpack
+from .palette import FACE, HUES, NEUTRALS
 from .view import Picture
 
 WIDTH, LEFT, RIGHT = 960, 84, 150
@@ -23,33 +25,15 @@ GONE = ("dropped", "cleared")
 _PLOT = WIDTH - LEFT - RIGHT
 _LANES, _LOWEST, _OVERVIEW = 170, 16, 52
 
-# Light, dark: as js/style/tokens.css has them.
-_HUES = {
-    "system": ("#54585f", "#73787f"),
-    "tools": ("#9a9fa6", "#54585f"),
-    "provided": ("#c3c8ce", "#393e43"),
-    "compacted": ("#2b9c71", "#4fb58a"),
-    "user": ("#2763ba", "#457fd5"),
-    "assistant": ("#5aade0", "#7fc8f3"),
-    "reasoning": ("#b966ae", "#cd7fc2"),
-    "tool_call": ("#a45d1a", "#bf7435"),
-    "tool_output": ("#dba041", "#ebbc69"),
-    "unknown": ("#20242a", "#e7ecf2"),
-    "unexplained": ("#a3abb5", "#6b747f"),
-    "gone": ("#b7bec7", "#545d68"),
-    "ink": ("#59626d", "#9ca5b1"),
-}
-_NEUTRALS = {
-    "ground": ("#ffffff", "#111418"),
-    "strong": ("#16191d", "#f3f5f7"),
-    "text": ("#23282e", "#dfe3e8"),
-    "dim": ("#59626d", "#9ca5b1"),
-    "line": ("#e1e4e8", "#2a3038"),
+_COLOURS = {
+    **HUES,
+    **NEUTRALS,
+    "strong": NEUTRALS["ink"],
+    "ink": NEUTRALS["dim"],
     "band": ("#f4f6f8", "#191d22"),
     "area": ("#e2e5e9", "#262b31"),
 }
-_COLOURS = {**_HUES, **_NEUTRALS}
-_FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
+_FONT = FACE.replace('"', "'")
 
 
 class Still:
@@ -222,7 +206,7 @@ def _bar(still: Still, label: str, sums: Sequence[int], y: int) -> Iterator[str]
     if label == "before" and window:
         told += f" of {tell(window)} · {100 * total / window:.0f} %"
     elif label == "after" and (less := sum(still.before) - total):
-        told += f"  {'−' if less > 0 else '+'}{tell(abs(less))}"
+        told += f" · {'−' if less > 0 else '+'}{tell(abs(less))}"
     yield _text(LEFT + _PLOT + 12, y + 12, told, "strong", 11)
 
 
@@ -277,16 +261,16 @@ def _overview(still: Still, y: int) -> Iterator[str]:
     if covered["last"] >= covered["first"]:
         first, last = (int(bins[min(covered[key], steps - 1)]) for key in ("first", "last"))
         wide = (last - first + 1) * step
-        yield (
-            f'<rect x="{LEFT + first * step:.1f}" y="{y}" width="{wide:.1f}" height="{_OVERVIEW}" {_fill("band")}/>'
-        )
+        extent = f'width="{wide:.1f}" height="{_OVERVIEW}"'
+        yield f'<rect x="{LEFT + first * step:.1f}" y="{y}" {extent} {_fill("band")}/>'
     yield f'<path d="{"".join(area)}V{y + _OVERVIEW}Z" {_fill("area")}/>'
     yield f'<path d="{"".join(line)}" fill="none" {_stroke("dim")}/>'
     room = -100.0
     for mark in still.scene["boundaries"]:
         x = LEFT + float(bins[min(mark["step"], steps - 1)]) * step
-        size = 4 if mark["kind"] == "compact" else 2.5
-        yield f'<path d="M{x:.1f} {y - size - 6}l{size} {size}l-{size} {size}l-{size} -{size}Z" {_fill("strong")}/>'
+        half = 4.0 if mark["kind"] == "compact" else 2.5
+        side = f"l{half} {half}l-{half} {half}l-{half} -{half}Z"
+        yield f'<path d="M{x:.1f} {y - half - 6}{side}" {_fill("strong")}/>'
         if (
             mark["kind"] == "compact"
             and mark["before"] is not None
@@ -359,12 +343,11 @@ def _columns(
                     _column(still.fates[fate], LEFT + at * wide, up, wide, tall)
                 )
             up -= tall
-    for fate, steps in paths.items():
-        name = still.fates[fate]
-        if name == "dropped":
-            yield f'<path d="{"".join(steps)}" {_hue(section, name)}/>'
-        else:
-            yield f'<path d="{"".join(steps)}" {_line(section, name)} stroke-width="{max(wide - 0.6, 0.5):.2f}"/>'
+    width = f'stroke-width="{max(wide - 0.6, 0.5):.2f}"'
+    for code, moves in paths.items():
+        name = still.fates[code]
+        look = _hue(section, name) if name == "dropped" else f"{_line(section, name)} {width}"
+        yield f'<path d="{"".join(moves)}" {look}/>'
 
 
 def _column(fate: str, x: float, y: float, wide: float, tall: float) -> str:
@@ -383,7 +366,8 @@ def _bands(still: Still, place_of: Any, wide: float, y: int, tall: int) -> Itera
     starts = [*place_of[first].tolist(), int(place_of[-1]) + 1]
     for index, (a, b) in enumerate(pairwise(starts)):
         if index % 2 == 0 and b > a:
-            yield f'<rect x="{LEFT + a * wide:.1f}" y="{y}" width="{(b - a) * wide:.1f}" height="{tall}" {_fill("band")}/>'
+            size = f'width="{(b - a) * wide:.1f}" height="{tall}"'
+            yield f'<rect x="{LEFT + a * wide:.1f}" y="{y}" {size} {_fill("band")}/>'
 
 
 def _bins(steps: int) -> Any:
@@ -409,7 +393,7 @@ _PATTERNED = ("summarised", "pointer", "truncated", "cleared", "unexplained")
 
 def _hue(section: str, fate: str) -> str:
     """How a section looks under a fate."""
-    section = section if section in _HUES else "unknown"
+    section = section if section in _COLOURS else "unknown"
     if fate == "dropped":
         return f'fill="none" {_stroke("gone")}'
     if fate in _PATTERNED:
@@ -419,7 +403,7 @@ def _hue(section: str, fate: str) -> str:
 
 def _line(section: str, fate: str) -> str:
     """The same as a stroke."""
-    section = section if section in _HUES else "unknown"
+    section = section if section in _COLOURS else "unknown"
     if fate in _PATTERNED:
         return f'stroke="url(#{_pattern(section, fate)})"'
     return f'class="s-{section}" stroke="{_COLOURS[section][0]}"'
@@ -432,7 +416,7 @@ def _pattern(section: str, fate: str) -> str:
 def _patterns(still: Still) -> Iterator[str]:
     """The patterns that this picture needs."""
     fates = [fate for fate, _ in still.count_fates() if fate in _PATTERNED]
-    names = [section if section in _HUES else "unknown" for section in (*still.sections, "ink")]
+    names = [section if section in _COLOURS else "unknown" for section in (*still.sections, "ink")]
     made = set()
     wanted = [(section, fate) for fate in fates for section in names]
     for section, fate in [*wanted, ("compacted", "summarised"), ("unexplained", "unexplained")]:

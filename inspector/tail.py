@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from .disk import StrPath, find_place
 from .errors import ReadError
+from .growth import Growth
 from .readers import find_reader, named
-from .readers.growth import Growth
 from .readers.records import Reader
 from .readers.shapes import HEAD
 from .readers.usages import clear_usage

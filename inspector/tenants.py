@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from .bundled import open_bundled
 from .clerk import Clerk, Traits, tell_error
-from .desk import NAMES
 from .errors import InspectorError
 from .readers import read_session
 from .session import Session
 from .tail import Tail
+from .wishes import NAMES, pick_wanted
 
 OWN: Traits = {"mode": "explore", "focus": "", "_seq": 0}
 """What a screen decides and nobody answers."""
@@ -67,7 +67,7 @@ class Tenant:
         self.clerk = Clerk(self._tail.session if self._tail else _read(source), self._hear)
         replay = bool(wanted.get("replay"))
         try:
-            first = self.clerk.start(_choices(wanted), replay)
+            first = self.clerk.start(pick_wanted(wanted), replay)
         except InspectorError as error:
             # What was decided last time may not fit the file any more; it opens all the same.
             first = {**self.clerk.start({}, replay), "_error": tell_error(error)}
@@ -79,7 +79,7 @@ class Tenant:
         with self.clerk.lock:
             before, known = self.rev, (*NAMES, *OWN, "replay")
             self._traits |= {name: wanted[name] for name in known if name in wanted}
-            self._keep(self.clerk.want(_choices(wanted), self._traits["_seq"], wanted.get("replay")))
+            self._keep(self.clerk.want(pick_wanted(wanted), self._traits["_seq"], wanted.get("replay")))
             return self.frame(before)
 
     def frame(self, since: int, **head: Any) -> bytes:
@@ -196,10 +196,6 @@ def pack_frame(traits: Traits, **head: Any) -> bytes:
     header = json.dumps({**head, "traits": plain, "data": places}, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 4)
     return struct.pack("<I", len(header)) + header + bytes(buffers)
-
-
-def _choices(wanted: Mapping[str, Any]) -> Traits:
-    return {name: wanted[name] for name in NAMES if name in wanted}
 
 
 def _read(source: Source) -> Session:

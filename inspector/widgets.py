@@ -17,7 +17,7 @@ import traitlets as t
 from .assembly import build_context
 from .clerk import Clerk
 from .context import Context
-from .desk import NAMES, Desk
+from .desk import Desk
 from .disk import StrPath, open_session
 from .history import History
 from .ledger import Ledger
@@ -29,6 +29,7 @@ from .session import Session
 from .still import Snapshot
 from .tail import Tail
 from .view import Picture
+from .wishes import NAMES
 
 if TYPE_CHECKING:
     from .export import Exported
@@ -182,9 +183,7 @@ class Workbench(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The widget, and beside it a picture for viewers that have no widgets."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
+        bundle: Any = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         return {**self.snapshot()._repr_mimebundle_(), **data}, metadata
 

@@ -71,7 +71,9 @@ def make_session() -> Session:
             entry(1, "assistant", words(5), call(1)),
             entry(2, "tool", output(1, 100)),
             entry(3, "assistant", words(20)),
-            entry(4, "user", words(15), kind="compaction", boundary=Boundary(trigger="auto", tokens_before=140)),
+            entry(
+                4, "user", words(15), kind="compaction", boundary=Boundary(trigger="auto", tokens_before=140)
+            ),
             entry(5, "user", words(10)),
             entry(6, "assistant", Reasoning(text="four" * 8), words(12), usage=Usage(input=31, output=20)),
             entry(7, "user", words(6)),

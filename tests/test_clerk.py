@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from inspector.desk import Tell
 from inspector.disk import open_session
 from inspector.errors import EditError, Stopped
 from inspector.ledger import count_tokens
+from inspector.readers import read_session
 from inspector.session import Session
 from inspector.tail import Tail
 from inspector.widgets import Workbench
@@ -290,6 +292,28 @@ def test_errors_raise_in_python_while_it_is_counted(long_file: Path) -> None:
     with pytest.raises(EditError):
         workbench.cut = "nowhere"
     assert workbench.cut == ""
+    workbench.close()
+
+
+def test_a_growing_file_and_a_hand_do_not_disturb_each_other() -> None:
+    """Every value the hand sets is planned, whatever another thread finds out at the same time."""
+    lines = write_story().splitlines(keepends=True)
+    stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (230, 250)]
+    workbench = Workbench(stories[0])
+    workbench.at = stories[0].entries[90].id
+    legal = [point.entry for point in workbench.plan.cuts if point.legal][:8]
+    with ThreadPoolExecutor(1) as pool:
+        growing = pool.submit(lambda: [workbench._clerk.grow(stories[turn % 2]) for turn in range(30)])
+        for turn in range(60):
+            cut = legal[turn % len(legal)]
+            if turn % 2:
+                workbench.cut = cut
+            else:
+                data = {"method": "update", "state": {"cut": cut, "_seq": turn}, "buffer_paths": []}
+                workbench._handle_msg({"content": {"data": data}, "buffers": []})
+            assert workbench.plan.cut is not None
+            assert workbench.cut == workbench.plan.cut.entry == workbench._plan["cut"]["id"] == cut
+        growing.result(60)
     workbench.close()
 
 

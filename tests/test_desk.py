@@ -223,7 +223,16 @@ def test_a_session_that_was_written_anew_is_shown_at_its_end(session: Session) -
 
 @pytest.mark.parametrize(
     "asked",
-    [None, [], {}, {"type": "body"}, {"type": "rows", "from": "x", "to": 1}, {"type": ["body"]}, "body"],
+    [
+        None,
+        [],
+        {},
+        {"type": "body"},
+        {"type": "rows", "from": "x", "to": 1},
+        {"type": ["body"]},
+        "body",
+        {"type": "body", "row": 1e999},
+    ],
 )
 def test_a_message_that_makes_no_sense_gets_a_sentence(desk: Desk, asked: object) -> None:
     reply = desk.reply(asked)

@@ -51,7 +51,10 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("views/stages.ts", ".replace()"): "makes a class name of a stage's name, takes the dot off a sentence",
     ("views/stages.ts", "/[^a-z0-9]/g"): "makes a class name of a stage's name",
     ("views/stages.ts", "/\\.$/"): "takes the dot off a sentence of ours",
-    ("views/theme.ts", "/(^|\\s)(vscode-dark|vscode-high-contrast|dark|dark-theme)(\\s|$)/"): "a theme's class",
+    (
+        "views/theme.ts",
+        "/(^|\\s)(vscode-dark|vscode-high-contrast|dark|dark-theme)(\\s|$)/",
+    ): "a theme's class",
 }
 # (file, name): why it asks nobody else.
 ASKS: dict[tuple[str, str], str] = {}

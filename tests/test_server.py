@@ -24,6 +24,7 @@ from inspector.columns import unpack
 from inspector.disk import open_session
 from inspector.policies import names_of_policies
 from inspector.tenants import MOST, Source, Tenant, Tenants, pack_frame
+from tests.longer import write_long
 
 STARTUP = 60
 
@@ -260,6 +261,21 @@ def test_what_is_no_session_gets_a_sentence(server: Server, content: bytes, word
     assert str(server.root) not in answer.body.decode()
 
 
+def test_a_link_leads_as_far_as_the_contents_manager_lets_it(server: Server) -> None:
+    link = server.root / "link.jsonl"
+    if not link.exists():
+        link.symlink_to(server.root.parent / "outside.jsonl")
+    contents = server.ask("GET", "api/contents/link.jsonl?content=0").status
+    assert server.ask("POST", "inspector/open", {"path": "link.jsonl"}).status == contents
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+def test_a_pipe_does_not_keep_the_server_waiting(server: Server) -> None:
+    os.mkfifo(server.root / "pipe.jsonl")
+    answer = server.ask("POST", "inspector/open", {"path": "pipe.jsonl"}, timeout=10)
+    assert answer.status == 422 and "no regular file" in answer.json["message"]
+
+
 def test_a_folder_gets_a_sentence(server: Server) -> None:
     (server.root / "folder").mkdir(exist_ok=True)
     assert server.ask("POST", "inspector/open", {"path": "folder"}).json["message"] == "folder is a folder."
@@ -327,24 +343,9 @@ def test_a_file_that_is_gone_is_told_once_and_stays_readable(server: Server) -> 
     assert server.question(first["desk"], type="body", id="1", row=0)["before"]["text"]
 
 
-def write_long(place: Path, copies: int) -> None:
-    """The story again and again, as branches of one file; no two texts are the same."""
-    story = write_story()
-    rows = [json.loads(line) for line in story.splitlines()]
-    with place.open("w") as file:
-        for copy in range(copies):
-            for row in rows:
-                text = json.dumps(row)
-                for name in ("uuid", "parentUuid"):
-                    if row.get(name):
-                        text = text.replace(row[name], f"{copy}-{row[name]}")
-                file.write(text.replace(" the ", f" the {copy:x} ") + "\n")
-
-
 @pytest.fixture(scope="module")
 def long_file(server: Server) -> str:
-    write_long(server.root / "long.jsonl", 30)
-    return "long.jsonl"
+    return write_long(server.root / "long.jsonl").name
 
 
 def test_a_long_file_opens_with_estimates_and_the_exact_counts_follow(server: Server, long_file: str) -> None:

@@ -54,7 +54,7 @@ TWO = make(
 
 
 def test_a_sidechain_stands_beside_the_step_whose_call_started_it() -> None:
-    ledger = count_tokens(TWO, "chars/4")
+    ledger = count_tokens(TWO, "chars4_utf16")
     sides = place_sides(TWO, ledger)
     calls = [int(row) for row in np.flatnonzero(TWO.live.position == 1)]
     assert [(side.number, side.task, side.call) for side in sides.named] == [
@@ -75,7 +75,7 @@ def test_without_a_known_call_the_order_of_the_file_decides() -> None:
         side("a2", "a", "still running"),
         leaf="r1",
     )
-    sides = place_sides(session, count_tokens(session, "chars/4"))
+    sides = place_sides(session, count_tokens(session, "chars4_utf16"))
     assert sides.step.tolist() == [0, 1]
     assert sides.named[0].call == -1
 
@@ -89,7 +89,7 @@ def test_the_clock_comes_before_the_order_of_the_file() -> None:
         side("a3", "a", "no clock", timestamp="yesterday"),
         leaf="r1",
     )
-    sides = place_sides(session, count_tokens(session, "chars/4"))
+    sides = place_sides(session, count_tokens(session, "chars4_utf16"))
     assert sides.step.tolist() == [0, 1]
 
 
@@ -103,7 +103,7 @@ def test_a_background_task_runs_on_beside_later_steps_but_never_before_its_call(
         side("a2", "a", "watching", timestamp="2025-01-01T10:07:00Z"),
         leaf="r1",
     )
-    sides = place_sides(session, count_tokens(session, "chars/4"))
+    sides = place_sides(session, count_tokens(session, "chars4_utf16"))
     assert sides.step.tolist() == [1, 2]
 
 
@@ -118,7 +118,7 @@ def test_what_ran_before_the_last_compaction_or_after_the_moment_is_not_beside_i
         say("r2", "u2", "Done.", role="assistant"),
         leaf="r2",
     )
-    ledger = count_tokens(session, "chars/4")
+    ledger = count_tokens(session, "chars4_utf16")
     assert [side.task for side in place_sides(session, ledger).named] == ["in the second stretch"]
     assert [side.task for side in place_sides(session.at("r1"), ledger).named] == ["in the first stretch"]
     assert [side.number for side in place_sides(session, ledger).named] == [2], "numbers are the file's"
@@ -126,7 +126,7 @@ def test_what_ran_before_the_last_compaction_or_after_the_moment_is_not_beside_i
 
 @given(sessions())
 def test_only_the_tokens_of_sidechains_are_beside_a_moment(session: Session) -> None:
-    ledger = count_tokens(session, "chars/4")
+    ledger = count_tokens(session, "chars4_utf16")
     sides = place_sides(session, ledger)
     aside = [entry.sidechain is not None for entry in session.entries]
     assert sides.tokens.sum() <= ledger.entry_tokens[aside].sum()
@@ -140,7 +140,7 @@ def test_only_the_tokens_of_sidechains_are_beside_a_moment(session: Session) -> 
 def test_every_moment_finds_its_steps_on_the_history(session: Session, data: st.DataObject) -> None:
     if not session.path:
         return
-    ledger = count_tokens(session, "chars/4")
+    ledger = count_tokens(session, "chars4_utf16")
     history = trace_history(session, ledger)
     moment = session.at(session.entries[data.draw(st.sampled_from(session.path))].id)
     steps = history.steps_of(moment)
@@ -160,12 +160,12 @@ def test_the_halves_of_a_pair_know_each_other(session: Session) -> None:
 
 def test_a_scene_without_sidechains_pays_nothing_and_one_with_them_names_them_as_text() -> None:
     for session, count in ((TWO, 2), (make(say("u1", None, "Hi."), leaf="u1"), 0)):
-        ledger = count_tokens(session, "chars/4")
+        ledger = count_tokens(session, "chars4_utf16")
         scene, data = draw_scene(make_plan(session, ledger), trace_history(session, ledger))
         columns = unpack(scene["columns"], data)
         assert len(scene["sides"]) == len(columns["side_tokens"]) == count
     evil = make(say("u1", None, "Hi."), side("a", "s", "\x1b[31m<script>\n\u202e"), leaf="u1")
-    ledger = count_tokens(evil, "chars/4")
+    ledger = count_tokens(evil, "chars4_utf16")
     (told,) = place_sides(evil, ledger).describe()
     assert "\x1b" not in told["task"]
     assert "\u202e" not in told["task"]
@@ -177,7 +177,7 @@ def test_a_real_session_with_five_sub_agents_has_them_beside_the_two_messages_th
 
     folder = SHARED / "sessions" / "claude-code-sidechains--claude-code-viewer"
     session = open_session(folder / "cc-sidechain-438l.jsonl")
-    ledger = count_tokens(session, "chars/4")
+    ledger = count_tokens(session, "chars4_utf16")
     sides = place_sides(session, ledger)
     calls = [session.entries[session.live.entries[session.live.position[side.call]]] for side in sides.named]
     assert [sum(block.kind == "tool_call" for block in entry.blocks) for entry in calls] == [3, 3, 3, 2, 2]

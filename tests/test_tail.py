@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import inspector.tail
 from inspector.disk import open_session, save_session
 from inspector.errors import EmptySession, ReadError
+from inspector.growth import Growth
 from inspector.readers import READERS, read_session
-from inspector.readers.growth import Growth
 from inspector.session import Session
 from inspector.tail import Tail
 

@@ -8,6 +8,7 @@ from typing import Any
 import comm
 import pytest
 from comm.base_comm import BaseComm
+from traitlets import TraitError
 
 from inspector.bundled import open_bundled
 from inspector.columns import unpack
@@ -282,3 +283,49 @@ def test_a_policy_may_be_given_as_json(session: Session) -> None:
     workbench = Workbench(session, {"name": "handed over", "rules": rules})
     assert workbench.policy == "handed over"
     assert "handed over" in {policy["name"] for policy in workbench._scene["policies"]}
+
+
+def test_plan_b_is_set_like_anything_else(sent: list[dict[str, Any]], session: Session) -> None:
+    workbench = Workbench(session, versus={"policy": "claude-code"})
+    assert workbench._other["policy"] == "claude-code" and workbench.other is not None
+    columns = unpack(workbench._other["columns"], workbench._other_data)
+    assert len(columns["fate_older"]) == len(workbench.plan.fate)
+    sent.clear()
+    browser_sets(workbench, cut=legal_ids(workbench)[5], _seq=1)
+    updated = {key for message in sent if message.get("method") == "update" for key in message["state"]}
+    assert "_plan" in updated and not updated & {"_other", "_other_data", "_scene_data"}
+    workbench.versus = {}
+    assert workbench._other == {} and workbench._other_data == b"" and workbench.other is None
+
+
+def test_a_plan_b_that_cannot_be_made_raises_in_python_and_is_a_sentence_in_the_browser(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    workbench = Workbench(session)
+    after = workbench.plan.after
+    with pytest.raises(PolicyError):
+        workbench.versus = {"policy": "flu"}
+    assert workbench.versus == {} and workbench.plan.after == after
+    browser_sets(workbench, versus={"policy": "flue", "cut": "nowhere"}, _seq=2)
+    assert workbench.versus == {} and "no plan B" in workbench._error and workbench._plan["seq"] == 2
+    with pytest.raises(PolicyError):
+        Workbench(session, versus={"policy": "flu"})
+
+
+def test_modes_and_the_block_looked_at_are_kept_and_plan_nothing(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    workbench = Workbench(session, mode="teach")
+    plan = workbench.plan
+    browser_sets(workbench, mode="debug", focus="e1/0")
+    assert (workbench.mode, workbench.focus, workbench.plan) == ("debug", "e1/0", plan)
+    with pytest.raises(TraitError):
+        workbench.mode = "dance"
+
+
+def test_a_stop_needs_no_answer(sent: list[dict[str, Any]], session: Session) -> None:
+    workbench = Workbench(session)
+    sent.clear()
+    question = {"type": "stop", "id": 1}
+    workbench._handle_msg({"content": {"data": {"method": "custom", "content": question}}, "buffers": []})
+    assert not sent

@@ -36,7 +36,7 @@ const plan = (changes: Parameters<typeof smallPlan>[1]) => {
   return { _plan, _plan_data };
 };
 const answer = async (host: MemoryHost, type: string, reply: object) => {
-  const asked = host.sent.findLast(message => (message as { type: string }).type === type) as { id: string };
+  const asked = host.sent.filter(message => (message as { type: string }).type === type).at(-1) as { id: string };
   host.emit("msg:custom", { type, ...reply, id: asked.id });
   await frames();
 };
@@ -128,7 +128,7 @@ test("j and k go from turn to turn, Enter opens the text and p pins", async () =
   expect(host.get("pins")).toEqual([]);
   press("Enter");
   await frames();
-  expect(document.querySelector("figure")).not.toBeNull();
+  expect(document.querySelector('[data-row="0"]')?.getAttribute("aria-expanded")).toBe("true");
 });
 
 test("brackets go from one recorded compaction to the next", async () => {

@@ -7,13 +7,17 @@ own included, while the hand drags the cut and the kernel is busy with something
 
 from __future__ import annotations
 
+import shutil
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bench_count import clock
 from outside import REAL, Missing, claude_session
-from screen import READY, Screen, open_empty, show_screen
+from screen import READY, Screen, open_empty, open_page, show_screen
+
+from inspector.export import export_html
 
 ROUNDS = 3
 KNOB = "keep-recent-tokens.tokens"
@@ -34,7 +38,11 @@ class Gate(NamedTuple):
         return self.limit is None or self.measured < self.limit
 
     def show(self, number: float) -> str:
-        return f"{number:,.2f} {self.unit}" if self.unit == "s" else f"{number:,.0f} {self.unit}".rstrip()
+        return (
+            f"{number:,.2f} {self.unit}"
+            if self.unit == "s" or self.limit == 1.5
+            else f"{number:,.0f} {self.unit}".rstrip()
+        )
 
 
 def spread(values: Sequence[float]) -> tuple[float, float, float]:
@@ -100,7 +108,7 @@ def measure_sizes(screen: Screen, idle: float, lab: float) -> Iterator[Gate]:
     yield Gate("kernel over its idle size", held - idle, "MB", 350, f"idle {idle:.0f} MB, peak {most:.0f} MB")
 
 
-def measure(screen: Screen, path: Path, first: float) -> Iterator[Gate]:
+def measure_notebook(screen: Screen, path: Path, first: float) -> Iterator[Gate]:
     open_empty(screen, f"{path.stem}.ipynb", f"wb = inspector.Workbench({str(path)!r})\nwb")
     screen.call("run", "import os")
     idle, lab = screen.kernel_memory()[0], screen.heap()
@@ -108,6 +116,35 @@ def measure(screen: Screen, path: Path, first: float) -> Iterator[Gate]:
     yield from measure_rule(screen)
     yield from measure_drag(screen)
     yield from measure_sizes(screen, idle, lab)
+
+
+def measure_document(screen: Screen, path: Path, first: float) -> Iterator[Gate]:
+    """The file opened by JupyterLab's file browser, over the server's routes: no kernel."""
+    name = f"{path.stem}.session.jsonl"
+    shutil.copy(path, screen.lab.notebooks / name)
+    screen.page.goto(screen.lab.url())
+    screen.page.wait_for_selector(".jp-DirListing-item")
+    screen.tools()
+    times = [screen.call("openDocument", name) / 1000 for _ in range(ROUNDS + 1)]
+    median, late, _ = spread(times[1:])
+    more = f"p95 {late:.2f} s of {ROUNDS}; the first after the server's start {times[0]:.2f} s"
+    yield Gate("open as a document, median", median, "s", first, more)
+
+
+def measure_export(screen: Screen, path: Path) -> Iterator[Gate]:
+    page = screen.lab.notebooks / "page.html"
+    took = clock(lambda: export_html(path, page))
+    size = page.stat().st_size
+    yield Gate("exported page", size / 1e6, "MB", 1.5, f"{size:,} bytes, written in {took:.1f} s")
+    median, late, _ = spread([open_page(screen, page) / 1000 for _ in range(ROUNDS)])
+    yield Gate("open the exported page, median", median, "s", None, f"p95 {late:.2f} s of {ROUNDS}")
+
+
+def measure(screen: Screen, path: Path, first: float) -> Iterator[Gate]:
+    yield from measure_notebook(screen, path, first)
+    yield from measure_document(screen, path, first)
+    if path == REAL:
+        yield from measure_export(screen, path)
     strangers = screen.traffic.take_strangers()
     yield Gate("requests to other hosts", len(strangers), "", 1, ", ".join(strangers[:3]))
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT))
@@ -29,7 +29,11 @@ PARTS = {
     **dict.fromkeys(("UpdateLayoutTree", "Layout"), "style and layout"),
     **dict.fromkeys(("PrePaint", "Paint", "Layerize", "Commit"), "paint"),
 }
-TRACED = ("devtools.timeline", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame")
+TRACED = (
+    "devtools.timeline",
+    "disabled-by-default-devtools.timeline",
+    "disabled-by-default-devtools.timeline.frame",
+)
 
 # In the page. `painted` waits for the frame after the next one: by then the last one is on the screen.
 TOOLS = """() => {
@@ -46,7 +50,10 @@ TOOLS = """() => {
   };
   const find = id => document.querySelector(`[data-testid="${id}"]`);
   const root = () => document.querySelector(".ci");
-  const shown = () => find("cut-handle")?.hasAttribute("aria-valuetext") && find("cut-handle").checkVisibility();
+  const shown = () => {
+    const handle = find("cut-handle");
+    return handle !== null && handle.hasAttribute("aria-valuetext") && handle.checkVisibility();
+  };
   const settled = () => shown() && !root().hasAttribute("aria-busy");
   const kernel = () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
   const run = async code => {
@@ -111,6 +118,14 @@ TOOLS = """() => {
       const wanted = `'${knob}': ${value}`;
       return (await until(() => find("recipe").textContent.includes(wanted) && settled())) - start;
     },
+    /** The same for a document of JupyterLab's; whatever was open is closed before. */
+    async openDocument(path) {
+      await commands().execute("application:close-all");
+      await until(() => root() === null);
+      const start = performance.now();
+      void commands().execute("docmanager:open", { path, factory: "Compaction Inspector" });
+      return (await until(shown)) - start;
+    },
     nodes() {
       const walker = document.createTreeWalker(root(), NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
       let count = 1;
@@ -131,7 +146,9 @@ class Screen(NamedTuple):
 
     def call(self, name: str, *arguments: Any) -> Any:
         """What a function of `TOOLS` gives."""
-        return self.page.evaluate("([name, values]) => window.bench[name](...values)", [name, list(arguments)])
+        return self.page.evaluate(
+            "([name, values]) => window.bench[name](...values)", [name, list(arguments)]
+        )
 
     def tools(self) -> None:
         self.page.evaluate(TOOLS)
@@ -169,7 +186,7 @@ class Trace:
         self.wall: list[float] = []
         self.costs: dict[str, float] = {}
 
-    def __enter__(self) -> Trace:
+    def __enter__(self) -> Self:
         self.browser.start_tracing(page=self.page, categories=list(TRACED))
         return self
 
@@ -224,6 +241,18 @@ def show_screen() -> Iterator[Screen]:
             browser.close()
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def open_page(screen: Screen, path: Path) -> float:
+    """Milliseconds from the order to open a file, with no network, to the frame that shows its handle."""
+    page = screen.page.context.browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})  # type: ignore[union-attr]
+    try:
+        page.context.set_offline(True)
+        page.add_init_script(f"({TOOLS})(); window.opened = window.bench.until(window.bench.shown)")
+        page.goto(path.as_uri())
+        return float(page.evaluate("window.opened"))
+    finally:
+        page.context.close()
 
 
 def open_empty(screen: Screen, name: str, code: str) -> None:

@@ -23,7 +23,6 @@ from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocke
 
 from inspector import open_bundled, save_session
 from inspector.bundled import write_story
-
 from tests.browser.traffic import own_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +45,7 @@ DRAW_ALL = """async () => {
 }"""
 
 
-RESTORED = "async () => { await window.jupyterapp.restored }"
+RESTORED = "async () => { await window.jupyterapp?.restored; return window.jupyterapp !== undefined }"
 WORKBENCH = ".ci-document [data-testid=cut-handle]"
 
 
@@ -66,8 +65,12 @@ class Lab(NamedTuple):
 
     def api(self, path: str, method: str = "GET") -> object:
         """What the server's own interface answers."""
+        return self.ask(f"api/{path}", method)
+
+    def ask(self, path: str, method: str = "GET") -> object:
+        """What any of its routes answers."""
         request = urllib.request.Request(
-            f"{self.base}/api/{path}", method=method, headers={"Authorization": f"token {self.token}"}
+            f"{self.base}/{path}", method=method, headers={"Authorization": f"token {self.token}"}
         )
         with urllib.request.urlopen(request, timeout=10) as answer:
             body = answer.read()
@@ -87,7 +90,6 @@ class Lab(NamedTuple):
         )
         nbformat.write(notebook, self.notebooks / name)
         return name
-
 
     def write_session(self, name: str, lines: int | None = None) -> str:
         """Put the bundled session into the server's folder, or its first lines; returns its name."""
@@ -139,7 +141,7 @@ def free_port() -> int:
 
 @contextmanager
 def start_lab(home: Path, python: str = sys.executable, **more: str) -> Iterator[Lab]:
-    """Run a server whose every folder is under `home`, until the block ends; `more` goes into its environment."""
+    """Run a server whose every folder is under `home`, until the block ends; `more` is of its environment."""
     notebooks = home / "notebooks"
     if (ROOT / "notebooks").is_dir():
         shutil.copytree(ROOT / "notebooks", notebooks, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
@@ -206,7 +208,12 @@ def open_lab(page: Page, lab: Lab) -> None:
     """Load Lab with nothing open but its launcher."""
     page.goto(lab.url())
     page.wait_for_selector(".jp-DirListing-item")
-    page.evaluate(RESTORED)
+    wait_until_restored(page)
+
+
+def wait_until_restored(page: Page) -> None:
+    """Until whatever was open is open again."""
+    page.wait_for_function(RESTORED)
 
 
 def find_file(page: Page, name: str) -> Locator:

@@ -14,7 +14,8 @@ ASKING = {
     "a beacon": "navigator.sendBeacon('https://{0}/', 'x')",
     "a picture": "new Image().src = 'https://{0}/x.png'",
     "a style": "document.body.style.background = 'url(https://{0}/x.png)'",
-    "a script": "document.head.append(Object.assign(document.createElement('script'), {{src: '//{0}/x.js'}}))",
+    "a script": """document.head.append(
+        Object.assign(document.createElement('script'), {{src: '//{0}/x.js'}}))""",
     "a frame": "document.body.append(Object.assign(document.createElement('iframe'), {{src: '//{0}/'}}))",
     "a module": "import('https://{0}/x.js').catch(() => 0)",
     "a socket": "{{ new WebSocket('wss://{0}/') }}",

@@ -16,29 +16,31 @@ export const MODES: readonly { id: Mode; label: string; title: string }[] = [
   { id: "debug", label: "Debug", title: "Find a word, compare two plans, live the session again" },
 ];
 
+const FREE = "minmax(0, 1fr)";
+
 export const PANELS = [
   { id: "overview", title: "Session", where: "top", modes: ["explore", "debug"] },
-  { id: "lesson", title: "Lesson", where: "column", width: "minmax(0, 1fr)", modes: ["teach"] },
-  { id: "found", title: "Found", where: "column", width: "minmax(240px, 0.8fr)", modes: ["debug"] },
+  { id: "lesson", title: "Lesson", where: "column", width: FREE, modes: ["teach"] },
+  { id: "found", title: "Found", where: "column", width: "clamp(220px, 29cqi, 400px)", modes: ["debug"] },
   {
     id: "rules",
     title: "Rules",
     where: "column",
-    width: "minmax(230px, 300px)",
+    width: "clamp(210px, 23cqi, 300px)",
     modes: ["explore", "teach"],
   },
   {
     id: "fates",
     title: "Before → after",
     where: "column",
-    width: "minmax(0, 1fr)",
+    width: FREE,
     modes: ["explore", "debug"],
   },
   {
     id: "block",
     title: "Block",
     where: "column",
-    width: "minmax(220px, 280px)",
+    width: "clamp(200px, 21cqi, 280px)",
     modes: ["explore", "debug"],
   },
   { id: "versus", title: "Plan B", where: "wide", modes: ["explore", "debug"] },
@@ -59,9 +61,8 @@ export const nextMode = (mode: Mode): Mode => {
 /** The widths of the columns that are open; the last takes what is left where none is free to grow. */
 export const columnsOf = (open: readonly PanelId[]): string => {
   const widths = PANELS.filter(({ id, where }) => where === "column" && open.includes(id)).map(
-    panel => ("width" in panel ? panel.width : "minmax(0, 1fr)") as string,
+    panel => ("width" in panel ? panel.width : FREE) as string,
   );
-  if (widths.length > 0 && !widths.some(width => width.includes("fr")))
-    widths[widths.length - 1] = "minmax(0, 1fr)";
+  if (widths.length > 0 && !widths.includes(FREE)) widths[widths.length - 1] = FREE;
   return widths.join(" ");
 };

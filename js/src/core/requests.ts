@@ -56,7 +56,10 @@ export class Requests {
     const id = `${this.view}-${this.count++}`;
     const patience = (LONG as Partial<Record<string, number>>)[type] ?? PATIENCE;
     return new Promise<Replies[T]>((resolve, reject) => {
-      const timer = setTimeout(() => this.settle(id)?.reject(new Error(this.host.silence ?? SILENCE)), patience);
+      const timer = setTimeout(
+        () => this.settle(id)?.reject(new Error(this.host.silence ?? SILENCE)),
+        patience,
+      );
       this.waiting.set(id, { resolve: reply => resolve(reply as Replies[T]), reject, timer });
       this.host.send({ type, id, ...question });
     });

@@ -15,16 +15,17 @@ export const bundled: JupyterFrontEndPlugin<void> = {
   id: "context-inspector:bundled",
   description: "Opens the session that comes with the compaction inspector.",
   autoStart: true,
-  // Notebook 7 shows one document to a page and has no room for a panel without a file.
-  requires: [IOpener, ILabShell],
-  optional: [ICommandPalette, ILayoutRestorer],
+  requires: [IOpener],
+  optional: [ILabShell, ICommandPalette, ILayoutRestorer],
   activate(
     { commands }: JupyterFrontEnd,
     opener: IOpener,
-    shell: ILabShell,
+    shell: ILabShell | null,
     palette: ICommandPalette | null,
     restorer: ILayoutRestorer | null,
   ): void {
+    // Notebook 7 shows one document to a page and has no room for a panel without a file.
+    if (shell === null) return;
     const tracker = new WidgetTracker<MainAreaWidget<Panel>>({ namespace: "context-inspector-bundled" });
     const make = () => {
       const content = new Panel({ opener, source: { bundled: true }, name: "The bundled session" });

@@ -17,7 +17,8 @@ export interface IOpener {
 
 export const IOpener = new Token<IOpener>("context-inspector:IOpener", "Opens agent sessions.");
 
-const KEY = "context-inspector:documents";
+// Not in the tracker's namespace: JupyterLab tidies away what it finds there and did not write itself.
+const KEY = "context-inspector-memory:documents";
 
 export const opener: JupyterFrontEndPlugin<IOpener> = {
   id: "context-inspector:opener",

@@ -149,6 +149,8 @@ export class Answering implements Line {
     if ("recorded" in versus) {
       if (held.recorded.plan === undefined) throw new Sorry(held.recorded.sentence ?? SORRY.versus);
       [wire, data] = held.recorded.plan;
+    } else if (held.other !== null && isSame(versus, held.wanted.versus)) {
+      [wire, data] = held.other;
     } else if ("policy" in versus) {
       const plan = held.plans[versus.policy];
       if (plan === undefined || !fits(versus, plan, held.wanted.pins)) throw new Sorry(SORRY.versus);
@@ -211,8 +213,17 @@ export class Answering implements Line {
     const after = store.held.plans[this.granted.policy ?? ""]?.texts[this.columns]?.[side][row];
     const { fate, tokens, by } = tellFate(scene, plan, row);
     const facts = told.flatMap<[string, string]>(([name, value]) => {
-      if (name === "tokens before") return [[name, value], ["tokens after", tokens.toLocaleString("en")]];
-      if (name === "counted by") return [[name, value], ["fate", fate], ["decided by", by]];
+      if (name === "tokens before")
+        return [
+          [name, value],
+          ["tokens after", tokens.toLocaleString("en")],
+        ];
+      if (name === "counted by")
+        return [
+          [name, value],
+          ["fate", fate],
+          ["decided by", by],
+        ];
       return [[name, value]];
     });
     return {

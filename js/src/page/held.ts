@@ -36,6 +36,8 @@ export interface Held {
   sceneData: number;
   plans: Readonly<Record<string, HeldPlan>>;
   recorded: { plan?: Drawn<PlanWire>; sentence?: string };
+  /** Plan B as it was when the page was made. */
+  other: Drawn<PlanWire> | null;
   run: Drawn<RunWire> | null;
   rows: readonly (readonly [label: string, preview: string])[];
   bodies: readonly (readonly [text: string, total: number, facts: [string, string][]])[];

@@ -34,6 +34,12 @@ const setStyle = (node: HTMLElement, text: string) => {
   node.style.cssText = text;
 };
 
+let made = 0;
+
+/** A name for an element that no other has, not even one of another workbench: each comes with code of its own. */
+export const makeId = (kind: string): string =>
+  `ci-${kind}-${Math.random().toString(36).slice(2, 8)}${made++}`;
+
 /** Replaces the text only when it differs, so that a frame without news touches nothing. */
 export const setText = (node: Element, text: string): void => {
   if (node.textContent !== text) node.textContent = text;

@@ -2,12 +2,11 @@
 import { short } from "../core/format";
 import type { Run } from "../core/run";
 import type { RunEvent } from "../core/wire";
-import { h, setAttributes } from "./dom";
+import { h, makeId, setAttributes } from "./dom";
 import { makeScroller } from "./scroller";
 
 const ROW = 24;
 const MARKS: Record<string, string> = { bad: "✕", warn: "!", done: "✓" };
-let lists = 0;
 
 export interface Events {
   readonly node: HTMLElement;
@@ -20,7 +19,7 @@ export interface Events {
 
 /** `chosen` hears of an event under the hand, `opened` of one that Enter was pressed on. */
 export const makeEvents = (chosen: (event: number) => void, opened: (event: number) => void): Events => {
-  const base = `ci-event-${lists++}`;
+  const base = makeId("event");
   let events: readonly RunEvent[] = [];
   let active = -1;
 

@@ -1,8 +1,7 @@
 // Export: first what would be taken out of the page is shown, then the page is made and handed to the browser.
-import { plural } from "../core/format";
 import type { Requests } from "../core/requests";
 import type { ExportReply, Secret } from "../core/wire";
-import { h, setShown, setText } from "./dom";
+import { h, setText } from "./dom";
 
 const PROMISE =
   "One file that opens anywhere, with no network and no kernel: the cut can be dragged there, policies switched and compared, blocks opened. It is made here and saved by this browser; nothing is sent anywhere.";
@@ -72,7 +71,6 @@ export const makeExporter = (requests: Requests): HTMLElement => {
   dialog.addEventListener("click", event => event.target === dialog && dialog.close());
   // A key pressed here is for the dialog alone.
   dialog.addEventListener("keydown", event => event.stopPropagation());
-  setShown(dialog, true);
   return h("span", { class: "ci-export" }, open, dialog);
 };
 
@@ -83,7 +81,11 @@ const drawList = (findings: readonly Secret[]): HTMLElement =>
     h(
       "thead",
       {},
-      h("tr", {}, ...["taken out", "what it is", "times", "leave it in"].map(name => h("th", { scope: "col" }, name))),
+      h(
+        "tr",
+        {},
+        ...["taken out", "what it is", "times", "leave it in"].map(name => h("th", { scope: "col" }, name)),
+      ),
     ),
     h("tbody", {}, ...findings.map(drawSecret)),
   );
@@ -103,7 +105,7 @@ const drawSecret = ({ name, hint, count, where, grade }: Secret): HTMLElement =>
 };
 
 const tellWhere = (where: readonly string[], count: number): string =>
-  count === 1 ? `at ${where[0]}` : `first at ${where[0]}, ${plural(count, "time")}`;
+  `${count === 1 ? "at" : "first at"} ${where[0]}`;
 
 const download = ({ html, name }: ExportReply) => {
   const url = URL.createObjectURL(new Blob([html], { type: "text/html" }));

@@ -3,7 +3,7 @@ import { foldRows, type Item, itemOfRow, nextDiffering, rowOfItem } from "../cor
 import { exact } from "../core/format";
 import { turnOfRow } from "../core/state";
 import { makeBodies } from "./bodies";
-import { h, setAttributes, setText } from "./dom";
+import { h, makeId, setAttributes, setText } from "./dom";
 import { drawColumns, drawCut, drawFold, drawRow } from "./faterow";
 import { makeLabels } from "./labels";
 import type { Actions, Picture, View } from "./picture";
@@ -11,7 +11,6 @@ import { makeScroller } from "./scroller";
 
 const ROW = 24;
 const PAUSE = 100;
-let lists = 0;
 
 export interface Fates extends View {
   openBody(row: number): void;
@@ -20,7 +19,7 @@ export interface Fates extends View {
 export const makeFates = (actions: Actions): Fates => {
   const differing = h("span");
   const next = h("button", { type: "button", class: "ci-link" }, "next");
-  const base = `ci-item-${lists++}`;
+  const base = makeId("item");
   /** Rows whose folds are open, and rows (or the cut) whose texts are. */
   const unfolded = new Set<number>();
   const expanded = new Set<number | "cut">();

@@ -79,7 +79,9 @@ export const makeFinding = (deck: Deck, actions: Actions) => {
     arrive() {
       const { picture } = deck;
       if (picture === undefined) return;
-      if (wanted !== "" && rowOf(picture.scene, wanted) >= 0) void goTo(wanted);
+      const ref = wanted;
+      wanted = "";
+      if (rowOf(picture.scene, ref) >= 0) void goTo(ref);
       if (picture.found !== null) void ask(picture.found.query);
     },
     /** Tells Python which block is looked at, where the host has room for that. */

@@ -4,7 +4,7 @@ import { exact, short } from "../core/format";
 import { middleOf, stepAt } from "../core/geometry";
 import { pressKey, reveal } from "../core/range";
 import { fateAt, type Scene, turnOfRow } from "../core/state";
-import { h, setAttributes, setText } from "./dom";
+import { h, makeId, setAttributes, setText } from "./dom";
 import { showHint } from "./hint";
 import type { Actions, Picture, View } from "./picture";
 
@@ -13,10 +13,9 @@ const NEAR = 10;
 /** A frame with more news than this is a new picture, of which nothing was chosen by hand. */
 const MANY = 6;
 const ZOOMS = new Set(["+", "=", "-", "0"]);
-let count = 0;
 
 export const makeGrid = (actions: Actions): View => {
-  const cell = h("div", { role: "gridcell", class: "ci-cell", id: `ci-cell-${count++}` });
+  const cell = h("div", { role: "gridcell", class: "ci-cell", id: makeId("cell") });
   const node = h("div", {
     class: "ci-grid",
     role: "grid",
@@ -29,6 +28,8 @@ export const makeGrid = (actions: Actions): View => {
   let step = -1;
   /** Where in the step the pointer is; what it means is the block nearest to it. */
   let aim = 0;
+  /** The row last chosen here; the active cell may have moved on to where there is none. */
+  let mine = -1;
 
   const build = ({ scene, lanes }: Picture) => {
     rows = scene.lanes.map(({ label }, i) =>
@@ -70,13 +71,18 @@ export const makeGrid = (actions: Actions): View => {
     const next = cycle ? found[(found.indexOf(picture.row) + 1) % found.length] : found[0];
     show(picture);
     mark(picture);
-    if (next !== undefined) actions.select(next);
+    if (next !== undefined) choose(next);
   };
 
   /** Moves the range along when the active cell leaves it. */
   const show = ({ range, scene }: Picture) => {
     const seen = reveal(range, scene.steps, step);
     if (seen !== range) actions.brush(...seen);
+  };
+
+  const choose = (row: number) => {
+    mine = row;
+    actions.select(row);
   };
 
   const open = (picture: Picture) => {
@@ -101,7 +107,7 @@ export const makeGrid = (actions: Actions): View => {
     const single = nearestRow(shown, lane, step, aim);
     if (shown.axis.level === "block" && single >= 0 && single !== shown.row) {
       mark(shown);
-      return actions.select(single);
+      return choose(single);
     }
     pick(shown, oldLane === lane && oldStep === step);
   });
@@ -141,13 +147,14 @@ export const makeGrid = (actions: Actions): View => {
     draw(picture, parts) {
       shown = picture;
       if (["scene", "size", "range"].some(part => parts.has(part as "scene"))) build(picture);
-      if (parts.has("row") && picture.row >= 0) {
+      if (parts.has("row") && picture.row >= 0 && picture.row !== mine) {
         const { scene, lanes, range } = picture;
         lane = Math.max(0, lanes.laneOf[scene.blockSection[picture.row] as number] as number);
         step = scene.entryStep[scene.blockEntry[picture.row] as number] as number;
         const seen = reveal(range, scene.steps, step);
         if (seen !== range && parts.size < MANY) actions.brush(...seen);
       } else if (parts.has("scene")) step = -1;
+      if (parts.has("row") || parts.has("scene")) mine = picture.row;
       if (!parts.has("place") || parts.size > 1) mark(picture);
     },
   };

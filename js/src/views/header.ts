@@ -9,11 +9,11 @@ export const makeHeader = (actions: Actions, search: HTMLElement, openHelp: () =
   const unit = h("span", { class: "ci-unit" });
   const undo = makeIcon("↶", "undo", actions.undo);
   const redo = makeIcon("↷", "redo", actions.redo);
-  const help = makeIcon("?", "help", openHelp);
+  const help = makeIcon("?", "open-help", openHelp);
   setAttributes(help, { "aria-label": "Keys", title: "Keys (?)" });
   const modes = makeModes(actions);
   const node = h(
-    "header",
+    "div",
     { class: "ci-header" },
     h(
       "div",

@@ -41,9 +41,9 @@ export const makeLanes = (actions: Actions): View => {
     after.line,
   );
   let drawnAt = -1;
+  let listening = false;
   let ready = false;
   let rest: ReturnType<typeof setTimeout> | undefined;
-  zoom.listen(node);
 
   const drawAll = (picture: Picture) => {
     const { axis, lanes, palette } = picture;
@@ -93,6 +93,8 @@ export const makeLanes = (actions: Actions): View => {
   return {
     node,
     draw(picture, parts) {
+      if (!listening) zoom.listen(node.parentElement ?? node);
+      listening = true;
       for (const view of [grid, marks, zoom, sides, after]) view.draw(picture, parts);
       if (["scene", "fates", "size", "range", "theme"].some(part => parts.has(part as "scene")))
         drawAll(picture);

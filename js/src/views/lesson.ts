@@ -31,15 +31,14 @@ export const makeLesson = (actions: Actions): View => {
   return {
     node,
     draw(picture, parts) {
-      if (!["scene", "plan", "place", "lesson"].some(part => parts.has(part as "plan"))) return;
-      if (parts.has("scene") || parts.has("lesson") || parts.has("plan")) {
-        fill(guess, drawGuess(picture, actions));
-        fill(play, drawPlay(picture, actions));
-      }
-      if (parts.has("scene") || parts.has("lesson")) {
-        fill(broken, drawBroken(picture, actions));
-        setShown(broken, broken.childElementCount > 0);
-      }
+      // A closed panel costs a drag nothing; opening it draws it anew.
+      if (!picture.open.has("lesson")) return;
+      if (!["scene", "plan", "lesson", "mode"].some(part => parts.has(part as "plan"))) return;
+      fill(guess, drawGuess(picture, actions));
+      fill(play, drawPlay(picture, actions));
+      if (parts.size === 1 && parts.has("plan")) return;
+      fill(broken, drawBroken(picture, actions));
+      setShown(broken, broken.childElementCount > 0);
     },
   };
 };

@@ -87,7 +87,9 @@ const marksAt = ({ boundaries }: Scene, { firstStep }: Segment): Boundary[] =>
 const makeStretch = (segment: Segment, scene: Scene, actions: Actions): HTMLElement => {
   const { label, at, firstStep, lastStep, tokens, current, note = "" } = segment;
   const turn = (step: number) => scene.overviewTurn[step] ?? 0;
-  const words = plural(turn(lastStep) - turn(firstStep) + 1, "turn");
+  // A compaction is a step of the turn before it, of which nothing else need be in this stretch.
+  const opens = marksAt(scene, segment).length > 0 && lastStep > firstStep ? firstStep + 1 : firstStep;
+  const words = plural(turn(lastStep) - turn(opens) + 1, "turn");
   const told = [words, label, `${short(tokens)} tokens`, ...(note === "" ? [] : [note])].join(", ");
   const stretch = h(
     "button",

@@ -3,11 +3,22 @@ import { makeCuts } from "../core/cuts";
 import { NO_LESSON } from "../core/lesson";
 import { openIn } from "../core/modes";
 import { gatherNews } from "../core/news";
+import { refOf, rowOf } from "../core/refs";
 import { decideSame, decodePlan, decodeScene, type Scene } from "../core/state";
 import type { Bench } from "./bench";
 import { clampPlace, clampRange, type Deck, readWork } from "./deck";
 import { readPalette } from "./palette";
-import { EVERYTHING } from "./picture";
+import { EVERYTHING, type Picture } from "./picture";
+
+/** What was looked at before, where a new scene still has it: the file grew, or was counted better. */
+const keepView = (old: Picture | undefined, scene: Scene): Pick<Picture, "row" | "range"> => {
+  const whole = clampRange(0, Number.POSITIVE_INFINITY, scene);
+  if (old === undefined) return { row: -1, range: whole };
+  const row = old.row < 0 ? -1 : rowOf(scene, refOf(old.scene, old.row));
+  const [first, end] = old.range;
+  const grown = old.scene.entryIds[0] === scene.entryIds[0] && (first > 0 || end < old.scene.steps);
+  return { row, range: grown ? clampRange(first, end, scene) : whole };
+};
 
 export const makeReceiving = (deck: Deck, bench: Bench) => {
   const { host, life, sync } = deck;
@@ -39,11 +50,11 @@ export const makeReceiving = (deck: Deck, bench: Bench) => {
       scene,
       plan,
       cuts: makeCuts(scene),
-      ...deck.measure(scene),
+      ...deck.measure(scene, keepView(old, scene).range),
       palette: readPalette(bench.root, scene.sections),
       ...choices,
-      ...{ place: clampPlace(plan.cut.place, scene), row: -1, why: -1, settled: true, dragging: false },
-      range: clampRange(0, Number.POSITIVE_INFINITY, scene),
+      ...{ place: clampPlace(plan.cut.place, scene), why: -1, settled: true, dragging: false },
+      ...keepView(old, scene),
       found: old?.found ?? null,
       finding: "",
       other: readOther(scene),

@@ -1,13 +1,12 @@
 // Search: a box in the header and the list of what was found, in this moment and in every other.
 import { exact, plural } from "../core/format";
 import type { Hit, SearchReply } from "../core/wire";
-import { h, setAttributes, setShown, setText } from "./dom";
+import { h, makeId, setAttributes, setShown, setText } from "./dom";
 import type { Actions, Picture, View } from "./picture";
 
 const PAUSE = 220;
 /** So many hits exist at once; more are shown when asked for. */
 const PAGE = 50;
-let lists = 0;
 
 export interface Search extends View {
   readonly box: HTMLElement;
@@ -17,7 +16,7 @@ export interface Search extends View {
 }
 
 export const makeSearch = (actions: Actions): Search => {
-  const list = `ci-hits-${lists++}`;
+  const list = makeId("hits");
   const input = h("input", {
     type: "search",
     class: "ci-search",

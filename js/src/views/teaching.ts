@@ -94,6 +94,8 @@ export const makeTeaching = (deck: Deck) => {
       else endGuess();
     },
     breakAt(place: number) {
+      if (deck.picture !== undefined) deck.picture.why = place;
+      deck.redraw("why");
       show({ broken: place < 0 ? null : { place, reply: null } });
       if (place >= 0) {
         void ask(place, reply => {

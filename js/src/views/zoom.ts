@@ -9,8 +9,8 @@ const NOTCH = 0.002;
 const LINES = 16;
 
 export interface Zoom extends View {
-  /** Hears the wheel over the lanes. */
-  listen(lanes: HTMLElement): void;
+  /** Hears the wheel over the lanes and all that stands over them. */
+  listen(turns: HTMLElement): void;
 }
 
 export const makeZoom = (actions: Actions): Zoom => {
@@ -34,8 +34,8 @@ export const makeZoom = (actions: Actions): Zoom => {
 
   return {
     node,
-    listen(lanes) {
-      lanes.addEventListener(
+    listen(turns) {
+      turns.addEventListener(
         "wheel",
         event => {
           if (shown === undefined || shown.scene.steps === 0) return;

@@ -1,0 +1,183 @@
+"""DOOR: the command line, `compaction-inspector`.
+
+    compaction-inspector show session.jsonl
+    compaction-inspector show session.jsonl --policy claude-code
+    compaction-inspector plan session.jsonl --policy flue --json
+    compaction-inspector export session.jsonl page.html
+
+It ends with 0 when it did what was asked, 1 when a file could not be read or written, and 2 when what was
+asked makes no sense. What went wrong is told in one sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from . import __version__
+from .blocks import BlockRef
+from .desk import Desk
+from .disk import open_session
+from .errors import CounterError, EditError, InspectorError, PolicyError
+from .figures import sum_sections
+from .plan import Plan
+from .printable import printable
+from .table import FATES
+from .view import ALL_SECTIONS, LABELS
+
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the arguments say, by default those of the process. The exit code."""
+    asked = make_parser().parse_args(arguments)
+    try:
+        _say("\n".join(asked.do(asked)))
+    except BrokenPipeError:
+        # Whoever read has seen enough; nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (PolicyError, EditError, CounterError) as error:
+        return _complain(error, REFUSED)
+    except (InspectorError, OSError) as error:
+        return _complain(error, FAILED)
+    return 0
+
+
+def make_parser() -> ArgumentParser:
+    """What can be asked."""
+    parser = ArgumentParser(
+        prog="compaction-inspector",
+        description="See what a context compaction keeps, what it loses and what it costs.",
+        epilog="For the workbench, with the hand on the cut, open the session in Jupyter.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="show | plan | export")
+    show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
+    plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
+    export = commands.add_parser("export", help="the workbench as one HTML file, secrets redacted")
+    for command, do in ((show, _show), (plan, _plan), (export, _export)):
+        command.set_defaults(do=do)
+        command.add_argument("file", help="a session file of any format that is known")
+        command.add_argument("--policy", default="flue", metavar="NAME", help="default: flue")
+        command.add_argument("--counter", default="calibrated", metavar="NAME", help="default: calibrated")
+        command.add_argument("--window", type=int, metavar="TOKENS", help="in place of the model's")
+        if command is not export:
+            command.add_argument("--at", metavar="ID", help="the moment planned; default: the fullest")
+            command.add_argument("--cut", metavar="ID", help='the first entry kept, or "end"')
+    plan.add_argument("--json", action="store_true", help="as JSON")
+    export.add_argument("page", help="where the page goes")
+    export.add_argument("--replace", action="store_true", help="write over a file of another kind")
+    return parser
+
+
+def _show(asked: Namespace) -> list[str]:
+    desk = _open(asked)
+    plan = desk.plan
+    before, after = sum_sections(plan)
+    rows = [("tokens", "before", "after", "")]
+    for name, was, now in zip(ALL_SECTIONS, before.tolist(), after.tolist(), strict=True):
+        if was or now:
+            rows.append(
+                (f"  {LABELS.get(name, name)}", f"{was:,}", f"{now:,}", _bar(now, was, int(before.max())))
+            )
+    rows.append(("  all", f"{int(before.sum()):,}", f"{int(after.sum()):,}", ""))
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = [f"{a:<{wide[0]}}  {b:>{wide[1]}}  {c:>{wide[2]}}  {d}".rstrip() for a, b, c, d in rows]
+    moment = plan.session
+    title = moment.title or moment.id
+    head = [title] if title else []
+    return [*head, repr(desk.session), "", repr(plan), *plan.notes, "", *table, "", desk.ledger.source]
+
+
+def _bar(now: int, was: int, most: int) -> str:
+    """What stays of a section, and what of it goes, as a bar of at most 40 signs."""
+    whole = -(-40 * max(now, was) // max(most, 1))
+    stays = -(-40 * now // max(most, 1))
+    return "█" * stays + "░" * (whole - stays)
+
+
+def _plan(asked: Namespace) -> list[str]:
+    plan = _open(asked).plan
+    if not asked.json:
+        return [repr(plan), *plan.notes]
+    return [json.dumps(describe_plan(plan), indent=2)]
+
+
+def describe_plan(plan: Plan) -> dict[str, Any]:
+    """A plan as JSON: what it does, in tokens and blocks. `spec` makes the same plan again, by `make_plan`."""
+    before, after = sum_sections(plan)
+    fates = Counter(plan.fate.tolist())
+    return {
+        "policy": plan.policy.name,
+        "at": plan.session.leaf,
+        "cut": None if plan.cut is None else plan.cut.entry,
+        "why": plan.why,
+        "before": int(before.sum()),
+        "after": int(after.sum()),
+        "unexplained": plan.hidden,
+        "fits": plan.fits,
+        "trigger": plan.verdict._asdict(),
+        "sections": {
+            name: {"before": was, "after": now}
+            for name, was, now in zip(ALL_SECTIONS, before.tolist(), after.tolist(), strict=True)
+            if was or now
+        },
+        "blocks": {fate: fates[code] for code, fate in enumerate(FATES) if fates[code]},
+        "lost": [_name(ref) for ref in plan.lost],
+        "summaries": len(plan.jobs),
+        "notes": list(plan.notes),
+        "counter": plan.ledger.source,
+        "spec": plan.spec_json,
+        "recipe": plan.recipe,
+    }
+
+
+def _name(ref: BlockRef) -> str:
+    return f"{ref.entry}:{ref.block}"
+
+
+def _export(asked: Namespace) -> list[str]:
+    from .export import export_html
+
+    told = {"policy": asked.policy, "counter": asked.counter, "window": asked.window}
+    return [repr(export_html(asked.file, asked.page, replace=asked.replace, **told))]
+
+
+def _open(asked: Namespace) -> Desk:
+    """The file on a desk, with the plan that is asked for."""
+    desk = Desk(open_session(asked.file), asked.policy, counter=asked.counter, window=asked.window)
+    wanted = {"cut": asked.cut or ""}
+    if asked.at is not None:
+        wanted["at"] = asked.at
+    desk.answer(wanted)
+    return desk
+
+
+def _say(text: str) -> None:
+    _write(sys.stdout, text)
+
+
+def _complain(error: Exception, code: int) -> int:
+    told = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        told = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    _write(sys.stderr, told)
+    return code
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """Transcripts hold what a terminal would act on, and characters it may not have."""
+    encoding = stream.encoding or "utf-8"
+    stream.write(printable(text).encode(encoding, "replace").decode(encoding) + "\n")
+    stream.flush()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,31 @@
+"""Values that can be drawn as a chart to take away.
+
+What draws them stands on a floor above them, so it is handed in from above: `inspector` itself sets
+`drawers`. The chart library is imported when the first chart is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+drawers: list[Callable[..., Any]] = []
+"""What draws a value; the last one counts."""
+
+
+class Drawable:
+    """Base of `Ledger`, `Plan` and `Run`."""
+
+    def figure(self, kind: str = "", *, dark: bool = False) -> Any:
+        """A plotly figure, drawn as the workbench draws: "sections" of a ledger, "sections" (before and
+        after) or the "flow" of a plan, the "sawtooth" of a run. The first named is what "" gives.
+
+        Hovering tells exact numbers and where they come from. Raises `FigureError` for another kind, and
+        when plotly is not installed.
+
+        >>> from inspector import count_tokens, make_plan, open_bundled
+        >>> session = open_bundled()
+        >>> make_plan(session, count_tokens(session)).figure("flow").data[0].type
+        'sankey'
+        """
+        return drawers[-1](self, kind, dark=dark)

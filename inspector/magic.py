@@ -1,0 +1,160 @@
+"""DOOR: `%load_ext inspector` gives `%inspect`, which shows a session file in one line.
+
+    %inspect session.jsonl --policy flue
+    %inspect "my session.jsonl" --mode teach --follow
+    wb = %inspect session --versus claude-code
+
+What cannot be done is told in a sentence, without a stack trace.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Iterator
+from glob import escape, glob
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .counters import COUNTERS
+from .errors import InspectorError
+from .policies import names_of_policies
+from .session import Session
+
+if TYPE_CHECKING:
+    from .widgets import Workbench
+
+NAME = "inspect"
+MODES = ("explore", "teach", "debug")
+ENDINGS = (".jsonl", ".json")
+
+
+class _Refused(Exception):
+    """The line is not what it should be, or asked for help only: there is nothing to show."""
+
+
+class _Parser(ArgumentParser):
+    """Never ends the process it runs in."""
+
+    def error(self, message: str) -> NoReturn:
+        raise _Refused(message)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise _Refused(message or "")
+
+
+def make_parser() -> ArgumentParser:
+    """What `%inspect` understands."""
+    parser = _Parser(
+        prog=f"%{NAME}",
+        description="Show a session in the workbench: see its tokens, drag the cut, compare plans.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("session", help="a session file, or a variable that holds a Session")
+    given = {"default": SUPPRESS}
+    parser.add_argument("--policy", metavar="NAME", help="the policy that plans (flue)", **given)
+    parser.add_argument("--cut", metavar="ID", help='first entry kept, or "end"', **given)
+    parser.add_argument("--at", metavar="ID", help="the moment that is planned: its last entry", **given)
+    parser.add_argument("--counter", metavar="NAME", help="what counts tokens (calibrated)", **given)
+    parser.add_argument("--window", metavar="TOKENS", type=int, help="the model's context window", **given)
+    parser.add_argument("--versus", metavar="NAME", help='another policy beside it, or "recorded"', **given)
+    parser.add_argument("--replay", action="store_true", help="live the whole session again", **given)
+    parser.add_argument("--mode", choices=MODES, help="explore, teach or debug", **given)
+    parser.add_argument("--follow", action="store_true", help="follow the file while it grows", **given)
+    return parser
+
+
+def inspect(line: str, variables: dict[str, Any] | None = None) -> Workbench | None:
+    """The workbench a line asks for; None where it asked for help. `variables` may hold a session by name.
+
+    Raises `ValueError` with a sentence for a line that makes no sense, and what `Workbench` raises.
+    """
+    try:
+        asked = make_parser().parse_args(shlex.split(line, posix=os.name == "posix"))
+    except _Refused as refused:
+        if not str(refused):
+            return None
+        raise ValueError(f"{refused}. %{NAME} --help tells what can be asked.") from None
+    from .widgets import Workbench
+
+    return Workbench(_find(asked, variables or {}), **_options(asked))
+
+
+def _find(asked: Namespace, variables: dict[str, Any]) -> Session | str:
+    found = variables.get(asked.session)
+    if isinstance(found, Session):
+        return found
+    name: str = asked.session
+    return name if os.name == "posix" else name.strip("\"'")
+
+
+def _options(asked: Namespace) -> dict[str, Any]:
+    options = {name: value for name, value in vars(asked).items() if name != "session"}
+    if (versus := options.get("versus")) is not None:
+        options["versus"] = {"recorded": True} if versus == "recorded" else {"policy": versus}
+    return options
+
+
+def complete(line: str, symbol: str, variables: dict[str, Any]) -> list[str]:
+    """What may stand where `symbol` is being written at the end of a line.
+
+    >>> complete("%inspect a.jsonl --policy keep-r", "keep-r", {})
+    ['keep-recent-turns']
+    >>> complete("%inspect a.jsonl --mo", "--mo", {})
+    ['--mode']
+    """
+    words = line.split()
+    before = words[-2] if symbol and len(words) > 1 else words[-1] if words else ""
+    return sorted(name for name in _choices(before, symbol, variables) if name.startswith(symbol))
+
+
+def _choices(before: str, symbol: str, variables: dict[str, Any]) -> Iterator[str]:
+    if before in ("--policy", "--versus"):
+        yield from names_of_policies()
+        if before == "--versus":
+            yield "recorded"
+    elif before == "--counter":
+        yield from (counter.name for counter in COUNTERS)
+    elif before == "--mode":
+        yield from MODES
+    elif symbol.startswith("-"):
+        yield from (name for action in make_parser()._actions for name in action.option_strings)
+    elif not before.startswith("--") or before in ("--follow", "--replay"):
+        yield from (name for name, value in variables.items() if isinstance(value, Session))
+        for path in glob(f"{escape(symbol)}*"):
+            if os.path.isdir(path):  # noqa: PTH112 - what is written, not where it leads
+                yield path + os.sep
+            elif path.endswith(ENDINGS):
+                yield path
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add `%inspect` to an IPython session: what `%load_ext inspector` calls."""
+    from IPython.core.error import UsageError
+
+    def inspect_line(line: str) -> Any:
+        try:
+            return inspect(line, shell.user_ns)
+        except (InspectorError, OSError, ValueError, ImportError) as error:
+            raise UsageError(_tell(error)) from None
+
+    inspect_line.__doc__ = make_parser().format_help()
+    shell.register_magic_function(inspect_line, "line", NAME)
+
+    def find(_: Any, event: Any) -> list[str]:
+        return complete(
+            event.line[: event.line.rfind(event.symbol) + len(event.symbol)], event.symbol, shell.user_ns
+        )
+
+    shell.set_hook("complete_command", find, str_key=f"%{NAME}")
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take `%inspect` away again."""
+    shell.magics_manager.magics["line"].pop(NAME, None)
+
+
+def _tell(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)

@@ -1,0 +1,56 @@
+"""What a user wants of a workbench: a few JSON values, their types, and what goes when another one comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import EditError
+
+NAMES = ("cut", "policy", "settings", "pins", "at", "versus")
+"""`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is."""
+_TYPES: dict[str, type[Any]] = {
+    "cut": str,
+    "policy": str,
+    "settings": dict,
+    "pins": list,
+    "at": str,
+    "versus": dict,
+}
+_WORDS: dict[type, str] = {str: "text", dict: "object", list: "list"}
+
+
+def pick_wanted(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `NAMES` that are there."""
+    return {name: values[name] for name in NAMES if name in values}
+
+
+def check_wanted(wanted: Mapping[str, Any]) -> None:
+    """Raise `EditError` for a value of another type than its name has."""
+    for name, value in wanted.items():
+        kind: type[Any] = _TYPES.get(name.removeprefix("versus."), object)
+        if not isinstance(value, kind):
+            raise EditError(name, f"{value!r:.60}", f"it is no {_WORDS[kind]}")
+        if kind is list and not all(isinstance(item, str) for item in value):
+            raise EditError(name, f"{value!r:.60}", "they are names of entries or blocks")
+
+
+def carry_over(wanted: dict[str, Any], previous: Mapping[str, Any]) -> dict[str, Any]:
+    """What belonged to the moment or the policy before goes with it, unless it was set anew together.
+
+    Another moment has no cut and no pins yet; another policy places its own cut, with its own settings.
+    """
+    out = dict(wanted)
+    if wanted["at"] != previous["at"]:
+        if wanted["cut"] == previous["cut"]:
+            out["cut"] = ""
+        if wanted["pins"] == previous["pins"]:
+            out["pins"] = []
+        if wanted["versus"] == previous["versus"]:
+            out["versus"] = {k: v for k, v in wanted["versus"].items() if k not in ("cut", "pins")}
+    if wanted["policy"] != previous["policy"]:
+        if wanted["settings"] == previous["settings"]:
+            out["settings"] = {}
+        if wanted["cut"] == previous["cut"]:
+            out["cut"] = ""
+    return out

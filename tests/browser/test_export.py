@@ -1,0 +1,250 @@
+"""The exported page from file:// with the network off; the dialog that makes it; notebooks as plain HTML."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Browser, Page, expect
+
+from inspector.bundled import open_bundled
+from inspector.desk import Desk
+from inspector.disk import open_session
+from inspector.export import export_html
+from inspector.still import Snapshot
+from tests.browser.conftest import Watch
+from tests.browser.lab import SHOTS, Lab, open_notebook, run_all
+from tests.browser.traffic import Traffic
+from tests.shared import SHARED
+
+REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-3auto-compactions-893l.jsonl"
+
+Open = Callable[..., tuple[Page, list[str]]]
+
+
+@pytest.fixture(scope="module")
+def desk() -> Desk:
+    """The real session where it is beside this checkout, else the bundled one."""
+    session = open_session(REAL) if REAL.exists() else open_bundled()
+    desk = Desk(session, "flue")
+    desk.answer({"versus": {"policy": "keep-recent-turns"}})
+    return desk
+
+
+@pytest.fixture(scope="module")
+def exported(desk: Desk, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    done = export_html(desk, tmp_path_factory.mktemp("page") / "page.html")
+    assert done.size < 1_500_000
+    return done.path
+
+
+@pytest.fixture
+def show(browser: Browser) -> Iterator[Open]:
+    """Opens a file in a browser that is offline; what the page asked for and complained of comes with it."""
+    contexts = []
+
+    def show(path: Path, hash: str = "", **options: object) -> tuple[Page, list[str]]:
+        given = {"viewport": {"width": 1280, "height": 900}, "offline": True, "accept_downloads": True}
+        context = browser.new_context(**{**given, **options})  # type: ignore[arg-type]
+        contexts.append(context)
+        page, told = context.new_page(), []
+        page.on("console", lambda message: told.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: told.append(f"error: {error}"))
+        page.on("request", lambda request: told.append(f"request: {request.url}"))
+        page.goto(f"file://{path}{hash}")
+        asked = told.index(f"request: file://{path}")
+        del told[asked]
+        return page, told
+
+    yield show
+    for context in contexts:
+        context.close()
+
+
+def place(page: Page) -> int:
+    return int(page.get_by_test_id("cut-handle").get_attribute("aria-valuenow") or -1)
+
+
+def after(page: Page) -> str:
+    return page.get_by_test_id("gauge-after").inner_text()
+
+
+def test_the_page_opens_offline_and_the_cut_is_dragged(exported: Path, show: Open, desk: Desk) -> None:
+    page, told = show(exported)
+    handle = page.get_by_test_id("cut-handle")
+    handle.wait_for()
+    place_before, shown = place(page), after(page)
+    grip, lanes = handle.bounding_box(), page.get_by_test_id("lanes").bounding_box()
+    assert grip is not None
+    assert lanes is not None
+    page.mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(lanes["x"] + lanes["width"] * 0.75, lanes["y"] + 20, steps=12)
+    page.mouse.up()
+    assert place(page) > place_before
+    expect(page.locator(".ci[aria-busy]")).to_have_count(0)
+    assert after(page) != shown
+    # What the page says of this cut is what Python says of it.
+    name = desk.plan.cuts.ids[place(page)]
+    desk.answer({"cut": name})
+    expect(page.get_by_test_id("recipe")).to_contain_text(f"cut='{name}'")
+    expect(page.get_by_test_id("cut-handle")).to_have_attribute(
+        "aria-valuetext", re.compile(f"{(desk.plan.after + desk.plan.hidden) / 1000:.1f}k after")
+    )
+    for note in desk.plan.notes:
+        expect(page.locator(".ci")).to_contain_text(note)
+    desk.answer({"cut": ""})
+    page.wait_for_timeout(500)
+    assert told == []
+
+
+def test_policies_are_switched_and_compared_without_a_kernel(exported: Path, show: Open) -> None:
+    page, told = show(exported)
+    picker = page.get_by_test_id("policy")
+    picker.wait_for()
+    names = picker.locator("option").evaluate_all("nodes => nodes.map(node => node.value)")
+    assert {"flue", "keep-recent-turns", "claude-code", "codex"} <= set(names)
+    seen = {after(page)}
+    for name in ("keep-recent-turns", "codex"):
+        picker.select_option(name)
+        expect(page.get_by_test_id("recipe")).to_contain_text(f"'{name}'")
+        expect(page.locator(".ci[aria-busy]")).to_have_count(0)
+        seen.add(after(page))
+    assert len(seen) == 3
+    assert told == []
+
+
+def test_a_block_is_opened_from_the_page(exported: Path, show: Open, desk: Desk) -> None:
+    page, told = show(exported)
+    page.get_by_test_id("fates").locator("[data-fold]").first.click()
+    page.get_by_test_id("fate-row").nth(1).click()
+    block = page.get_by_test_id("block")
+    block.get_by_role("button", name="Show its text").click()
+    body = page.locator(".ci-body, .ci-bodies").first
+    expect(body).to_be_visible()
+    expect(page.locator(".ci")).to_contain_text("decided by")
+    expect(page.locator(".ci")).not_to_contain_text("left out of this page")
+    assert told == []
+
+
+def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: Open) -> None:
+    page, told = show(exported)
+    knob = page.get_by_test_id("knob-keep-recent-tokens.tokens")
+    knob.wait_for()
+    shown = after(page)
+    if knob.is_enabled():
+        knob.fill("30000")
+        knob.press("Enter")
+        expect(page.get_by_test_id("error")).to_contain_text("needs a kernel")
+        expect(knob).to_have_value("20000")
+    else:
+        expect(page.get_by_test_id("rules")).to_contain_text("kernel")
+    assert after(page) == shown
+    expect(page.locator(".ci[aria-busy]")).to_have_count(0)
+    assert told == []
+
+
+def test_a_link_opens_the_page_at_a_block(exported: Path, show: Open, desk: Desk) -> None:
+    live = desk.moment.live
+    row = int(live.start[desk.plan.place or 0])
+    entry = desk.moment.entries[live.entries[live.position[row]]].id
+    page, told = show(exported, f"#ci={entry}/{live.block[row]}")
+    expect(page.get_by_test_id("block")).to_contain_text("turn")
+    assert told == []
+
+
+def test_without_scripts_the_page_shows_the_picture(exported: Path, show: Open) -> None:
+    page, _ = show(exported, java_script_enabled=False)
+    expect(page.locator("svg")).to_be_visible()
+    expect(page.locator("svg text").first).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 560])
+def test_how_the_page_looks(exported: Path, show: Open, dark: bool, width: int) -> None:
+    """For the eye: the screenshots; for the machine: nothing sticks out."""
+    viewport = {"width": width, "height": 900}
+    page, told = show(exported, color_scheme="dark" if dark else "light", viewport=viewport)
+    page.get_by_test_id("cut-handle").wait_for()
+    page.wait_for_timeout(300)
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"page-{'dark' if dark else 'light'}-{width}.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator(".ci").get_attribute("data-theme") == ("dark" if dark else "light")
+    assert told == []
+
+
+def test_the_button_shows_what_is_taken_out_and_hands_the_page_to_the_browser(
+    page: Page, lab: Lab, watch: Watch, show: Open, tmp_path: Path
+) -> None:
+    name = lab.write_notebook(
+        "export.ipynb", "from inspector import Workbench, open_bundled\nwb = Workbench(open_bundled())\nwb"
+    )
+    open_notebook(page, lab, name)
+    run_all(page)
+    page.get_by_test_id("export").click()
+    dialog = page.get_by_test_id("exporter")
+    expect(dialog.get_by_test_id("export-told")).to_contain_text("found", timeout=60_000)
+    rows = dialog.locator("tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows.first).to_contain_text(re.compile(r"user [0-9a-f]{8}"))
+    expect(dialog).not_to_contain_text("marit")
+    dialog.screenshot(path=SHOTS / "exporter.png") if SHOTS.mkdir(exist_ok=True) is None else None
+    with page.expect_download(timeout=120_000) as waiting:
+        dialog.get_by_role("button", name="Save page").click()
+    target = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(target)
+    assert target.suffix == ".html"
+    expect(dialog.get_by_test_id("export-told")).to_contain_text("Saved as")
+    assert watch.strangers(lab) == []
+    saved, told = show(target)
+    saved.get_by_test_id("cut-handle").wait_for()
+    assert "marit" not in saved.locator(".ci").inner_text()
+    assert saved.get_by_test_id("export").count() == 0
+    assert told == []
+
+
+def test_nbconvert_gives_a_picture_that_needs_no_network(
+    show: Open, tmp_path: Path, traffic: Traffic
+) -> None:
+    """Executed without keeping widget state, which only a network could draw."""
+    code = "from inspector import Workbench, open_bundled\nWorkbench(open_bundled())"
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(new_notebook(cells=[new_code_cell(code)], metadata=kernel), tmp_path / "note.ipynb")
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", str(tmp_path / "note.ipynb")]
+    command.append("--ExecutePreprocessor.store_widget_state=False")
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    page, _ = show(tmp_path / "note.html")
+    image = page.locator("img[src^='data:image/svg']")
+    expect(image).to_be_visible()
+    assert image.evaluate("node => node.complete && node.naturalWidth") == 960
+    expect(page.locator("summary")).to_contain_text("Flue (May 2026)")
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / "nbconvert.png")
+    page.locator("summary").click()
+    expect(page.locator("table")).to_contain_text("tool output")
+    # nbconvert's own template asks for two libraries, ours or not; neither is there, and neither is needed.
+    assert {url.split("/")[2] for url in traffic.take_strangers()} <= {"cdnjs.cloudflare.com"}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_how_the_picture_looks(desk: Desk, show: Open, tmp_path: Path, dark: bool) -> None:
+    told = Desk(desk.session, ledger=desk.ledger).answer({})
+    snapshot = Snapshot((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
+    path = tmp_path / "still.svg"
+    path.write_text(snapshot.svg)
+    page, asked = show(path, color_scheme="dark" if dark else "light")
+    ground = page.evaluate("getComputedStyle(document.querySelector('rect:not(pattern rect)')).fill")
+    assert ground == ("rgb(17, 20, 24)" if dark else "rgb(255, 255, 255)")
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"still-{'dark' if dark else 'light'}.png")
+    assert asked == []
+    assert json.dumps(snapshot.svg).isascii() or "→" in snapshot.svg

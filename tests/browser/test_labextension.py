@@ -1,0 +1,362 @@
+"""A session file as a document of JupyterLab: every way to it, and what it does there."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Response, expect
+
+from inspector.bundled import write_story
+from tests.browser.lab import (
+    READY,
+    WORKBENCH,
+    Lab,
+    Watch,
+    find_file,
+    open_lab,
+    screenshot,
+    set_theme,
+    wait_until_restored,
+)
+
+CLOSE_ALL = "window.jupyterapp.commands.execute('application:close-all')"
+RUN = "([command, args]) => { window.jupyterapp.commands.execute(command, args) }"
+
+
+def run(page: Page, command: str, **args: Any) -> None:
+    """Run a command of JupyterLab, without waiting for its end."""
+    page.evaluate(RUN, [command, args])
+
+
+def settle(page: Page, document: str = ".ci-document:visible") -> Locator:
+    """Until a document shows its session and waits for nothing; returns it."""
+    found = page.locator(document)
+    found.get_by_test_id("cut-handle").wait_for()
+    expect(found.locator(".ci[aria-busy]")).to_have_count(0)
+    return found
+
+
+def wait_until(fulfilled: Callable[[], bool], page: Page, seconds: float = 15) -> None:
+    """Look again and again, while the page goes on."""
+    end = time.monotonic() + seconds
+    while not fulfilled():
+        assert time.monotonic() < end, "it did not happen"
+        page.wait_for_timeout(50)
+
+
+def choose_policy(document: Locator, name: str) -> None:
+    document.get_by_test_id("policy").select_option(name)
+    expect(document.get_by_test_id("recipe")).to_contain_text(name)
+
+
+def choose_block(document: Locator) -> str:
+    """Look at the second step's block by keyboard; returns what is told of it."""
+    lanes = document.get_by_role("grid").first
+    for _ in range(2):
+        lanes.press("ArrowRight")
+    expect(document.get_by_test_id("pin")).to_be_visible()
+    return document.get_by_test_id("block").inner_text()
+
+
+@pytest.fixture
+def quiet(watch: Watch, lab: Lab) -> Any:
+    """Nothing is complained of, and nothing is asked of any other host."""
+    yield watch
+    assert watch.strangers(lab) == []
+    assert watch.errors == []
+
+
+@pytest.mark.parametrize("name", ["clicked.session.jsonl", "clicked.session.json"])
+def test_a_double_click_opens_a_session_file(page: Page, lab: Lab, quiet: Watch, name: str) -> None:
+    lab.write_session(name)
+    open_lab(page, lab)
+    find_file(page, name).dblclick()
+    document = settle(page)
+    expect(document).to_contain_text("Every high water an hour early")
+    assert lab.api("kernels") == [], "no kernel is started for it"
+
+
+def test_the_document_fills_its_panel_and_scrolls_there(page: Page, lab: Lab, quiet: Watch) -> None:
+    name = lab.write_session("large.session.jsonl")
+    open_lab(page, lab)
+    find_file(page, name).dblclick()
+    document = settle(page)
+    box, panel = document.bounding_box(), page.locator(".jp-Document:visible").bounding_box()
+    assert box is not None
+    assert panel is not None
+    assert box["height"] == pytest.approx(panel["height"], abs=3)
+    scroll = document.evaluate("node => { node.scrollTop = 400; return node.scrollTop }")
+    assert scroll == 400
+    gauge = document.get_by_test_id("gauge-before").bounding_box()
+    assert gauge is not None
+    assert gauge["y"] >= box["y"], "the gauge stays in sight"
+    document.evaluate("node => { node.scrollTop = 0 }")
+    grounds = []
+    for dark in (True, False):
+        set_theme(page, dark)
+        screenshot(page, f"document-{'dark' if dark else 'light'}")
+        grounds.append(document.evaluate("node => getComputedStyle(node).backgroundColor"))
+    assert grounds[0] != grounds[1]
+
+
+def test_a_plain_jsonl_keeps_its_editor_and_has_the_inspector_under_open_with(
+    page: Page, lab: Lab, quiet: Watch
+) -> None:
+    name = lab.write_session("plain.jsonl")
+    open_lab(page, lab)
+    factories = page.evaluate(
+        """name => {
+          const registry = window.jupyterapp.docRegistry;
+          const factories = registry.preferredWidgetFactories(name).map(factory => factory.name);
+          return [registry.defaultWidgetFactory(name).name, factories,
+            registry.getFileTypesForPath(name).map(type => type.name)] }""",
+        name,
+    )
+    assert factories[0] != "Compaction Inspector"
+    assert "Compaction Inspector" in factories[1]
+    assert len(factories[2]) == len(set(factories[2]))
+    find_file(page, name).click(button="right")
+    page.get_by_text("Open With").hover()
+    page.get_by_role("menuitem", name="Compaction Inspector").click()
+    settle(page)
+
+
+def test_the_context_menu_inspects_session_files_and_is_silent_on_others(
+    page: Page, lab: Lab, quiet: Watch
+) -> None:
+    name = lab.write_session("menu.jsonl")
+    other = lab.write_notebook("menu.ipynb", "1")
+    open_lab(page, lab)
+    find_file(page, other).click(button="right")
+    page.get_by_role("menuitem", name="Rename").wait_for()
+    expect(page.get_by_role("menuitem", name="Inspect compaction")).to_have_count(0)
+    page.keyboard.press("Escape")
+    find_file(page, name).click(button="right")
+    page.get_by_role("menuitem", name="Inspect compaction").click()
+    settle(page)
+
+
+def test_the_palette_opens_the_selected_file(page: Page, lab: Lab, quiet: Watch) -> None:
+    name = lab.write_session("palette.jsonl")
+    open_lab(page, lab)
+    find_file(page, name).click()
+    run(page, "apputils:activate-command-palette")
+    box = page.locator(".jp-ModalCommandPalette .lm-CommandPalette-input")
+    box.fill("Open a Session File")
+    page.locator(".lm-CommandPalette-item[data-command='context-inspector:open']").first.click()
+    settle(page)
+
+
+def test_the_palette_asks_for_a_file_where_none_is_selected(page: Page, lab: Lab, quiet: Watch) -> None:
+    name = lab.write_session("asked.jsonl")
+    open_lab(page, lab)
+    run(page, "context-inspector:open")
+    dialog = page.locator(".jp-Dialog")
+    expect(dialog.locator(".jp-DirListing-item[title^='Name: 01-open']")).to_have_count(0)
+    dialog.locator(f".jp-DirListing-item[title^='Name: {name}']").click()
+    dialog.get_by_role("button", name="Select").or_(dialog.get_by_role("button", name="Open")).last.click()
+    settle(page)
+
+
+def test_the_launcher_offers_the_bundled_session_or_a_file(page: Page, lab: Lab, quiet: Watch) -> None:
+    open_lab(page, lab)
+    page.locator(".jp-LauncherCard", has_text="Compaction Inspector").locator("visible=true").click()
+    expect(page.get_by_role("button", name="Choose a file")).to_be_visible()
+    page.get_by_role("button", name="The bundled session").click()
+    expect(settle(page)).to_contain_text("Every high water an hour early")
+    run(page, "context-inspector:open-bundled")
+    page.wait_for_timeout(200)
+    assert page.locator(".ci-document").count() == 1, "the one that is open is shown again"
+
+
+def test_the_notebook_button_inserts_the_cell_that_opens_a_file(page: Page, lab: Lab, quiet: Watch) -> None:
+    lab.write_session("runs/one.jsonl")
+    (lab.notebooks / "deep").mkdir(exist_ok=True)
+    name = lab.write_notebook("deep/button.ipynb", "1 + 1")
+    page.goto(lab.url(name))
+    page.wait_for_selector(".jp-NotebookPanel .jp-Notebook")
+    page.evaluate(READY)
+    page.locator("[data-jp-item-name='inspect-compaction']").get_by_role("button").click()
+    dialog = page.locator(".jp-Dialog")
+    dialog.locator(".jp-BreadCrumbs-home").click()
+    dialog.locator(".jp-DirListing-item[title^='Name: runs']").dblclick()
+    dialog.locator(".jp-DirListing-item[title^='Name: one.jsonl']").click()
+    dialog.get_by_role("button", name="Select").or_(dialog.get_by_role("button", name="Open")).last.click()
+    page.wait_for_function("() => window.jupyterapp.shell.currentWidget.content.widgets.length === 2")
+    cell = page.evaluate(
+        """() => {
+          const { model } = window.jupyterapp.shell.currentWidget.content.widgets[1];
+          return [model.type, model.sharedModel.getSource(), model.executionCount] }"""
+    )
+    assert cell == ["code", 'from inspector import Workbench\n\nWorkbench("../runs/one.jsonl")', None]
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.locator(".jp-Notebook").get_by_test_id("cut-handle").wait_for()
+
+
+def test_a_file_that_is_no_session_is_told_in_a_sentence_and_can_be_tried_again(
+    page: Page, lab: Lab, watch: Watch
+) -> None:
+    place = lab.notebooks / "broken.session.json"
+    place.write_text('{"a":')
+    open_lab(page, lab)
+    find_file(page, place.name).dblclick()
+    failure = page.get_by_test_id("failure")
+    expect(failure).to_have_text("broken.session.json is not a session this package can read")
+    screenshot(page, "document-broken")
+    assert str(lab.notebooks) not in page.locator(".ci-document").inner_text()
+    place.write_bytes(write_story())
+    page.get_by_role("button", name="Try again").click()
+    settle(page)
+    page.evaluate(CLOSE_ALL)
+    place.write_text("[]")
+    find_file(page, place.name).dblclick()
+    page.get_by_role("button", name="Open as text").click()
+    page.locator(".jp-FileEditor").wait_for()
+    assert watch.strangers(lab) == []
+    assert all("422" in error for error in watch.errors), watch.errors
+
+
+def test_sixty_megabytes_stay_on_the_server(page: Page, lab: Lab, quiet: Watch) -> None:
+    place = lab.notebooks / "heavy.session.jsonl"
+    size = 0
+    with place.open("w") as file:
+        for line in write_story().decode().splitlines():
+            size += file.write(fatten(line) + "\n")
+    assert size > 60_000_000
+    sizes: list[int] = []
+
+    def weigh(response: Response) -> None:
+        if "/static/" not in response.url:
+            sizes.append(int(response.headers.get("content-length", 0)))
+
+    open_lab(page, lab)
+    page.on("response", weigh)
+    start = time.monotonic()
+    find_file(page, place.name).dblclick()
+    page.locator(WORKBENCH).wait_for()
+    print(f"\n{size / 1e6:.0f} MB open in {time.monotonic() - start:.2f} s, largest answer {max(sizes):,} B")
+    assert max(sizes) < 500_000
+    expect(page.get_by_test_id("work")).to_be_hidden(timeout=60_000)
+    place.unlink()
+
+
+def fatten(line: str) -> str:
+    """A row of the story with half a megabyte more in each tool's output."""
+    row = json.loads(line)
+    content = row.get("message", {}).get("content")
+    for block in content if isinstance(content, list) else []:
+        if block.get("type") == "tool_result":
+            block["content"] = f"{block['content']}\n" + "tide tables of the harbour\n" * 20_000
+    return json.dumps(row)
+
+
+def test_a_reload_shows_the_same_plan(page: Page, lab: Lab, quiet: Watch) -> None:
+    name = lab.write_session("again.session.jsonl")
+    open_lab(page, lab)
+    find_file(page, name).dblclick()
+    document = settle(page)
+    choose_policy(document, "keep-recent-turns")
+    document.get_by_test_id("cut-handle").press("PageUp")
+    settle(page)
+    recipe = document.get_by_test_id("recipe").locator("code").inner_text()
+    cut = re.search(r"cut='([^']+)'", recipe)
+    assert cut is not None
+    workspaces = lab.notebooks.parent / "workspaces"
+    wait_until(lambda: any(cut[1] in path.read_text() for path in workspaces.iterdir()), page)
+    page.goto(page.url.split("?")[0])
+    wait_until_restored(page)
+    document = settle(page)
+    expect(document.get_by_test_id("recipe").locator("code")).to_have_text(recipe)
+
+
+def test_the_screen_follows_a_file_that_grows(page: Page, lab: Lab, quiet: Watch) -> None:
+    name = lab.write_session("growing.session.jsonl", lines=100)
+    open_lab(page, lab)
+    find_file(page, name).dblclick()
+    document = settle(page)
+    expect(document.locator(".ci-header")).to_contain_text("100 records")
+    with (lab.notebooks / name).open("ab") as file:
+        file.writelines(write_story().splitlines(keepends=True)[100:300])
+    expect(document.locator(".ci-header")).to_contain_text("300 records")
+
+
+def test_two_documents_do_not_know_of_each_other(page: Page, lab: Lab, quiet: Watch) -> None:
+    one, two = lab.write_session("one.session.jsonl"), lab.write_session("two.session.jsonl")
+    open_lab(page, lab)
+    find_file(page, one).dblclick()
+    settle(page)
+    run(page, "docmanager:open", path=two, options={"mode": "split-right"})
+    expect(page.locator(".ci-document:visible")).to_have_count(2)
+    documents = page.locator(".ci-document")
+    for i in (0, 1):
+        documents.nth(i).get_by_test_id("cut-handle").wait_for()
+    before = documents.nth(0).get_by_test_id("recipe").inner_text()
+    choose_policy(documents.nth(1), "keep-recent-turns")
+    assert documents.nth(0).get_by_test_id("recipe").inner_text() == before
+    screenshot(page, "document-two")
+    page.locator(".lm-TabBar-tab", has_text=two).locator(".lm-TabBar-tabCloseIcon").click()
+    expect(page.locator(".ci-document")).to_have_count(1)
+    choose_policy(documents.nth(0), "codex")
+
+
+def test_a_document_that_the_server_forgot_is_opened_again_as_it_was(
+    page: Page, lab: Lab, watch: Watch
+) -> None:
+    name = lab.write_session("forgotten.session.jsonl")
+    open_lab(page, lab)
+    find_file(page, name).dblclick()
+    document = settle(page)
+    choose_policy(document, "keep-recent-turns")
+    (desk,) = {found[1] for url in watch.requests if (found := re.search(r"desks/([^/?]+)", url))}
+    with page.expect_response(lambda response: response.url.split("?")[0].endswith("/inspector/open")):
+        lab.ask(f"inspector/desks/{desk}", "DELETE")
+    settle(page)
+    expect(document.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
+    choose_policy(document, "codex")
+    expect(document.get_by_test_id("error")).to_be_hidden()
+    assert watch.strangers(lab) == []
+
+
+def test_a_link_opens_its_block(page: Page, lab: Lab, quiet: Watch) -> None:
+    name = lab.write_session("linked.jsonl")
+    open_lab(page, lab)
+    run(page, "context-inspector:open", path=name)
+    document = settle(page)
+    told = choose_block(document)
+    page.keyboard.press("y")
+    page.wait_for_function("navigator.clipboard.readText().then(text => text.includes('#ci='))")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{lab.base}/lab/tree/{name}#ci=")
+    page.evaluate(CLOSE_ALL)
+    page.goto("about:blank")
+    page.goto(link.replace("#", "?reset#"))
+    wait_until_restored(page)
+    document = settle(page)
+    expect(document.get_by_test_id("pin")).to_be_visible()
+    assert document.get_by_test_id("block").inner_text() == told
+
+
+def test_without_the_server_extension_a_kernel_reads_the_file(page: Page, lab: Lab, watch: Watch) -> None:
+    """As in JupyterLite, where nobody answers below /inspector."""
+    name = lab.write_session("kernel.session.jsonl")
+    page.route(
+        "**/inspector/**",
+        lambda route: route.fulfill(status=404, content_type="text/html", body="<!doctype html>not here"),
+    )
+    open_lab(page, lab)
+    find_file(page, name).dblclick()
+    document = settle(page)
+    kernels = lab.api("kernels")
+    assert isinstance(kernels, list)
+    assert len(kernels) == 1
+    choose_policy(document, "keep-recent-turns")
+    choose_block(document)
+    page.evaluate(CLOSE_ALL)
+    wait_until(lambda: lab.api("kernels") == [], page)
+    assert watch.strangers(lab) == []
+    assert all("404" in error for error in watch.errors), watch.errors

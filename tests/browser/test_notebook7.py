@@ -1,0 +1,80 @@
+"""The same in Notebook 7, which runs the same extension on pages of its own."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.lab import (
+    READY,
+    RUN_ALL,
+    WORKBENCH,
+    Lab,
+    Watch,
+    find_file,
+    screenshot,
+    wait_until_restored,
+)
+
+
+def test_a_double_click_in_the_tree_opens_the_document(page: Page, lab: Lab, watch: Watch) -> None:
+    name = lab.write_session("seven.session.jsonl")
+    page.goto(f"{lab.base}/tree?token={lab.token}")
+    page.wait_for_selector(".jp-DirListing-item")
+    wait_until_restored(page)
+    with page.context.expect_page() as opened:
+        find_file(page, name).dblclick()
+    tab = opened.value
+    seen = Watch(tab)
+    try:
+        tab.wait_for_selector(WORKBENCH)
+        expect(tab.locator(".ci-document")).to_contain_text("Every high water an hour early")
+        policy = tab.get_by_test_id("policy")
+        policy.select_option("keep-recent-turns")
+        expect(tab.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
+        lanes = tab.get_by_role("grid").first
+        lanes.press("ArrowRight")
+        expect(tab.get_by_test_id("pin")).to_be_visible()
+        tab.keyboard.press("y")
+        tab.wait_for_function("navigator.clipboard.readText().then(text => text.includes('#ci='))")
+        link = tab.evaluate("navigator.clipboard.readText()")
+        assert link.split("#")[0].split("?")[0] == tab.url.split("#")[0].split("?")[0]
+        assert "token" not in link
+        screenshot(tab, "document-notebook7")
+        assert lab.api("kernels") == []
+        assert seen.errors == []
+        assert seen.strangers(lab) == []
+    finally:
+        tab.close()
+    assert watch.errors == [], "\n".join(watch.errors)
+    assert watch.strangers(lab) == []
+
+
+def test_the_context_menu_of_the_tree_inspects_a_plain_file(page: Page, lab: Lab) -> None:
+    name = lab.write_session("seven.jsonl")
+    page.goto(f"{lab.base}/tree?token={lab.token}")
+    page.wait_for_selector(".jp-DirListing-item")
+    wait_until_restored(page)
+    find_file(page, name).click(button="right")
+    with page.context.expect_page() as opened:
+        page.get_by_role("menuitem", name="Inspect compaction").click()
+    opened.value.wait_for_selector(WORKBENCH)
+    opened.value.close()
+
+
+def test_the_workbench_runs_in_a_notebook(page: Page, lab: Lab, watch: Watch) -> None:
+    name = lab.write_notebook(
+        "seven.ipynb", "from inspector import Workbench, open_bundled\nWorkbench(open_bundled())"
+    )
+    page.goto(f"{lab.base}/notebooks/{name}?token={lab.token}")
+    page.wait_for_selector(".jp-Notebook")
+    wait_until_restored(page)
+    page.evaluate(READY)
+    page.evaluate(RUN_ALL)
+    handle = page.locator(".jp-OutputArea").get_by_test_id("cut-handle")
+    handle.wait_for()
+    before = handle.get_attribute("aria-valuenow")
+    handle.press("PageUp")
+    expect(handle).not_to_have_attribute("aria-valuenow", before or "")
+    expect(page.locator("[data-jp-item-name='inspect-compaction']")).to_be_visible()
+    assert watch.strangers(lab) == []
+    assert watch.errors == [], "\n".join(watch.errors)

@@ -1,0 +1,96 @@
+"""The oldest JupyterLab that is supported, with the wheel installed where there is no Node."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.lab import ROOT, WORKBENCH, Lab, Watch, find_file, open_lab, screenshot, start_lab
+
+OLDEST = "4.2.0"
+FEW = 40  # seconds without a byte before an index counts as out of reach
+
+
+def call(*command: object, env: dict[str, str]) -> str:
+    done = subprocess.run([str(part) for part in command], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def oldest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A server of that version in an environment of its own, with nothing on PATH but that environment."""
+    home = tmp_path_factory.mktemp("oldest")
+    empty = home / "empty"
+    empty.mkdir()
+    bare = {**os.environ, "PATH": str(empty), "PYTHONPATH": ""}
+    build = ("-m", "build", "--wheel", "--no-isolation", "--outdir", home / "dist", ROOT)
+    call(sys.executable, *build, env=bare)
+    (wheel,) = (home / "dist").glob("*.whl")
+    place = home / "venv"
+    venv.create(place, with_pip=False)
+    python = place / "bin" / "python"
+    pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
+    asked = (
+        "install",
+        "--quiet",
+        "--timeout",
+        FEW,
+        "--retries",
+        1,
+        wheel,
+        f"jupyterlab=={OLDEST}",
+        "ipykernel",
+    )
+    done = subprocess.run([str(part) for part in (*pip, *asked)], env=bare, capture_output=True, text=True)
+    if done.returncode != 0 and "(from versions: none)" in done.stderr:
+        pytest.skip(f"no package index can be reached: {done.stderr.splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+    path = str(python.parent)
+    with start_lab(home / "lab", str(python), PATH=path, PYTHONPATH="") as lab:
+        yield lab
+
+
+def test_a_double_click_opens_a_session_in_the_oldest_jupyterlab(oldest: Lab, browser: Browser) -> None:
+    name = oldest.write_session("old.session.jsonl")
+    window = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = window.new_page()
+    watch = Watch(page)
+    try:
+        open_lab(page, oldest)
+        version = page.evaluate("() => window.jupyterapp.version")
+        assert version == OLDEST
+        find_file(page, name).dblclick()
+        page.locator(WORKBENCH).wait_for()
+        expect(page.locator(".ci-document")).to_contain_text("Every high water an hour early")
+        page.get_by_test_id("policy").select_option("keep-recent-turns")
+        expect(page.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
+        find_file(page, name).click(button="right")
+        page.get_by_role("menuitem", name="Inspect compaction").wait_for()
+        page.keyboard.press("Escape")
+        screenshot(page, "document-oldest")
+        assert watch.strangers(oldest) == []
+        assert watch.errors == []
+    finally:
+        window.close()
+
+
+def test_the_installed_wheel_is_known_to_jupyter(oldest: Lab) -> None:
+    python = oldest.notebooks.parents[1] / "venv" / "bin" / "python"
+    bare = {**os.environ, "PATH": str(python.parent), "PYTHONPATH": ""}
+    done = subprocess.run(
+        [str(python), "-m", "jupyter", "labextension", "list"], env=bare, capture_output=True, text=True
+    )
+    found = [line for line in (done.stdout + done.stderr).splitlines() if "context-inspector" in line]
+    assert len(found) == 1
+    assert "enabled" in found[0]
+    assert "OK" in found[0]
+    assert "compaction-inspector" in found[0]
+    assert Path(oldest.log).read_text().count("inspector | extension was successfully loaded") == 1

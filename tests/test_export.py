@@ -1,0 +1,91 @@
+"""An exported page is written whole or not at all, and over nothing that is not ours."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector import detector
+from inspector.bundled import open_bundled, write_story
+from inspector.desk import Desk
+from inspector.disk import open_session
+from inspector.errors import RedactionError
+from inspector.export import Exported, export_html
+from inspector.session import Session
+from inspector.widgets import Workbench
+from tests.exported import unpack_page
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    """A short one: a page of it is made at once."""
+    whole = open_bundled()
+    return whole.at(whole.entries[30].id)
+
+
+def export(session: Session, path: Path, **options: object) -> Exported:
+    return export_html(Desk(session), path, policies=[], **options)  # type: ignore[arg-type]
+
+
+def test_a_page_is_written_and_told_of(session: Session, tmp_path: Path) -> None:
+    done = export(session, tmp_path / "page.html")
+    assert done.path == tmp_path / "page.html"
+    assert done.path.stat().st_size == done.size
+    assert repr(done).startswith("Exported(page.html, ")
+    assert {finding.kind for finding in done.redacted} == {"user"}
+    assert done.redacted[0].name in repr(done)
+    assert list(tmp_path.iterdir()) == [done.path]
+
+
+def test_our_own_page_is_written_over_and_no_other_file_is(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    first = export(session, path)
+    export(session, path, keep=[first.redacted[0].name])
+    for other in ("<!doctype html><title>notes</title>", '{"type": "user"}'):
+        path.write_text(other)
+        with pytest.raises(FileExistsError, match="no exported page"):
+            export(session, path)
+        assert path.read_text() == other
+    export(session, path, replace=True)
+    assert unpack_page(path.read_text())
+    with pytest.raises(IsADirectoryError):
+        export(session, tmp_path, replace=True)
+
+
+def test_nothing_is_written_when_secrets_cannot_be_looked_for(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "page.html"
+    export(session, path)
+    before = path.read_bytes()
+    monkeypatch.setattr(detector, "_OURS", (None,))
+    with pytest.raises(RedactionError, match="Nothing was written, because it may hold secrets"):
+        export(session, path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_a_session_a_desk_and_a_workbench_can_be_exported(tmp_path: Path) -> None:
+    source = tmp_path / "story.jsonl"
+    source.write_bytes(write_story())
+    target = tmp_path / "page.html"
+    workbench = Workbench(source, "keep-recent-turns")
+    for what in (source, open_session(source), workbench.desk):
+        done = export_html(what, target, policies=["flue"])
+        held, _ = unpack_page(target.read_text())
+        assert done.size < 1_500_000
+        assert "flue" in held["plans"]
+    done = workbench.export_html(target, policies=[])
+    held, _ = unpack_page(target.read_text())
+    assert list(held["plans"]) == ["keep-recent-turns"]
+    with pytest.raises(TypeError, match="belong to a session"):
+        export_html(workbench, target, window=1000)
+
+
+def test_the_detector_is_loaded_only_when_somebody_exports() -> None:
+    script = "import sys, inspector.export, inspector.widgets; print('detect_secrets' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

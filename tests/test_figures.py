@@ -1,0 +1,286 @@
+"""Charts to take away hold the numbers of what they draw, and nothing that a file could make them do."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import sessions
+
+from inspector import (
+    POLICIES,
+    FigureError,
+    Session,
+    count_tokens,
+    find_policy,
+    make_plan,
+    open_bundled,
+    replay,
+)
+from inspector.figures import STAYS, draw_figure, find_flows, find_fullest, make_template, plain, sum_sections
+from inspector.history import trace_history
+from inspector.palette import HUES, NEUTRALS
+from inspector.plan import Plan
+from inspector.table import FATES
+from inspector.view import ALL_SECTIONS
+
+TOKENS = Path(__file__).parents[1] / "js" / "style" / "tokens.css"
+NAMES = [policy.name for policy in POLICIES]
+HOSTILE = '<b>bold</b> <a href="javascript:alert(1)">here</a> $\\href{x}{y}$ &lt;i&gt; \u202e\x1b[31m'
+
+
+def fullest() -> Plan:
+    session = open_bundled()
+    ledger = count_tokens(session, "calibrated")
+    moment = session.at(trace_history(session, ledger).fullest.at)
+    return make_plan(moment, ledger, "flue")
+
+
+def marks(figure: Any) -> int:
+    """Points, bars, nodes and links."""
+    count = 0
+    for trace in figure.data:
+        if trace.type == "sankey":
+            count += len(trace.node.label) + len(trace.link.value)
+        else:
+            count += len(trace.x)
+    return count + len(figure.layout.shapes)
+
+
+# -- colours -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_palette_is_the_widgets(dark: bool) -> None:
+    light, _, rest = TOKENS.read_text().partition('.ci[data-theme="dark"] {')
+    told = dict(
+        re.findall(r"--ci-([\w-]+): (?:var\(--jp-[\w-]+, )?(#[0-9a-f]{3,6})", rest if dark else light)
+    )
+    long = {
+        name: hue if len(hue) == 7 else "#" + "".join(2 * digit for digit in hue[1:])
+        for name, hue in told.items()
+    }
+    assert set(HUES) == set(ALL_SECTIONS)
+    assert {name: hues[dark] for name, hues in HUES.items()} == {name: long[f"s-{name}"] for name in HUES}
+    assert {name: hues[dark] for name, hues in NEUTRALS.items()} == {name: long[name] for name in NEUTRALS}
+
+
+def test_a_template_has_no_grid_and_figures_of_one_width() -> None:
+    for dark in (False, True):
+        layout = make_template(dark)["layout"]
+        assert layout["xaxis"]["showgrid"] is layout["yaxis"]["showgrid"] is False
+        assert "monospace" in layout["xaxis"]["tickfont"]["family"]
+    assert make_template(True)["layout"]["paper_bgcolor"] != make_template()["layout"]["paper_bgcolor"]
+
+
+# -- numbers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_bars_of_a_ledger_are_its_sections(dark: bool) -> None:
+    ledger = count_tokens(open_bundled(), "calibrated")
+    figure = ledger.figure(dark=dark)
+    drawn = {bar.y[0]: bar.x[0] for bar in figure.data}
+    told = {
+        name.replace("tool_", "tool ").replace("compacted", "summary"): n
+        for name, n in ledger.by_section().items()
+        if n
+    }
+    assert drawn == {**told, "unexplained": ledger.unexplained.tokens}
+    assert all(
+        bar.marker.color == HUES[name][dark]
+        for bar, name in zip(figure.data, sections_of(drawn), strict=True)
+    )
+    shown = figure.layout.title.subtitle.text.replace("<br>", " ")
+    assert shown == ledger.source
+
+
+def sections_of(labels: dict[str, int]) -> list[str]:
+    return [label.replace("tool ", "tool_").replace("summary", "compacted") for label in labels]
+
+
+@pytest.mark.parametrize("policy", NAMES)
+def test_the_bars_and_the_flow_of_every_policy_add_up(policy: str) -> None:
+    found = fullest()
+    plan = make_plan(found.session, found.ledger, policy)
+    figure = plan.figure()
+    assert [sum(bar.x[i] for bar in figure.data) for i in (0, 1)] == [
+        plan.before + plan.hidden,
+        plan.after + plan.hidden,
+    ]
+    assert_conserves(plan)
+    link = plan.figure("flow").data[0].link
+    assert sum(link.value) == sum(tokens for _, _, tokens in find_flows(plan))
+
+
+@settings(max_examples=60)
+@given(session=sessions(orderly=True), policy=st.sampled_from(NAMES))
+def test_the_sections_and_the_flow_of_any_plan_add_up(session: Session, policy: str) -> None:
+    plan = make_plan(session, count_tokens(session, "chars4_utf16"), policy)
+    before, after = sum_sections(plan)
+    assert (before.sum(), after.sum()) == (plan.before + plan.hidden, plan.after + plan.hidden)
+    assert_conserves(plan)
+
+
+def assert_conserves(plan: Plan) -> None:
+    flows = find_flows(plan)
+    comes, goes = Counter[str](), Counter[str]()
+    for source, target, tokens in flows:
+        assert tokens > 0
+        goes[source] += tokens
+        comes[target] += tokens
+    assert all(comes[fate] == goes[fate] for fate in FATES)
+    assert sum(goes[section] for section in ALL_SECTIONS) == plan.before + plan.hidden
+    assert comes[STAYS] == plan.after + plan.hidden
+
+
+def test_the_sawtooth_holds_every_step_of_a_run() -> None:
+    run = replay(open_bundled(), "claude-code")
+    figure = run.figure()
+    recorded, replayed, compacted, told = figure.data
+    assert replayed.y.tolist() == run.context.tolist() and recorded.y.tolist() == run.recorded.tolist()
+    assert (
+        replayed.x.tolist() == list(range(len(run)))
+        and replayed.customdata.tolist() == (run.turn + 1).tolist()
+    )
+    assert list(compacted.y) == [item.before for item in run.adopted]
+    drops = compacted.error_y.arrayminus
+    assert [before - drop for before, drop in zip(compacted.y, drops, strict=True)] == [
+        item.after for item in run.adopted
+    ]
+    assert list(told.x) == [item.step for item in run.against]
+    lines = {note.text for note in figure.layout.annotations}
+    assert lines == {f"window {run.window:,}", f"fires {run.threshold:,}"}
+
+
+def test_a_long_run_is_binned_and_says_so() -> None:
+    run = replay(open_bundled(), "claude-code")
+    size, chance = 100_001, np.random.default_rng(1)
+    long = replace(
+        run,
+        turn=np.arange(size, dtype=np.int32),
+        recorded=chance.integers(0, 200_000, size),
+        context=chance.integers(0, 200_000, size),
+        compactions=run.adopted * 5000,
+        against=run.against * 5000,
+    )
+    figure = long.figure()
+    assert marks(figure) <= 2000
+    line = figure.data[1]
+    assert max(line.y) == long.context.max()
+    assert all(long.context[x] == y for x, y in zip(line.x, line.y, strict=True))
+    assert "The fullest of every 126 steps is drawn" in figure.layout.title.subtitle.text.replace("<br>", " ")
+    assert f"{10_000 - 2 * 190:,} more compactions" in figure.layout.title.subtitle.text.replace("<br>", " ")
+
+
+@given(st.lists(st.integers(0, 9), max_size=60), st.integers(1, 12))
+def test_binned_steps_are_the_fullest_of_their_bins(tokens: list[int], size: int) -> None:
+    steps = find_fullest(np.array(tokens, np.int64), size).tolist()
+    assert steps == sorted(set(steps))
+    bins = [tokens[first : first + size] for first in range(0, len(tokens), size)]
+    assert all(
+        max(each) in [tokens[step] for step in steps if step // size == at] for at, each in enumerate(bins)
+    )
+    assert len(steps) <= len(bins) + 1
+
+
+@pytest.mark.parametrize("kind", ["ledger", "sections", "flow", "run"])
+def test_an_empty_session_gives_an_empty_figure(kind: str) -> None:
+    session = Session(format="demo")
+    ledger = count_tokens(session)
+    if kind == "ledger":
+        assert marks(ledger.figure()) == 0
+    elif kind == "run":
+        assert marks(replay(session, "flue", ledger=ledger).figure()) == 0
+    else:
+        assert marks(make_plan(session, ledger, "flue").figure(kind)) == 0
+
+
+# -- texts -------------------------------------------------------------------------------------------------
+
+
+def strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for child in children for text in strings(child)]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_a_policy_or_a_file_says_is_never_read_as_markup(dark: bool) -> None:
+    policy = find_policy("flue").model_dump(mode="json") | {"name": HOSTILE, "title": HOSTILE}
+    session = open_bundled()
+    entries = tuple(
+        each if each.model is None else each.model_copy(update={"model": HOSTILE}) for each in session.entries
+    )
+    fields = {name: getattr(session, name) for name in Session.model_fields}
+    session = Session.model_construct(**fields | {"entries": entries, "model": HOSTILE, "title": HOSTILE})
+    ledger = count_tokens(session, "calibrated")
+    assert HOSTILE in ledger.source
+    plan = make_plan(session, ledger, find_policy(policy), window=200_000)
+    run = replay(session, plan.policy, ledger=ledger, window=100_000)
+    for figure in (
+        ledger.figure(dark=dark),
+        plan.figure(dark=dark),
+        plan.figure("flow", dark=dark),
+        run.figure(dark=dark),
+    ):
+        texts = strings(json.loads(figure.to_json()))
+        assert any("&lt;b&gt;bold" in text for text in texts)
+        for text in texts:
+            bare = text.replace("<br>", "").replace("<extra></extra>", "")
+            assert not re.search(r"[<>$\u202e\x1b]", bare), text
+            # What a template fills in is numbers and names of ours.
+            assert set(re.findall(r"%\{(\w+)", text)) <= {
+                "fullData",
+                "x",
+                "y",
+                "customdata",
+                "label",
+                "value",
+                "source",
+                "target",
+            }
+
+
+@given(st.text())
+def test_plain_text_has_nothing_that_plotly_reads(text: str) -> None:
+    said = plain(text)
+    assert not re.search(r"[<>$\n]", said)
+    assert not re.search(r"&(?!(?:amp|lt|gt|#36);)", said)
+
+
+# -- errors ------------------------------------------------------------------------------------------------
+
+
+def test_a_figure_that_does_not_exist_names_those_that_do() -> None:
+    with pytest.raises(FigureError, match="figure 'pie': no such figure of a Plan; known: sections, flow"):
+        fullest().figure("pie")
+    with pytest.raises(FigureError, match="no such figure of a str"):
+        draw_figure("text")  # type: ignore[arg-type]
+
+
+def test_without_plotly_the_error_says_how_to_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    with pytest.raises(FigureError, match=r"pip install 'compaction-inspector\[lab\]'"):
+        fullest().figure()
+
+
+def test_plotly_is_imported_with_the_first_figure() -> None:
+    code = (
+        "import sys, inspector; s = inspector.open_bundled(); ledger = inspector.count_tokens(s); "
+        "p = inspector.make_plan(s, ledger); print('plotly' in sys.modules); "
+        "p.figure(); print('plotly' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]

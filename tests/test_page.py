@@ -1,0 +1,295 @@
+"""The page that is exported: what it holds is what the workbench shows, and no secret is in it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inspector import detector, page
+from inspector.bundled import open_bundled
+from inspector.closeup import describe_rows, describe_summary
+from inspector.columns import unpack
+from inspector.desk import Desk
+from inspector.disk import open_session
+from inspector.errors import EditError, PolicyError, RedactionError
+from inspector.page import LARGEST, make, review
+from inspector.redact import name_secret
+from inspector.session import Session
+from inspector.table import FATES
+from inspector.view import draw_plan
+from tests.exported import all_texts, unpack_page
+from tests.shared import SHARED, needs_shared
+from tests.test_redact import PLANTED
+
+SECRETS = [secret for kind, (_, secret) in PLANTED.items()]
+
+
+@pytest.fixture(scope="module")
+def desk() -> Desk:
+    desk = Desk(open_bundled(), "flue")
+    desk.answer({})
+    return desk
+
+
+@pytest.fixture(scope="module")
+def made(desk: Desk) -> page.Page:
+    """With nothing redacted, so that it can be held against the workbench word by word."""
+    names = [finding["name"] for finding in review(desk)["findings"]]
+    return make(desk, names, ["claude-code", "keep-recent-turns"])
+
+
+def planted_session(tmp_path: Path) -> Session:
+    """A Claude Code file with every planted secret in every kind of place, cut lengths among them."""
+    said = "\n".join(frame.format(secret) for frame, secret in PLANTED.values())
+    rows: list[dict[str, Any]] = [{"type": "summary", "summary": f"Fix {said}"[:4000], "leafUuid": "u9"}]
+
+    def add(role: str, content: Any, **more: Any) -> None:
+        n = len(rows)
+        message: dict[str, Any] = {"role": role, "content": content}
+        if role == "assistant":
+            message |= {"id": f"m{n}", "model": "claude-opus-4-5", "type": "message"}
+        where = {"cwd": "/Users/annlee42/" + PLANTED["github-token"][1], "sessionId": "s", "version": "2.1"}
+        parent = f"u{n - 1}" if n > 1 else None
+        rows.append(
+            {"type": role, "uuid": f"u{n}", "parentUuid": parent, "isSidechain": False, **where}
+            | more
+            | {"message": message}
+        )
+
+    for turn, secret in enumerate([*SECRETS[::5], said]):
+        # Across the ends of a preview, of a label, and of the longest text that is shown.
+        add("user", f"{turn} " + "x" * (150 - turn) + f" {said}")
+        call = {
+            "file_path": f"/Users/annlee42/{secret}",
+            "env": {"API_TOKEN": "q8w7e6r5t4y3"},
+            "command": said,
+        }
+        add("assistant", [{"type": "tool_use", "id": f"t{turn}", "name": "Bash", "input": call}])
+        output = "y" * (19_990 - turn) + f" {said} " + "z" * 6_000
+        add("user", [{"type": "tool_result", "tool_use_id": f"t{turn}", "content": output}])
+        add("assistant", [{"type": "text", "text": f"done. {said}"}])
+    path = tmp_path / "session.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return open_session(path)
+
+
+def traces(secret: str) -> list[str]:
+    """A secret and its parts that nobody would write by chance, in every spelling they could have."""
+    parts = {
+        secret,
+        secret[:16],
+        secret[-12:],
+        *(secret[at : at + 12] for at in range(8, len(secret) - 12, 4)),
+    }
+    parts = {part for part in parts if len(part) >= 8 and not part.startswith("-----")}
+    spelt = {json.dumps(part)[1:-1] for part in parts} | {html.escape(part) for part in parts} | parts
+    for shift in range(3):
+        coded = base64.b64encode(b"\0" * shift + secret.encode()).decode()
+        spelt.add(coded[4:-4])
+    return sorted(spelt)
+
+
+def test_no_planted_secret_is_in_the_page_in_any_spelling(tmp_path: Path) -> None:
+    session = planted_session(tmp_path)
+    desk = Desk(session, "keep-recent-turns")
+    desk.answer({"settings": {"keep-recent-turns.turns": 2}, "versus": {"policy": "mini-claude-code"}})
+    made = make(desk, policies=["flue", "mini-claude-code", "claude-code", "langchain-clear", "gemini-cli"])
+    held, buffers = unpack_page(made.html)
+    told = [
+        made.html,
+        html.unescape(made.html),
+        made.name,
+        json.dumps(held),
+        json.dumps(held, ensure_ascii=False),
+    ]
+    told += [*all_texts(held), buffers.decode("latin-1"), repr(made.findings), repr(review(desk))]
+    everything = "\n".join(told)
+    for kind, (_, secret) in PLANTED.items():
+        for trace in traces(secret):
+            assert trace not in everything, (kind, trace)
+    assert "q8w7e6r5t4y3" not in everything
+    found = {finding.kind for finding in made.findings}
+    assert set(PLANTED) <= found
+    assert name_secret("anthropic-key", PLANTED["anthropic-key"][1]) in everything
+
+
+def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
+    desk = Desk(planted_session(tmp_path), "keep-recent-turns")
+    desk.answer({})
+    told = review(desk)
+    names = [finding["name"] for finding in told["findings"]]
+    assert names == [finding.name for finding in make(desk, policies=[]).findings]
+    assert {"name", "kind", "count", "where", "hint"} <= told["findings"][0].keys()
+    assert re.match(r"\d+ secrets and \d+ personal names found", told["sentence"])
+    kept = name_secret("aws-access-key", PLANTED["aws-access-key"][1])
+    with_it = make(desk, [kept], policies=[])
+    held, _ = unpack_page(with_it.html)
+    texts = "\n".join(all_texts(held))
+    assert PLANTED["aws-access-key"][1] in texts
+    assert PLANTED["anthropic-key"][1] not in texts
+    assert with_it.kept == (kept,)
+
+
+def test_no_page_is_made_when_secrets_cannot_be_looked_for(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(detector, "_OURS", (None,))
+    with pytest.raises(RedactionError, match="Nothing was written"):
+        make(desk)
+    answer = desk.reply({"type": "review", "id": "1"})
+    assert answer["type"] == "error"
+    assert "may hold secrets" in answer["sentence"]
+
+
+def test_no_page_is_made_for_names_that_do_not_exist(desk: Desk) -> None:
+    with pytest.raises(EditError, match="nothing of this name"):
+        make(desk, ["aws-access-key 00000000"])
+    with pytest.raises(PolicyError):
+        make(desk, policies=["no-such-policy"])
+
+
+def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
+    desk: Desk, made: page.Page
+) -> None:
+    """What the browser puts together for a cut is what Python would have answered."""
+    held, buffers = unpack_page(made.html)
+    assert list(held["plans"]) == ["flue", "claude-code", "keep-recent-turns"]
+
+    def columns(number: int) -> bytes:
+        offset, length = held["buffers"][number]
+        return buffers[offset : offset + length]
+
+    other = Desk(desk.session, ledger=desk.ledger)
+    for name, plan in held["plans"].items():
+        other.answer({"policy": name, "cut": "", "settings": {}})
+        wire, data = draw_plan(other.plan)
+        assert (plan["own"][0], columns(plan["own"][1])) == (wire, data)
+        legal = [at for at in range(len(other.plan.cuts)) if other.plan.cuts[at].legal]
+        assert [at for at, _, _ in plan["at"]] == legal
+        for place, differs, number in plan["at"][:: max(1, len(legal) // 5)]:
+            cut = other.plan.cuts.ids[place]
+            other.answer({"cut": cut})
+            wire, data = draw_plan(other.plan)
+            whole = {**plan["hand"], **differs}
+            deltas = whole.pop("deltas")
+            rules = [{**rule, "delta": delta} for rule, delta in zip(whole["rules"], deltas, strict=True)]
+            recipe = whole["recipe"].replace("@cut@", cut)
+            assert {**whole, "rules": rules, "recipe": recipe} == wire
+            assert columns(number) == data
+            summary = plan["summaries"][str(place)]
+            runs = zip(summary[1::2], summary[2::2], strict=True)
+            lines = [line for first, count in runs for line in held["lines"][first : first + count]]
+            told = describe_summary(other.plan, place)
+            assert ("\n".join(lines), summary[0]) == (told["text"], told["total"])
+
+
+def test_the_page_holds_labels_and_texts_of_all_blocks(desk: Desk, made: page.Page) -> None:
+    held, _ = unpack_page(made.html)
+    rows = describe_rows(desk.plan, 0, 10_000)
+    assert held["rows"] == [[row["label"], row["preview"]] for row in rows]
+    assert len(held["bodies"]) == len(rows)
+    texts = [body[0] for body in held["bodies"]]
+    live = desk.moment.live
+    for row in range(0, len(rows), 40):
+        entry = desk.session.entries[live.entries[live.position[row]]]
+        assert texts[row] == entry.blocks[live.block[row]].text[: len(texts[row])].replace("\r\n", "\n")
+
+
+def test_what_stands_for_a_rewritten_block_is_held_for_both_sides_of_the_cut() -> None:
+    desk = Desk(open_bundled(), "langchain-clear")
+    desk.answer({})
+    held, buffers = unpack_page(make(desk, policies=[]).html)
+    plan = held["plans"]["langchain-clear"]
+    wire, number = plan["own"]
+    offset, length = held["buffers"][number]
+    fates = unpack(wire["columns"], buffers[offset : offset + length])
+    older, _ = plan["texts"][str(number)]
+    stands = [code for code, name in enumerate(FATES) if name not in ("verbatim", "dropped", "summarised")]
+    rewritten = np.flatnonzero(np.isin(fates["fate_older"], stands)).tolist()
+    assert rewritten
+    assert set(rewritten) <= set(map(int, older))
+    texts = [older[str(row)][0] for row in rewritten]
+    assert any(0 < len(text) < held["bodies"][row][1] for row, text in zip(rewritten, texts, strict=True))
+
+
+def test_the_page_asks_for_nothing_and_runs_only_its_own_script(made: page.Page) -> None:
+    text = made.html
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    rules = dict(part.strip().split(" ", 1) for part in html.unescape(policy).split(";"))
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    for name, tag in (("script-src", "script"), ("style-src", "style")):
+        bodies = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.S)
+        hashes = [f"'sha256-{base64.b64encode(sha256(body.encode()).digest()).decode()}'" for body in bodies]
+        assert rules[name].split() == hashes
+    assert "unsafe" not in policy
+    addresses = re.findall(r"https?://[\w./-]+", re.sub(r"\bid=\"data\">[^<]*", "", text))
+    assert set(addresses) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_hostile_texts_cannot_leave_their_place(tmp_path: Path) -> None:
+    hostile = '</title></script><script>alert(1)</script><img src=x onerror=alert(1)>"\u202e'
+    rows = [
+        {"type": "summary", "summary": hostile, "leafUuid": "b"},
+        {"type": "user", "uuid": "a", "parentUuid": None, "message": {"role": "user", "content": hostile}},
+        {"type": "assistant", "uuid": "b", "parentUuid": "a",
+         "message": {"id": "m", "role": "assistant", "content": [{"type": "text", "text": hostile}]}},
+    ]  # fmt: skip
+    path = tmp_path / "s.jsonl"
+    path.write_text("\n".join(json.dumps({**row, "sessionId": hostile}) for row in rows))
+    desk = Desk(open_session(path))
+    made = make(desk, policies=[])
+    assert "<img" not in made.html
+    assert made.html.count("<script") == 2
+    assert "/" not in made.name
+    assert "\u202e" not in made.html
+
+
+def test_pages_are_the_same_on_every_run(desk: Desk, made: page.Page) -> None:
+    assert make(desk, made.kept, ["claude-code", "keep-recent-turns"]).html == made.html
+
+
+def test_what_a_person_wants_goes_with_the_page() -> None:
+    desk = Desk(open_bundled(), "keep-recent-turns")
+    desk.answer({"settings": {"keep-recent-turns.turns": 3}, "versus": {"policy": "flue"}})
+    live = desk.moment.live
+    pin = f"{desk.session.entries[live.entries[live.position[5]]].id}/{live.block[5]}"
+    desk.answer({"pins": [pin]})
+    cut = next(point.entry for point in desk.plan.cuts if point.legal)
+    desk.answer({"cut": cut})
+    held, _ = unpack_page(make(desk, policies=[]).html)
+    assert held["wanted"] == desk.wanted
+    assert held["plans"]["keep-recent-turns"]["settings"] == {"keep-recent-turns.turns": 3}
+    assert list(held["plans"]) == ["keep-recent-turns", "flue"]
+    assert held["other"][0]["label"] == "Flue (May 2026)"
+    assert [policy["name"] for policy in held["scene"]["policies"]] == list(held["plans"])
+
+
+def test_a_page_too_large_says_what_was_shortened(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = make(desk, policies=[])
+    assert len(whole.html) < LARGEST
+    monkeypatch.setattr(page, "LARGEST", len(whole.html) - 40_000)
+    less = make(desk, policies=[])
+    assert len(less.html) <= page.LARGEST
+    (note,) = [note for note in less.notes if "to keep this page under" in note]
+    assert re.match(r"\d+ texts are cut at [\d,]+ characters|The texts of all", note)
+    held, _ = unpack_page(less.html)
+    assert note in held["scene"]["notices"]
+
+
+@needs_shared
+def test_a_real_session_of_3_9_mb_makes_a_page_under_1_5_mb() -> None:
+    name = "cc-3auto-compactions-893l.jsonl"
+    desk = Desk(open_session(SHARED / "sessions" / "claude-code--entireio-cli" / name))
+    made = make(desk)
+    assert len(made.html.encode()) < 1_500_000
+    held, _ = unpack_page(made.html)
+    assert len(held["bodies"]) == len(desk.plan.table.tokens)
+    assert "soph" not in re.findall(r"/Users/(\w+)", "\n".join(all_texts(held)))

@@ -1,0 +1,157 @@
+"""What stands in a notebook when no widget does: a picture and a table of the same figures, and no words."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from xml.etree import ElementTree as ET
+
+import nbformat
+import pytest
+from hypothesis import given, settings
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from inspector.bundled import open_bundled
+from inspector.desk import Desk
+from inspector.ledger import count_tokens
+from inspector.session import Session
+from inspector.palette import NEUTRALS
+from inspector.still import Snapshot, Still, draw_still, show_still, tabulate
+from inspector.view import Picture
+from inspector.widgets import Workbench
+from tests.strategies import sessions
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def draw(session: Session, policy: str = "flue", **wanted: object) -> tuple[Picture, Picture]:
+    desk = Desk(session, policy, ledger=count_tokens(session, "chars4_utf16"))
+    told = desk.answer(wanted)
+    return (told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"])
+
+
+@pytest.fixture(scope="module")
+def workbench() -> Workbench:
+    return Workbench(open_bundled(), "flue")
+
+
+def test_the_widget_shows_a_picture_where_there_are_no_widgets(workbench: Workbench) -> None:
+    bundle, _ = workbench._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"}
+    assert bundle["text/plain"] == repr(workbench)
+    assert bundle["text/html"] == workbench.snapshot().html
+    assert len(bundle["text/html"]) < 40_000
+
+
+def test_the_same_workbench_has_the_same_picture_on_every_run(workbench: Workbench) -> None:
+    assert Workbench(open_bundled(), "flue").snapshot().html == workbench.snapshot().html
+
+
+def test_table_and_picture_tell_the_plans_own_figures(workbench: Workbench) -> None:
+    plan = workbench.plan
+    table = workbench.snapshot().html
+    assert f"{plan.before + plan.hidden:,}" in table
+    assert f"{plan.after + plan.hidden:,}" in table
+    assert f"{plan.before + plan.hidden:,}" != f"{plan.after + plan.hidden:,}"
+    sums = [re.findall(r'align="right">([\d,]+)</td>', row) for row in re.findall(r"<tr>(.*?)</tr>", table)]
+    rows = [[int(cell.replace(",", "")) for cell in row] for row in sums if row]
+    for side in (0, 1):
+        assert sum(row[side] for row in rows[:-1]) == rows[-1][side]
+
+
+@pytest.mark.parametrize("policy", ["flue", "mini-claude-code", "langchain-clear", "claude-code"])
+def test_the_sentence_tells_every_fate_of_the_plan(policy: str) -> None:
+    session = open_bundled()
+    desk = Desk(session, policy)
+    told = desk.answer({})
+    still = Still((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
+    assert sum(still.after) == desk.plan.after + desk.plan.hidden
+    counted = dict(still.count_fates())
+    assert sum(counted.values()) == len(desk.plan.fate)
+    if set(counted) == {"verbatim"}:
+        assert "stay as they are" in still.sentence
+    else:
+        assert all(f"{count:,} {fate}" in still.sentence for fate, count in counted.items())
+
+
+def test_no_words_of_the_transcript_are_in_the_picture(workbench: Workbench) -> None:
+    data = re.findall(r"base64,([^\"]*)", workbench.snapshot().html)[0]
+    told = workbench.snapshot().html + b64decode(data).decode() + workbench.snapshot().svg
+    entries = workbench.session.entries
+    words = {word for entry in entries[:40] for word in re.findall(r"[A-Za-z]{9,}", entry.text)}
+    known = {"compaction", "summarised", "unexplained", "assistant", "reasoning"}
+    assert not {word for word in words - known if word in told}
+    assert str(workbench.session.title) not in told
+
+
+def test_the_picture_is_an_image_of_its_own_that_asks_for_nothing(workbench: Workbench) -> None:
+    svg = workbench.snapshot().svg
+    root = ET.fromstring(svg)
+    assert root.tag == f"{SVG}svg"
+    assert {node.tag.removeprefix(SVG) for node in root.iter()} <= {
+        "svg", "title", "style", "defs", "pattern", "rect", "path", "circle", "text",
+    }  # fmt: skip
+    assert re.findall(r"(?:href|src|url)\s*[=(]\s*[\"']?(?!#)[^)#]", svg.replace("xmlns", "")) == []
+    # Whatever strips styles leaves a light picture on its own ground.
+    for node in root.iter(f"{SVG}text"):
+        assert node.get("fill", "").startswith("#")
+    assert root.findall(f"{SVG}rect")[0].get("fill") == NEUTRALS["ground"][0]
+
+
+def test_a_snapshot_stays_without_any_widget(workbench: Workbench) -> None:
+    snapshot = workbench.snapshot()
+    assert isinstance(snapshot, Snapshot)
+    bundle = snapshot._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert repr(snapshot).startswith("Snapshot(Flue (May 2026): ")
+
+
+@settings(max_examples=25, deadline=None)
+@given(sessions())
+def test_any_session_has_a_picture(session: Session) -> None:
+    scene, plan = draw(session, "keep-recent-turns")
+    assert ET.fromstring(draw_still(scene, plan)).tag == f"{SVG}svg"
+    assert ET.fromstring(tabulate(scene, plan)).tag == "table"
+    assert show_still(scene, plan).startswith("<div><img ")
+
+
+def notebook_with(workbench: Workbench, state: bool) -> nbformat.NotebookNode:
+    """As Jupyter saves it; `state` with what a widget's state looks like in the notebook's metadata."""
+    bundle, _ = workbench._repr_mimebundle_()
+    cell = new_code_cell("wb", outputs=[new_output("execute_result", data=bundle, execution_count=1)])
+    notebook = new_notebook(cells=[cell])
+    if state:
+        model = {"model_name": "AnyModel", "model_module": "anywidget", "state": {}}
+        notebook.metadata.widgets = {
+            "application/vnd.jupyter.widget-state+json": {
+                "state": {workbench.model_id: model}, "version_major": 2, "version_minor": 0
+            }
+        }  # fmt: skip
+    return notebook
+
+
+def convert(notebook: nbformat.NotebookNode, *preprocessors: str) -> str:
+    exporter = pytest.importorskip("nbconvert").HTMLExporter()
+    for name in preprocessors:
+        exporter.register_preprocessor(f"nbconvert.preprocessors.{name}", enabled=True)
+    body, _ = exporter.from_notebook_node(notebook)
+    return str(body)
+
+
+def parts(html: str) -> tuple[str, str]:
+    """Picture and table; nbconvert writes the attributes in an order of its own."""
+    (image,) = re.findall(r"data:image/svg\+xml;base64,[\w+/=]*", html)
+    (table,) = re.findall(r"<td[^>]*>[\d,]+</td></tr></tbody>", html)
+    return image, table
+
+
+def test_nbconvert_shows_the_picture_not_a_blank(workbench: Workbench) -> None:
+    body = convert(notebook_with(workbench, state=False))
+    assert parts(body) == parts(workbench.snapshot().html)
+    assert '<script type="application/vnd.jupyter.widget-view+json">' not in body
+
+
+def test_nbconvert_shows_it_for_saved_widgets_too_when_their_state_is_cleared(workbench: Workbench) -> None:
+    """Saved state needs a network to be drawn: nbconvert prefers it unless told to leave it out."""
+    body = convert(notebook_with(workbench, state=True), "ClearMetadataPreprocessor")
+    assert parts(body) == parts(workbench.snapshot().html)
