@@ -20,6 +20,7 @@ from .ledger import Ledger
 from .plan import Plan, make_plan
 from .policy import Edits
 from .printable import printable
+from .recorded import draw_recorded
 from .redact import Redactor
 from .runview import draw_run
 from .session import Session
@@ -187,10 +188,8 @@ class Answers:
 
     def _draw_recorded(self) -> dict[str, Any]:
         try:
-            from .recorded import draw_recorded
-
             picture, data = draw_recorded(self.desk.plan, self.desk.history)
-        except (InspectorError, ImportError) as error:
+        except InspectorError as error:
             return {"sentence": printable(self.redactor.clean(str(error)))}
         picture = self.redactor.clean_tree({"label": "recorded", **picture})
         return {"plan": [picture, self.buffers.add(data)]}

@@ -17,9 +17,9 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any, TextIO
 
-from . import __version__
 from .blocks import BlockRef
 from .desk import Desk
 from .disk import open_session
@@ -57,7 +57,7 @@ def make_parser() -> ArgumentParser:
         description="See what a context compaction keeps, what it loses and what it costs.",
         epilog="For the workbench, with the hand on the cut, open the session in Jupyter.",
     )
-    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument("--version", action="version", version=version("compaction-inspector"))
     commands = parser.add_subparsers(required=True, metavar="show | plan | export")
     show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
     plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
@@ -111,7 +111,7 @@ def _plan(asked: Namespace) -> list[str]:
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
-    """A plan as JSON: what it does, in tokens and blocks. `spec` makes the same plan again, by `make_plan`."""
+    """A plan as JSON: what it does, in tokens and blocks. By its `spec`, `make_plan` makes it again."""
     before, after = sum_sections(plan)
     fates = Counter(plan.fate.tolist())
     return {

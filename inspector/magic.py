@@ -12,8 +12,7 @@ from __future__ import annotations
 import os
 import shlex
 from argparse import SUPPRESS, ArgumentParser, Namespace
-from collections.abc import Iterator
-from glob import escape, glob
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .counters import COUNTERS
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 NAME = "inspect"
 MODES = ("explore", "teach", "debug")
-ENDINGS = (".jsonl", ".json")
 
 
 class _Refused(Exception):
@@ -49,18 +47,18 @@ def make_parser() -> ArgumentParser:
         prog=f"%{NAME}",
         description="Show a session in the workbench: see its tokens, drag the cut, compare plans.",
         allow_abbrev=False,
+        argument_default=SUPPRESS,
     )
     parser.add_argument("session", help="a session file, or a variable that holds a Session")
-    given = {"default": SUPPRESS}
-    parser.add_argument("--policy", metavar="NAME", help="the policy that plans (flue)", **given)
-    parser.add_argument("--cut", metavar="ID", help='first entry kept, or "end"', **given)
-    parser.add_argument("--at", metavar="ID", help="the moment that is planned: its last entry", **given)
-    parser.add_argument("--counter", metavar="NAME", help="what counts tokens (calibrated)", **given)
-    parser.add_argument("--window", metavar="TOKENS", type=int, help="the model's context window", **given)
-    parser.add_argument("--versus", metavar="NAME", help='another policy beside it, or "recorded"', **given)
-    parser.add_argument("--replay", action="store_true", help="live the whole session again", **given)
-    parser.add_argument("--mode", choices=MODES, help="explore, teach or debug", **given)
-    parser.add_argument("--follow", action="store_true", help="follow the file while it grows", **given)
+    parser.add_argument("--policy", metavar="NAME", help="the policy that plans (flue)")
+    parser.add_argument("--cut", metavar="ID", help='first entry kept, or "end"')
+    parser.add_argument("--at", metavar="ID", help="the moment that is planned: its last entry")
+    parser.add_argument("--counter", metavar="NAME", help="what counts tokens (calibrated)")
+    parser.add_argument("--window", metavar="TOKENS", type=int, help="the model's context window")
+    parser.add_argument("--versus", metavar="NAME", help='another policy beside it, or "recorded"')
+    parser.add_argument("--replay", action="store_true", help="live the whole session again")
+    parser.add_argument("--mode", choices=MODES, help="explore, teach or debug")
+    parser.add_argument("--follow", action="store_true", help="follow the file while it grows")
     return parser
 
 
@@ -95,37 +93,26 @@ def _options(asked: Namespace) -> dict[str, Any]:
     return options
 
 
-def complete(line: str, symbol: str, variables: dict[str, Any]) -> list[str]:
-    """What may stand where `symbol` is being written at the end of a line.
+def complete(line: str) -> list[str]:
+    """What the last word of a line may become; names of files are not our affair.
 
-    >>> complete("%inspect a.jsonl --policy keep-r", "keep-r", {})
+    >>> complete("%inspect a.jsonl --policy keep-r")
     ['keep-recent-turns']
-    >>> complete("%inspect a.jsonl --mo", "--mo", {})
+    >>> complete("%inspect a.jsonl --mo")
     ['--mode']
     """
-    words = line.split()
-    before = words[-2] if symbol and len(words) > 1 else words[-1] if words else ""
-    return sorted(name for name in _choices(before, symbol, variables) if name.startswith(symbol))
-
-
-def _choices(before: str, symbol: str, variables: dict[str, Any]) -> Iterator[str]:
+    *words, symbol = ["", *line.split()] if line[-1:].strip() else ["", *line.split(), ""]
+    before = words[-1]
+    choices: Iterable[str] = ()
     if before in ("--policy", "--versus"):
-        yield from names_of_policies()
-        if before == "--versus":
-            yield "recorded"
+        choices = [*names_of_policies(), *(["recorded"] if before == "--versus" else [])]
     elif before == "--counter":
-        yield from (counter.name for counter in COUNTERS)
+        choices = [counter.name for counter in COUNTERS]
     elif before == "--mode":
-        yield from MODES
+        choices = MODES
     elif symbol.startswith("-"):
-        yield from (name for action in make_parser()._actions for name in action.option_strings)
-    elif not before.startswith("--") or before in ("--follow", "--replay"):
-        yield from (name for name, value in variables.items() if isinstance(value, Session))
-        for path in glob(f"{escape(symbol)}*"):
-            if os.path.isdir(path):  # noqa: PTH112 - what is written, not where it leads
-                yield path + os.sep
-            elif path.endswith(ENDINGS):
-                yield path
+        choices = [name for action in make_parser()._actions for name in action.option_strings]
+    return sorted(name for name in choices if name.startswith(symbol))
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -142,9 +129,10 @@ def load_ipython_extension(shell: Any) -> None:
     shell.register_magic_function(inspect_line, "line", NAME)
 
     def find(_: Any, event: Any) -> list[str]:
-        return complete(
-            event.line[: event.line.rfind(event.symbol) + len(event.symbol)], event.symbol, shell.user_ns
-        )
+        line = event.text_until_cursor
+        # What IPython takes for the beginning of a name may be less than the whole word.
+        done = len(line) - max(line.rfind(" "), line.rfind("\t")) - 1 - len(event.symbol)
+        return [name[max(done, 0) :] for name in complete(line)]
 
     shell.set_hook("complete_command", find, str_key=f"%{NAME}")
 

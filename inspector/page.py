@@ -24,7 +24,7 @@ from .desk import Desk
 from .policies import find_policy
 from .printable import printable
 from .redact import Finding, Redactor, keep_names
-from .still import draw_still, tabulate
+from .still import STYLE, draw_still, tabulate
 
 LARGEST = 1_500_000
 """Bytes of a page at most; the texts of blocks are shortened to stay within it."""
@@ -170,7 +170,7 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
     data = b64encode(gzip.compress(frame, 9, mtime=0)).decode("ascii")
     script, style = _static("page.js"), _static("page.css")
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}' '{_hash(STYLE)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     title = escape(printable(packed["scene"]["title"], 120))

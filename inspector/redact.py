@@ -55,7 +55,7 @@ class Redactor:
     >>> redactor = Redactor()
     >>> redactor.look("e1/0", "export TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH")
     >>> redactor.clean("then hf_abcdefghijklmnopqrstuvwxyzABCDEFGH again")
-    'then [redacted huggingface-token b9fba6f5] again'
+    'then [redacted huggingface-token 63ae26e9] again'
     """
 
     keep: frozenset[str] = frozenset()

@@ -148,7 +148,7 @@ def draw_still(scene: Picture, plan: Picture, told: bool = True) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}" '
         f'role="img" aria-label="{alt}" font-family="{escape(_FONT)}">'
-        f"<title>{alt}</title>{_style()}<defs>{''.join(_patterns(still))}</defs>"
+        f"<title>{alt}</title><style>{STYLE}</style><defs>{''.join(_patterns(still))}</defs>"
         f'<rect width="{WIDTH}" height="{y}" {_fill("ground")}/>{"".join(parts)}</svg>'
     )
 
@@ -322,9 +322,9 @@ def _lanes(still: Still, y: int) -> tuple[int, list[str]]:
         told = f"cut · {tell(sum(still.after))} after"
         out.append(_text(x + (-6 if side == "end" else 6), top + 5, told, "strong", 10, side))
     x = LEFT
-    for fate, count in still.count_fates():
-        out.append(f'<rect x="{x}" y="{y + 8}" width="12" height="9" {_hue("ink", fate)}/>')
-        out.append(_text(x + 17, y + 16, f"{fate} {count:,}", "dim", 10))
+    for name, count in still.count_fates():
+        out.append(f'<rect x="{x}" y="{y + 8}" width="12" height="9" {_hue("ink", name)}/>')
+        out.append(_text(x + 17, y + 16, f"{name} {count:,}", "dim", 10))
         x += 104
     return y + 26, out
 
@@ -444,10 +444,6 @@ _MARKS = {
     "unexplained": lambda c: f'<path d="{_SLANT}M-1 -1L6 6" {_stroke(c, 0.7)}/>',
 }
 
-
-def _style() -> str:
-    dark = "".join(
-        f".f-{name}{{fill:{colours[1]}}}.s-{name}{{stroke:{colours[1]}}}"
-        for name, colours in _COLOURS.items()
-    )
-    return f"<style>@media (prefers-color-scheme:dark){{{dark}}}</style>"
+_DARK = (f".f-{name}{{fill:{dark}}}.s-{name}{{stroke:{dark}}}" for name, (_, dark) in _COLOURS.items())
+STYLE = "".join(("@media (prefers-color-scheme:dark){", *_DARK, "}"))
+"""What makes the picture dark where the viewer is."""

@@ -14,6 +14,7 @@ import numpy as np
 from .columns import Packer
 from .cuts import CUT_RULES
 from .fill import describe_fill, tell_fill
+from .flow import trace_flow
 from .history import History, Segment
 from .knobs import describe_rules, first_rule
 from .ledger import SECTIONS, Ledger
@@ -72,8 +73,7 @@ def draw_scene(plan: Plan, history: History) -> Picture:
         "sides": sides.describe(),
         "entryIds": [session.entries[i].id for i in live.entries.tolist()],
         "reasons": [
-            {"rule": name, "sentence": sentence, "error": _error(sentence)}
-            for name, sentence, _ in CUT_RULES
+            {"rule": name, "sentence": sentence, "error": _error(sentence)} for name, sentence, _ in CUT_RULES
         ],
         "segments": [_segment(segment, session, history) for segment in history.segments],
         "boundaries": [
@@ -111,6 +111,7 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
     pack.add("after_total", np.where(table.total >= 0, table.total.astype(np.int64) + hidden, -1))
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
+    flow = trace_flow(plan).pack(pack)
     picture = {
         "seq": seq,
         "policy": plan.policy.name,
@@ -119,7 +120,9 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
         "cut": _cut(plan),
         "rules": describe_rules(plan),
         "stages": describe_stages(plan),
-        "before": {"total": plan.before + hidden, "sections": _before(plan, hidden)},
+        "before": {"total": plan.before + hidden, "sections": sum_before(plan)},
+        "after": {"total": plan.after + hidden, "sections": _after(plan)},
+        "flow": flow,
         **_limits(plan),
         "trigger": {"fires": bool(plan.verdict.fires), "sentence": tell_fill(plan)},
         "state": describe_fill(plan),
@@ -280,9 +283,17 @@ def _covered(session: Session, history: History) -> dict[str, int]:
     return {"steps": steps, "first": first, "last": end}
 
 
-def _before(plan: Plan, hidden: int) -> list[int]:
+def sum_before(plan: Plan) -> list[int]:
+    """Tokens of the context by section, what is reported beyond the count as the last."""
     live = np.bincount(plan.table.section, plan.table.tokens, len(SECTIONS)).astype(int)
-    return [*(live + plan.ledger.head_sections).tolist(), hidden]
+    return [*(live + plan.ledger.head_sections).tolist(), plan.hidden]
+
+
+def _after(plan: Plan) -> list[int]:
+    """The same of what the plan leaves; a summary and a notice count as compacted history."""
+    left = np.bincount(plan.table.section, plan.outcome.tokens, len(SECTIONS)).astype(int)
+    left[SECTIONS.index("compacted")] += plan.summary_tokens + plan.notice_tokens
+    return [*(left + plan.ledger.head_sections).tolist(), plan.hidden]
 
 
 def _cut(plan: Plan) -> dict[str, Any]:

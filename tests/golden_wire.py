@@ -10,7 +10,7 @@ The session, in tokens (a token is four characters; e4 is a recorded compaction 
 
     turn 1   e0 user 10 · e1 text 5, call 5 · e2 output 100 · e3 text 20
     turn 2   e4 summary 15 · e5 user 10 · e6 reasoning 8, text 12; the provider reports 31 + 20
-    turn 3   e7 user 6 · e8 call 5 · e9 output 40 · e10 text 7
+    turn 3   e7 user 6 · e8 call 5 · e9 output 40 · e10 text 7; beside it a helper's s0 9
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ def make_session() -> Session:
             entry(8, "assistant", call(2)),
             entry(9, "tool", output(2, 40)),
             entry(10, "assistant", words(7)),
+            Entry(id="s0", parent="e8", sidechain="helper", role="user", blocks=(words(9),)),
         ),
     )
 

@@ -14,8 +14,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from inspector.bundled import open_bundled
 from inspector.desk import Desk
 from inspector.ledger import count_tokens
-from inspector.session import Session
 from inspector.palette import NEUTRALS
+from inspector.session import Session
 from inspector.still import Snapshot, Still, draw_still, show_still, tabulate
 from inspector.view import Picture
 from inspector.widgets import Workbench
@@ -140,8 +140,8 @@ def convert(notebook: nbformat.NotebookNode, *preprocessors: str) -> str:
 
 def parts(html: str) -> tuple[str, str]:
     """Picture and table; nbconvert writes the attributes in an order of its own."""
-    (image,) = re.findall(r"data:image/svg\+xml;base64,[\w+/=]*", html)
-    (table,) = re.findall(r"<td[^>]*>[\d,]+</td></tr></tbody>", html)
+    (image,) = re.findall(r'<img[^>]*src="(data:image/svg\+xml;base64,[\w+/=]*)"', html)
+    table = "".join(re.findall(r"<td[^>]*>[\d,]+</td>", html))
     return image, table
 
 

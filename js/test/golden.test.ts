@@ -3,7 +3,7 @@
 // recounted from the session that stands there; tokens are a session's of three turns, 4 characters each:
 //   turn 1   e0 user 10 · e1 text 5, call 5 · e2 output 100 · e3 text 20
 //   turn 2   e4 summary 15 · e5 user 10 · e6 reasoning 8, text 12 (pinned); 6 tokens more were reported than counted
-//   turn 3   e7 user 6 · e8 call 5 · e9 output 40 · e10 text 7
+//   turn 3   e7 user 6 · e8 call 5 · e9 output 40 · e10 text 7; beside it a helper's s0 9
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { END, makeCuts, nextLegal, previousLegal, whyNot } from "../src/core/cuts";
@@ -61,6 +61,12 @@ test("the overview has nine steps, what was reported where it was, and the compa
     ["e3", 140],
     ["e10", 109],
   ]);
+});
+
+test("a call and its output know each other, and a helper's words stand beside the step they came in", () => {
+  expect([...scene.blockPair]).toEqual([-1, -1, -1, -1, -1, 6, 5, -1]);
+  expect([...scene.stepOverview]).toEqual([3, 4, 5, 6, 7, 8]);
+  expect([[...scene.sideLane], [...scene.sideStep], [...scene.sideTokens]]).toEqual([[0], [5], [9]]);
 });
 
 test("the plan keeps the last turn and the pin; what is not in the file stays whatever is cut", () => {

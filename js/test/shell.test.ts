@@ -424,3 +424,14 @@ test("leaving takes the keys along", async () => {
   press("m", {}, left);
   expect(host.get("mode")).toBe("explore");
 });
+
+test("a block stays chosen when the same moment is drawn anew", async () => {
+  const host = await open();
+  press("j");
+  press("j");
+  await frames();
+  host.receive({ _scene: { ...wire, unit: { short: "exact", long: "Counted." } } });
+  await frames();
+  expect(find("block").textContent).toContain("turn 2 · user");
+  expect(document.body.textContent).toContain("tokens: exact");
+});

@@ -19,7 +19,7 @@ from screen import READY, Screen, open_empty, open_page, show_screen
 
 from inspector.export import export_html
 
-ROUNDS = 3
+ROUNDS = 20
 KNOB = "keep-recent-tokens.tokens"
 PARTS_OF_DRAG = 240  # moves of the mouse
 

@@ -9,16 +9,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.lab import ROOT, Lab, open_notebook, run_all, set_theme
+from inspector import open_bundled
+from inspector.export import export_html
+from tests.browser.lab import (
+    ROOT,
+    WORKBENCH,
+    Lab,
+    open_lab,
+    open_notebook,
+    run_all,
+    set_theme,
+)
 from tests.browser.test_workbench import ask, wait_for_python
 
 NARROW = 560
-WORKBENCH = "import inspector; session = inspector.open_bundled(); wb = inspector.Workbench(session); wb"
+CELL = "import inspector; session = inspector.open_bundled(); wb = inspector.Workbench(session); wb"
 AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 # JupyterLab's body has no height and hides what flows over it, so axe would take everything for hidden.
 JUDGE = """async scope => {
@@ -52,7 +63,7 @@ def opened(window: BrowserContext, lab: Lab) -> Iterator[Page]:
     """One page for all states: each has a workbench of its own in it. Tall enough to show it whole."""
     page = window.new_page()
     page.set_viewport_size({"width": 1280, "height": 3200})
-    open_notebook(page, lab, lab.write_notebook("axe.ipynb", WORKBENCH))
+    open_notebook(page, lab, lab.write_notebook("axe.ipynb", CELL))
     yield page
     page.close()
     lab.shut_down_kernels()
@@ -145,6 +156,39 @@ def test_axe_finds_nothing(notebook: Page, enter: Callable[[Page], Any]) -> None
         set_theme(notebook, dark)
         notebook.wait_for_timeout(200)
         found += [f"{'dark' if dark else 'light'}: {line}" for line in find_violations(notebook)]
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_axe_finds_nothing_in_a_document(window: BrowserContext, lab: Lab) -> None:
+    page = window.new_page()
+    page.set_viewport_size({"width": 1280, "height": 2000})
+    open_lab(page, lab)
+    lab.write_session("axe.session.jsonl")
+    page.evaluate(
+        "path => { window.jupyterapp.commands.execute('docmanager:open', { path }) }", "axe.session.jsonl"
+    )
+    page.locator(WORKBENCH).wait_for()
+    found = []
+    for dark in (False, True):
+        set_theme(page, dark)
+        page.wait_for_timeout(200)
+        found += [f"{'dark' if dark else 'light'}: {line}" for line in find_violations(page, ".ci-document")]
+    set_theme(page, dark=False)
+    page.close()
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_axe_finds_nothing_in_an_exported_page(window: BrowserContext, tmp_path: Path) -> None:
+    export_html(open_bundled(), tmp_path / "page.html")
+    page = window.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    page.get_by_test_id("cut-handle").wait_for()
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.wait_for_timeout(200)
+        found += [f"{scheme}: {line}" for line in find_violations(page, "html")]
+    page.close()
     assert not found, "\n" + "\n".join(found)
 
 

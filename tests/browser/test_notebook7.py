@@ -16,6 +16,14 @@ from tests.browser.lab import (
 )
 
 
+# Notebook 7.6 says this on its own, with no extension of ours.
+ITS_OWN = "Cannot read properties of undefined (reading 'schema')"
+
+
+def errors(watch: Watch) -> list[str]:
+    return [error for error in watch.errors if ITS_OWN not in error]
+
+
 def test_a_double_click_in_the_tree_opens_the_document(page: Page, lab: Lab, watch: Watch) -> None:
     name = lab.write_session("seven.session.jsonl")
     page.goto(f"{lab.base}/tree?token={lab.token}")
@@ -41,11 +49,11 @@ def test_a_double_click_in_the_tree_opens_the_document(page: Page, lab: Lab, wat
         assert "token" not in link
         screenshot(tab, "document-notebook7")
         assert lab.api("kernels") == []
-        assert seen.errors == []
+        assert errors(seen) == []
         assert seen.strangers(lab) == []
     finally:
         tab.close()
-    assert watch.errors == [], "\n".join(watch.errors)
+    assert errors(watch) == []
     assert watch.strangers(lab) == []
 
 
@@ -77,4 +85,4 @@ def test_the_workbench_runs_in_a_notebook(page: Page, lab: Lab, watch: Watch) ->
     expect(handle).not_to_have_attribute("aria-valuenow", before or "")
     expect(page.locator("[data-jp-item-name='inspect-compaction']")).to_be_visible()
     assert watch.strangers(lab) == []
-    assert watch.errors == [], "\n".join(watch.errors)
+    assert errors(watch) == []

@@ -38,18 +38,9 @@ def oldest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     venv.create(place, with_pip=False)
     python = place / "bin" / "python"
     pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
-    asked = (
-        "install",
-        "--quiet",
-        "--timeout",
-        FEW,
-        "--retries",
-        1,
-        wheel,
-        f"jupyterlab=={OLDEST}",
-        "ipykernel",
-    )
-    done = subprocess.run([str(part) for part in (*pip, *asked)], env=bare, capture_output=True, text=True)
+    patience = ("--quiet", "--timeout", FEW, "--retries", 1)
+    install = (*pip, "install", *patience, wheel, f"jupyterlab=={OLDEST}", "ipykernel")
+    done = subprocess.run([str(part) for part in install], env=bare, capture_output=True, text=True)
     if done.returncode != 0 and "(from versions: none)" in done.stderr:
         pytest.skip(f"no package index can be reached: {done.stderr.splitlines()[-1]}")
     assert done.returncode == 0, done.stderr

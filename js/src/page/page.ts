@@ -20,6 +20,10 @@ const start = async (el: HTMLElement) => {
   host.receive({ focus: readRef(location.hash) });
   addEventListener("hashchange", () => host.receive({ focus: readRef(location.hash) }));
   renderWorkbench(host, el);
+  // A page of its own begins with a heading; elsewhere the title stands under that of the notebook.
+  const title = el.querySelector(".ci-top > b");
+  title?.setAttribute("role", "heading");
+  title?.setAttribute("aria-level", "1");
 };
 
 const el = document.getElementById("workbench") ?? document.body;

@@ -1,0 +1,185 @@
+// The exported page in Python's place: what it grants, what it refuses, and that nothing is ever left unanswered.
+import { describe, expect, it } from "vitest";
+import { startKernel } from "../dev/kernel";
+import type { Traits } from "../src/core/host";
+import { decodeScene } from "../src/core/state";
+import type { BodyReply, PlanWire, SceneWire, SummaryReply } from "../src/core/wire";
+import { StateHost } from "../src/hosts/state";
+import { Answering } from "../src/page/answering";
+import { findPlan, findSummary, type Held, type HeldPlan, unpack } from "../src/page/held";
+
+const kernel = startKernel(40, 7);
+const scene = kernel.traits._scene as SceneWire;
+const legal = [...(decodeScene(scene, kernel.traits._scene_data)?.placeLegal ?? [])].flatMap((is, place) =>
+  is === 1 && place > 0 && place < scene.entryIds.length ? [place] : [],
+);
+const CUT = legal[2] as number;
+const bytes = [kernel.traits._scene_data as DataView];
+
+/** As Python packs it: the plan at every place where the invented session may be cut. */
+const hold = (policy: string): HeldPlan => {
+  const draw = (cut: string) => {
+    const traits = kernel.plan({ ...kernel.traits, policy, cut } as Traits);
+    const wire = traits._plan as PlanWire;
+    bytes.push(traits._plan_data as DataView);
+    const deltas = wire.rules.map(rule => rule.delta);
+    return { wire: { ...wire, deltas }, data: bytes.length - 1 };
+  };
+  const own = draw("");
+  const places = legal.slice(1, 4);
+  const drawn = places.map(place => ({ place, ...draw(scene.entryIds[place] as string) }));
+  const hand = drawn[0]?.wire ?? null;
+  return {
+    label: policy,
+    settings: {},
+    own: [own.wire, own.data],
+    hand: hand && { ...hand, recipe: "make_plan(cut='@cut@')" },
+    at: drawn.map(({ place, wire, data }) => [place, { ...wire, recipe: "make_plan(cut='@cut@')" }, data]),
+    far: "",
+    texts: { [own.data]: [{ 0: ["short", 5] }, {}] },
+    summaries: { [CUT]: [11, 0, 2, 3, 1] },
+    facts: [["trust", "untrusted"]],
+  };
+};
+
+const held: Held = {
+  wanted: { cut: "", policy: "flue", settings: {}, at: "", pins: [], versus: {} },
+  scene,
+  sceneData: 0,
+  plans: { flue: hold("flue"), "claude-code": hold("claude-code") },
+  recorded: { sentence: "The file records no compaction here." },
+  other: null,
+  run: null,
+  rows: [["user", "hello"]],
+  bodies: [
+    [
+      "hello",
+      5,
+      [
+        ["tokens before", "3"],
+        ["counted by", "o200k"],
+      ],
+    ],
+  ],
+  lines: ["one", "two", "x", "three"],
+  buffers: [],
+};
+
+const open = () => {
+  const host = new StateHost();
+  const answers: Record<string, unknown>[] = [];
+  host.line = new Answering({ held, bytes: number => bytes[number] as DataView }, host);
+  host.on("msg:custom", message => answers.push(message as Record<string, unknown>));
+  const want = async (values: Partial<Traits>) => {
+    for (const [name, value] of Object.entries(values)) host.set(name as keyof Traits, value as never);
+    host.set("_seq", host.get("_seq") + 1);
+    host.save_changes();
+    await Promise.resolve();
+    return host.get("_plan") as PlanWire;
+  };
+  const ask = async (question: object) => {
+    host.send({ id: "1", ...question });
+    await Promise.resolve();
+    return answers.pop() as Record<string, unknown>;
+  };
+  return { host, want, ask };
+};
+
+describe("a page without a kernel", () => {
+  it("answers a cut with the plan that Python made for it", async () => {
+    const { want } = open();
+    const id = scene.entryIds[CUT] as string;
+    const plan = await want({ cut: id });
+    expect([plan.cut.place, plan.recipe, plan.seq]).toEqual([CUT, `make_plan(cut='${id}')`, 1]);
+  });
+
+  it("switches policies, and the other places its own cut", async () => {
+    const { host, want } = open();
+    await want({ cut: scene.entryIds[CUT] as string });
+    const plan = await want({ policy: "claude-code" });
+    expect([plan.policy, host.get("cut"), host.get("_error")]).toEqual(["claude-code", "", ""]);
+  });
+
+  it("compares policies of the page", async () => {
+    const { host, want } = open();
+    await want({ versus: { policy: "claude-code" } });
+    expect(host.get("_other")).toMatchObject({ policy: "claude-code", label: "claude-code" });
+    await want({ versus: {} });
+    expect(host.get("_other")).toEqual({});
+  });
+
+  const refused: [Partial<Traits>, RegExp][] = [
+    [{ settings: { "recent.tokens": 5 } }, /rule needs a kernel/],
+    [{ pins: ["e/0"] }, /needs a kernel/],
+    [{ at: "elsewhere" }, /one moment/],
+    [{ policy: "unheard-of" }, /not on this page/],
+    [{ replay: true }, /needs a kernel/],
+    [{ cut: "nowhere" }, /./],
+    [{ versus: { recorded: true } }, /records no compaction/],
+    [{ versus: { policy: "flue", settings: { a: 1 } } }, /needs a kernel/],
+  ];
+  it.each(refused)("refuses %j with a sentence, and all stands as it was", async (values, sentence) => {
+    const { host, want } = open();
+    const plan = await want(values);
+    expect(host.get("_error")).toMatch(sentence);
+    expect(plan.seq).toBe(1);
+    for (const name of Object.keys(values) as (keyof Held["wanted"])[]) {
+      expect(host.get(name)).toEqual({ ...held.wanted, replay: false }[name]);
+    }
+    await want({});
+    expect(host.get("_error")).toBe("");
+  });
+
+  it("knows the texts that it holds", async () => {
+    const { ask } = open();
+    expect(await ask({ type: "rows", from: 0, to: 5 })).toMatchObject({
+      rows: [{ label: "user", preview: "hello" }],
+    });
+    const body = (await ask({ type: "body", row: 0 })) as unknown as BodyReply;
+    expect(body.before).toEqual({ text: "hello", total: 5 });
+    expect(body.facts.map(([name]) => name)).toEqual([
+      "tokens before",
+      "tokens after",
+      "counted by",
+      "fate",
+      "decided by",
+    ]);
+    const summary = (await ask({ type: "summary", place: CUT })) as unknown as SummaryReply;
+    expect([summary.text, summary.total]).toEqual(["one\ntwo\nthree", 11]);
+  });
+
+  it.each(["body", "summary", "search", "lesson", "review", "export", "nonsense"])(
+    "says of %s what it cannot answer",
+    async type => {
+      const { ask } = open();
+      const { type: kind, sentence } = await ask({ type, row: 99, place: 1_000_000, query: "x" });
+      expect(kind).toBe("error");
+      expect(sentence).toMatch(/needs a kernel|left out/);
+    },
+  );
+});
+
+describe("what a page holds", () => {
+  it("says what it does not know at a place that was not planned", () => {
+    const plan = { ...hold("flue"), far: "That needs a kernel." };
+    const found = findPlan(plan, "somewhere", 1_000_000);
+    expect(found?.[0].notes).toEqual(["That needs a kernel."]);
+    expect(found?.[0].rules.every(rule => rule.delta === null)).toBe(true);
+    expect(findPlan({ ...plan, far: "" }, "somewhere", 1_000_000)).toBeUndefined();
+    expect(findSummary(held, plan, 1_000_000)).toBeUndefined();
+  });
+
+  it("is unpacked from base64 of gzip", async () => {
+    const text = new TextEncoder().encode(JSON.stringify({ ...held, buffers: [[0, 4]] }));
+    const pad = (4 - ((4 + text.length) % 4)) % 4;
+    const frame = new Uint8Array(4 + text.length + pad + 4);
+    new DataView(frame.buffer).setUint32(0, text.length + pad, true);
+    frame.fill(32, 4).set(text, 4);
+    frame.set([1, 2, 3, 4], frame.length - 4);
+    const zipped = new Response(new Blob([frame]).stream().pipeThrough(new CompressionStream("gzip")));
+    const packed = btoa(String.fromCharCode(...new Uint8Array(await zipped.arrayBuffer())));
+    const store = await unpack(packed);
+    expect(store.held.lines).toEqual(held.lines);
+    expect(store.bytes(0).getUint8(2)).toBe(3);
+  });
+});

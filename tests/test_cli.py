@@ -1,0 +1,124 @@
+"""The command line: tables, JSON, exit codes, and a sentence for what went wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import count_tokens, make_plan, open_session
+from inspector.bundled import write_story
+from inspector.cli import main
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(write_story())
+    return path
+
+
+def run(*arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "inspector.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **more)
+
+
+def test_show_tells_the_session_the_plan_and_its_tokens_by_section(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", str(file), "--policy", "keep-recent-turns"]) == 0
+    told = capsys.readouterr().out
+    assert "Session(claude-code, 560 records, 21 turns" in told
+    assert "Plan(keep-recent-turns: cut at" in told
+    rows = {line.split("  ")[1]: line for line in told.splitlines() if line.startswith("  ")}
+    *sections, whole = [
+        [int(word.replace(",", "")) for word in line.split() if word[0].isdigit()] for line in rows.values()
+    ]
+    assert [sum(column) for column in zip(*sections, strict=True)] == whole
+    assert told.splitlines()[-1].startswith("calibrated: o200k_base x ")
+
+
+def test_plan_as_json_makes_the_same_plan_again(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(file), "--policy", "claude-code", "--window", "120000", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    session = open_session(file).at(told["at"])
+    plan = make_plan(session, count_tokens(session, "calibrated"), **told["spec"])
+    assert (told["before"], told["after"]) == (plan.before + plan.hidden, plan.after + plan.hidden)
+    assert told["cut"] == (plan.cut.entry if plan.cut else None)
+    assert [f"{ref.entry}:{ref.block}" for ref in plan.lost] == told["lost"]
+    assert sum(told["blocks"].values()) == len(plan.fate)
+    assert sum(row["after"] for row in told["sections"].values()) == told["after"]
+
+
+def test_a_cut_and_a_moment_can_be_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session = open_session(file)
+    at = session.entries[session.path[40]].id
+    moment = session.at(at)
+    plan = make_plan(moment, count_tokens(session, "calibrated"), "flue")
+    cut = [point.entry for point in plan.cuts if point.legal][2]
+    assert main(["plan", str(file), "--at", at, "--cut", cut, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["at"], told["cut"]) == (at, cut)
+
+
+def test_export_writes_one_page(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    assert main(["export", str(file), str(page)]) == 0
+    assert page.read_text("utf-8").startswith("<!")
+    assert "redacted" in capsys.readouterr().out
+    page.write_text("mine")
+    assert main(["export", str(file), str(page)]) == 1
+    assert page.read_text() == "mine"
+    assert "is not written over" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["show", "nowhere.jsonl"], 1, "nowhere.jsonl: No such file or directory"),
+        (["show", "/"], 1, "it is a folder"),
+        (["plan", "FILE", "--policy", "nope"], 2, "policy 'nope': no such policy"),
+        (["plan", "FILE", "--counter", "nope"], 2, "token counter 'nope'"),
+        (["plan", "FILE", "--cut", "nope"], 2, "cut 'nope': no such entry in this context"),
+        (["plan", "FILE", "--at", "nope"], 2, "at 'nope': no such entry in this session"),
+        (["plan", "FILE", "--window", "-1"], 2, "window"),
+    ],
+)
+def test_what_went_wrong_is_one_sentence_and_an_exit_code(
+    file: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, sentence: str
+) -> None:
+    assert main([str(file) if word == "FILE" else word for word in arguments]) == code
+    told = capsys.readouterr()
+    assert sentence in told.err and told.err.count("\n") == 1
+    assert told.out == ""
+
+
+def test_what_is_no_command_is_told_with_the_usage() -> None:
+    done = run("destroy", "x")
+    assert done.returncode == 2
+    assert "usage: compaction-inspector" in done.stderr and "Traceback" not in done.stderr
+    assert run("--version").stdout.strip() == version("compaction-inspector")
+
+
+def test_a_terminal_is_never_acted_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "session.jsonl"
+    row = {"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": "Hello"}}
+    title = {"type": "summary", "summary": "\x1b]0;owned\x07\u202e", "leafUuid": "u"}
+    path.write_text("\n".join(map(json.dumps, (title, row))))
+    assert main(["show", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "owned" in told and not {"\x1b", "\x07", "\u202e"} & set(told)
+
+
+def test_a_reader_that_goes_away_and_a_narrow_encoding_are_no_trouble(file: Path) -> None:
+    done = run("show", file, env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    assert done.returncode == 0 and done.stderr == ""
+    script = f'"{sys.executable}" -m inspector.cli plan "{file}" --json | head -1'
+    piped = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    assert piped.stdout == "{\n" and piped.stderr == ""

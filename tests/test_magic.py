@@ -1,0 +1,126 @@
+"""`%inspect`: a workbench in one line, in a real IPython; what cannot be done is told in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.completer import provisionalcompleter
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from inspector.bundled import open_bundled, write_story
+from inspector.policies import names_of_policies
+from inspector.widgets import Workbench
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "inspector")
+    yield shell
+    for found in [each for each in shell.user_ns.values() if isinstance(each, Workbench)]:
+        found.close()
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "my session.jsonl"
+    path.write_bytes(write_story())
+    return path
+
+
+def run(shell: InteractiveShell, line: str) -> Any:
+    done = shell.run_cell(line)
+    done.raise_error()
+    return done.result
+
+
+def test_a_file_is_shown_as_asked(shell: InteractiveShell, file: Path) -> None:
+    asked = "--policy keep-recent-turns --counter chars4_utf16 --window 100000 --mode teach"
+    shown = run(shell, f'%inspect "{file}" {asked}')
+    assert isinstance(shown, Workbench)
+    assert (shown.policy, shown.mode) == ("keep-recent-turns", "teach")
+    assert shown.ledger.counter.name == "chars4_utf16"
+    assert shown.plan.table.window == 100_000
+    legal = [point.entry for point in shown.plan.cuts if point.legal]
+    again = run(shell, f'%inspect "{file}" --cut {legal[3]} --at {shown.at} --versus claude-code')
+    assert (again.cut, again.at, again.versus) == (legal[3], shown.at, {"policy": "claude-code"})
+    shown.close()
+    again.close()
+
+
+def test_a_variable_that_holds_a_session_is_shown_and_can_be_kept(
+    shell: InteractiveShell,
+) -> None:
+    shell.user_ns["session"] = open_bundled()
+    run(shell, "wb = %inspect session")
+    assert shell.user_ns["wb"].session is open_bundled()
+
+
+def test_a_file_is_followed(shell: InteractiveShell, file: Path) -> None:
+    lines = write_story().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:100]))
+    shown = run(shell, f'%inspect "{file}" --follow')
+    assert shown.session.records == 100
+    shown.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("", "the following arguments are required: session"),
+        ("nowhere.jsonl", "nowhere.jsonl: No such file or directory"),
+        ("session --policy nope", "policy 'nope': no such policy; known: keep-recent-turns"),
+        ("session --counter nope", "token counter 'nope'"),
+        ("session --cut nope", "cut 'nope': no such entry"),
+        ("session --mode loud", "argument --mode: invalid choice: 'loud'"),
+        ("session --window many", "argument --window: invalid int value: 'many'"),
+        ("session --polic flue", "unrecognized arguments: --polic flue. %inspect --help tells"),
+        ('"session', "No closing quotation"),
+        ("/", "it is a folder"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], line: str, sentence: str
+) -> None:
+    shell.user_ns["session"] = open_bundled()
+    done = shell.run_cell(f"%inspect {line}")
+    told = capsys.readouterr()
+    assert isinstance(done.error_in_exec, UsageError)
+    assert sentence in str(done.error_in_exec)
+    assert "Traceback" not in told.out + told.err
+    assert f"UsageError: {done.error_in_exec}" in told.err
+
+
+def test_help_is_printed_and_nothing_is_shown(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(shell, "%inspect --help") is None
+    told = capsys.readouterr().out
+    assert told.startswith("usage: %inspect ") and "--policy NAME" in told
+    assert shell.find_line_magic("inspect").__doc__ == told
+
+
+def test_policies_counters_modes_and_options_are_completed(shell: InteractiveShell) -> None:
+    def complete(line: str) -> set[str]:
+        with provisionalcompleter():
+            found = list(shell.Completer.completions(line, len(line)))
+        return {line[: each.start] + each.text for each in found}
+
+    line = "%inspect a.jsonl --policy "
+    assert complete(line) >= {line + name for name in names_of_policies()}
+    assert line + "keep-recent-turns" in complete(line + "keep-r")
+    assert "%inspect a.jsonl --counter calibrated" in complete("%inspect a.jsonl --counter cal")
+    assert "%inspect a.jsonl --mode teach" in complete("%inspect a.jsonl --mode t")
+    assert "%inspect a.jsonl --follow" in complete("%inspect a.jsonl --fo")
+    assert "%inspect a.jsonl --versus recorded" in complete("%inspect a.jsonl --versus rec")
+
+
+def test_it_can_be_unloaded(shell: InteractiveShell) -> None:
+    shell.run_line_magic("unload_ext", "inspector")
+    assert shell.find_line_magic("inspect") is None

@@ -1,0 +1,290 @@
+"""The compaction a file records, as a plan: one fate per block, and what stands is what is live after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from inspector import InspectorError, open_session
+from inspector.blocks import Text, ToolCall, ToolOutput
+from inspector.bundled import open_bundled
+from inspector.columns import unpack
+from inspector.counter import Counter
+from inspector.history import History, trace_history
+from inspector.ledger import Ledger, count_tokens
+from inspector.plan import Plan, make_plan
+from inspector.recorded import draw_recorded, find_recorded
+from inspector.session import Boundary, Entry, Session, Usage
+from inspector.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
+from inspector.view import draw_plan
+from tests.shared import SHARED, needs_shared
+from tests.strategies import sessions
+
+LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
+
+
+def chain(*entries: Entry, **more: Any) -> Session:
+    """Entries one after another, named e0, e1, …"""
+    made = [
+        entry.model_copy(update={"id": f"e{i}", "parent": f"e{i - 1}" if i else None})
+        for i, entry in enumerate(entries)
+    ]
+    return Session(format="made", entries=tuple(made), leaf=made[-1].id, **more)
+
+
+def user(words: str) -> Entry:
+    return Entry(id="", role="user", blocks=(Text(text=words),))
+
+
+def model(words: str, **more: Any) -> Entry:
+    return Entry(id="", role="assistant", blocks=(Text(text=words),), **more)
+
+
+def compaction(words: str = "", **told: Any) -> Entry:
+    blocks = (Text(text=words),) if words else ()
+    return Entry(id="", kind="compaction", blocks=blocks, boundary=Boundary(**told))
+
+
+def tool(number: int, length: int) -> tuple[Entry, Entry]:
+    call = Entry(id="", role="assistant", blocks=(ToolCall(id=f"c{number}", name="t", input={}),))
+    out = ToolOutput(call_id=f"c{number}", parts=(Text(text="x" * length),))
+    return call, Entry(id="", role="tool", blocks=(out,))
+
+
+def moment(session: Session, at: str, counter: Any = LENGTH) -> tuple[Plan, History]:
+    ledger = count_tokens(session, counter)
+    return make_plan(session.at(at), ledger, "keep-recent-turns"), trace_history(session, ledger)
+
+
+def fates(plan: Plan, history: History) -> list[str]:
+    return [FATES[code] for code in find_recorded(plan, history).fate]
+
+
+def test_a_harness_that_keeps_nothing_cuts_at_the_end() -> None:
+    """Claude Code replaces all it had by its summary."""
+    session = chain(user("aaaa"), model("bbb"), compaction("sum", trigger="auto"), user("cc"))
+    plan, history = moment(session, "e1")
+    picture, data = draw_recorded(plan, history)
+    assert fates(plan, history) == ["summarised", "summarised"]
+    assert picture["cut"] == {
+        "place": 2,
+        "id": "end",
+        "by": "file",
+        "sentence": "The file records a compaction here (auto): what is older was summarised, "
+        "nothing before it was kept.",
+    }
+    columns = unpack(picture["columns"], data)
+    assert columns["after_total"].tolist() == [-1, -1, 3]
+    assert (picture["before"]["total"], picture["after"]["total"], columns["summary_tokens"][2]) == (7, 3, 3)
+
+
+def test_a_harness_that_keeps_from_an_entry_on_cuts_there() -> None:
+    """pi and Flue name the first entry they keep."""
+    session = chain(
+        user("aaaa"), model("bbb"), user("cc"), model("d"), compaction("sum", first_kept="e2"), user("e")
+    )
+    plan, history = moment(session, "e3")
+    picture, data = draw_recorded(plan, history)
+    assert fates(plan, history) == ["summarised", "summarised", "verbatim", "verbatim"]
+    assert (picture["cut"]["place"], picture["cut"]["id"]) == (2, "e2")
+    assert unpack(picture["columns"], data)["after_total"].tolist() == [-1, -1, 2 + 1 + 3, -1, -1]
+
+
+def test_entries_kept_one_by_one_stand_on_either_side_of_the_cut() -> None:
+    session = chain(user("aaaa"), model("bbb"), user("cc"), compaction("sum", kept=("e1",)), user("e"))
+    plan, history = moment(session, "e2")
+    assert fates(plan, history) == ["summarised", "verbatim", "summarised"]
+    assert find_recorded(plan, history).place == 1
+
+
+def test_without_a_summary_what_went_was_dropped() -> None:
+    session = chain(user("aaaa"), model("bbb"), compaction(first_kept="e1"), user("e"))
+    plan, history = moment(session, "e1")
+    assert fates(plan, history) == ["dropped", "verbatim"]
+    assert find_recorded(plan, history).summary == 0
+
+
+def test_a_micro_compaction_empties_in_place_and_cuts_nothing() -> None:
+    micro = Entry(id="", kind="micro", boundary=Boundary(kind="micro", cleared=("c1",)))
+    session = chain(user("aaaa"), *tool(1, 90), *tool(2, 80), micro, user("e"))
+    plan, history = moment(session, "e4")
+    assert fates(plan, history) == ["verbatim", "verbatim", "cleared", "verbatim", "verbatim"]
+    picture, data = draw_recorded(plan, history)
+    assert picture["cut"]["id"] == "" and picture["cut"]["place"] == 0
+    assert "1 tool output emptied in place" in picture["cut"]["sentence"]
+    assert (unpack(picture["columns"], data)["after_total"] == -1).all()
+    emptied = len("[output cleared by an earlier compaction]")
+    assert picture["after"]["total"] == picture["before"]["total"] - 90 + emptied
+    plan, history = moment(session, "e6")
+    with pytest.raises(InspectorError, match="no compaction after this moment"):
+        draw_recorded(plan, history)
+
+
+def test_what_came_between_the_moment_and_the_compaction_is_told_and_not_counted() -> None:
+    session = chain(user("aaaa"), model("bbb"), user("cc"), compaction("sum", first_kept="e1"), user("e"))
+    plan, history = moment(session, "e1")
+    picture, _ = draw_recorded(plan, history)
+    assert picture["after"]["total"] == 3 + 3
+    later = "The file records it 1 entry later; what came between is not in this moment."
+    assert picture["notes"] == [f"{later} 2 tokens of it were kept."]
+
+
+def test_what_a_compaction_brought_back_is_told_apart() -> None:
+    """A second one may name an entry that the first had taken (pi#2608 the other way round)."""
+    session = chain(
+        user("aaaa"), model("bbb"), compaction("s"), user("cc"), compaction("tt", first_kept="e1"), user("e")
+    )
+    plan, history = moment(session, "e3")
+    picture, data = draw_recorded(plan, history)
+    assert fates(plan, history) == ["summarised", "verbatim"]
+    assert picture["after"]["total"] == 2 + 2 + 3
+    assert picture["notes"] == ["It brought back 3 tokens that an earlier compaction had taken."]
+    assert_adds_up(picture, unpack(picture["columns"], data))
+
+
+def test_figures_of_the_file_and_of_the_provider_stand_side_by_side() -> None:
+    session = chain(
+        user("aaaa"),
+        model("bbb", usage=Usage(input=60, output=10)),
+        compaction("sum", tokens_before=75, tokens_after=9),
+        user("e"),
+        model("f", usage=Usage(input=20, cache_read=4, output=2)),
+    )
+    plan, history = moment(session, "e1")
+    picture, _ = draw_recorded(plan, history)
+    assert [told[:2] for told in picture["told"]] == [
+        ["before", "75"],
+        ["before", "70"],
+        ["after", "9"],
+        ["after", "24"],
+        ["summary", "3"],
+    ]
+    sources = [told[2] for told in picture["told"]]
+    assert sources[:2] == ["as the file records it", "usage of the last reply before it"]
+    assert sources[3].startswith("usage of the first request after it")
+    beyond = 60 - 4  # of the reported request the file holds four characters
+    assert picture["before"]["total"] == 4 + 3 + beyond
+    assert picture["after"]["total"] == 3 + beyond, "what nobody counts is on both sides"
+
+
+def test_a_moment_off_the_main_path_has_no_recorded_compaction() -> None:
+    session = chain(user("aaaa"), model("bbb"), compaction("sum"), user("c"))
+    aside = Entry(id="x", parent="e0", role="assistant", blocks=(Text(text="no"),))
+    session = Session(
+        **{name: getattr(session, name) for name in Session.model_fields}
+        | {"entries": (*session.entries, aside)}
+    )
+    plan, history = moment(session, "x")
+    with pytest.raises(InspectorError, match="not on the session's main path"):
+        draw_recorded(plan, history)
+
+
+def test_the_last_moment_has_none_and_says_so() -> None:
+    plan, history = moment(open_bundled(), open_bundled().leaf or "")
+    with pytest.raises(InspectorError, match="ends there without one"):
+        draw_recorded(plan, history)
+
+
+# -- laws ----------------------------------------------------------------------------------------------
+
+
+def assert_adds_up(picture: dict[str, Any], columns: dict[str, Any]) -> None:
+    """The parts of the flow are the totals, at the recorded place."""
+    place, flow = picture["cut"]["place"], picture["flow"]
+    count, fixed = len(flow["fates"]), flow["head"] + flow["hidden"]
+    before, after = (columns[f"flow_{side}"].reshape(-1, count)[place] for side in ("before", "after"))
+    assert before.sum() + fixed == picture["before"]["total"]
+    assert after.sum() + columns["flow_added"][place] + fixed == picture["after"]["total"]
+    assert sum(picture["after"]["sections"]) == picture["after"]["total"]
+    if picture["cut"]["id"] != "":
+        assert columns["after_total"][place] == picture["after"]["total"]
+
+
+def assert_agrees(plan: Plan, history: History) -> None:
+    """Each block has one fate; the blocks that stand are those live right after the boundary."""
+    found = find_recorded(plan, history)
+    session, ledger = plan.session, plan.ledger
+    live, then = session.live, session.at(found.entry.id).live
+
+    def names(view: Any) -> list[tuple[int, int]]:
+        return list(zip(view.entries[view.position].tolist(), view.block.tolist(), strict=True))
+
+    assert len(found.fate) == len(live.position)
+    assert set(found.fate.tolist()) <= {VERBATIM, SUMMARISED, DROPPED, CLEARED}
+    stands = {name for name, fate in zip(names(live), found.fate, strict=True) if fate in (VERBATIM, CLEARED)}
+    assert stands == set(names(then)) & set(names(live))
+    picture, data = draw_recorded(plan, history)
+    columns = unpack(picture["columns"], data)
+    assert_adds_up(picture, columns)
+    like, its = draw_plan(plan)
+    shape = {name: (col.dtype, len(col)) for name, col in unpack(like["columns"], its).items()}
+    mine = {name: (col.dtype, len(col)) for name, col in columns.items()}
+    flows = {"flow_before", "flow_after"}
+    assert {k: v for k, v in mine.items() if k not in flows} == {
+        k: v for k, v in shape.items() if k not in flows
+    }
+    extra = {"told", "label"}
+    assert set(picture) - extra == set(like) - {"state"}
+    between = [entry for entry in found.plan.session.entries if entry.id == found.entry.id]
+    assert between and ledger is plan.ledger
+
+
+def moments(session: Session, history: History) -> Iterator[str]:
+    """The ends of the stretches, and a few others on the path."""
+    yield from (segment.at for segment in history.segments)
+    path = history.path.tolist()
+    yield from (session.entries[i].id for i in path[:: max(1, len(path) // 6)])
+
+
+def check_everywhere(session: Session, ledger: Ledger) -> int:
+    history, seen = trace_history(session, ledger), 0
+    for at in moments(session, history):
+        plan = make_plan(session.at(at), ledger, "keep-recent-turns")
+        try:
+            find_recorded(plan, history)
+        except InspectorError:
+            continue
+        assert_agrees(plan, history)
+        seen += 1
+    return seen
+
+
+@settings(max_examples=80)
+@given(sessions())
+def test_every_block_has_one_fate_and_what_stands_is_what_is_live_after(session: Session) -> None:
+    check_everywhere(session, count_tokens(session, LENGTH))
+
+
+def real_sessions() -> list[Any]:
+    if not SHARED.exists():
+        return []
+    found = sorted((SHARED / "sessions").rglob("*.json*"))
+    return [pytest.param(path, id=path.name) for path in found]
+
+
+@needs_shared
+@pytest.mark.parametrize("path", real_sessions())
+def test_the_same_of_every_real_session(path: Any) -> None:
+    try:
+        session = open_session(path)
+    except InspectorError:
+        pytest.skip("no reader for this format")
+    seen = check_everywhere(session, count_tokens(session, "chars4_utf16"))
+    on_path = [name for name, _ in session.boundaries if session.index[name] in session.path]
+    assert (seen > 0) == (len(on_path) > 0 and session.index[on_path[-1]] != session.path[0])
+
+
+def test_the_bundled_session_tells_what_its_compaction_lost() -> None:
+    session = open_bundled()
+    ledger = count_tokens(session, "calibrated")
+    history = trace_history(session, ledger)
+    fullest = history.fullest
+    assert fullest is not None
+    plan = make_plan(session.at(fullest.at), ledger)
+    assert_agrees(plan, history)
+    picture, _ = draw_recorded(plan, history)
+    assert {name for name, _, _ in picture["told"]} >= {"before", "after", "summary"}
