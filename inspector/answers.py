@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .closeup import describe_body, describe_rows, describe_summary
+from .closeup import BODY_CHARS, describe_body, describe_rows, describe_summary
 from .desk import Desk
+from .diff.pieces import find_pieces
 from .errors import InspectorError
 from .fates import STANDS, Side
 from .history import trace_history
@@ -145,7 +146,7 @@ class Answers:
         made = legal if whole else legal[len(legal) // 2 :][:1]
         at: list[list[Any]] = []
         hand: dict[str, Any] = {}
-        texts = {data: _sides(clean)}
+        texts = {data: self._sides(clean)}
         for place in made:
             plan = self._plan(name, own.cuts.ids[place])
             drawn, number = self._draw(plan)
@@ -153,7 +154,7 @@ class Answers:
             drawn["deltas"] = [rule.pop("delta", None) for rule in drawn["rules"]]
             hand = hand or drawn
             if number not in texts:
-                texts[number] = _sides(self._cut_clean(clean, place))
+                texts[number] = self._sides(self._cut_clean(clean, place))
             differs = {key: value for key, value in drawn.items() if value != hand.get(key)}
             at.append([place, tidy(differs), number])
         return {
@@ -166,6 +167,20 @@ class Answers:
             "texts": {str(number): sides for number, sides in texts.items()},
             **self._summaries(clean, legal),
         }
+
+    def _sides(self, plan: Plan) -> list[dict[str, Any]]:
+        """What stands in the place of each rewritten block, before the cut and behind it."""
+        return [self._rewritten(plan.older), self._rewritten(plan.kept)]
+
+    def _rewritten(self, side: Side) -> dict[str, Any]:
+        told: dict[str, Any] = {}
+        for row, block in side.blocks.items():
+            if STANDS[side.fate[row]]:
+                before, text = self.bodies[row]["before"], "" if block is None else block.text
+                whole = before["total"] <= BODY_CHARS
+                pieces = _compare(before["text"], printable(text)) if whole else []
+                told[str(row)] = [printable(text, BODY_CHARS), len(text), pieces]
+        return told
 
     def _cut_clean(self, clean: Plan, place: int) -> Plan:
         edits = clean.edits.model_copy(update={"cut": clean.cuts.ids[place]})
@@ -209,21 +224,19 @@ class Answers:
         return [self.redactor.clean_tree(picture), self.buffers.add(data)]
 
 
-def _sides(plan: Plan) -> list[dict[str, Any]]:
-    """What stands in the place of each rewritten block, before the cut and behind it."""
-    return [_rewritten(plan.older), _rewritten(plan.kept)]
+def _compare(before: str, after: str) -> list[int | str]:
+    """The pieces of a difference: how much of `before` is kept, or (negative) gone, and what is new.
 
+    Lengths are in UTF-16 units, as the browser counts.
 
-def _rewritten(side: Side) -> dict[str, Any]:
-    return {
-        str(row): _text("" if block is None else block.text)
-        for row, block in side.blocks.items()
-        if STANDS[side.fate[row]]
-    }
-
-
-def _text(text: str, cap: int = 20_000) -> list[Any]:
-    return [printable(text, cap), len(text)]
+    >>> _compare("one two three", "one 2 three")
+    [4, -3, '2', 6]
+    """
+    sizes = {"same": 1, "gone": -1}
+    return [
+        text if kind == "new" else sizes[kind] * (len(text.encode("utf-16-le", "surrogatepass")) // 2)
+        for kind, text in find_pieces(before, after) or ()
+    ]
 
 
 def _shorten(body: dict[str, Any], cap: int) -> list[Any]:

@@ -8,7 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from .blocks import Block
+from .columns import unpack
+from .diff.pieces import find_pieces
 from .fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
+from .knobs import first_rule
+from .ledger import CLEARED_TEXT
 from .plan import Plan
 from .printable import printable, printable_tree
 from .provenance import (
@@ -21,12 +25,14 @@ from .provenance import (
     tell_origin,
     tell_reader,
 )
-from .session import Entry
+from .session import Entry, Session
 from .summary import describe_call
-from .table import FATES, Table
+from .table import CLEARED, FATES, VERBATIM, Table
+from .view import Picture
 
 BODY_CHARS = 20_000
 PREVIEW_CHARS = 160
+BY_FILE = "the compaction that the file records"
 
 
 def describe_rows(plan: Plan, first: int, last: int) -> list[dict[str, str]]:
@@ -34,8 +40,14 @@ def describe_rows(plan: Plan, first: int, last: int) -> list[dict[str, str]]:
     return [_row(plan.table, row) for row in range(max(first, 0), min(last, len(plan.table.tokens)))]
 
 
-def describe_body(plan: Plan, row: int) -> dict[str, Any]:
-    """One live block in full (to 20,000 characters), what becomes of it, and where its numbers are from."""
+def describe_body(plan: Plan, row: int, other: Plan | Picture | None = None) -> dict[str, Any]:
+    """One live block in full (to 20,000 characters), what becomes of it, and where its numbers are from.
+
+    `diff` are the pieces that tell the block from what stands in its place, where something else does and
+    neither is longer than 100,000 characters. `other` is plan B, another plan of the same moment or the
+    picture of what the file records; what it does is told likewise. Raises IndexError for a row that does not
+    exist.
+    """
     table = plan.table
     if not 0 <= row < len(table.tokens):
         raise IndexError(f"no block {row} in this context")
@@ -68,11 +80,45 @@ def describe_body(plan: Plan, row: int) -> dict[str, Any]:
         facts.append(["downstream", tell_downstream(upstream.id)])
     if table.live.cleared[row]:
         facts.append(["recorded", "an earlier compaction emptied this output"])
+    theirs = None if other is None else {**_tell_other(other, row), **_compare(block, _text_of(other, row))}
     return {
         "before": _body(block.text),
-        "after": _after(plan, row),
+        **_compare(block, _after(plan, row)),
         "facts": printable_tree(facts),
+        "other": theirs,
     }
+
+
+def _compare(block: Block, after: str | None) -> dict[str, Any]:
+    """What stands in a block's place, and the pieces that tell it from the block; None where nothing does."""
+    if after is None:
+        return {"after": None, "diff": None}
+    return {"after": _body(after), "diff": find_pieces(printable(block.text), printable(after))}
+
+
+def _text_of(other: Plan | Picture, row: int) -> str | None:
+    if isinstance(other, Plan):
+        return _after(other, row)
+    picture, data = other
+    cleared = unpack(picture["columns"], data)["fate_kept"][row] == CLEARED
+    return CLEARED_TEXT if cleared else None
+
+
+def _tell_other(other: Plan | Picture, row: int) -> dict[str, Any]:
+    """What plan B does with the block, and who decides it there."""
+    if isinstance(other, Plan):
+        code = int(other.outcome.rule[row])
+        by = _BY.get(code, "nothing")
+        if code >= 0:
+            by = f"rule {code + first_rule(other.policy) + 1}, {other.policy.rules[code].title}"
+        tokens = int(other.outcome.tokens[row])
+        return {"fate": FATES[other.fate[row]], "tokens": tokens, "by": printable(by, 200)}
+    picture, data = other
+    columns = unpack(picture["columns"], data)
+    # A recorded compaction did the same with a block wherever a cut may stand.
+    fate = int(columns["fate_kept"][row])
+    by = BY_FILE if fate != VERBATIM else "nothing"
+    return {"fate": FATES[fate], "tokens": int(columns["tokens_kept"][row]), "by": by}
 
 
 def _reasoning(plan: Plan, entry: Entry, block: Block) -> list[list[str]]:
@@ -97,13 +143,24 @@ def _body(text: str) -> dict[str, Any]:
     return {"text": printable(text, BODY_CHARS), "total": len(text)}
 
 
-def _after(plan: Plan, row: int) -> dict[str, Any] | None:
+def _after(plan: Plan, row: int) -> str | None:
     """What stands in a rewritten block's place; None where the block stands as it was or not at all."""
     side = plan.outcome
     if row not in side.blocks or not STANDS[side.fate[row]]:
         return None
     made = side.blocks[row]
-    return _body("" if made is None else made.text)
+    return "" if made is None else made.text
+
+
+def describe_other_summary(other: Plan | Picture | None, session: Session) -> dict[str, Any]:
+    """The same of plan B at its own cut; of a recorded compaction the summary that the file holds."""
+    if other is None:
+        raise LookupError("there is no plan B")
+    if isinstance(other, Plan):
+        return describe_summary(other, other.place or 0)
+    entry = session[other[0]["entry"]]
+    text = "\n\n".join(block.text for block in entry.blocks if block.text)
+    return {**_body(text), "facts": _WRITTEN_UP if text else []}
 
 
 def describe_summary(plan: Plan, place: int) -> dict[str, Any]:

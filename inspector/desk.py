@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .closeup import describe_body, describe_rows, describe_summary
+from .closeup import describe_body, describe_other_summary, describe_rows, describe_summary
 from .errors import EditError, InspectorError
 from .history import History, trace_history
 from .ledger import Ledger, count_tokens
@@ -17,7 +17,7 @@ from .plan import Plan, make_plan
 from .policies import add_policy, find_policy
 from .policy import Edits, Policy
 from .printable import printable
-from .recorded import Recorded, draw_recorded, find_recorded
+from .recorded import draw_recorded
 from .replays import replay
 from .run import Run
 from .runview import draw_run
@@ -58,7 +58,7 @@ class Desk:
     """A session, what is wanted of it, and the plans that answer.
 
     `wanted` holds the values of `NAMES` that were answered last; at first the fullest moment under
-    `policy`. `plan` is theirs. `other` is plan B: a `Plan`, what the file records, or None.
+    `policy`. `plan` is theirs. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
     `refused` says why there is none where one was wanted. `run` is the replay last lived.
 
     >>> from inspector import open_bundled
@@ -86,7 +86,7 @@ class Desk:
         self.history: History = trace_history(session, self.ledger)
         self.scenario = read_scenario(scenario)
         self.plan: Plan
-        self.other: Plan | Recorded | None = None
+        self.other: Plan | Picture | None = None
         self.refused: InspectorError | None = None
         self.run: Run | None = None
         name = policy if isinstance(policy, str) else add_policy(policy).name
@@ -181,7 +181,9 @@ class Desk:
             last = min(int(asked["to"]), first + MOST_ROWS)
             return {"from": first, "rows": describe_rows(self.plan, first, last)}
         if kind == "body":
-            return {"row": int(asked["row"]), **describe_body(self.plan, int(asked["row"]))}
+            return {"row": int(asked["row"]), **describe_body(self.plan, int(asked["row"]), self.other)}
+        if kind == "summary" and asked.get("versus"):
+            return {"place": -1, **describe_other_summary(self.other, self.session)}
         if kind == "summary":
             return {"place": int(asked["place"]), **describe_summary(self.plan, int(asked["place"]))}
         if kind == "search":
@@ -257,7 +259,7 @@ class Desk:
         self.refused = None
         if asked == self._compared or not (wanted["versus"] or self.other):
             return {}
-        other: Plan | Recorded | None = None
+        other: Plan | Picture | None = None
         picture: Picture = ({}, b"")
         told: dict[str, Any] = {}
         try:
@@ -268,11 +270,12 @@ class Desk:
         self.other, self._compared = other, asked
         return {"_other": picture[0], "_other_data": picture[1], **told}
 
-    def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | Recorded | None, Picture]:
+    def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | Picture | None, Picture]:
         if not versus:
             return None, ({}, b"")
         if versus.get("recorded"):
-            return find_recorded(plan, self.history), draw_recorded(plan, self.history)
+            recorded = draw_recorded(plan, self.history)
+            return recorded, recorded
         check_wanted({f"versus.{name}": value for name, value in versus.items()})
         if not versus.get("policy"):
             raise EditError("versus", f"{dict(versus)!r:.60}", "plan B has a policy, or is what was recorded")

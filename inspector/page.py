@@ -24,7 +24,8 @@ from .desk import Desk
 from .policies import find_policy
 from .printable import printable
 from .redact import Finding, Redactor, keep_names
-from .still import STYLE, draw_still, tabulate
+from .still import draw_still, tabulate
+from .svg import STYLE
 
 LARGEST = 1_500_000
 """Bytes of a page at most; the texts of blocks are shortened to stay within it."""

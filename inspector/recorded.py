@@ -30,7 +30,6 @@ from .view import Picture, sum_before
 
 OFF_PATH = "This moment is not on the session's main path, so no recorded compaction follows it."
 NONE_LEFT = "The file records no compaction after this moment: the session ends there without one."
-BY_FILE = "the compaction in the file"
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +155,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> Picture:
         "policyTitle": f"The recorded {what}",
         "policySource": f"{_name(found.entry)} of the file.",
         "label": "recorded",
+        "entry": found.entry.id,
         "cut": _cut(found, plan.session),
         "rules": [],
         "stages": [],

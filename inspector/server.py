@@ -188,10 +188,11 @@ class NewsHandler(DeskHandler):
         if not since.isascii() or not since.isdigit():
             raise Refusal(400, "rev is no number.")
         await tenant.listen(int(since), PATIENCE, self.pool, lambda: self.gone)
+        if self.gone:
+            return
         if tenant.closed:
             raise Refusal(404, GONE)
-        if not self.gone:
-            self.send_frame(await self.off_loop(tenant.frame, int(since)))
+        self.send_frame(await self.off_loop(tenant.frame, int(since)))
 
     def on_connection_close(self) -> None:
         self.gone = True

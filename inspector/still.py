@@ -16,24 +16,13 @@ from typing import Any
 import numpy as np
 
 from .columns import unpack
-from .palette import FACE, HUES, NEUTRALS
+from .svg import FONT, STYLE, fill, fill_fate, make_patterns, stroke, stroke_fate, write
 from .view import Picture
 
 WIDTH, LEFT, RIGHT = 960, 84, 150
 MOST_BINS = 220
-GONE = ("dropped", "cleared")
 _PLOT = WIDTH - LEFT - RIGHT
-_LANES, _LOWEST, _OVERVIEW = 170, 16, 52
-
-_COLOURS = {
-    **HUES,
-    **NEUTRALS,
-    "strong": NEUTRALS["ink"],
-    "ink": NEUTRALS["dim"],
-    "band": ("#f4f6f8", "#191d22"),
-    "area": ("#e2e5e9", "#262b31"),
-}
-_FONT = FACE.replace('"', "'")
+_LANES, _LOWEST, _OVERVIEW, _EDGE = 170, 16, 52, 12
 
 
 class Still:
@@ -130,7 +119,7 @@ def draw_still(scene: Picture, plan: Picture, told: bool = True) -> str:
     parts: list[str] = []
     y = 22
     facts = " · ".join(fact for fact in still.scene["facts"] if not fact.startswith("0 "))
-    parts.append(_text(0, y, facts, "dim", 11))
+    parts.append(write(0, y, facts, "dim", 11))
     y += 14
     for label, sums in (("before", still.before), ("after", still.after)):
         parts += _bar(still, label, sums, y)
@@ -142,14 +131,15 @@ def draw_still(scene: Picture, plan: Picture, told: bool = True) -> str:
     y, lanes = _lanes(still, y)
     parts += lanes
     if told:
-        parts.append(_text(0, y + 14, still.sentence, "text", 12))
+        parts.append(write(0, y + 14, still.sentence, "text", 12))
         y += 26
-    alt = escape(f"Compaction plan. {still.sentence}")
+    patterns = "".join(make_patterns(still.sections, [fate for fate, _ in still.count_fates()]))
+    alt, wide = escape(f"Compaction plan. {still.sentence}"), WIDTH + 2 * _EDGE
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}" '
-        f'role="img" aria-label="{alt}" font-family="{escape(_FONT)}">'
-        f"<title>{alt}</title><style>{STYLE}</style><defs>{''.join(_patterns(still))}</defs>"
-        f'<rect width="{WIDTH}" height="{y}" {_fill("ground")}/>{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_EDGE} 0 {wide} {y}" width="{WIDTH}" '
+        f'role="img" aria-label="{alt}" font-family="{escape(FONT)}">'
+        f"<title>{alt}</title><style>{STYLE}</style><defs>{patterns}</defs>"
+        f'<rect x="{-_EDGE}" width="{wide}" height="{y}" {fill("ground")}/>{"".join(parts)}</svg>'
     )
 
 
@@ -187,27 +177,27 @@ def show_still(scene: Picture, plan: Picture) -> str:
 
 def _bar(still: Still, label: str, sums: Sequence[int], y: int) -> Iterator[str]:
     full = max(still.scene["window"] or 0, sum(still.before), sum(still.after), 1)
-    yield _text(0, y + 12, label, "dim", 11)
-    yield f'<rect x="{LEFT}" y="{y}" width="{_PLOT}" height="15" {_fill("band")}/>'
+    yield write(0, y + 12, label, "dim", 11)
+    yield f'<rect x="{LEFT}" y="{y}" width="{_PLOT}" height="15" {fill("band")}/>'
     x = float(LEFT)
     for section, tokens in zip(still.sections, sums, strict=True):
         wide = _PLOT * tokens / full
         if wide > 0:
             fate = "unexplained" if section == "unexplained" else "verbatim"
             fate = "summarised" if section == "compacted" and label == "after" and not still.uncut else fate
-            yield f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="15" {_hue(section, fate)}/>'
+            yield f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="15" {fill_fate(section, fate)}/>'
         x += wide
     for threshold in still.plan["thresholds"]:
         at = LEFT + _PLOT * threshold["tokens"] / full
         if at <= LEFT + _PLOT:
-            yield f'<path d="M{at:.1f} {y - 2}v19" {_stroke("strong")}/>'
+            yield f'<path d="M{at:.1f} {y - 2}v19" {stroke("strong")}/>'
     total, window = sum(sums), still.scene["window"]
     told = tell(total)
     if label == "before" and window:
         told += f" of {tell(window)} · {100 * total / window:.0f} %"
     elif label == "after" and (less := sum(still.before) - total):
         told += f" · {'−' if less > 0 else '+'}{tell(abs(less))}"
-    yield _text(LEFT + _PLOT + 12, y + 12, told, "strong", 11)
+    yield write(LEFT + _PLOT + 12, y + 12, told, "strong", 11)
 
 
 def _key(still: Still, y: int) -> tuple[int, list[str]]:
@@ -221,10 +211,10 @@ def _key(still: Still, y: int) -> tuple[int, list[str]]:
         if x > LEFT + _PLOT - 60:
             x, y = LEFT, y + 34
         fate = "unexplained" if section == "unexplained" else "verbatim"
-        out.append(f'<rect x="{x}" y="{y}" width="9" height="9" {_hue(section, fate)}/>')
-        out.append(_text(x + 14, y + 8, label, "dim", 10))
+        out.append(f'<rect x="{x}" y="{y}" width="9" height="9" {fill_fate(section, fate)}/>')
+        out.append(write(x + 14, y + 8, label, "dim", 10))
         told = tell(before) if before == after else f"{tell(before)} → {tell(after)}"
-        out.append(_text(x + 14, y + 21, told, "text", 10))
+        out.append(write(x + 14, y + 21, told, "text", 10))
         x += 104
     return y + 40, out
 
@@ -233,8 +223,8 @@ def _overview(still: Still, y: int) -> Iterator[str]:
     """The session's whole life: what was reported as a line, what is counted as an area."""
     counted, reported = still.columns["overview_estimated"], still.columns["overview_reported"]
     steps = len(counted)
-    yield _text(0, y + _OVERVIEW, f"{steps:,} step{'' if steps == 1 else 's'}", "dim", 10)
-    yield _text(0, y + 12, "session", "dim", 11)
+    yield write(0, y + _OVERVIEW, f"{steps:,} step{'' if steps == 1 else 's'}", "dim", 10)
+    yield write(0, y + 12, "session", "dim", 11)
     if not steps:
         return
     high = max(int(counted.max(initial=1)), int(reported.max(initial=1)), 1)
@@ -262,22 +252,22 @@ def _overview(still: Still, y: int) -> Iterator[str]:
         first, last = (int(bins[min(covered[key], steps - 1)]) for key in ("first", "last"))
         wide = (last - first + 1) * step
         extent = f'width="{wide:.1f}" height="{_OVERVIEW}"'
-        yield f'<rect x="{LEFT + first * step:.1f}" y="{y}" {extent} {_fill("band")}/>'
-    yield f'<path d="{"".join(area)}V{y + _OVERVIEW}Z" {_fill("area")}/>'
-    yield f'<path d="{"".join(line)}" fill="none" {_stroke("dim")}/>'
+        yield f'<rect x="{LEFT + first * step:.1f}" y="{y}" {extent} {fill("band")}/>'
+    yield f'<path d="{"".join(area)}V{y + _OVERVIEW}Z" {fill("area")}/>'
+    yield f'<path d="{"".join(line)}" fill="none" {stroke("dim")}/>'
     room = -100.0
     for mark in still.scene["boundaries"]:
         x = LEFT + float(bins[min(mark["step"], steps - 1)]) * step
         half = 4.0 if mark["kind"] == "compact" else 2.5
         side = f"l{half} {half}l-{half} {half}l-{half} -{half}Z"
-        yield f'<path d="M{x:.1f} {y - half - 6}{side}" {_fill("strong")}/>'
+        yield f'<path d="M{x:.1f} {y - half - 6}{side}" {fill("strong")}/>'
         if (
             mark["kind"] == "compact"
             and mark["before"] is not None
             and x - room > 60
             and x < LEFT + _PLOT + 40
         ):
-            yield _text(x + 7, y - 3, tell(mark["before"]), "dim", 10)
+            yield write(x + 7, y - 3, tell(mark["before"]), "dim", 10)
             room = x
 
 
@@ -310,21 +300,21 @@ def _lanes(still: Still, y: int) -> tuple[int, list[str]]:
     y += 12
     for one, lane, tall in zip(rows, sums, talls, strict=True):
         y += tall
-        out.append(_text(0, y - 2, one["label"], "dim", 11))
-        out.append(f'<path d="M{LEFT} {y + 0.5:.1f}h{_PLOT}" {_stroke("line")}/>')
+        out.append(write(0, y - 2, one["label"], "dim", 11))
+        out.append(f'<path d="M{LEFT} {y + 0.5:.1f}h{_PLOT}" {stroke("line")}/>')
         out += _columns(still, still.sections[one["sections"][0]], lane, y, wide, scale)
     y += 4
     if not still.uncut and len(place_of):
         at = int(place_of[still.place]) if still.place < len(place_of) else int(bins[-1]) + 1
         x = LEFT + at * wide
-        out.append(f'<path d="M{x:.1f} {top}V{y + 2}" {_stroke("strong", 1.6)}/>')
+        out.append(f'<path d="M{x:.1f} {top}V{y + 2}" {stroke("strong", 1.6)}/>')
         side = "end" if x > LEFT + _PLOT * 0.8 else "start"
         told = f"cut · {tell(sum(still.after))} after"
-        out.append(_text(x + (-6 if side == "end" else 6), top + 5, told, "strong", 10, side))
+        out.append(write(x + (-6 if side == "end" else 6), top + 5, told, "strong", 10, side))
     x = LEFT
     for name, count in still.count_fates():
-        out.append(f'<rect x="{x}" y="{y + 8}" width="12" height="9" {_hue("ink", name)}/>')
-        out.append(_text(x + 17, y + 16, f"{name} {count:,}", "dim", 10))
+        out.append(f'<rect x="{x}" y="{y + 8}" width="12" height="9" {fill_fate("ink", name)}/>')
+        out.append(write(x + 17, y + 16, f"{name} {count:,}", "dim", 10))
         x += 104
     return y + 26, out
 
@@ -346,7 +336,7 @@ def _columns(
     width = f'stroke-width="{max(wide - 0.6, 0.5):.2f}"'
     for code, moves in paths.items():
         name = still.fates[code]
-        look = _hue(section, name) if name == "dropped" else f"{_line(section, name)} {width}"
+        look = fill_fate(section, name) if name == "dropped" else f"{stroke_fate(section, name)} {width}"
         yield f'<path d="{"".join(moves)}" {look}/>'
 
 
@@ -367,83 +357,9 @@ def _bands(still: Still, place_of: Any, wide: float, y: int, tall: int) -> Itera
     for index, (a, b) in enumerate(pairwise(starts)):
         if index % 2 == 0 and b > a:
             size = f'width="{(b - a) * wide:.1f}" height="{tall}"'
-            yield f'<rect x="{LEFT + a * wide:.1f}" y="{y}" {size} {_fill("band")}/>'
+            yield f'<rect x="{LEFT + a * wide:.1f}" y="{y}" {size} {fill("band")}/>'
 
 
 def _bins(steps: int) -> Any:
     """int[steps]: the column of the picture that each step falls into."""
     return np.arange(steps) * min(steps, MOST_BINS) // max(steps, 1)
-
-
-def _text(x: float, y: float, text: str, colour: str, size: int, anchor: str = "start") -> str:
-    at = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{at} {_fill(colour)}>{escape(text)}</text>'
-
-
-def _fill(colour: str) -> str:
-    return f'class="f-{colour}" fill="{_COLOURS[colour][0]}"'
-
-
-def _stroke(colour: str, width: float = 1) -> str:
-    return f'class="s-{colour}" stroke="{_COLOURS[colour][0]}" stroke-width="{width:g}"'
-
-
-_PATTERNED = ("summarised", "pointer", "truncated", "cleared", "unexplained")
-
-
-def _hue(section: str, fate: str) -> str:
-    """How a section looks under a fate."""
-    section = section if section in _COLOURS else "unknown"
-    if fate == "dropped":
-        return f'fill="none" {_stroke("gone")}'
-    if fate in _PATTERNED:
-        return f'fill="url(#{_pattern(section, fate)})"'
-    return _fill(section)
-
-
-def _line(section: str, fate: str) -> str:
-    """The same as a stroke."""
-    section = section if section in _COLOURS else "unknown"
-    if fate in _PATTERNED:
-        return f'stroke="url(#{_pattern(section, fate)})"'
-    return f'class="s-{section}" stroke="{_COLOURS[section][0]}"'
-
-
-def _pattern(section: str, fate: str) -> str:
-    return f"ci-{'gone' if fate in GONE else section.replace('_', '-')}-{fate}"
-
-
-def _patterns(still: Still) -> Iterator[str]:
-    """The patterns that this picture needs."""
-    fates = [fate for fate, _ in still.count_fates() if fate in _PATTERNED]
-    names = [section if section in _COLOURS else "unknown" for section in (*still.sections, "ink")]
-    made = set()
-    wanted = [(section, fate) for fate in fates for section in names]
-    for section, fate in [*wanted, ("compacted", "summarised"), ("unexplained", "unexplained")]:
-        name = _pattern(section, fate)
-        if name in made:
-            continue
-        made.add(name)
-        colour = "gone" if fate in GONE else section
-        wash = f'<rect width="5" height="5" {_fill(colour)} fill-opacity="{_WASH[fate]}"/>'
-        yield (
-            f'<pattern id="{name}" width="5" height="5" patternUnits="userSpaceOnUse">{wash}'
-            f"{_MARKS[fate](colour)}</pattern>"
-        )
-
-
-_WASH = {"summarised": 0.2, "pointer": 0.1, "truncated": 0.45, "cleared": 0, "unexplained": 0.25}
-_SLANT = "M-1 6L6 -1M-1 1L1 -1M4 6L6 4"
-_MARKS = {
-    "summarised": lambda c: f'<path d="{_SLANT}" {_stroke(c, 1.2)}/>',
-    "truncated": lambda c: f'<path d="{_SLANT}" {_stroke(c, 0.6)}/>',
-    "pointer": lambda c: (
-        f'<circle cx="1.25" cy="1.25" r="1" {_fill(c)}/><circle cx="3.75" cy="3.75" r="1" {_fill(c)}/>'
-    ),
-    "cleared": lambda c: f'<path d="M0 2.5h5" {_stroke(c, 1.1)}/>',
-    "unexplained": lambda c: f'<path d="{_SLANT}M-1 -1L6 6" {_stroke(c, 0.7)}/>',
-}
-
-_DARK = (f".f-{name}{{fill:{dark}}}.s-{name}{{stroke:{dark}}}" for name, (_, dark) in _COLOURS.items())
-STYLE = "".join(("@media (prefers-color-scheme:dark){", *_DARK, "}"))
-"""What makes the picture dark where the viewer is."""

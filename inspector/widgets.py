@@ -23,12 +23,12 @@ from .history import History
 from .ledger import Ledger
 from .plan import Plan
 from .policy import Policy
-from .recorded import Recorded
 from .run import Run
 from .scenario import Scenario
 from .session import Session
 from .still import Snapshot
 from .tail import Tail
+from .view import Picture
 from .wishes import NAMES
 
 if TYPE_CHECKING:
@@ -147,8 +147,8 @@ class Workbench(anywidget.AnyWidget):
         return self._clerk.desk.plan
 
     @property
-    def other(self) -> Plan | Recorded | None:
-        """Plan B: a plan, the compaction that the file records, or None."""
+    def other(self) -> Plan | Picture | None:
+        """Plan B: a plan, the picture of what the file records, or None."""
         return self._clerk.desk.other
 
     @property

@@ -18,6 +18,12 @@ await build({
 });
 await build({ ...shared, entryPoints: ["style/widget.css"] });
 // The exported page carries its own copy of both.
-await build({ ...shared, entryPoints: ["src/page/page.ts"], format: "iife", target: "es2022", charset: "utf8" });
+await build({
+  ...shared,
+  entryPoints: ["src/page/page.ts"],
+  format: "iife",
+  target: "es2022",
+  charset: "utf8",
+});
 await build({ ...shared, entryPoints: ["style/page.css"] });
 writeFileSync(`${OUT}/source.sha256`, hash);

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -122,3 +123,8 @@ def test_a_reader_that_goes_away_and_a_narrow_encoding_are_no_trouble(file: Path
     script = f'"{sys.executable}" -m inspector.cli plan "{file}" --json | head -1'
     piped = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
     assert piped.stdout == "{\n" and piped.stderr == ""
+
+
+def test_the_command_of_the_package_is_this_one() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["scripts"] == {"compaction-inspector": f"{main.__module__}:{main.__name__}"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import sessions
 
@@ -50,6 +50,7 @@ def shorter(session: Session, size: int) -> Session:
 
 
 @pytest.mark.parametrize("counter", COUNTERS, ids=lambda counter: counter.name)
+@settings(max_examples=50)
 @given(session=sessions(), data=st.data())
 def test_a_ledger_from_an_older_one_is_the_ledger(
     counter: Counter, session: Session, data: st.DataObject

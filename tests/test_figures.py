@@ -28,6 +28,7 @@ from inspector import (
     replay,
 )
 from inspector.figures import STAYS, draw_figure, find_flows, find_fullest, make_template, plain, sum_sections
+from inspector.flow import trace_flow
 from inspector.history import trace_history
 from inspector.palette import HUES, NEUTRALS
 from inspector.plan import Plan
@@ -119,6 +120,12 @@ def test_the_bars_and_the_flow_of_every_policy_add_up(policy: str) -> None:
         plan.after + plan.hidden,
     ]
     assert_conserves(plan)
+    if plan.place is not None and plan.cuts.legal[plan.place]:
+        flow, told = trace_flow(plan), Counter[str]()
+        for _, target, tokens in find_flows(plan):
+            told[target] += tokens
+        told[FATES[0]] -= flow.head + flow.hidden
+        assert [told[FATES[code]] for code in flow.fates] == flow.before[plan.place].tolist()
     link = plan.figure("flow").data[0].link
     assert sum(link.value) == sum(tokens for _, _, tokens in find_flows(plan))
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "inspector"
 
 FLOORS: tuple[str, ...] = (
-    "errors blocks compactjson session tree live printable columns drawable palette",
+    "errors blocks compactjson session tree live printable columns drawable palette svg",
     (
         "readers counters counter ledger rows reported ranks history cuts policy rulebase trigger conduct "
         "audit scenario models prices prefix summary overflow usage dialects order tally lint pi_estimate "

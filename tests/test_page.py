@@ -191,6 +191,13 @@ def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
             assert ("\n".join(lines), summary[0]) == (told["text"], told["total"])
 
 
+def test_S0_111_a_summary_in_an_exported_page_says_what_it_is_derived_from(made: page.Page) -> None:
+    held, _ = unpack_page(made.html)
+    facts = dict(held["plans"]["flue"]["facts"])
+    assert "user" in facts["derived from"]
+    assert "untrusted" in facts["trust"]
+
+
 def test_the_page_holds_labels_and_texts_of_all_blocks(desk: Desk, made: page.Page) -> None:
     held, _ = unpack_page(made.html)
     rows = describe_rows(desk.plan, 0, 10_000)

@@ -227,7 +227,7 @@ def assert_agrees(plan: Plan, history: History) -> None:
     assert {k: v for k, v in mine.items() if k not in flows} == {
         k: v for k, v in shape.items() if k not in flows
     }
-    extra = {"told", "label"}
+    extra = {"told", "label", "entry"}
     assert set(picture) - extra == set(like) - {"state"}
     between = [entry for entry in found.plan.session.entries if entry.id == found.entry.id]
     assert between and ledger is plan.ledger

@@ -6,7 +6,7 @@ import { decodeScene } from "../src/core/state";
 import type { BodyReply, PlanWire, SceneWire, SummaryReply } from "../src/core/wire";
 import { StateHost } from "../src/hosts/state";
 import { Answering } from "../src/page/answering";
-import { findPlan, findSummary, type Held, type HeldPlan, unpack } from "../src/page/held";
+import { findPlan, findSummary, type Held, type HeldPlan, layOut, unpack } from "../src/page/held";
 
 const kernel = startKernel(40, 7);
 const scene = kernel.traits._scene as SceneWire;
@@ -36,7 +36,7 @@ const hold = (policy: string): HeldPlan => {
     hand: hand && { ...hand, recipe: "make_plan(cut='@cut@')" },
     at: drawn.map(({ place, wire, data }) => [place, { ...wire, recipe: "make_plan(cut='@cut@')" }, data]),
     far: "",
-    texts: { [own.data]: [{ 0: ["short", 5] }, {}] },
+    texts: { [own.data]: [{ 0: ["short", 5, []] }, {}] },
     summaries: { [CUT]: [11, 0, 2, 3, 1] },
     facts: [["trust", "untrusted"]],
   };
@@ -167,6 +167,16 @@ describe("what a page holds", () => {
     expect(found?.[0].rules.every(rule => rule.delta === null)).toBe(true);
     expect(findPlan({ ...plan, far: "" }, "somewhere", 1_000_000)).toBeUndefined();
     expect(findSummary(held, plan, 1_000_000)).toBeUndefined();
+  });
+
+  it("lays a difference out over the text it holds, and over no other", () => {
+    expect(layOut("one two three", [4, -3, "2", 6])).toEqual([
+      ["same", "one "],
+      ["gone", "two"],
+      ["new", "2"],
+      ["same", " three"],
+    ]);
+    expect(layOut("one two", [4, -3, "2", 6])).toBeNull();
   });
 
   it("is unpacked from base64 of gzip", async () => {

@@ -36,7 +36,9 @@ const plan = (changes: Parameters<typeof smallPlan>[1]) => {
   return { _plan, _plan_data };
 };
 const answer = async (host: MemoryHost, type: string, reply: object) => {
-  const asked = host.sent.filter(message => (message as { type: string }).type === type).at(-1) as { id: string };
+  const asked = host.sent.filter(message => (message as { type: string }).type === type).at(-1) as {
+    id: string;
+  };
   host.emit("msg:custom", { type, ...reply, id: asked.id });
   await frames();
 };
@@ -78,7 +80,7 @@ test("arrow keys go from mode to mode", async () => {
 
 test("a panel closes by its title and opens from the shelf, and the focus goes along", async () => {
   await open();
-  const close = find("rules").querySelector<HTMLElement>(".ci-fold") as HTMLElement;
+  const close = find("rules").querySelector<HTMLElement>(".ci-toggle") as HTMLElement;
   expect([close.textContent, close.getAttribute("aria-expanded")]).toEqual(["Rules", "true"]);
   close.focus();
   close.click();
@@ -362,7 +364,11 @@ const lesson = (place: number): Partial<LessonReply> => ({
 test("the policy is played rule by rule, and the whole picture goes along", async () => {
   const host = await open({ mode: "teach" });
   press(".");
+  press(".");
   await answer(host, "lesson", lesson(3));
+  expect(find("play-at").textContent).toContain("1 of 2"); // a key pressed while the lesson comes counts
+  press(",");
+  await frames();
   expect(find("gauge-after").textContent).toBe("165  0");
   press(".");
   await frames();

@@ -15,7 +15,6 @@ from tests.browser.lab import (
     wait_until_restored,
 )
 
-
 # Notebook 7.6 says this on its own, with no extension of ours.
 ITS_OWN = "Cannot read properties of undefined (reading 'schema')"
 

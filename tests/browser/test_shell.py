@@ -183,6 +183,7 @@ def test_a_search_goes_to_a_hit_in_another_stretch(lab_page: Page, lab: Lab, wat
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("block")).to_contain_text(ref)
     wait_for_python(page)
+    page.wait_for_timeout(500)  # Python hears of the block looked at after a short pause
     moved, focus = held(page, "[wb.at, wb.focus]")
     assert moved != at
     assert focus == ref

@@ -47,6 +47,8 @@ export const playTo = (scene: Scene, plan: Plan, reply: LessonReply, taken: numb
     ...{ fateOlder: older.fates, tokensOlder: older.tokens, ruleOlder: older.rules },
     ...{ fateKept: kept.fates, tokensKept: kept.tokens, ruleKept: kept.rules },
     ...{ afterTotal, afterSections, summaryTokens },
+    // Python told where the tokens go under the whole policy only.
+    flows: null,
   };
 };
 

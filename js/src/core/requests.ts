@@ -24,7 +24,8 @@ interface Replies {
 interface Questions {
   rows: { from: number; to: number };
   body: { row: number };
-  summary: { place: number };
+  /** Of plan B at its own cut with `versus`. */
+  summary: { place: number; versus?: boolean };
   search: { query: string };
   lesson: { place: number };
   review: object;

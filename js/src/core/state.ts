@@ -1,6 +1,6 @@
 // What Python sends, decoded: a scene (the session and its places) and a plan (a fate for every block).
 // B live blocks, E live entries, E+1 places to cut (place p is before entry p, place E is "end"), N overview steps.
-import { bytes, ints, readColumns, WireError } from "./columns";
+import { bytes, type Columns, ints, readColumns, WireError } from "./columns";
 import type { PlanWire, SceneWire } from "./wire";
 
 export interface Scene extends SceneWire {
@@ -42,6 +42,8 @@ export interface Plan extends PlanWire {
   afterTotal: Int32Array;
   afterSections: Int32Array;
   summaryTokens: Int32Array;
+  /** By place and fate what the blocks held and what stands of them, by place what was added; null where not told. */
+  flows: { before: Int32Array; after: Int32Array; added: Int32Array } | null;
 }
 
 const VERSION = 1;
@@ -106,6 +108,17 @@ export const decodePlan = (wire: object | null, data: DataView | null, scene: Sc
     afterTotal: ints(columns, "after_total", entries + 1),
     afterSections: ints(columns, "after_sections", (entries + 1) * sections.length),
     summaryTokens: ints(columns, "summary_tokens", entries + 1),
+    flows: decodeFlows(wire, columns, entries + 1),
+  };
+};
+
+const decodeFlows = ({ flow }: PlanWire, columns: Columns, places: number): Plan["flows"] => {
+  if (flow === undefined) return null;
+  const cells = places * flow.fates.length;
+  return {
+    before: ints(columns, "flow_before", cells),
+    after: ints(columns, "flow_after", cells),
+    added: ints(columns, "flow_added", places),
   };
 };
 
@@ -136,16 +149,16 @@ export const fateAt = (scene: Scene, plan: Plan, row: number, place: number) => 
   };
 };
 
-/** True where the plan makes no cut at all; its handle stands at the beginning, and nothing changes. */
+/** True where the plan makes no cut at all; its handle stands at the beginning. */
 export const isUncut = (plan: Plan, place: number): boolean => plan.cut.id === "" && plan.cut.place === place;
 
 /** Tokens after a cut at `place`, -1 where there can be none. */
 export const totalAfter = (plan: Plan, place: number): number =>
-  isUncut(plan, place) ? plan.before.total : (plan.afterTotal[place] ?? -1);
+  isUncut(plan, place) ? (plan.after ?? plan.before).total : (plan.afterTotal[place] ?? -1);
 
 /** Tokens of a section after a cut at `place`. */
 export const sectionAfter = (scene: Scene, plan: Plan, place: number, section: number): number => {
-  if (isUncut(plan, place)) return plan.before.sections[section] ?? 0;
+  if (isUncut(plan, place)) return (plan.after ?? plan.before).sections[section] ?? 0;
   return Math.max(0, plan.afterSections[place * scene.sections.length + section] ?? 0);
 };
 

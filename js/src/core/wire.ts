@@ -78,7 +78,8 @@ export type Setting = number | boolean | string | null;
 export interface Knob {
   name: string;
   label: string;
-  type: "integer" | "number" | "boolean" | "choice";
+  /** A "python" value (a list, a mapping, free text) is shown as it is written and set from Python alone. */
+  type: "integer" | "number" | "boolean" | "choice" | "python";
   value: Setting;
   default: Setting;
   minimum: number | null;
@@ -109,9 +110,13 @@ export interface PlanWire {
   policy: string;
   policyTitle: string;
   policySource: string;
-  cut: { place: number; id: string; by: "policy" | "you"; sentence: string };
+  cut: { place: number; id: string; by: "policy" | "you" | "file"; sentence: string };
   rules: Rule[];
   before: { total: number; sections: number[] };
+  /** What the plan itself leaves; where it makes no cut, the cut table has no place that says so. */
+  after?: { total: number; sections: number[] };
+  /** Where the tokens go, with the columns flow_before, flow_after and flow_added. */
+  flow?: FlowWire;
   thresholds: { label: string; tokens: number }[];
   reserve: number;
   trigger: { fires: boolean; sentence: string };
@@ -122,9 +127,20 @@ export interface PlanWire {
   pins: string[];
   /** Plan B's name for people: "recorded", or the policy's title. */
   label?: string;
+  /** Of a recorded compaction: what is reported of it, the tokens, and by whom. */
+  told?: [what: string, tokens: string, source: string][];
   /** The stages of a policy that has some, in their order. */
   stages?: Stage[];
   columns: ColumnWire[];
+}
+
+/** `fates` are the codes of the columns; `head` and `hidden` are in every request, before and after alike. */
+export interface FlowWire {
+  fates: number[];
+  head: number;
+  hidden: number;
+  /** What is added beside the summary: "notice". */
+  new: string;
 }
 
 /** What a stage was given and left, in tokens; the sentence says why it did not run. */
@@ -218,8 +234,14 @@ export interface BodyReply {
   facts: [string, string][];
   /** Before and after as pieces, where a block was shortened: kept in both, gone, or new. */
   diff?: ["same" | "gone" | "new", string][] | null;
-  /** What plan B does with it. */
-  other?: { fate: string; tokens: number; by: string } | null;
+  /** What plan B does with it, and what then stands in its place. */
+  other?: {
+    fate: string;
+    tokens: number;
+    by: string;
+    after?: Body | null;
+    diff?: ["same" | "gone" | "new", string][] | null;
+  } | null;
 }
 
 export interface SummaryReply extends Body {

@@ -25,6 +25,7 @@ export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>
 const GONE = "The Jupyter server does not answer. Nothing is lost: it is asked again until it does.";
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
+const GRACE = 50;
 // A server that answers at once and with nothing is not asked in a circle.
 const IDLE_PAUSE = 1000;
 
@@ -99,8 +100,9 @@ class RestDesk implements Opened {
     this.poll.abort();
     this.look?.();
     this.host.line = undefined;
-    // The poll goes first, so that the server answers nobody's question with a desk that is gone.
-    void this.following.then(() => this.drop());
+    // The poll goes first, so that the server is not asked for news of a desk that is gone.
+    const { signal } = new AbortController();
+    void this.following.then(() => this.pause(GRACE, signal)).then(() => this.drop());
   }
 
   private drop(): void {

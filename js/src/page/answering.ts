@@ -4,7 +4,7 @@ import type { Settings, Traits, Versus } from "../core/host";
 import { decodePlan, decodeScene, fateAt, type Plan, type Scene } from "../core/state";
 import type { BodyReply, PlanWire } from "../core/wire";
 import type { Line, StateHost, Wanted } from "../hosts/state";
-import { findPlan, findSummary, type HeldPlan, type Store } from "./held";
+import { findPlan, findSummary, type HeldPlan, layOut, type Store } from "./held";
 
 export const NEEDS_KERNEL =
   "This page has no kernel behind it: the cut can be dragged and policies compared, but rules cannot be changed. Open the session in Jupyter for that.";
@@ -36,6 +36,7 @@ interface Question {
   to?: number;
   row?: number;
   place?: number;
+  versus?: boolean;
 }
 
 class Sorry extends Error {}
@@ -193,6 +194,7 @@ export class Answering implements Line {
     }
     if (asked.type === "body") return this.showBody(asked.row ?? -1);
     if (asked.type === "summary") {
+      if (asked.versus) throw new Sorry(SORRY.summary);
       const place = asked.place ?? -1;
       const plan = held.plans[this.plan.policy] ?? held.plans[this.granted.policy ?? ""];
       const found = plan && findSummary(held, plan, place);
@@ -231,8 +233,8 @@ export class Answering implements Line {
       before: { text, total },
       after: after === undefined ? null : { text: after[0], total: after[1] },
       facts,
-      diff: null,
-      other: other && tellFate(scene, other, row),
+      diff: after === undefined ? null : layOut(text, after[2]),
+      other: other && tellOther(scene, other, row),
     };
   }
 }
@@ -240,6 +242,15 @@ export class Answering implements Line {
 const tellFate = (scene: Scene, plan: Plan, row: number) => {
   const { fate, tokens, rule } = fateAt(scene, plan, row, plan.cut.place);
   const by = plan.rules[rule]?.kind ?? NOBODY[rule] ?? "nothing";
+  return { fate: scene.fates[fate]?.label ?? "", tokens, by };
+};
+
+const tellOther = (scene: Scene, plan: Plan, row: number) => {
+  const { fate, tokens, rule } = fateAt(scene, plan, row, plan.cut.place);
+  const title = plan.rules[rule]?.title;
+  const nobody =
+    plan.rules.length === 0 && fate !== 0 ? "the compaction in the file" : (NOBODY[rule] ?? "nothing");
+  const by = title === undefined ? nobody : `rule ${rule + 1}, ${title}`;
   return { fate: scene.fates[fate]?.label ?? "", tokens, by };
 };
 

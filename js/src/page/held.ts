@@ -1,13 +1,15 @@
 // What an exported page holds, unpacked: every plan at every cut, and the texts. Python made all of it.
 import type { Settings, Traits, Versus } from "../core/host";
-import type { PlanWire, RunWire, SceneWire } from "../core/wire";
+import type { BodyReply, PlanWire, RunWire, SceneWire } from "../core/wire";
 
 /** A picture and the number of its bytes. */
 type Drawn<T> = readonly [wire: T, data: number];
 /** A text cut to what fits, and its whole length. */
 type Text = readonly [text: string, total: number];
+/** A part of the text before that is kept, or gone where it is negative; a text is new. */
+type Piece = number | string;
 /** What stands for rewritten blocks, by row. */
-type Rewritten = Readonly<Record<string, Text>>;
+type Rewritten = Readonly<Record<string, readonly [text: string, total: number, pieces: Piece[]]>>;
 
 interface HandPlan extends PlanWire {
   /** What each rule does, in their order. */
@@ -83,6 +85,18 @@ export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<Plan
   const unknown = whole.rules.map(rule => ({ ...rule, delta: null }));
   const moved = { ...whole.cut, place, id: cut, by: "you" as const };
   return [{ ...whole, cut: moved, rules: unknown, notes: [plan.far], recipe }, data];
+};
+
+/** The difference laid out, null where the page holds less of the text than it is of. */
+export const layOut = (before: string, pieces: readonly Piece[]): NonNullable<BodyReply["diff"]> | null => {
+  let at = 0;
+  const out = pieces.map<["same" | "gone" | "new", string]>(piece => {
+    if (typeof piece === "string") return ["new", piece];
+    const from = at;
+    at += Math.abs(piece);
+    return [piece < 0 ? "gone" : "same", before.slice(from, at)];
+  });
+  return at === before.length && out.length > 0 ? out : null;
 };
 
 /** The summary that would stand at a place; undefined where the page does not hold it. */

@@ -20,10 +20,11 @@ const start = async (el: HTMLElement) => {
   host.receive({ focus: readRef(location.hash) });
   addEventListener("hashchange", () => host.receive({ focus: readRef(location.hash) }));
   renderWorkbench(host, el);
-  // A page of its own begins with a heading; elsewhere the title stands under that of the notebook.
+  // A page of its own begins with a heading; elsewhere the title stands under those of the notebook.
   const title = el.querySelector(".ci-top > b");
   title?.setAttribute("role", "heading");
   title?.setAttribute("aria-level", "1");
+  for (const heading of el.querySelectorAll("h3")) heading.setAttribute("aria-level", "2");
 };
 
 const el = document.getElementById("workbench") ?? document.body;

@@ -149,10 +149,10 @@ export const makeBench = (views: Named, actions: Actions, help: HTMLElement): Be
 
 /** A panel that can be closed by its own title; on the shelf it is opened again. */
 const makeSlot = (id: PanelId, title: string, view: View, actions: Actions): Slot => {
-  const close = h("button", { type: "button", class: "ci-fold", "aria-expanded": "true", title: "Close" });
+  const close = h("button", { type: "button", class: "ci-toggle", "aria-expanded": "true", title: "Close" });
   const open = h(
     "button",
-    { type: "button", class: "ci-fold", "aria-expanded": "false", "data-testid": `open-${id}` },
+    { type: "button", class: "ci-toggle", "aria-expanded": "false", "data-testid": `open-${id}` },
     title,
   );
   close.addEventListener("click", () => actions.openPanel(id, false));

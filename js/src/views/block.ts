@@ -1,18 +1,12 @@
-// The chosen block: what it is, what is left of it and by which rule, and whether the cut can stand before it.
-import { isLegal, whyNot } from "../core/cuts";
-import { exact } from "../core/format";
-import { fateAt, turnOfRow } from "../core/state";
-import type { BodyReply } from "../core/wire";
-import { showProblem } from "./bodytext";
-import { chip, h } from "./dom";
-import { type Label, nameBlock } from "./faterow";
+// The chosen block: what it is, what becomes of it, and what can be done with it.
+import { refOf } from "../core/refs";
+import { turnOfRow } from "../core/state";
+import { type Known, stateOf, tellBlock } from "./blockfacts";
+import { copyOf, showProblem } from "./bodytext";
+import { makeCopy } from "./clip";
+import { h } from "./dom";
+import { nameBlock } from "./faterow";
 import type { Actions, Picture, View } from "./picture";
-
-const CLAIMS: Record<number, string> = {
-  [-1]: "no rule claims it",
-  [-2]: "pinned by you",
-  [-3]: "kept whole with its call or output",
-};
 
 export const makeBlock = (actions: Actions): View => {
   const content = h("div");
@@ -23,21 +17,24 @@ export const makeBlock = (actions: Actions): View => {
     content,
   );
   let row = -1;
-  let label: Label | undefined;
-  let reply: BodyReply | Error | undefined;
+  let known: Known = {};
   let shown: Picture | undefined;
   let state = "none";
 
-  const fetch = async (wanted: number) => {
-    [row, label, reply] = [wanted, undefined, undefined];
-    const found = await Promise.allSettled([
-      actions.requests.ask("rows", { from: wanted, to: wanted + 1 }),
+  const fetch = async (wanted: number, half: number) => {
+    [row, known] = [wanted, {}];
+    const rows = (at: number) => actions.requests.ask("rows", { from: at, to: at + 1 });
+    const [mine, body, its] = await Promise.allSettled([
+      rows(wanted),
       actions.requests.ask("body", { row: wanted }),
+      half < 0 ? Promise.reject(new Error("It has no other half.")) : rows(half),
     ]);
     if (row !== wanted) return;
-    const [rows, body] = found;
-    if (rows.status === "fulfilled") label = rows.value.rows[0];
-    reply = body.status === "fulfilled" ? body.value : new Error((body.reason as Error).message);
+    known = {
+      label: mine.status === "fulfilled" ? mine.value.rows[0] : undefined,
+      pair: its.status === "fulfilled" ? its.value.rows[0] : undefined,
+      reply: body.status === "fulfilled" ? body.value : new Error((body.reason as Error).message),
+    };
     if (shown !== undefined) render(shown);
   };
 
@@ -48,8 +45,8 @@ export const makeBlock = (actions: Actions): View => {
     }
     const { scene } = picture;
     const section = scene.sections[scene.blockSection[picture.row] as number];
-    const open = h("button", { type: "button", class: "ci-button" }, "Show its text");
-    open.addEventListener("click", () => actions.openBody(picture.row));
+    const { label, reply } = known;
+    const focused = content.contains(document.activeElement) ? nameOf(document.activeElement) : null;
     content.replaceChildren(
       h("p", { class: "ci-name" }, `turn ${turnOfRow(scene, picture.row) + 1} · ${section?.label ?? ""}`),
       h(
@@ -59,10 +56,13 @@ export const makeBlock = (actions: Actions): View => {
         " ",
         label?.preview ?? "",
       ),
-      h("div", { class: "ci-pairs" }, ...tell(picture, actions), ...tellFacts(reply)),
+      h("div", { class: "ci-pairs" }, ...tellBlock(picture, known, actions)),
       ...(reply instanceof Error ? [showProblem(reply.message)] : []),
-      h("p", { class: "ci-actions" }, open, ...makePin(picture, actions)),
+      h("p", { class: "ci-actions" }, ...makeButtons(picture, known, actions)),
     );
+    // What was redrawn under the focus keeps it.
+    if (focused)
+      content.querySelector<HTMLElement>(`[data-testid="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   };
 
   return {
@@ -70,15 +70,17 @@ export const makeBlock = (actions: Actions): View => {
     draw(picture, parts) {
       shown = picture;
       if (parts.has("scene")) row = -1;
-      const news = picture.row !== row || parts.has("fates");
-      if (picture.row >= 0 && news) void fetch(picture.row);
+      const news = picture.row !== row || parts.has("fates") || parts.has("other");
+      if (picture.row >= 0 && news) void fetch(picture.row, picture.scene.blockPair[picture.row] ?? -1);
       else if (picture.row < 0) row = -1;
       const now = stateOf(picture);
-      if (now !== state || parts.has("fates")) render(picture);
+      if (now !== state || news) render(picture);
       state = now;
     },
   };
 };
+
+const nameOf = (node: Element | null): string | null => node?.getAttribute("data-testid") ?? null;
 
 const KEYS = [
   ["on the cut", "← →", "next legal place"],
@@ -86,7 +88,7 @@ const KEYS = [
   ["", "Home End", "first, last"],
   ["on the lanes", "← → ↑ ↓", "step, section"],
   ["in the list", "↑ ↓ Enter", "row, its text"],
-  ["", "n", "next that differs"],
+  ["", "n N", "next, previous difference"],
 ] as const;
 
 const explain = (): HTMLElement[] => [
@@ -94,53 +96,38 @@ const explain = (): HTMLElement[] => [
   h("div", { class: "ci-keys" }, ...KEYS.flat().map(cell => h("span", {}, cell))),
 ];
 
-/** All that the panel tells of a block: a moving cut redraws it only when this changes. */
-const stateOf = ({ scene, plan, row, place, pins }: Picture): string => {
-  if (row < 0) return "";
-  const { fate, tokens, rule } = fateAt(scene, plan, row, place);
-  return [row, fate, tokens, rule, scene.blockEntry[row] === place, pins].join(" ");
-};
-
-const pair = (name: string, ...value: (Node | string)[]): HTMLElement[] => [
-  h("span", { class: "ci-quiet" }, name),
-  h("span", {}, ...value),
-];
-
-const tell = (picture: Picture, actions: Actions): HTMLElement[] => {
-  const { scene, plan, row, place } = picture;
-  const { fate, tokens, rule } = fateAt(scene, plan, row, place);
-  const entry = scene.blockEntry[row] as number;
-  const section = scene.sections[scene.blockSection[row] as number]?.id ?? "unknown";
-  const unit = h("span", { class: "ci-quiet", title: scene.unit.long }, scene.unit.short);
+const makeButtons = (picture: Picture, { reply }: Known, actions: Actions): HTMLElement[] => {
+  const { row } = picture;
+  const button = (words: string, id: string, act: () => void) => {
+    const made = h("button", { type: "button", class: "ci-button", "data-testid": id }, words);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const copy = makeCopy("Copy text", () => copyOf(bodyOf(reply)), "ci-button");
+  copy.dataset.testid = "copy-text";
+  copy.disabled = reply === undefined || reply instanceof Error;
   return [
-    ...pair("before", h("span", {}, exact(scene.blockTokens[row] as number)), " ", unit),
-    ...pair("after", exact(tokens)),
-    ...pair("fate", chip(section, scene.fates[fate]?.id), scene.fates[fate]?.label ?? ""),
-    ...pair("decided by", sayRule(picture, rule)),
-    ...pair("cut here", ...sayCut(picture, entry, actions)),
+    button("Show its text", "show-text", () => actions.openBody(row)),
+    copy,
+    ...makePin(picture, actions),
+    button("Copy link", "copy-link", () => actions.copyLink(row)),
   ];
 };
 
-const sayRule = ({ plan }: Picture, rule: number): string =>
-  rule < 0 ? (CLAIMS[rule] ?? "") : `rule ${rule + 1}, ${plan.rules[rule]?.title ?? ""}`;
-
-const sayCut = ({ scene, place }: Picture, entry: number, actions: Actions): (Node | string)[] => {
-  if (entry === place) return ["the cut stands here"];
-  if (!isLegal(scene, entry)) return [h("span", { class: "ci-bad" }, "no: "), whyNot(scene, entry)];
-  const move = h("button", { type: "button", class: "ci-link" }, "move the cut here");
-  move.addEventListener("click", () => actions.slideCut(entry, false));
-  return ["legal, ", move];
-};
+const bodyOf = (reply: Known["reply"]) =>
+  reply === undefined || reply instanceof Error ? { text: "", total: 0 } : reply.before;
 
 /** A pin keeps a block verbatim wherever the cut is. */
-const makePin = ({ scene, row, pins }: Picture, actions: Actions): HTMLElement[] => {
+const makePin = ({ scene, row, pins, needsKernel }: Picture, actions: Actions): HTMLElement[] => {
   if (pins === undefined) return [];
-  const entry = scene.blockEntry[row] as number;
-  const ref = `${scene.entryIds[entry]}/${row - (scene.entryStart[entry] as number)}`;
+  const ref = refOf(scene, row);
   const pinned = pins.includes(ref);
   const pin = h(
     "button",
-    { type: "button", class: "ci-button", "data-testid": "pin" },
+    {
+      ...{ type: "button", class: "ci-button", "data-testid": "pin" },
+      ...{ disabled: needsKernel !== "", title: needsKernel || undefined },
+    },
     pinned ? "Unpin" : "Pin",
   );
   pin.addEventListener("click", () =>
@@ -148,11 +135,3 @@ const makePin = ({ scene, row, pins }: Picture, actions: Actions): HTMLElement[]
   );
   return [pin];
 };
-
-const tellFacts = (reply: BodyReply | Error | undefined): HTMLElement[] =>
-  reply === undefined || reply instanceof Error
-    ? []
-    : reply.facts.filter(([name]) => !TOLD.has(name)).flatMap(([name, value]) => pair(name, value));
-
-/** Facts of Python's that the panel tells itself, for the cut under the hand rather than the one last planned. */
-const TOLD = new Set(["kind", "tokens before", "tokens after", "fate", "decided by"]);

@@ -1,18 +1,28 @@
-// The texts under opened rows: a block before and after, or the summary that stands at the cut.
+// The texts under opened rows: a block and what each plan leaves of it, or the summary that stands at a cut.
 import type { CutLine, Row } from "../core/folding";
 import { plural } from "../core/format";
 import type { Requests } from "../core/requests";
 import { fateAt } from "../core/state";
-import type { BodyReply, SummaryReply } from "../core/wire";
+import type { Body, BodyReply, SummaryReply } from "../core/wire";
 import { showBody, showFacts, showProblem, showWaiting } from "./bodytext";
 import { h } from "./dom";
 import type { Picture } from "./picture";
+import { type Pieces, showDiff } from "./textdiff";
 
 type Answer = BodyReply | SummaryReply | Error | "asked";
 
 export interface Bodies {
   draw(picture: Picture, item: Row | CutLine): HTMLElement;
   clear(): void;
+}
+
+/** What a plan leaves of a block: its text where something else stands, and the pieces that tell the two apart. */
+interface Left {
+  name: string;
+  fate: string;
+  tokens: number;
+  after: Body | null;
+  diff: Pieces | null;
 }
 
 export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
@@ -31,41 +41,66 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
     return "asked";
   };
 
-  const frame = (...children: HTMLElement[]) =>
-    h(
-      "div",
-      { role: "row", class: "ci-body" },
-      h("div", { role: "gridcell", class: "ci-bodies" }, ...children),
-    );
+  const drawSummary = ({ place }: Picture, { other }: CutLine): HTMLElement[] => {
+    const answer = other
+      ? ask("cut b", () => requests.ask("summary", { place: -1, versus: true }))
+      : ask(`cut ${place}`, () => requests.ask("summary", { place }));
+    if (answer === "asked") return [showWaiting("the summary")];
+    if (answer instanceof Error) return [showProblem(answer.message)];
+    if (answer.type !== "summary") return [];
+    return [showBody(other ? "plan B's summary" : "summary", answer, ""), ...showFacts(answer.facts ?? [])];
+  };
+
+  const drawBlock = ({ scene, plan, place, other }: Picture, { row }: Row): HTMLElement[] => {
+    const { fate, tokens } = fateAt(scene, plan, row, place);
+    const id = scene.fates[fate]?.id ?? "";
+    const answer = ask(`${row} ${id}`, () => requests.ask("body", { row }));
+    if (answer === "asked") return [showWaiting("the text")];
+    if (answer instanceof Error) return [showProblem(answer.message)];
+    if (answer.type !== "body") return [];
+    const { before, after, diff } = answer;
+    const left: Left[] = [
+      { name: other === null ? "after" : "plan A", fate: id, tokens, after, diff: diff ?? null },
+    ];
+    if (other !== null) {
+      const theirs = fateAt(scene, other, row, other.cut.place);
+      left.push({
+        ...{ name: "plan B", fate: scene.fates[theirs.fate]?.id ?? "", tokens: theirs.tokens },
+        ...{ after: answer.other?.after ?? null, diff: answer.other?.diff ?? null },
+      });
+    }
+    return drawLeft(before, left);
+  };
 
   return {
     draw(picture, item) {
-      if (item.kind === "cut") {
-        const { place } = picture;
-        const answer = ask(`cut ${place}`, () => requests.ask("summary", { place }));
-        if (answer === "asked") return frame(showWaiting("the summary"));
-        if (answer instanceof Error) return frame(showProblem(answer.message));
-        if (answer.type !== "summary") return frame();
-        return frame(showBody("summary", answer, ""), ...showFacts(answer.facts ?? []));
-      }
-      const { row } = item;
-      const { scene, plan, place } = picture;
-      const { fate, tokens } = fateAt(scene, plan, row, place);
-      const id = scene.fates[fate]?.id ?? "";
-      const answer = ask(`${row} ${id}`, () => requests.ask("body", { row }));
-      if (answer === "asked") return frame(showWaiting("the text"));
-      if (answer instanceof Error) return frame(showProblem(answer.message));
-      if (answer.type !== "body") return frame();
-      if (id === "verbatim") return frame(showBody("before and after", answer.before, ""));
-      return frame(
-        showBody("before", answer.before, ""),
-        showBody("after", answer.after, sayLeft(id, tokens)),
+      const texts = item.kind === "cut" ? drawSummary(picture, item) : drawBlock(picture, item);
+      return h(
+        "div",
+        { role: "row", class: "ci-body" },
+        h("div", { role: "gridcell", class: "ci-bodies" }, ...texts),
       );
     },
     clear() {
       answers = new Map();
     },
   };
+};
+
+/** The block as it was, unless a comparison tells it too, and what each plan leaves of it. */
+const drawLeft = (before: Body, left: Left[]): HTMLElement[] => {
+  const [first, ...others] = left as [Left, ...Left[]];
+  const same = (one: Left) => one.fate === "verbatim";
+  if (left.every(same)) return [showBody("before and after", before, "")];
+  const compared = left.filter(({ diff, fate }) => diff !== null && fate !== "verbatim");
+  const gone = left.filter(one => !same(one) && !compared.includes(one));
+  const kept = left.filter(same).map(({ name }) => name);
+  const whole = compared.length < left.length && (compared.length === 0 || others.length > 0 || same(first));
+  return [
+    ...(whole ? [showBody(["before", ...kept].join(" and "), before, "")] : []),
+    ...compared.map(({ name, diff }) => showDiff(`before → ${name}`, diff ?? [])),
+    ...gone.map(({ name, after, fate, tokens }) => showBody(name, after, sayLeft(fate, tokens))),
+  ];
 };
 
 /** What stands for a block whose text after the plan is not at hand. */

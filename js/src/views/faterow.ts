@@ -1,26 +1,32 @@
-// How one line of the before/after list looks: a block, a folded run of blocks, or the cut between them.
-import { type Fold, isSame } from "../core/folding";
-import { exact, nameTurns, plural, sayPlace, short } from "../core/format";
-import { fateAt, isUncut, type Scene, turnOfRow } from "../core/state";
+// How one line of the list looks: a block, a folded run of blocks, or a cut between them.
+import { type CutLine, type Fold, fatesOf } from "../core/folding";
+import { exact, nameTurns, plural, sayPlace, short, signed } from "../core/format";
+import { isUncut, type Scene, turnOfRow } from "../core/state";
+import type { Compared, Side } from "../core/versus";
 import type { RowsReply } from "../core/wire";
 import { chip, h } from "./dom";
 import type { Picture } from "./picture";
 
 export type Label = RowsReply["rows"][number];
 
+/** A picture and what its list compares. */
+export interface Sight {
+  picture: Picture;
+  compared: Compared;
+}
+
 export const drawRow = (
-  picture: Picture,
+  { picture, compared }: Sight,
   row: number,
   label: Label | undefined,
   open: boolean,
   newTurn: boolean,
 ) => {
-  const { scene, plan, place } = picture;
-  const { fate, tokens } = fateAt(scene, plan, row, place);
-  const before = scene.blockTokens[row] as number;
+  const { scene } = picture;
+  const [left, right] = [compared.left(row), compared.right(row)];
   const section = scene.sections[scene.blockSection[row] as number];
-  const fateNamed = scene.fates[fate];
-  const same = isSame(scene, plan, place, row);
+  const same = compared.isSame(row);
+  const fateOf = (side: Side) => scene.fates[side.fate];
   return h(
     "div",
     {
@@ -39,27 +45,55 @@ export const drawRow = (
     h(
       "span",
       { role: "gridcell", class: "ci-what" },
-      chip(section?.id ?? "unknown", fateNamed?.id),
+      chip(section?.id ?? "unknown", compared.two ? undefined : fateOf(right)?.id),
       h("span", { class: "ci-section" }, section?.label ?? ""),
       ...sayLabel(label, section?.label ?? ""),
     ),
-    h("span", { role: "gridcell", class: "ci-fate" }, fateNamed?.label ?? ""),
-    h("span", { role: "gridcell", class: "ci-number" }, exact(before)),
-    h("span", { role: "gridcell", class: "ci-number" }, same ? "" : exact(tokens)),
+    ...(compared.two
+      ? [drawFate(fateOf(left)), drawFate(same ? undefined : fateOf(right))]
+      : [h("span", { role: "gridcell", class: "ci-fate" }, fateOf(right)?.label ?? "")]),
+    ...drawNumbers(compared, left.tokens, right.tokens, same),
   );
 };
 
-/** The names of the columns; the numbers' unit stands here, once. */
-export const drawColumns = () =>
+const drawFate = (fate: Scene["fates"][number] | undefined) =>
   h(
-    "div",
-    { role: "row", class: "ci-row ci-columns" },
-    h("span", { role: "columnheader", class: "ci-turn" }, "turn"),
-    h("span", { role: "columnheader", class: "ci-what" }, "block"),
-    h("span", { role: "columnheader", class: "ci-fate" }, "fate"),
-    h("span", { role: "columnheader", class: "ci-number", title: "tokens before" }, "before"),
-    h("span", { role: "columnheader", class: "ci-number", title: "tokens after" }, "after"),
+    "span",
+    { role: "gridcell", class: "ci-fate" },
+    ...(fate === undefined ? [h("span", { class: "ci-quiet" }, "same")] : [chip("ink", fate.id), fate.label]),
   );
+
+/** What stood and what stands, or what A leaves and how much more B does. */
+const drawNumbers = ({ two }: Compared, left: number, right: number, same: boolean) => {
+  const change = two
+    ? h("span", { role: "gridcell", class: "ci-number", title: `B ${exact(right)}` }, signedExact(right - left))
+    : h("span", { role: "gridcell", class: "ci-number" }, exact(right));
+  if (same) change.replaceChildren();
+  return [h("span", { role: "gridcell", class: "ci-number" }, exact(left)), change];
+};
+
+const signedExact = (tokens: number) => (tokens > 0 ? `+${exact(tokens)}` : exact(tokens));
+
+/** The names of the columns; the numbers' unit stands here, once. */
+export const drawColumns = (two: boolean, name: string): HTMLElement[] => {
+  const head = (words: string, kind: string, title?: string) =>
+    h("span", { role: "columnheader", class: kind, title }, words);
+  const first = [head("turn", "ci-turn"), head("block", "ci-what")];
+  if (!two)
+    return [
+      ...first,
+      head("fate", "ci-fate"),
+      head("before", "ci-number", "tokens before"),
+      head("after", "ci-number", "tokens after"),
+    ];
+  return [
+    ...first,
+    head("plan A", "ci-fate"),
+    head("plan B", "ci-fate", `B: ${name}`),
+    head("A", "ci-number", "tokens that plan A leaves"),
+    head("B − A", "ci-number", "tokens that plan B leaves more"),
+  ];
+};
 
 const sayLabel = (label: Label | undefined, section: string): Node[] => {
   if (label === undefined) return [h("span", { class: "ci-quiet" }, "…")];
@@ -78,53 +112,60 @@ export const nameBlock = (label: string, section: string): string => {
   return rest === "text" ? "" : rest;
 };
 
-export const drawFold = (picture: Picture, fold: Fold) => {
-  const { scene } = picture;
-  const turns = nameTurns(turnOfRow(scene, fold.from), turnOfRow(scene, fold.to - 1));
-  const text = `${turns} · ${sayFates(scene, fold)}`;
+export const drawFold = ({ picture: { scene }, compared }: Sight, fold: Fold) => {
+  const [first, last] = [turnOfRow(scene, fold.from), turnOfRow(scene, fold.to - 1)];
+  const wide = { "aria-colspan": compared.two ? 3 : 2 };
   return h(
     "div",
     {
       role: "row",
-      class: `ci-row ci-fold${fold.same ? " ci-same" : ""}`,
+      class: `ci-row ci-run${fold.same ? " ci-same" : ""}`,
       "data-fold": fold.from,
       "aria-expanded": String(fold.open),
     },
     h("span", { role: "gridcell", class: "ci-turn" }, fold.open ? "▾" : "▸"),
-    h("span", { role: "gridcell", class: "ci-what", "aria-colspan": 2 }, text),
-    h("span", { role: "gridcell", class: "ci-number" }, exact(fold.before)),
-    h("span", { role: "gridcell", class: "ci-number" }, fold.same ? "" : exact(fold.after)),
+    h(
+      "span",
+      { role: "gridcell", class: "ci-what", ...wide },
+      `${nameTurns(first, last)} · ${sayFates(scene, compared, fold, last - first + 1)}`,
+    ),
+    ...drawNumbers(compared, fold.before, fold.after, fold.same),
   );
 };
 
-/** "12 rows the same", "9 rows summarised", "12 rows: 9 summarised, 3 dropped". */
-const sayFates = (scene: Scene, fold: Fold): string => {
-  const rows = plural(fold.to - fold.from, "row");
-  if (fold.same) return `${rows} the same`;
-  const parts = [...fold.fates]
-    .sort()
-    .map(([fate, count]) => [count, scene.fates[fate]?.label ?? ""] as const);
+/** "12 turns the same", "9 blocks summarised", "12 blocks: 9 summarised, 3 dropped", "9 blocks summarised → verbatim". */
+const sayFates = (scene: Scene, { two }: Compared, fold: Fold, turns: number): string => {
+  const blocks = plural(fold.to - fold.from, "block");
+  if (fold.same) return turns > 1 ? `${plural(turns, "turn")}, ${blocks} the same` : `${blocks} the same`;
+  const name = (code: number) => scene.fates[code]?.label ?? "";
+  const parts = fatesOf(fold).map(({ left, right, rows }) => ({
+    rows,
+    words: two ? `${name(left)} → ${name(right)}` : name(right),
+  }));
   const only = parts.length === 1 ? parts[0] : undefined;
   return only === undefined
-    ? `${rows}: ${parts.map(part => part.join(" ")).join(", ")}`
-    : `${rows} ${only[1]}`;
+    ? `${blocks}: ${parts.map(({ rows, words }) => `${rows} ${words}`).join(", ")}`
+    : `${blocks} ${only.words}`;
 };
 
-export const drawCut = (picture: Picture, open: boolean) => {
-  const { scene, plan, place } = picture;
-  const summary = plan.summaryTokens[place] ?? 0;
+export const drawCut = ({ picture, compared }: Sight, { other }: CutLine, open: boolean) => {
+  const { scene } = picture;
+  const plan = other && picture.other !== null ? picture.other : picture.plan;
+  const place = other ? plan.cut.place : picture.place;
+  const summary = isUncut(plan, place) ? 0 : (plan.summaryTokens[place] ?? 0);
+  const whose = compared.two ? `${other ? "B" : "A"} · ` : "";
   return h(
     "div",
     {
       role: "row",
-      class: "ci-row ci-cutline",
-      "data-cut": "",
+      class: `ci-row ci-cutline${other ? " ci-theirs" : ""}`,
+      "data-cut": other ? "b" : "",
       "aria-expanded": summary > 0 ? String(open) : undefined,
     },
     h(
       "span",
       { role: "gridcell", class: "ci-what" },
-      isUncut(plan, place) ? sayPlace(scene, plan, place) : `cut · ${sayPlace(scene, plan, place)}`,
+      `${whose}${isUncut(plan, place) ? "" : "cut · "}${sayPlace(scene, plan, place)}`,
     ),
     h(
       "span",
@@ -132,4 +173,16 @@ export const drawCut = (picture: Picture, open: boolean) => {
       summary > 0 ? `summary ${short(summary)}` : "no summary",
     ),
   );
+};
+
+/** "126 of 261 blocks differ, B leaves 21.3k more". */
+export const sayDifference = (
+  scene: Scene,
+  { two }: Compared,
+  differing: number,
+  delta: number,
+): { words: string; title: string } => {
+  const count = `${exact(differing)} of ${exact(scene.blocks)} blocks differ`;
+  const change = delta === 0 ? "" : two ? ` · B ${signed(delta)}` : ` · ${signed(delta)}`;
+  return { words: count + change, title: `${signedExact(delta)} tokens in blocks, summaries apart` };
 };

@@ -1,10 +1,18 @@
-// Before and after, row by row: what happens to every block under the cut, with texts on demand.
-import { foldRows, type Item, itemOfRow, nextDiffering, rowOfItem } from "../core/folding";
-import { exact } from "../core/format";
+// Before and after, or plan A and plan B, row by row: what happens to every block, with texts on demand.
+import {
+  type CutLine,
+  type Folding,
+  foldRows,
+  type Item,
+  itemOfRow,
+  nextDiffering,
+  type Row,
+  rowOfItem,
+} from "../core/folding";
 import { turnOfRow } from "../core/state";
 import { makeBodies } from "./bodies";
 import { h, makeId, setAttributes, setText } from "./dom";
-import { drawColumns, drawCut, drawFold, drawRow } from "./faterow";
+import { drawColumns, drawCut, drawFold, drawRow, sayDifference } from "./faterow";
 import { makeLabels } from "./labels";
 import type { Actions, Picture, View } from "./picture";
 import { makeScroller } from "./scroller";
@@ -17,13 +25,27 @@ export interface Fates extends View {
 }
 
 export const makeFates = (actions: Actions): Fates => {
-  const differing = h("span");
-  const next = h("button", { type: "button", class: "ci-link" }, "next");
+  const title = document.createTextNode(ONE);
+  const differing = h("span", { "data-testid": "differing" });
+  const makeStep = (way: 1 | -1, words: string, label: string) => {
+    const button = h(
+      "button",
+      { type: "button", class: "ci-link", "aria-label": label, title: label },
+      words,
+    );
+    button.addEventListener("click", () => step(way));
+    return button;
+  };
+  const steps = [
+    makeStep(-1, "previous", "Previous difference (N)"),
+    makeStep(1, "next", "Next difference (n)"),
+  ];
   const base = makeId("item");
-  /** Rows whose folds are open, and rows (or the cut) whose texts are. */
+  /** Rows whose folds are open, and rows (or cuts) whose texts are. */
   const unfolded = new Set<number>();
-  const expanded = new Set<number | "cut">();
+  const expanded = new Set<Key>();
   let shown: Picture | undefined;
+  let folding: Folding | undefined;
   let items: Item[] = [];
   let active = 0;
   let drawnAt = 0;
@@ -34,9 +56,10 @@ export const makeFates = (actions: Actions): Fates => {
   const refresh = () => scroller.show(items.length);
   const labels = makeLabels(actions.requests, refresh);
   const bodies = makeBodies(actions.requests, refresh);
+  const head = h("div", { role: "row", class: "ci-row ci-columns" });
   const scroller = makeScroller({
     height: ROW,
-    head: drawColumns(),
+    head,
     keyOf: index => keyOf(items[index] as Item, expanded),
     draw(index) {
       const item = items[index] as Item;
@@ -56,30 +79,41 @@ export const makeFates = (actions: Actions): Fates => {
   setAttributes(grid, {
     role: "treegrid",
     tabindex: 0,
-    "aria-label": "Before and after",
-    "aria-colcount": 5,
+    "aria-label": ONE,
   });
 
   const drawLine = (picture: Picture, item: Item, index: number): HTMLElement => {
-    if (item.kind === "fold") return drawFold(picture, item);
-    if (item.kind === "cut") return drawCut(picture, isOpen(item, expanded));
+    const sight = { picture, compared: (folding as Folding).compared };
+    if (item.kind === "fold") return drawFold(sight, item);
+    if (item.kind === "cut") return drawCut(sight, item, isOpen(item, expanded));
     const above = items[index - 1];
     const turn = turnOfRow(picture.scene, item.row);
     const newTurn = above?.kind !== "row" || turnOfRow(picture.scene, above.row) !== turn;
-    return drawRow(picture, item.row, labels.get(item.row), isOpen(item, expanded), newTurn);
+    return drawRow(sight, item.row, labels.get(item.row), isOpen(item, expanded), newTurn);
+  };
+
+  /** What the list is called and what its columns are depends on whether there is a plan B. */
+  const drawHead = ({ other }: Picture) => {
+    const two = other !== null;
+    title.data = two ? TWO : ONE;
+    setAttributes(grid, { "aria-label": two ? TWO : ONE, "aria-colcount": two ? 6 : 5 });
+    node.classList.toggle("ci-two", two);
+    head.replaceChildren(...drawColumns(two, other?.label ?? other?.policyTitle ?? ""));
   };
 
   const fold = () => {
     if (shown === undefined) return;
-    const { scene, plan, place } = shown;
+    const { scene, plan, place, other } = shown;
     const held = scroller.hold();
     const heldRow = rowOfItem(held && items[held.index]);
     const activeRow = rowOfItem(items[active]);
-    const folding = foldRows(scene, plan, place, unfolded);
+    folding = foldRows(scene, plan, place, unfolded, other);
     items = folding.items;
     mark(activeRow < 0 ? Math.min(active, items.length - 1) : itemOfRow(items, activeRow));
-    setText(differing, `${exact(folding.differing)} of ${exact(scene.blocks)} differ`);
-    next.disabled = folding.differing === 0;
+    const { words, title: told } = sayDifference(scene, folding.compared, folding.differing, folding.delta);
+    setText(differing, words);
+    setAttributes(differing, { title: told });
+    for (const button of steps) button.disabled = folding.differing === 0;
     setAttributes(grid, { "aria-rowcount": items.length });
     drawnAt = performance.now();
     const anchor = held && heldRow >= 0 ? { ...held, index: itemOfRow(items, heldRow) } : undefined;
@@ -95,7 +129,7 @@ export const makeFates = (actions: Actions): Fates => {
       if (!item.open) unfolded.add(item.from);
       else for (let row = item.from; row < item.to; row++) unfolded.delete(row);
     } else {
-      const key = item.kind === "cut" ? "cut" : item.row;
+      const key = nameOf(item);
       if (!expanded.delete(key)) expanded.add(key);
     }
     fold();
@@ -121,10 +155,8 @@ export const makeFates = (actions: Actions): Fates => {
     scroller.reveal(active);
   };
 
-  const goNext = () => {
-    if (shown === undefined) return;
-    const { scene, plan, place } = shown;
-    activate(nextDiffering(scene, plan, place, items, active));
+  const step = (way: 1 | -1) => {
+    if (folding !== undefined) activate(nextDiffering(folding.compared, items, active, way));
   };
 
   grid.addEventListener("click", event => {
@@ -142,16 +174,15 @@ export const makeFates = (actions: Actions): Fates => {
     const act = KEYS[event.key];
     if (act === undefined) return;
     event.preventDefault();
-    if (act === "next") goNext();
+    if (act === "next") step(1);
+    else if (act === "previous") step(-1);
     else if (act === "toggle" || act === (isOpen(item, expanded) ? "close" : "open")) toggle(item);
     else if (typeof act === "number") activate(Math.max(0, Math.min(items.length - 1, active + act)));
   });
-  next.addEventListener("click", goNext);
-
   const node = h(
     "section",
-    { class: "ci-panel ci-fates", "data-testid": "fates", "aria-label": "Before and after" },
-    h("h3", {}, "Before → after", h("span", { class: "ci-count" }, differing, next)),
+    { class: "ci-panel ci-fates", "data-testid": "fates", "aria-label": "Blocks" },
+    h("h3", {}, title, h("span", { class: "ci-count" }, differing, ...steps)),
     grid,
   );
 
@@ -165,9 +196,11 @@ export const makeFates = (actions: Actions): Fates => {
         items = [];
       }
       const asked = picture.plan.policy + JSON.stringify(picture.settings);
-      if (parts.has("scene") || parts.has("fates") || asked !== answered) bodies.clear();
+      const news = parts.has("scene") || parts.has("fates") || parts.has("other");
+      if (news || asked !== answered) bodies.clear();
       answered = asked;
-      if (parts.has("scene") || parts.has("fates") || parts.has("size")) fold();
+      if (parts.has("scene") || parts.has("other")) drawHead(picture);
+      if (news || parts.has("size")) fold();
       else if (parts.has("place")) {
         // The list follows a moving hand ten times a second; the frame belongs to the handle.
         clearTimeout(timer);
@@ -188,7 +221,10 @@ export const makeFates = (actions: Actions): Fates => {
   };
 };
 
-const KEYS: Record<string, number | "toggle" | "open" | "close" | "next"> = {
+const ONE = "Before → after";
+const TWO = "Plan A | plan B";
+
+const KEYS: Record<string, number | "toggle" | "open" | "close" | "next" | "previous"> = {
   ArrowDown: 1,
   ArrowUp: -1,
   PageDown: 10,
@@ -200,13 +236,19 @@ const KEYS: Record<string, number | "toggle" | "open" | "close" | "next"> = {
   ArrowRight: "open",
   ArrowLeft: "close",
   n: "next",
+  N: "previous",
 };
 
-const isOpen = (item: Item, expanded: ReadonlySet<number | "cut">): boolean =>
-  item.kind === "fold" ? item.open : expanded.has(item.kind === "cut" ? "cut" : item.row);
+type Key = number | "cut" | "cut b";
 
-const keyOf = (item: Item, expanded: ReadonlySet<number | "cut">): string => {
+/** By what a text that is open is remembered. */
+const nameOf = (item: Row | CutLine): Key => (item.kind === "row" ? item.row : item.other ? "cut b" : "cut");
+
+const isOpen = (item: Item, expanded: ReadonlySet<Key>): boolean =>
+  item.kind === "fold" ? item.open : expanded.has(nameOf(item));
+
+const keyOf = (item: Item, expanded: ReadonlySet<Key>): string => {
   if (item.kind === "fold") return `f${item.from}`;
-  const key = item.kind === "cut" ? "cut" : item.row;
+  const key = nameOf(item);
   return expanded.has(key) ? `${key} open` : `${key}`;
 };

@@ -1,7 +1,7 @@
 // Over the bars: the arc that joins a call and its output, and a tick where something was found.
 import { barHeight, HEAD } from "../core/bars";
 import { splitPairs } from "../core/cuts";
-import { lowerBound, middleOf, stepOfRow } from "../core/geometry";
+import { lowerBound, middleOf } from "../core/geometry";
 import { h } from "./dom";
 import type { Picture, View } from "./picture";
 import { paint } from "./surface";
@@ -103,10 +103,4 @@ const topOf = ({ scene, axis, lanes }: Picture, row: number): [number, number] =
   }
   const floor = lane < 0 ? 0 : (lanes.floors[lane] as number);
   return [middleOf(scene, axis, row), HEAD + floor - barHeight(lanes, tokens)];
-};
-
-/** Whether the range shows a block. */
-export const inSight = ({ scene, axis }: Picture, row: number): boolean => {
-  const step = stepOfRow(scene, row);
-  return axis.first <= step && step < axis.end;
 };

@@ -5,7 +5,7 @@ import { h, setAttributes, setShown, setText } from "./dom";
 import type { Actions } from "./picture";
 
 export const makeProgress = (actions: Actions) => {
-  const line = h("div", { class: "ci-line", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 });
+  const line = h("div", { class: "ci-track", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 });
   // Only what is done is announced; the share is there for whoever asks the bar.
   const what = h("span", { role: "status" });
   const share = h("span", { "aria-hidden": "true" });

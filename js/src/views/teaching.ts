@@ -7,6 +7,8 @@ export const makeTeaching = (deck: Deck) => {
   /** The illegal place under a moving hand, and the one that the hand has just left. */
   let under = -1;
   let left = -1;
+  /** Steps asked for while the lesson is still on its way; -1 when none is. */
+  let ahead = -1;
 
   const show = (changes: Partial<Lesson>) => {
     if (deck.picture === undefined) return;
@@ -85,8 +87,15 @@ export const makeTeaching = (deck: Deck) => {
       if (picture === undefined) return;
       const play = picture.lesson.play;
       if (play !== null) return step(play.reply, taken);
+      if (ahead >= 0) {
+        ahead++;
+        return;
+      }
       endGuess();
-      void ask(picture.place, reply => step(reply, taken));
+      ahead = 0;
+      void ask(picture.place, reply => step(reply, taken + ahead)).then(() => {
+        ahead = -1;
+      });
     },
     guess(act: "hide" | "show" | "end") {
       if (act === "hide") hide();

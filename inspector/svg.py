@@ -1,0 +1,96 @@
+"""Pieces of an SVG picture in the widget's colours: hue for the section, pattern for the fate.
+
+Every piece has its light colour as an attribute and a class that makes it dark where the viewer is, so that a
+viewer which strips styles still shows the light picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from .palette import FACE, HUES, NEUTRALS
+
+GONE = ("dropped", "cleared")
+COLOURS = {
+    **HUES,
+    **NEUTRALS,
+    "strong": NEUTRALS["ink"],
+    "ink": NEUTRALS["dim"],
+    "band": ("#f4f6f8", "#191d22"),
+    "area": ("#e2e5e9", "#262b31"),
+}
+FONT = FACE.replace('"', "'")
+
+
+def write(x: float, y: float, text: str, colour: str, size: int, anchor: str = "start") -> str:
+    at = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{at} {fill(colour)}>{escape(text)}</text>'
+
+
+def fill(colour: str) -> str:
+    return f'class="f-{colour}" fill="{COLOURS[colour][0]}"'
+
+
+def stroke(colour: str, width: float = 1) -> str:
+    return f'class="s-{colour}" stroke="{COLOURS[colour][0]}" stroke-width="{width:g}"'
+
+
+PATTERNED = ("summarised", "pointer", "truncated", "cleared", "unexplained")
+
+
+def fill_fate(section: str, fate: str) -> str:
+    """How a section looks under a fate."""
+    section = section if section in COLOURS else "unknown"
+    if fate == "dropped":
+        return f'fill="none" {stroke("gone")}'
+    if fate in PATTERNED:
+        return f'fill="url(#{name_pattern(section, fate)})"'
+    return fill(section)
+
+
+def stroke_fate(section: str, fate: str) -> str:
+    """The same as a stroke."""
+    section = section if section in COLOURS else "unknown"
+    if fate in PATTERNED:
+        return f'stroke="url(#{name_pattern(section, fate)})"'
+    return f'class="s-{section}" stroke="{COLOURS[section][0]}"'
+
+
+def name_pattern(section: str, fate: str) -> str:
+    return f"ci-{'gone' if fate in GONE else section.replace('_', '-')}-{fate}"
+
+
+def make_patterns(sections: Sequence[str], fates: Sequence[str]) -> Iterator[str]:
+    """The patterns of the fates that have one, each in the hues of the sections."""
+    names = [section if section in COLOURS else "unknown" for section in (*sections, "ink")]
+    made = set()
+    wanted = [(section, fate) for fate in fates if fate in PATTERNED for section in names]
+    for section, fate in [*wanted, ("compacted", "summarised"), ("unexplained", "unexplained")]:
+        name = name_pattern(section, fate)
+        if name in made:
+            continue
+        made.add(name)
+        colour = "gone" if fate in GONE else section
+        wash = f'<rect width="5" height="5" {fill(colour)} fill-opacity="{_WASH[fate]}"/>'
+        yield (
+            f'<pattern id="{name}" width="5" height="5" patternUnits="userSpaceOnUse">{wash}'
+            f"{_MARKS[fate](colour)}</pattern>"
+        )
+
+
+_WASH = {"summarised": 0.2, "pointer": 0.1, "truncated": 0.45, "cleared": 0, "unexplained": 0.25}
+_SLANT = "M-1 6L6 -1M-1 1L1 -1M4 6L6 4"
+_MARKS = {
+    "summarised": lambda c: f'<path d="{_SLANT}" {stroke(c, 1.2)}/>',
+    "truncated": lambda c: f'<path d="{_SLANT}" {stroke(c, 0.6)}/>',
+    "pointer": lambda c: (
+        f'<circle cx="1.25" cy="1.25" r="1" {fill(c)}/><circle cx="3.75" cy="3.75" r="1" {fill(c)}/>'
+    ),
+    "cleared": lambda c: f'<path d="M0 2.5h5" {stroke(c, 1.1)}/>',
+    "unexplained": lambda c: f'<path d="{_SLANT}M-1 -1L6 6" {stroke(c, 0.7)}/>',
+}
+
+_DARK = (f".f-{name}{{fill:{dark}}}.s-{name}{{stroke:{dark}}}" for name, (_, dark) in COLOURS.items())
+STYLE = "".join(("@media (prefers-color-scheme:dark){", *_DARK, "}"))
+"""What makes the picture dark where the viewer is."""

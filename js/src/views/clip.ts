@@ -1,0 +1,27 @@
+// Copying a text, and a button that does it and says so.
+import { h, setText } from "./dom";
+
+/** False where the page may not write to the clipboard. */
+export const copyText = async (text: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** `textOf` gives the text, and what to say once it is copied, when the button is pressed. */
+export const makeCopy = (
+  words: string,
+  textOf: () => readonly [text: string, said: string],
+  kind = "ci-link",
+): HTMLButtonElement => {
+  const button = h("button", { type: "button", class: kind }, words);
+  button.addEventListener("click", async () => {
+    const [text, said] = textOf();
+    setText(button, (await copyText(text)) ? said : "This page may not copy");
+    setTimeout(() => setText(button, words), 1600);
+  });
+  return button;
+};

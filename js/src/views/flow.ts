@@ -1,0 +1,186 @@
+// Where the tokens go: before by fate above, what stands of it below, and between them what shrank to what.
+import { addsUp, type Flow, flowAt } from "../core/flow";
+import { exact, short } from "../core/format";
+import type { Plan, Scene } from "../core/state";
+import { chip, h, setAttributes, setShown, setText } from "./dom";
+import { showHint } from "./hint";
+import type { Part, Picture, View } from "./picture";
+import { paint, snap } from "./surface";
+
+const STRIP = 10;
+const GAP = 17;
+const HEIGHT = 2 * STRIP + GAP;
+const NEWS: readonly Part[] = ["scene", "plan", "place", "other", "size", "theme", "mode", "lesson"];
+
+export const makeFlow = (): View => {
+  const [mine, theirs] = [makeBand("flow-a"), makeBand("flow-b")];
+  const note = h("p", { class: "ci-quiet" });
+  const node = h(
+    "section",
+    { class: "ci-panel ci-flow", "data-testid": "flow", "aria-label": "Flow" },
+    h("h3", {}, "Flow"),
+    mine.node,
+    theirs.node,
+    note,
+  );
+  return {
+    node,
+    draw(picture, parts) {
+      if (!NEWS.some(part => parts.has(part))) return;
+      const { plan, place, other, lesson } = picture;
+      const half = lesson.play !== null && plan.flows === null;
+      const capacity = Math.max(plan.before.total, ...[flowAt(plan, place)?.after ?? 0], 1);
+      setText(note, half ? "Told of the whole policy only, when the lesson is over." : "");
+      setShown(note, half);
+      mine.draw(other === null ? "" : "plan A", picture, plan, place, capacity);
+      theirs.draw("plan B", picture, other, other?.cut.place ?? 0, capacity);
+    },
+  };
+};
+
+/** A piece of either strip: the patterns are those of the fates, whatever the section. */
+interface Piece {
+  name: string;
+  /** The pattern. */
+  look: string;
+  before: number;
+  after: number;
+}
+
+const makeBand = (id: string) => {
+  const label = h("span");
+  const canvas = h("canvas", { class: "ci-canvas", role: "img" });
+  const stage = h("div", { class: "ci-stage", style: `height: ${HEIGHT}px` }, canvas);
+  const key = h("p", { class: "ci-parts", "data-testid": `${id}-parts` });
+  const node = h(
+    "div",
+    { class: "ci-lined ci-flowing", "data-testid": id },
+    h("div", { class: "ci-label" }, label),
+    h("div", {}, stage, key),
+  );
+  let shown: { pieces: Piece[]; scale: number } | undefined;
+  stage.addEventListener("pointermove", event => hint(event, shown));
+  stage.addEventListener("pointerleave", event => showHint(event, null));
+  return {
+    node,
+    draw(name: string, picture: Picture, plan: Plan | null, place: number, capacity: number) {
+      const flow = plan && flowAt(plan, place);
+      setShown(node, flow !== null);
+      if (flow === null) return;
+      const pieces = piecesOf(picture.scene, flow);
+      const width = stage.clientWidth;
+      setText(label, name);
+      shown = { pieces, scale: width / Math.max(capacity, flow.after) };
+      drawBand(canvas, picture, pieces, width, shown.scale);
+      key.replaceChildren(...tellParts(flow, pieces));
+      node.classList.toggle("ci-wrong", !addsUp(flow));
+      setAttributes(canvas, { "aria-label": key.textContent ?? "" });
+    },
+  };
+};
+
+/** What stands first, then what is gone, then what is new: so both strips begin alike. */
+const piecesOf = (scene: Scene, flow: Flow): Piece[] => {
+  const fixed = (name: string, look: string, tokens: number) => ({ name, look, before: tokens, after: tokens });
+  const parts = flow.parts.map(({ fate, before, after }) => {
+    const { id, label } = scene.fates[fate] ?? { id: "", label: "" };
+    return { name: label, look: id, before, after };
+  });
+  return [
+    fixed("head", "head", flow.head),
+    fixed("beyond the file", "unexplained", flow.hidden),
+    ...parts.filter(({ after }) => after > 0),
+    ...parts.filter(({ after }) => after === 0),
+    { name: "summary", look: "summarised", before: 0, after: flow.summary },
+    { name: flow.name, look: "verbatim", before: 0, after: flow.more },
+  ].filter(({ before, after }) => before > 0 || after > 0);
+};
+
+const drawBand = (
+  canvas: HTMLCanvasElement,
+  { palette }: Picture,
+  pieces: Piece[],
+  width: number,
+  scale: number,
+) =>
+  paint(canvas, width, HEIGHT, palette.ratio, context => {
+    const fill = (look: string, x: number, end: number, y: number) => {
+      const [left, right] = [snap(x * scale, palette.ratio), snap(end * scale, palette.ratio)];
+      if (right <= left) return;
+      context.fillStyle = palette.ground;
+      context.fillRect(left, y, right - left, STRIP);
+      if (look === "dropped") {
+        context.strokeStyle = palette.faint;
+        context.lineWidth = 1;
+        if (right - left > 2) context.strokeRect(left + 0.5, y + 0.5, right - left - 1, STRIP - 1);
+        return;
+      }
+      context.fillStyle = look === "head" ? palette.faint : palette.fate(look);
+      context.fillRect(left, y, right - left, STRIP);
+      // A hair of ground between neighbours of one pattern.
+      context.fillStyle = palette.ground;
+      context.fillRect(right - 0.5, y, 0.5, STRIP);
+    };
+    const ribbon = (a: number, b: number, c: number, d: number) => {
+      const [top, bottom, middle] = [STRIP + 1, STRIP + GAP - 1, STRIP + GAP / 2];
+      context.beginPath();
+      context.moveTo(a * scale, top);
+      context.bezierCurveTo(a * scale, middle, c * scale, middle, c * scale, bottom);
+      context.lineTo(d * scale, bottom);
+      context.bezierCurveTo(d * scale, middle, b * scale, middle, b * scale, top);
+      context.closePath();
+      context.fillStyle = palette.area;
+      context.fill();
+    };
+    let [above, below] = [0, 0];
+    let gone: [number, number] | undefined;
+    for (const { name, look, before, after } of pieces) {
+      fill(look, above, above + before, 0);
+      fill(look, below, below + after, STRIP + GAP);
+      if (before > 0 && after > 0) ribbon(above, above + before, below, below + after);
+      if (look === "summarised" && before > 0) gone = [above, above + before];
+      if (name === "summary" && gone !== undefined) ribbon(...gone, below, below + after);
+      above += before;
+      below += after;
+    }
+  });
+
+/** "before 155.0k = head 14.2k + verbatim 20.1k + pointer 40.1k → 2.1k + …  after 41.7k". */
+const tellParts = (flow: Flow, pieces: Piece[]): HTMLElement[] => [
+  tell("before", flow.before),
+  ...pieces.map(({ name, look, before, after }) => {
+    const [was, is] = [short(before), short(after)];
+    const words = before === after ? was : before === 0 ? `+${is}` : `${was} → ${is}`;
+    return h(
+      "span",
+      { title: `${name}: ${exact(before)} → ${exact(after)} tokens` },
+      look === "head" ? h("i", { class: "ci-chip ci-is-head", "aria-hidden": "true" }) : chip("ink", look),
+      `${name} ${words}`,
+    );
+  }),
+  tell("after", flow.after),
+  ...tellMissing(flow),
+];
+
+const tell = (name: string, tokens: number) =>
+  h("span", { title: `${name}: ${exact(tokens)} tokens` }, h("b", {}, name), ` ${short(tokens)}`);
+
+const tellMissing = ({ missing }: Flow): HTMLElement[] =>
+  (["before", "after"] as const)
+    .filter(side => missing[side] !== 0)
+    .map(side =>
+      h("span", { class: "ci-bad", role: "alert" }, `the parts miss ${side} by ${exact(missing[side])}`),
+    );
+
+const hint = (event: PointerEvent, shown: { pieces: Piece[]; scale: number } | undefined) => {
+  if (shown === undefined) return;
+  const side = event.offsetY < HEIGHT / 2 ? "before" : "after";
+  const tokens = event.offsetX / shown.scale;
+  let end = 0;
+  for (const piece of shown.pieces) {
+    end += piece[side];
+    if (tokens < end)
+      return showHint(event, [piece.name, `${exact(piece.before)} → ${exact(piece.after)} tokens`]);
+  }
+  showHint(event, null);
+};
