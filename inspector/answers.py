@@ -19,7 +19,7 @@ from .fates import STANDS, Side
 from .history import trace_history
 from .ledger import Ledger
 from .plan import Plan, make_plan
-from .policy import Edits
+from .policy import Edits, Policy
 from .printable import printable
 from .recorded import draw_recorded
 from .redact import Redactor
@@ -84,8 +84,10 @@ class Answers:
         self.lines: dict[str, int] = {}
         self.spent = 0
         first = self._clean_plan(desk.wanted["policy"])
-        self.rows = describe_rows(first, 0, len(first.table.tokens))
-        self.bodies = [describe_body(first, row) for row in range(len(first.table.tokens))]
+        # Each piece is clean; what they are put together to is looked through once more.
+        tidy = redactor.clean_tree
+        self.rows = tidy(describe_rows(first, 0, len(first.table.tokens)))
+        self.bodies = [tidy(describe_body(first, row)) for row in range(len(first.table.tokens))]
         self.scene, data = draw_scene(first, trace_history(self.clean, self.ledger))
         self.scene["policies"] = [
             policy for policy in self.scene["policies"] if policy["name"] in self.policies
@@ -110,7 +112,7 @@ class Answers:
             "run": self.run,
             "rows": [[row["label"], row["preview"]] for row in self.rows],
             "bodies": [_shorten(body, cap) for body in self.bodies] if cap else [],
-            "lines": list(self.lines),
+            "lines": [self.redactor.clean(line) for line in self.lines],
             "buffers": self.buffers.places,
         }
 
@@ -158,7 +160,7 @@ class Answers:
             differs = {key: value for key, value in drawn.items() if value != hand.get(key)}
             at.append([place, tidy(differs), number])
         return {
-            "label": printable(own.policy.title or own.policy.name, 120),
+            "label": self._label(own.policy),
             "settings": tidy(dict(self._edits(name).settings)),
             "own": [tidy(wire), data],
             "hand": tidy(hand) or None,
@@ -176,7 +178,10 @@ class Answers:
         told: dict[str, Any] = {}
         for row, block in side.blocks.items():
             if STANDS[side.fate[row]]:
-                before, text = self.bodies[row]["before"], "" if block is None else block.text
+                before, text = (
+                    self.bodies[row]["before"],
+                    "" if block is None else self.redactor.clean(block.text),
+                )
                 whole = before["total"] <= BODY_CHARS
                 pieces = _compare(before["text"], printable(text)) if whole else []
                 told[str(row)] = [printable(text, BODY_CHARS), len(text), pieces]
@@ -199,7 +204,10 @@ class Answers:
             self.spent += len(numbers)
             texts[place] = [told["total"], *_runs(numbers)]
             facts = told["facts"] or facts
-        return {"summaries": {str(place): runs for place, runs in texts.items()}, "facts": facts}
+        return {
+            "summaries": {str(place): runs for place, runs in texts.items()},
+            "facts": self.redactor.clean_tree(facts),
+        }
 
     def _draw_recorded(self) -> dict[str, Any]:
         try:
@@ -214,8 +222,11 @@ class Answers:
         if not isinstance(self.desk.other, Plan):
             return None
         picture, number = self._draw(self.desk.other)
-        name = self.desk.other.policy.title or self.desk.other.policy.name
-        return [self.redactor.clean_tree({**picture, "label": printable(name, 120)}), number]
+        label = self._label(self.desk.other.policy)
+        return [self.redactor.clean_tree({**picture, "label": label}), number]
+
+    def _label(self, policy: Policy) -> str:
+        return printable(self.redactor.clean(policy.title or policy.name), 120)
 
     def _draw_run(self) -> list[Any] | None:
         if self.desk.run is None:

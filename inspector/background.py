@@ -19,7 +19,10 @@ OFTEN = 0.2
 
 @dataclass(eq=False)
 class Errand:
-    """What is to be done, and to whom its result or its failure goes; neither is told once it is stopped."""
+    """What is to be done, and to whom its result or its failure goes.
+
+    Neither is told once it is stopped; one that is stopped in that very moment may still be.
+    """
 
     kind: str
     what: str
@@ -42,7 +45,7 @@ class Errands:
         self._change = threading.Condition()
         self._waiting: list[Errand] = []
         self._now: Errand | None = None
-        self._begun = self._running = False
+        self._begun = self._running = self._closed = False
 
     def send(
         self,
@@ -55,6 +58,8 @@ class Errands:
         """Have something done. `then` gets the result, `sorry` the error, both in the thread that did it."""
         with self._change:
             self.stop(kind)
+            if self._closed:
+                return
             self._waiting.append(Errand(kind, what, work, then, sorry))
         if self._begun:
             self.begin()
@@ -84,6 +89,12 @@ class Errands:
                 errand.stopped = True
             self._waiting = [errand for errand in self._waiting if not errand.stopped]
             return [errand.kind for errand in found]
+
+    def close(self) -> None:
+        """Stop everything; nothing that is sent from now on is done."""
+        with self._change:
+            self._closed = True
+            self.stop()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until nothing is left to do; False when that took longer than `timeout` seconds."""

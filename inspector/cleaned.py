@@ -36,6 +36,17 @@ def look_through(session: Session, shown: Collection[int], redactor: Redactor) -
         own = (entry.id, entry.role, entry.model, entry.provider, entry.error, entry.sidechain, entry.aliases)
         boundary = _texts(entry.boundary) if entry.boundary is not None else ""
         redactor.look(entry.id, [*(part or "" for part in own), boundary, entry.extra])
+        redactor.look_across(entry.id, [block.text for block in entry.blocks if isinstance(block, Text)])
+        for block in entry.blocks:
+            if isinstance(block, ToolOutput):
+                redactor.look_across(entry.id, _words(block))
+    # A call is shown as one line of JSON, where what stands apart comes together: ["--token", "…"].
+    bare = redactor.bare
+    for at in sorted(shown):
+        entry = session.entries[at]
+        for index, block in enumerate(entry.blocks):
+            if isinstance(block, ToolCall | Unknown):
+                redactor.look(f"{entry.id}/{index}", _block(block, bare).text)
 
 
 def clean_session(session: Session, shown: Collection[int], redactor: Redactor) -> Session:
@@ -77,12 +88,21 @@ def _block(block: Any, redactor: Redactor) -> Any:
         return build(Unknown, type=redactor.clean(block.type), raw=redactor.clean_tree(block.raw))
     if isinstance(block, ToolOutput):
         parts = tuple(_block(part, redactor) for part in block.parts)
+        words = _words(block)
+        if len(words) > 1:
+            # They are shown as one text, so they are cleaned as one; the first part holds it.
+            told = iter([redactor.clean("".join(words)), *[""] * len(words)])
+            parts = tuple(build(Text, text=next(told)) if isinstance(p, Text) else p for p in parts)
         rest = {
             name: _tidy(name, getattr(block, name), redactor.clean)
             for name in ("call_id", "name", "is_error", "status", "artifact")
         }
         return build(ToolOutput, parts=parts, **rest)
     return _unsealed(block, redactor.clean)
+
+
+def _words(output: ToolOutput) -> list[str]:
+    return [part.text for part in output.parts if isinstance(part, Text)]
 
 
 def _unsealed(block: Any, tidy: Callable[[str], str]) -> Any:

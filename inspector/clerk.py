@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any
 
 from .background import Errands, Pulse
@@ -59,6 +60,7 @@ class Clerk:
         self._errands = Errands(lambda work: self._tell({"_work": work}))
         self._pulse: Pulse | None = None
         self._living: object = None
+        self._behind = False
         self._long = _is_long(session)
         self._counted = not self._long or counter in QUICK
         ledger = None if self._counted else count_tokens(session, ESTIMATE)
@@ -93,7 +95,7 @@ class Clerk:
                     traits = {**desk.answer(wanted, seq), **desk.wanted}
                 except InspectorError as error:
                     self.trouble = error
-                    return {**before, **desk.confirm(seq, str(error))}
+                    return {**before, "replay": self.replaying, **desk.confirm(seq, str(error))}
                 self.trouble = desk.refused
             turned = replay is not None and replay != self.replaying
             if turned:
@@ -108,7 +110,10 @@ class Clerk:
         if isinstance(asked, dict) and asked.get("type") == "stop":
             self.stop()
             return None
-        return self.desk.reply(asked)
+        with self.lock:
+            # A desk never changes what it holds, it holds something else: this one stays as it is.
+            desk = copy(self.desk)
+        return desk.reply(asked)
 
     def stop(self) -> None:
         """Stop what is done in the background; estimates stay estimates, and nothing is replayed."""
@@ -131,18 +136,25 @@ class Clerk:
     def follow(self, tail: Tail) -> None:
         """Look at the file about once a second, and hand over what it has grown to."""
         if self._pulse is None:
-            self._pulse = Pulse(lambda: self.look(tail), SECONDS)
+            try:
+                self._pulse = Pulse(lambda: self.look(tail), SECONDS)
+            except RuntimeError:
+                self._tell({"_error": "The file is not followed: this Python has no threads."})
 
     def look(self, tail: Tail) -> None:
         """Look at the file now. What cannot be read is told once; what was read last stays."""
+        sentence = ""
         try:
-            session = tail.poll()
-            if session is not None:
-                self.grow(session)
-        except (InspectorError, OSError) as error:
+            self._behind = tail.poll() is not None or self._behind
+        except Exception as error:
+            # Whatever it is: nobody else would hear of it, and the next look may do better.
             sentence = f"The file cannot be read any more: {tell_error(error)}"
-        else:
-            sentence = ""
+        try:
+            if self._behind:
+                self.grow(tail.session)
+            self._behind = False
+        except Exception as error:
+            sentence = f"What the file holds now cannot be shown: {tell_error(error)}"
         with self.lock:
             if sentence != self._complaint:
                 self._complaint = sentence
@@ -151,20 +163,29 @@ class Clerk:
     def grow(self, session: Session) -> None:
         """The session has grown, or is another one now."""
         self._long = _is_long(session)
-        counter = self._counter if self._counted else ESTIMATE
-        ledger = count_tokens(session, counter, known=self.desk.ledger)
-        with self.lock:
-            self._adopt(session, ledger)
-            if not self._counted and not self._errands.is_on("count"):
-                self._count()
+        done = False
+        while not done:
+            with self.lock:
+                counter, known = self._counter_now, self.desk.ledger
+            ledger = count_tokens(session, counter, known=known)
+            with self.lock:
+                # Exact counts may have come meanwhile, or been given up.
+                done = counter is self._counter_now
+                if done:
+                    self._adopt(session, ledger)
+                    if not self._counted and not self._errands.is_on("count"):
+                        self._count()
 
     def close(self) -> None:
-        """Nothing is handed over any more."""
-        with self.lock:
-            self._hand_over = lambda traits: None
-            self._errands.stop()
-            if self._pulse is not None:
-                self._pulse.stop()
+        """Stop all work, and hand nothing over any more. Waits for nobody, not even for the lock."""
+        self._hand_over = lambda traits: None
+        self._errands.close()
+        if self._pulse is not None:
+            self._pulse.stop()
+
+    @property
+    def _counter_now(self) -> str | Counter:
+        return self._counter if self._counted else ESTIMATE
 
     def _tell(self, traits: Traits) -> None:
         with self.lock:
@@ -176,6 +197,8 @@ class Clerk:
 
         def take(ledger: Ledger) -> None:
             with self.lock:
+                if self._counted:
+                    return  # stopped in the very moment it was done
                 if self.desk.session is session:
                     self._counted = True
                     self._adopt(session, ledger)
@@ -211,6 +234,8 @@ class Clerk:
             self.trouble, self.replaying = error, False
             return {"_error": printable(str(error)), "replay": False}
         if life is None:
+            # What is wanted was lived; what is being lived is wanted no more.
+            self._errands.stop("replay")
             return {}
         living = (life.ledger, life.policy, life.scenario)
         if living != self._living or not self._errands.is_on("replay"):
@@ -226,7 +251,9 @@ class Clerk:
 
     def _take_run(self, run: Run) -> None:
         with self.lock:
-            self._tell(self.desk.adopt_run(run))
+            # It may have been stopped, or asked for otherwise, in the very moment it was done.
+            if self.replaying and self._living == (run.ledger, run.policy, run.scenario):
+                self._tell(self.desk.adopt_run(run))
 
     def _regret_run(self, error: Exception) -> None:
         with self.lock:
@@ -246,4 +273,9 @@ def tell_error(error: Exception) -> str:
 
 def _is_long(session: Session) -> bool:
     """Whether counting or replaying it takes long enough to be noticed."""
-    return sum(len(block.text) for entry in session.entries for block in entry.blocks) > LONG
+    length = 0
+    for entry in session.entries:
+        length += sum(len(block.text) for block in entry.blocks)
+        if length > LONG:
+            return True
+    return False

@@ -26,6 +26,7 @@ TARGET = "compaction-inspector"
 def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
     """Serve one document until its comm is closed."""
     asked = message["content"]["data"]
+    asked = asked if isinstance(asked, dict) else {}
 
     def send(traits: Traits) -> None:
         data = [name for name, value in traits.items() if isinstance(value, bytes)]
@@ -35,12 +36,13 @@ def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
     try:
         place = Path(asked.get("root") or ".").expanduser() / asked.get("path", "")
         clerk = Clerk(open_bundled() if asked.get("bundled") else open_session(place), send)
-        wanted = asked.get("wanted", {})
+        wanted = asked.get("wanted") or {}
         try:
             first = clerk.start(pick_wanted(wanted), bool(wanted.get("replay")))
         except InspectorError as error:
-            first = {**clerk.start({}), "_error": tell_error(error)}
-    except (InspectorError, OSError) as error:
+            first = {**clerk.start({}, bool(wanted.get("replay"))), "_error": tell_error(error)}
+    except Exception as error:
+        # Whatever it is: the document would wait for ever.
         comm.send({"error": tell_error(error)})
         return
 

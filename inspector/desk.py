@@ -14,7 +14,7 @@ from .errors import EditError, InspectorError
 from .history import History, trace_history
 from .ledger import Ledger, count_tokens
 from .plan import Plan, make_plan
-from .policies import add_policy, find_policy
+from .policies import add_policy, find_policy, names_of_policies
 from .policy import Edits, Policy
 from .printable import printable
 from .recorded import draw_recorded
@@ -24,12 +24,13 @@ from .runview import draw_run
 from .scenario import Scenario, read_scenario
 from .session import Session
 from .view import Picture, draw_plan, draw_scene
-from .wishes import NAMES, carry_over, check_wanted
+from .wishes import NAMES, carry_over, check_wanted, let_go, tell_gone
 
 Tell = Callable[[float], None]
 
 MOST_ROWS = 500
 MOST_HITS = 200
+MOST_WORDS = 2_000
 
 
 class Life(NamedTuple):
@@ -100,7 +101,7 @@ class Desk:
             "versus": {},
         }
         self._answered = self._grew = False
-        self._drawn: str | None = None
+        self._drawn: tuple[str, list[str]] | None = None
         self._compared: dict[str, Any] | None = None
         self._picture: dict[str, Any] = {}
 
@@ -114,20 +115,16 @@ class Desk:
 
         `wanted` may hold some of `NAMES`; the others stay, but what belonged to another moment or policy
         goes with it, so read `self.wanted` afterwards. Raises what `make_plan` raises, and then everything
-        is as it was. A plan B that cannot be made is told in "_error" and there is none.
+        is as it was. A plan B that cannot be made is told in "_error" and there is none; a cut or a pin that
+        a session has grown past is told there too, and is gone.
         """
         wanted = self._settle(wanted)
         moment = self._moment(wanted["at"])
-        try:
-            plan = self._plan(moment, wanted)
-        except InspectorError:
-            if not self._grew or not (wanted["cut"] or wanted["pins"]):
-                raise
-            # The session has grown past what the hand had set.
-            wanted |= {"cut": "", "pins": []}
-            plan = self._plan(moment, wanted)
-        answer: dict[str, Any] = {"_error": ""}
-        if wanted["at"] != self._drawn:
+        plan, gone = self._plan_on(moment, wanted) if self._grew else (self._plan(moment, wanted), "")
+        answer: dict[str, Any] = {"_error": gone}
+        # The scene names the policies there are, and one may have been added since.
+        scene = wanted["at"], names_of_policies()
+        if scene != self._drawn:
             answer["_scene"], answer["_scene_data"] = draw_scene(plan, self.history)
         answer["_plan"], answer["_plan_data"] = draw_plan(plan, seq)
         told = self._compare(plan, wanted)
@@ -137,14 +134,14 @@ class Desk:
         if wanted["policy"] != self.wanted["policy"]:
             # A run under another policy is no answer any more.
             self.run = None
-        self.plan, self.wanted, self._drawn = plan, wanted, wanted["at"]
+        self.plan, self.wanted, self._drawn = plan, wanted, scene
         self._picture, self._answered, self._grew = answer["_plan"], True, False
         return answer | told
 
     def confirm(self, seq: int, error: str = "") -> dict[str, Any]:
         """The plan as it stands, as the answer to another question; with why nothing came of that one."""
         answer: dict[str, Any] = {"_plan": {**self._picture, "seq": seq}}
-        return {**answer, "_error": printable(error)} if error else answer
+        return {**answer, "_error": printable(error, MOST_WORDS)} if error else answer
 
     def live_again(self, wanted: Mapping[str, Any] | None = None, tell: Tell | None = None) -> dict[str, Any]:
         """Live the whole session again under the policy wanted; the traits to set, none where that was done.
@@ -177,7 +174,7 @@ class Desk:
         """
         kind = asked.get("type")
         if kind == "rows":
-            first = int(asked["from"])
+            first = max(int(asked["from"]), 0)
             last = min(int(asked["to"]), first + MOST_ROWS)
             return {"from": first, "rows": describe_rows(self.plan, first, last)}
         if kind == "body":
@@ -223,9 +220,7 @@ class Desk:
         default counted as the last one was.
         """
         if ledger is None:
-            fitted = self.ledger.calibration is not None
-            counter = "calibrated" if fitted else self.ledger.counter
-            ledger = count_tokens(session, counter, known=self.ledger)
+            ledger = count_tokens(session, self.ledger.base, known=self.ledger)
         ledger.check(session)
         history = trace_history(session, ledger)
         at = self.wanted["at"]
@@ -246,6 +241,16 @@ class Desk:
             settings=dict(wanted.get("settings", {})),
         )
         return make_plan(moment, self.ledger, find_policy(wanted["policy"]), edits, window=self.window)
+
+    def _plan_on(self, moment: Session, wanted: dict[str, Any]) -> tuple[Plan, str]:
+        """The same once the session has grown: without what it has grown past, and a sentence about that."""
+        before = dict(wanted)
+        while True:
+            try:
+                return self._plan(moment, wanted), tell_gone(before, wanted)
+            except EditError as error:
+                if not let_go(wanted, error):
+                    raise
 
     def _settle(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """All of `NAMES`, each of its type, without what no longer belongs."""

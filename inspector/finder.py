@@ -35,11 +35,12 @@ class _Found(NamedTuple):
 def find_text(session: Session, history: History, query: str, limit: int = 200) -> dict[str, Any]:
     """Every block on the main path that holds `query`, as JSON: `query`, `hits`, and how many in `total`.
 
-    `session` is the moment that is planned, `history` the whole file's life. A hit has the block's `ref`, its
-    `row` in that moment or -1, the moment that has it in its context (`at`), its 0-based `turn`, a `label`,
-    and a `preview` with `spans`: start and end of each match in UTF-16 units, as JavaScript counts. The first
-    `limit` are given: those of the moment, then the others, each in their order. A query that names a block
-    ("e12/0") or an entry finds it too, first of all. Nothing is found for blanks.
+    `session` is the moment that is planned, which may stand on another branch and is searched too; `history`
+    is the whole file's life. A hit has the block's `ref`, its `row` in that moment or -1, the moment that has
+    it in its context (`at`), its 0-based `turn`, a `label`, and a `preview` with `spans`: start and end of
+    each match in UTF-16 units, as JavaScript counts. The first `limit` are given: those of the moment, then
+    the others, each in their order. A query that names a block ("e12/0") or an entry finds it too, first of
+    all. Nothing is found for blanks.
 
     >>> from inspector import open_bundled
     >>> from inspector.ledger import count_tokens
@@ -54,34 +55,38 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
         return {"query": query, "hits": [], "total": 0}
     live = session.live
     position = {entry: at for at, entry in enumerate(live.entries.tolist())}
-    path = history.path.tolist()
-    named, here, elsewhere = [], [], []
+    main = history.path.tolist()
+    known = set(main)
+    path = [*main, *(entry for entry in position if entry not in known)]
+    named: list[_Found] = []
+    here: list[_Found] = []
+    elsewhere: list[_Found] = []
+    total = 0
     for found in _search(session, path, needle, query.strip()):
-        if found.folded is None:
-            named.append(found)
-        elif path[found.at] in position:
-            here.append(found)
-        else:
-            elsewhere.append(found)
+        total += 1
+        kept = named if found.folded is None else here if path[found.at] in position else elsewhere
+        if len(kept) < limit:  # each holds its whole text
+            kept.append(found)
     ends = [segment.last_step for segment in history.segments]
     hits = []
     for found in (named + here + elsewhere)[:limit]:
         entry = session.entries[path[found.at]]
-        step = int(history.step[found.at])
         live_at = position.get(path[found.at])
+        step = int(history.step[found.at]) if found.at < len(main) else -1
+        turn = history.turn[step] if step >= 0 else live.turn[position[path[found.at]]]
         preview, spans = _preview(found, needle)
         hits.append(
             {
                 "ref": str(BlockRef(entry.id, found.block)),
                 "row": -1 if live_at is None else int(live.start[live_at]) + found.block,
                 "at": history.segments[bisect_left(ends, step)].at if live_at is None else session.leaf or "",
-                "turn": int(history.turn[step]),
+                "turn": int(turn),
                 "label": printable(_label(entry, found), 100),
                 "preview": preview,
                 "spans": spans,
             }
         )
-    return {"query": query, "hits": hits, "total": len(named) + len(here) + len(elsewhere)}
+    return {"query": query, "hits": hits, "total": total}
 
 
 def _search(session: Session, path: list[int], needle: str, name: str) -> Iterator[_Found]:
@@ -124,6 +129,7 @@ def _preview(found: _Found, needle: str) -> tuple[str, list[int]]:
         out.append("…")
         size = 1
     for a, b in [*((a, b) for a, b in matches if b <= end or a == first), (end, end)]:
+        a = max(a, at)  # two matches may share a letter that folds to several
         for piece, marked in ((text[at:a], False), (text[a : min(b, end)], True)):
             clean = _clean(piece)
             width = len(clean.encode("utf-16-le", "replace")) // 2
@@ -131,7 +137,7 @@ def _preview(found: _Found, needle: str) -> tuple[str, list[int]]:
                 spans += [size, size + width]
             out.append(clean)
             size += width
-        at = min(b, end)
+        at = max(at, min(b, end))
     return "".join(out) + ("…" if end < len(text) else ""), spans
 
 

@@ -13,7 +13,9 @@ import numpy as np
 
 from .plan import Plan
 from .policy import Policy, Rule
+from .printable import printable
 
+MOST_CHARS = 120
 _TYPES = {"integer": "integer", "number": "number", "boolean": "boolean"}
 
 
@@ -42,7 +44,7 @@ def _describe(rule: Rule, delta: int | None) -> dict[str, Any]:
         "enabled": rule.enabled,
         "locked": rule.locked,
         "delta": delta,
-        "knobs": [_knob(rule, name) for name in type(rule).model_fields if _has_control(rule, name)],
+        "knobs": [_knob(rule, name) for name in type(rule).model_fields if name not in ("kind", "enabled")],
     }
 
 
@@ -53,20 +55,29 @@ def _schema(model: type[Rule]) -> dict[str, dict[str, Any]]:
     return properties
 
 
-def _has_control(rule: Rule, name: str) -> bool:
-    """Lists, mappings and free text are set from Python alone."""
-    schema = _schema(type(rule))[name]
+def _is_free(schema: dict[str, Any]) -> bool:
+    """Lists, mappings and free text: shown as they are, and set from Python alone."""
     options = schema.get("anyOf", [schema])
-    free = any(
+    return any(
         option.get("type") in ("array", "object")
         or (option.get("type") == "string" and not {"enum", "const"} & option.keys())
         for option in options
     )
-    return name not in ("kind", "enabled") and not free
 
 
 def _knob(rule: Rule, name: str) -> dict[str, Any]:
     schema = _schema(type(rule))[name]
+    value, default = getattr(rule, name), type(rule).model_fields[name].get_default(call_default_factory=True)
+    common = {
+        "name": name,
+        "label": name.replace("_", " "),
+        "value": value,
+        "default": default,
+        "description": schema.get("description", ""),
+    }
+    if _is_free(schema):
+        plain = {"minimum": None, "maximum": None, "choices": None, "unit": ""}
+        return {**common, **plain, "type": "python", "value": _write(value), "default": _write(default)}
     options = schema.get("anyOf", [schema])
     nullable = any(option.get("type") == "null" for option in options)
     first: dict[str, Any] = next((option for option in options if option.get("type") != "null"), {})
@@ -74,18 +85,29 @@ def _knob(rule: Rule, name: str) -> dict[str, Any]:
     kind = "number" if "number" in kinds else _TYPES.get(str(first.get("type")), "choice")
     lowest = next((o[k] for o in options for k in ("minimum", "exclusiveMinimum") if k in o), None)
     return {
-        "name": name,
-        "label": name.replace("_", " "),
+        **common,
         "type": "choice" if "enum" in first else kind,
-        "value": getattr(rule, name),
-        "default": type(rule).model_fields[name].default,
         "nullable": nullable,
         "minimum": lowest,
         "maximum": next((o["maximum"] for o in options if "maximum" in o), None),
         "choices": first.get("enum"),
         "unit": "tokens" if "token" in name and f"{{{name}}} tokens" not in rule.template else "",
-        "description": schema.get("description", ""),
     }
+
+
+def _write(value: Any) -> str:
+    """A list, mapping or text in a few words; a long one is cut.
+
+    >>> _write(("Read", "Bash")), _write(()), _write(None)
+    ('Read, Bash', 'none', 'none')
+    """
+    if value is None or (isinstance(value, tuple | list | dict | str | frozenset | set) and not value):
+        return "none"
+    if isinstance(value, tuple | list) and all(isinstance(item, str) for item in value):
+        text = ", ".join(value)
+    else:
+        text = value if isinstance(value, str) else repr(value)
+    return printable(text if len(text) <= MOST_CHARS else text[: MOST_CHARS - 1] + "…")
 
 
 def _delta(plan: Plan, code: int) -> int | None:

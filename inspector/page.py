@@ -162,9 +162,9 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
     packed = answers.pack(cap)
     packed["scene"] = redactor.clean_tree(packed["scene"])
     packed["scene"]["notices"] = [*notes, *packed["scene"]["notices"]]
-    header = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
     # The last look: what was found must be nowhere, however it came here.
-    redactor.check(header)
+    redactor.check([packed, answers.shown[0]])
+    header = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
     told = header.encode("utf-8")
     told += b" " * (-(4 + len(told)) % 4)
     frame = len(told).to_bytes(4, "little") + told + answers.buffers.data

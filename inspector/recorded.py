@@ -247,7 +247,7 @@ def _tell(found: Recorded, history: History) -> list[list[str]]:
     if found.boundary.tokens_saved is not None:
         told.append(["saved", f"{whole_tokens(found.boundary.tokens_saved):,}", "as the file records it"])
     if found.summary:
-        told.append(["summary", f"{found.summary:,}", found.plan.ledger.source])
+        told.append(["summary", f"{found.summary:,}", f"counted ({found.plan.ledger.counter.title})"])
     return told
 
 

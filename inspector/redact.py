@@ -7,21 +7,29 @@ wherever it stands, in every session. All that is found is taken out but what is
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from .detector import Grade, Span, find_spans
+from .detector import Span, find_spans
 from .errors import EditError, RedactionError
+from .judges import is_telling
+from .patterns import Grade
 
 MOST_PLACES = 5
 _LONGEST_KEY = 80
+_LEAST_PART = 10
+_BETWEEN_LINES = re.compile(r"\\[nr]|[^A-Za-z0-9+/=]+")
 
 HINTS = {
     "private-key": "a private key",
     "authorization": "the credentials of an HTTP request",
     "header": "the key in an HTTP header",
+    "cookie": "the cookies of an HTTP request",
+    "login": "a password in a command or a file of logins",
+    "signed-address": "the signature of an address",
     "environment-value": "a value set in the environment",
     "assigned-value": "a value assigned to a name that tells of a secret",
     "url-password": "the password in an address",
@@ -64,7 +72,6 @@ class Redactor:
     _grades: dict[str, tuple[str, Grade]] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
     _places: dict[str, dict[str, None]] = field(default_factory=dict)
-    _known: re.Pattern[str] | None = None
     _cleaned: dict[str, str] = field(default_factory=dict)
 
     def look(self, where: str, value: Any) -> None:
@@ -82,9 +89,34 @@ class Redactor:
                     self._grades[name] = span.kind, span.grade
                     if span.alone:
                         self._names[secret] = name
-                        self._known = None
-                self._counts[name] = self._counts.get(name, 0) + 1
-                self._places.setdefault(name, {})[where] = None
+                self._count(name, where)
+                if span.kind == "private-key":
+                    # Tools show files in pieces, which have nothing about them that tells of a key.
+                    for line in _BETWEEN_LINES.split(secret):
+                        self._learn(line, name)
+
+    def look_across(self, where: str, texts: Sequence[str]) -> None:
+        """Find what is secret only where texts stand side by side; its parts are then known everywhere.
+
+        Raises `RedactionError` when that cannot be done.
+        """
+        self._cleaned.clear()
+        whole = "".join(texts)
+        ends = list(accumulate(map(len, texts)))
+        for span in self._find(whole) if len(texts) > 1 else ():
+            seams = [end for end in ends if span.start < end < span.end]
+            if not seams or span.grade != "secret":
+                continue
+            name = name_secret(span.kind, whole[span.start : span.end])
+            self._grades.setdefault(name, (span.kind, span.grade))
+            self._count(name, where)
+            for start, end in pairwise([span.start, *seams, span.end]):
+                self._learn(whole[start:end], name)
+
+    @property
+    def bare(self) -> Redactor:
+        """The same with nothing kept."""
+        return replace(self, keep=frozenset(), _cleaned={})
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -112,7 +144,7 @@ class Redactor:
             (span.start, span.end, self._names.get(text[span.start : span.end]) or _name(text, span))
             for span in self._find(text)
         ]
-        cuts += [(*match.span(), self._names[match.group()]) for match in self._everywhere.finditer(text)]
+        cuts += [(*match.span(), self._names[match.group()]) for match in self._known_in(text)]
         out, at = [], 0
         for start, end, name in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
             if end <= at or name in self.keep:
@@ -136,19 +168,25 @@ class Redactor:
             return [self.clean_tree(item) for item in value]
         return value
 
-    def check(self, text: str) -> None:
-        """Raise `RedactionError` when a secret that was found still stands in a text."""
-        for match in self._everywhere.finditer(text):
+    def check(self, value: Any) -> None:
+        """Raise `RedactionError` when a secret that was found still stands in a text of a JSON-like value."""
+        for match in self._known_in("\0".join(_texts_of(value))):
             if self._names[match.group()] not in self.keep:
                 raise RedactionError(f"{self._names[match.group()]} was found, but is still there")
 
-    @property
-    def _everywhere(self) -> re.Pattern[str]:
-        """All that is known to be secret by itself, the longest first."""
-        if self._known is None:
-            values = sorted(self._names, key=lambda value: (-len(value), value))
-            self._known = re.compile("|".join(map(re.escape, values)) or r"(?!)")
-        return self._known
+    def _known_in(self, text: str) -> Iterable[re.Match[str]]:
+        """Where stands what is known to be secret by itself, the longest first."""
+        values = sorted((value for value in self._names if value in text), key=lambda v: (-len(v), v))
+        return re.finditer("|".join(map(re.escape, values)), text) if values else ()
+
+    def _count(self, name: str, where: str) -> None:
+        self._counts[name] = self._counts.get(name, 0) + 1
+        self._places.setdefault(name, {})[where] = None
+
+    def _learn(self, part: str, name: str) -> None:
+        """A part of a secret is one wherever it stands, when it cannot stand there by chance."""
+        if len(part) >= _LEAST_PART and is_telling(part):
+            self._names.setdefault(part, name)
 
     def _find(self, text: str) -> tuple[Span, ...]:
         found = self._spans.get(text)
@@ -189,6 +227,15 @@ def _walk(value: Any, find: Any) -> Iterator[tuple[str, Iterable[Span]]]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _walk(item, find)
+
+
+def _texts_of(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for pair in value.items() for part in pair for text in _texts_of(part))
+    elif isinstance(value, list | tuple):
+        yield from (text for item in value for text in _texts_of(item))
 
 
 def _assigned(key: Any, value: str, find: Any) -> list[Span]:

@@ -114,9 +114,7 @@ class OpenHandler(DeskHandler):
         try:
             tenant = await self.off_loop(Tenant, source, wanted, asyncio.get_running_loop())
         except (InspectorError, OSError) as error:
-            # The server's own folders are nobody's business.
-            sentence = tell_error(error).replace(source.path or "\0", source.name)
-            raise Refusal(422, sentence, type(error).__name__) from None
+            raise Refusal(422, source.hide(tell_error(error)), type(error).__name__) from None
         if not self.tenants.admit(tenant):
             raise Refusal(409, FULL)
         # Packed before anything is found out behind it.
@@ -185,7 +183,7 @@ class NewsHandler(DeskHandler):
     @guarded
     async def get(self, id: str) -> None:
         tenant, since = self.tenant(id), self.get_query_argument("rev", "0")
-        if not since.isascii() or not since.isdigit():
+        if not since.isascii() or not since.isdigit() or len(since) > 15:
             raise Refusal(400, "rev is no number.")
         await tenant.listen(int(since), PATIENCE, self.pool, lambda: self.gone)
         if self.gone:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from .bundled import open_bundled
 from .clerk import Clerk, Traits, tell_error
 from .errors import InspectorError
+from .printable import printable
 from .readers import read_session
 from .session import Session
 from .tail import Tail
@@ -46,6 +47,11 @@ class Source(NamedTuple):
     content: bytes | None = None
     name: str = ""
 
+    def hide(self, sentence: str) -> str:
+        """The same with the name in place of the path: the server's own folders are nobody's business."""
+        path = printable(self.path)
+        return sentence.replace(path, printable(self.name)) if path else sentence
+
 
 class Tenant:
     """An open document. Only `listen` belongs to the event loop; the rest may be called from any thread.
@@ -55,6 +61,7 @@ class Tenant:
     """
 
     def __init__(self, source: Source, wanted: Mapping[str, Any], loop: asyncio.AbstractEventLoop) -> None:
+        self.source = source
         self.id = secrets.token_urlsafe(16)
         self.rev = self.heard = self.listeners = 0
         self.closed = False
@@ -119,6 +126,8 @@ class Tenant:
         self._wake()
 
     def _hear(self, traits: Traits) -> None:
+        if traits.get("_error"):
+            traits = {**traits, "_error": self.source.hide(traits["_error"])}
         self._keep(traits)
         self.heard = self.rev
         self._wake()

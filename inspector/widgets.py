@@ -54,14 +54,15 @@ class Workbench(anywidget.AnyWidget):
         wb.replay = True    # live the whole session again under the policy; wb.run is the result
 
     With `follow` a file that is still being written is looked at about once a second, until `close`: the
-    moment stays, unless it is the end, which goes with the file.
+    moment stays, unless it is the end, which goes with the file. A `Session` cannot be followed (ValueError).
 
     A value that cannot be planned raises (`EditError`, `PolicyError`), and the old one stays; a plan B that
     cannot be made raises too, and then there is none.
     """
 
-    _esm = _STATIC / "widget.js"
-    _css = _STATIC / "widget.css"
+    # Texts, no paths: by a path anywidget holds every widget ever made, closed ones and their sessions too.
+    _esm = (_STATIC / "widget.js").read_text("utf-8")
+    _css = (_STATIC / "widget.css").read_text("utf-8")
 
     # what a user sets
     cut = t.Unicode("").tag(sync=True)
@@ -72,6 +73,7 @@ class Workbench(anywidget.AnyWidget):
     versus = t.Dict().tag(sync=True)
     replay = t.Bool(False).tag(sync=True)
     mode = t.Enum(("explore", "teach", "debug"), "explore").tag(sync=True)
+    # The block looked at. It hides DOMWidget.focus(), which a workbench has no use for: its keys work anyway.
     focus = t.Unicode("").tag(sync=True)
 
     # what Python answers
@@ -104,6 +106,8 @@ class Workbench(anywidget.AnyWidget):
         mode: str = "explore",
         follow: bool = False,
     ) -> None:
+        if follow and isinstance(session, Session):
+            raise ValueError("only a file can be followed; a Session is a value and never grows")
         tail = Tail(session) if follow and not isinstance(session, Session) else None
         if tail is not None:
             session = tail.session
@@ -122,6 +126,9 @@ class Workbench(anywidget.AnyWidget):
         super().__init__(**first, mode=mode)
         self.observe(self._replan, names=[*NAMES, "_seq", "replay"])
         self.on_msg(self._reply)
+        if self.comm is not None:
+            # The browser has put the widget away; `close` does not hear of that.
+            self.comm.on_close(lambda _: self._clerk.close())
         self._clerk.begin()
         if tail is not None:
             self._clerk.follow(tail)
@@ -164,7 +171,8 @@ class Workbench(anywidget.AnyWidget):
     @property
     def context(self) -> Context:
         """The context that the plan leaves, a stand-in where a model's summary would stand."""
-        return build_context(self.moment, self.plan)
+        plan = self.plan
+        return build_context(plan.session, plan)
 
     @property
     def desk(self) -> Desk:
@@ -179,7 +187,8 @@ class Workbench(anywidget.AnyWidget):
 
     def snapshot(self) -> Snapshot:
         """What is on the screen as a picture and a table that stay in a notebook without any widget."""
-        return Snapshot((self._scene, self._scene_data), (self._plan, self._plan_data))
+        with self._clerk.lock:
+            return Snapshot((self._scene, self._scene_data), (self._plan, self._plan_data))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The widget, and beside it a picture for viewers that have no widgets."""
@@ -201,9 +210,13 @@ class Workbench(anywidget.AnyWidget):
 
     def close(self) -> None:
         """End the workbench: nothing is counted, replayed or followed any more."""
-        if "_clerk" in self.__dict__:
+        if "_clerk" not in self.__dict__:
+            super().close()
+        else:
             self._clerk.close()
-        super().close()
+            # Held, nothing is being sent.
+            with self._clerk.lock:
+                super().close()
 
     def __repr__(self) -> str:
         return f"Workbench({self.session!r}, {self.plan!r})"

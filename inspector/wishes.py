@@ -31,6 +31,8 @@ def check_wanted(wanted: Mapping[str, Any]) -> None:
         kind: type[Any] = _TYPES.get(name.removeprefix("versus."), object)
         if not isinstance(value, kind):
             raise EditError(name, f"{value!r:.60}", f"it is no {_WORDS[kind]}")
+        if kind is dict and not all(isinstance(key, str) for key in value):
+            raise EditError(name, f"{value!r:.60}", "its keys are texts")
         if kind is list and not all(isinstance(item, str) for item in value):
             raise EditError(name, f"{value!r:.60}", "they are names of entries or blocks")
 
@@ -54,3 +56,27 @@ def carry_over(wanted: dict[str, Any], previous: Mapping[str, Any]) -> dict[str,
         if wanted["cut"] == previous["cut"]:
             out["cut"] = ""
     return out
+
+
+def let_go(wanted: dict[str, Any], error: EditError) -> bool:
+    """Take out of `wanted` the cut or the pin that an error is about. Whether there was one."""
+    if error.edit == "cut" and wanted["cut"]:
+        wanted["cut"] = ""
+        return True
+    left = [pin for pin in wanted["pins"] if error.edit != "pin" or pin != error.target]
+    fewer = len(left) < len(wanted["pins"])
+    wanted["pins"] = left
+    return fewer
+
+
+def tell_gone(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """What was let go, as a sentence; "" for nothing.
+
+    >>> tell_gone({"cut": "e4", "pins": ["e1", "e2"]}, {"cut": "", "pins": ["e2"]})
+    'The session has grown past the cut and 1 pin that were set.'
+    """
+    fewer = len(before["pins"]) - len(wanted["pins"])
+    parts = ["the cut"] if before["cut"] != wanted["cut"] else []
+    parts += [f"{fewer} pin{'s' if fewer > 1 else ''}"] if fewer else []
+    verb = "were" if len(parts) + fewer > 1 else "was"
+    return f"The session has grown past {' and '.join(parts)} that {verb} set." if parts else ""

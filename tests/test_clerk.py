@@ -13,9 +13,11 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 from inspector import background
+from inspector import clerk as clerks
 from inspector.background import Errands
 from inspector.bundled import open_bundled, write_story
 from inspector.clerk import Clerk
+from inspector.counters import ESTIMATE
 from inspector.desk import Tell
 from inspector.disk import open_session
 from inspector.errors import EditError, Stopped
@@ -205,6 +207,82 @@ def test_a_replay_that_is_stopped_puts_its_switch_back(long_session: Session) ->
     assert screen.traits["replay"] is False and clerk.desk.run is None
 
 
+def test_exact_counts_that_come_while_the_file_is_counted_are_kept(
+    long_session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An estimate of the grown file was being made when the exact counts of the shorter one came in."""
+    clerk = Clerk(long_session, nothing)
+    clerk.start({})
+    grown, count = long_session.model_copy(update={"title": "grown"}), clerks.count_tokens
+
+    def count_slowly(session: Session, *args: Any, **options: Any) -> Any:
+        ledger = count(session, *args, **options)
+        if session is grown:
+            clerk.begin()
+            clerk.wait(60)
+        return ledger
+
+    monkeypatch.setattr(clerks, "count_tokens", count_slowly)
+    clerk.grow(grown)
+    assert clerk.desk.session is grown and clerk.desk.ledger.base is not ESTIMATE
+
+
+@pytest.mark.parametrize("kind", ["count", "replay"])
+def test_what_is_done_in_the_moment_it_is_stopped_is_not_taken(long_session: Session, kind: str) -> None:
+    screen = Screen()
+    clerk = Clerk(long_session, screen, counter="calibrated" if kind == "count" else "chars4_utf16")
+    clerk.start({}, replay=kind == "replay")
+    (errand,) = clerk._errands._waiting
+    done, go, take = threading.Event(), threading.Event(), errand.then
+
+    def take_later(result: object) -> None:
+        done.set()
+        go.wait(30)
+        take(result)
+
+    errand.then = take_later
+    clerk.begin()
+    assert done.wait(60)
+    before = clerk.desk.ledger
+    clerk.stop()
+    go.set()
+    clerk.wait(60)
+    assert clerk.desk.ledger is before and clerk.desk.run is None and not screen.traits.get("_run")
+
+
+def test_a_setting_put_back_ends_the_replay_of_the_other(long_session: Session) -> None:
+    clerk = Clerk(long_session, nothing, "keep-recent-turns", counter="chars4_utf16")
+    clerk.start({}, replay=True)
+    clerk.begin()
+    clerk.wait(60)
+    lived = clerk.desk.run
+    with clerk.lock:
+        clerk.want({"settings": {"keep-recent-turns.turns": 2}}, 1)
+        clerk.want({"settings": {}}, 2)
+    clerk.wait(60)
+    assert lived is not None and clerk.desk.run is lived
+
+
+def test_a_wish_refused_leaves_the_switch_of_the_replay_as_it_was() -> None:
+    clerk = Clerk(open_bundled(), nothing)
+    clerk.start({})
+    told = clerk.want({"cut": "nowhere"}, 1, True)
+    assert told["replay"] is False and not clerk.replaying and "nowhere" in told["_error"]
+
+
+def test_questions_are_answered_from_one_state_while_the_file_grows() -> None:
+    lines = write_story().splitlines(keepends=True)
+    stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (250, len(lines))]
+    clerk = Clerk(stories[0], nothing, counter="chars4_utf16")
+    clerk.start({"at": stories[0].leaf})
+    with ThreadPoolExecutor(1) as pool:
+        growing = pool.submit(lambda: [clerk.grow(stories[turn % 2]) for turn in range(40)])
+        while not growing.done():
+            found = clerk.reply({"type": "search", "id": "1", "query": "harbour"})
+            assert found is not None and found["type"] == "search", found
+        growing.result()
+
+
 def test_a_small_session_is_exact_and_lived_at_once() -> None:
     screen = Screen()
     clerk = Clerk(open_bundled(), screen)
@@ -224,6 +302,50 @@ def test_a_closed_clerk_hands_nothing_over(long_session: Session) -> None:
     heard = len(screen.heard)
     clerk.wait(30)
     assert len(screen.heard) == heard
+
+
+def test_closing_waits_for_nobody_and_nothing_is_begun_after_it(long_session: Session) -> None:
+    clerk = Clerk(long_session, nothing)
+    clerk.start({})
+    with ThreadPoolExecutor(1) as pool, clerk.lock:
+        pool.submit(clerk.close).result(5)
+    clerk.begin()
+    clerk.want({}, 1, True)
+    clerk.wait(0)
+    assert clerk.desk.run is None and clerk.desk.ledger.base is ESTIMATE
+
+
+def test_whatever_goes_wrong_with_a_look_the_next_one_is_made(tmp_path: Path) -> None:
+    place = tmp_path / "story.jsonl"
+    lines = write_story().splitlines(keepends=True)
+    place.write_bytes(b"".join(lines[:200]))
+    screen, tail = Screen(), Tail(place)
+    clerk = Clerk(tail.session, screen)
+    clerk.start({"at": tail.session.leaf})
+    adopt = clerk._adopt
+    clerk._adopt = lambda *_: 1 / 0  # type: ignore[method-assign, return-value, assignment]
+    place.write_bytes(b"".join(lines[:220]))
+    clerk.look(tail)
+    assert screen.traits["_error"] == "What the file holds now cannot be shown: division by zero"
+    clerk._adopt = adopt  # type: ignore[method-assign]
+    clerk.look(tail)
+    assert clerk.desk.session is tail.session and screen.traits["_error"] == ""
+
+
+def test_where_no_thread_can_be_had_following_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "story.jsonl").write_bytes(write_story())
+    screen, tail = Screen(), Tail(tmp_path / "story.jsonl")
+    clerk = Clerk(tail.session, screen)
+    clerk.start({})
+
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(background.threading.Thread, "start", refuse)
+    clerk.follow(tail)
+    assert screen.traits["_error"] == "The file is not followed: this Python has no threads."
 
 
 def test_a_file_that_is_gone_and_comes_back_is_told_once_each(tmp_path: Path) -> None:

@@ -94,6 +94,11 @@ def test_what_is_no_session_is_told(root: Path) -> None:
     assert "No such file" in opened(path="nothing.jsonl", root=str(root)).sent[-1]["error"]
 
 
+@pytest.mark.parametrize("asked", [{"path": 5}, {"path": "story.jsonl", "wanted": [1]}])
+def test_what_makes_no_sense_is_told_too(root: Path, asked: dict[str, Any]) -> None:
+    assert [list(message) for message in opened(root=str(root), **asked).sent] == [["error", "buffers"]]
+
+
 def test_wishes_that_no_longer_fit_are_told_and_the_document_opens(root: Path) -> None:
     document = opened(path="story.jsonl", root=str(root), wanted={"cut": "nowhere"})
     traits = document.traits()

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector import policies
 from inspector.bundled import open_bundled, write_story
 from inspector.columns import unpack
+from inspector.counters import ESTIMATE
 from inspector.desk import Desk
 from inspector.errors import EditError, InspectorError, Stopped
 from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
-from inspector.policies import names_of_policies
+from inspector.policies import add_policy, find_policy, names_of_policies
 from inspector.readers import read_session
 from inspector.session import Session
 from tests.strategies import sessions
@@ -80,6 +82,7 @@ def test_what_cannot_be_planned_leaves_everything_as_it_was(desk: Desk) -> None:
         {"cut": 7},
         {"policy": None},
         {"settings": []},
+        {"settings": {1: 2}},
         {"pins": "e1"},
         {"pins": [1]},
         {"at": 1},
@@ -203,7 +206,44 @@ def test_edits_that_the_growth_took_away_are_dropped_not_an_error(session: Sessi
     desk.follow(session)
     answer = desk.answer({})
     assert first not in desk.plan.cuts.ids, "a compaction lies between"
-    assert (desk.wanted["cut"], desk.wanted["pins"], answer["_error"]) == ("", [], "")
+    assert (desk.wanted["cut"], desk.wanted["pins"]) == ("", [])
+    assert answer["_error"] == "The session has grown past the cut and 1 pin that were set."
+
+
+def test_edits_that_the_growth_left_in_place_stay_beside_those_it_took(session: Session) -> None:
+    begun = grown(200)
+    desk = Desk(begun)
+    desk.answer({"at": begun.leaf})
+    kept, cut = desk.plan.cuts.ids[0], next(point.entry for point in desk.plan.cuts if point.legal)
+    desk.answer({"pins": [kept, begun.leaf], "cut": cut})
+    # The file was written anew: its last entry is another one now.
+    other = begun.entries[-1].model_copy(update={"id": "other"})
+    desk.follow(Session(format="demo", entries=(*begun.entries[:-1], other), leaf="other"))
+    answer = desk.answer({})
+    assert (desk.wanted["pins"], desk.wanted["cut"]) == ([kept], cut)
+    assert answer["_error"] == "The session has grown past 1 pin that was set."
+
+
+def test_what_was_estimated_is_followed_as_an_estimate() -> None:
+    begun = grown(200)
+    desk = Desk(begun, ledger=count_tokens(begun, ESTIMATE))
+    desk.answer({})
+    desk.follow(grown(280))
+    assert desk.ledger.base is ESTIMATE
+    assert desk.ledger.tokens.tolist() == count_tokens(grown(280), ESTIMATE).tokens.tolist()
+
+
+def test_a_policy_that_was_added_later_is_among_the_scenes(
+    session: Session, ledger: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policies, "_own", {})
+    desk = Desk(session, ledger=ledger)
+    first = desk.answer({})
+    name = add_policy(find_policy("flue").model_copy(update={"name": "added-later"})).name
+    assert name not in [policy["name"] for policy in first["_scene"]["policies"]]
+    answer = desk.answer({"policy": name})
+    assert name in [policy["name"] for policy in answer["_scene"]["policies"]]
+    assert "_scene" not in desk.answer({"policy": "flue"})
 
 
 def test_counting_better_draws_the_scene_anew_and_keeps_the_edits(session: Session) -> None:

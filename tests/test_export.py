@@ -61,7 +61,7 @@ def test_nothing_is_written_when_secrets_cannot_be_looked_for(
     path = tmp_path / "page.html"
     export(session, path)
     before = path.read_bytes()
-    monkeypatch.setattr(detector, "_OURS", (None,))
+    monkeypatch.setattr(detector, "_patterns", lambda: (None,))
     with pytest.raises(RedactionError, match="Nothing was written, because it may hold secrets"):
         export(session, path)
     assert path.read_bytes() == before

@@ -107,6 +107,23 @@ def test_spans_mark_the_words_as_they_stand_in_any_script(text: str, query: str,
     assert marked(hit) == spans
 
 
+def test_a_letter_that_folds_to_two_is_shown_once_and_marked_once() -> None:
+    (hit,) = find(talk(say("user", "Straße")), "s")["hits"]
+    assert hit["preview"] == "Straße" and marked(hit) == ["S", "ß"]
+    (hit,) = find(talk(say("user", "sßs!")), "ss")["hits"]
+    assert hit["preview"] == "sßs!" and "".join(marked(hit)) == "sßs"
+
+
+def test_a_moment_on_another_branch_is_searched_too() -> None:
+    root, branch, main = say("user", "go"), say("assistant", "needle there"), say("assistant", "none here")
+    links = ((root, "a", None), (branch, "b", "a"), (main, "c", "a"))
+    entries = tuple(entry.model_copy(update={"id": name, "parent": up}) for entry, name, up in links)
+    session = Session(format="demo", entries=entries, leaf="c")
+    (hit,) = find(session, "needle", at="b")["hits"]
+    assert (hit["ref"], hit["row"], hit["at"], hit["turn"]) == ("b/0", 1, "b", 0)
+    assert find(session, "needle")["total"] == 0, "no moment of the main path has it"
+
+
 def test_a_preview_is_one_safe_line_around_the_first_match() -> None:
     text = "far\n" * 500 + "here \x1b[31m\u202e is the NEEDLE\n\n\tand a needle " + "on\n" * 500
     [hit] = find(talk(say("user", text)), "needle")["hits"]

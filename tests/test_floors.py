@@ -20,7 +20,7 @@ FLOORS: tuple[str, ...] = (
     (
         "readers counters counter ledger rows reported ranks history cuts policy rulebase trigger conduct "
         "audit scenario models prices prefix summary overflow usage dialects order tally lint pi_estimate "
-        "facts factpaths factshell facttools factwords redact detector cleaned counted growth"
+        "facts factpaths factshell facttools factwords redact detector patterns judges cleaned counted growth"
     ),
     (
         "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights "

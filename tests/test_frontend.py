@@ -51,6 +51,8 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("lab/names.ts", "/\\.jsonl?$/i"): "whether a file may be a session, by its name alone",
     ("lab/notebook.ts", ".endsWith()"): "whether a file is a notebook, by its name alone",
     ("page/held.ts", ".replace()"): "puts the cut's name where Python left its place in the recipe",
+    ("views/blockfacts.ts", ".replace()"): "our own label of who decided",
+    ("views/blockfacts.ts", "/^by /"): "our own label of who decided",
     ("views/dom.ts", ".replace()"): "makes a class name of a section's name",
     ("views/dom.ts", "/[^a-z_]/g"): "makes a class name of a section's name",
     ("views/faterow.ts", ".startsWith()"): "our own label of an unknown rule",

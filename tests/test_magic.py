@@ -83,6 +83,7 @@ def test_a_file_is_followed(shell: InteractiveShell, file: Path) -> None:
         ("session --polic flue", "unrecognized arguments: --polic flue. %inspect --help tells"),
         ('"session', "No closing quotation"),
         ("/", "it is a folder"),
+        ("session --follow", "only a file can be followed"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(

@@ -157,7 +157,7 @@ def test_nothing_passes_when_the_detector_fails(monkeypatch: pytest.MonkeyPatch)
     def fail(value: str) -> bool:
         raise RuntimeError(value)
 
-    monkeypatch.setitem(detector._JUDGES, "plain", fail)
+    monkeypatch.setitem(detector.JUDGES, "plain", fail)
     with pytest.raises(RedactionError, match="detector of secrets failed: RuntimeError"):
         Redactor().look("e", "AKIA" + "IOSFODNN7ABCDEFG")
 
@@ -173,12 +173,12 @@ def test_nothing_passes_when_the_detector_is_not_installed(monkeypatch: pytest.M
     monkeypatch.setattr(builtins, "__import__", missing)
     for name in [name for name in sys.modules if name.startswith("detect_secrets")]:
         monkeypatch.delitem(sys.modules, name)
-    detector._theirs.cache_clear()
+    detector._patterns.cache_clear()
     try:
         with pytest.raises(RedactionError, match="cannot be imported"):
             Redactor().look("e", "hello")
     finally:
-        detector._theirs.cache_clear()
+        detector._patterns.cache_clear()
 
 
 def test_a_secret_that_is_still_there_is_refused() -> None:

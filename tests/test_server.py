@@ -343,6 +343,20 @@ def test_a_file_that_is_gone_is_told_once_and_stays_readable(server: Server) -> 
     assert server.question(first["desk"], type="body", id="1", row=0)["before"]["text"]
 
 
+def test_no_folder_of_the_server_is_told_when_a_file_is_no_session_any_more(server: Server) -> None:
+    file = server.root / "turned.jsonl"
+    shutil.copy(server.root / "story.jsonl", file)
+    first = server.open("turned.jsonl")
+    file.write_text("not a session\n" * 3)
+    told = server.news(first["desk"], first["rev"])["_error"]
+    assert "turned.jsonl is not a session" in told and str(server.root) not in told
+
+
+def test_a_revision_beyond_all_counting_is_a_bad_request(server: Server) -> None:
+    desk = server.open("story.jsonl")["desk"]
+    assert server.ask("GET", f"inspector/desks/{desk}/news?rev={'9' * 5000}").status == 400
+
+
 @pytest.fixture(scope="module")
 def long_file(server: Server) -> str:
     return write_long(server.root / "long.jsonl").name

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import threading
+import weakref
+from pathlib import Path
 from typing import Any
 
 import comm
@@ -10,7 +14,7 @@ import pytest
 from comm.base_comm import BaseComm
 from traitlets import TraitError
 
-from inspector.bundled import open_bundled
+from inspector.bundled import open_bundled, write_story
 from inspector.columns import unpack
 from inspector.errors import EditError, PolicyError
 from inspector.plan import make_plan
@@ -321,6 +325,39 @@ def test_modes_and_the_block_looked_at_are_kept_and_plan_nothing(
     assert (workbench.mode, workbench.focus, workbench.plan) == ("debug", "e1/0", plan)
     with pytest.raises(TraitError):
         workbench.mode = "dance"
+
+
+def test_a_closed_workbench_holds_no_memory(sent: list[dict[str, Any]], session: Session) -> None:
+    workbench = Workbench(session)
+    held = weakref.ref(workbench), weakref.ref(workbench.desk), weakref.ref(workbench.ledger)
+    workbench.close()
+    del workbench
+    gc.collect()
+    assert [thing() for thing in held] == [None] * 3
+
+
+def test_a_widget_that_the_browser_puts_away_works_no_more(
+    sent: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "story.jsonl").write_bytes(write_story())
+    workbench = Workbench(tmp_path / "story.jsonl", follow=True)
+    (pulse,) = (thread for thread in threading.enumerate() if thread.name == "compaction-inspector-follow")
+    workbench.comm.handle_close({"content": {"data": {}}})
+    pulse.join(5)
+    assert not pulse.is_alive()
+    workbench.close()
+
+
+def test_a_session_cannot_be_followed(session: Session) -> None:
+    with pytest.raises(ValueError, match="only a file can be followed"):
+        Workbench(session, follow=True)
+
+
+def test_settings_of_another_kind_raise_and_the_old_ones_stay(session: Session) -> None:
+    workbench = Workbench(session)
+    with pytest.raises(EditError, match="its keys are texts"):
+        workbench.settings = {1: 2}
+    assert workbench.settings == {}
 
 
 def test_a_stop_needs_no_answer(sent: list[dict[str, Any]], session: Session) -> None:

@@ -14,7 +14,7 @@ test("the cut stands between older and kept rows", () => {
 });
 
 test("at the end everything is older and the cut is last", () => {
-  expect(foldRows(scene, plan, 5, closed).items.at(-1)).toEqual({ kind: "cut" });
+  expect(foldRows(scene, plan, 5, closed).items.at(-1)).toEqual({ kind: "cut", other: false });
 });
 
 test("three unchanged rows fold into one, with their tokens", () => {
@@ -53,8 +53,11 @@ test("a folded row is found at its fold", () => {
 });
 
 test("the next differing row wraps around, and there is none where nothing differs", () => {
-  expect(nextDiffering(scene, plan, 1, foldRows(scene, plan, 1, closed).items, 2)).toBe(0);
-  expect(nextDiffering(scene, plan, 0, foldRows(scene, plan, 0, closed).items, 0)).toBe(-1);
+  const one = foldRows(scene, plan, 1, closed);
+  expect(nextDiffering(one.compared, one.items, 2)).toBe(0);
+  expect(nextDiffering(one.compared, one.items, 2, -1)).toBe(0);
+  const none = foldRows(scene, plan, 0, closed);
+  expect(nextDiffering(none.compared, none.items, 0)).toBe(-1);
 });
 
 test("whatever the cut, every row is shown or folded exactly once", () => {

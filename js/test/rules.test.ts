@@ -14,7 +14,13 @@ const openRules = (settings = {}) => {
   const rules = makeRules(actions as unknown as Actions);
   document.body.replaceChildren(rules.node);
   const draw = (changes: Partial<Picture> = {}) =>
-    rules.draw({ scene, plan, settings, settled: true, ...changes } as Picture, new Set(["scene", "plan"]));
+    rules.draw(
+      {
+        ...{ scene, plan, settings, settled: true, versus: {}, other: null, needsKernel: "" },
+        ...changes,
+      } as Picture,
+      new Set(["scene", "plan"]),
+    );
   draw();
   return { actions, draw };
 };

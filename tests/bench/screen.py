@@ -43,6 +43,8 @@ TOOLS = """() => {
   const until = async (holds, patience = 60000) => {
     const end = performance.now() + patience;
     while (!holds()) {
+      const wrong = document.querySelector('[data-mime-type="application/vnd.jupyter.stderr"]');
+      if (wrong !== null) throw new Error(wrong.innerText);
       if (performance.now() > end) throw new Error(`waited in vain for ${holds}`);
       await frame();
     }

@@ -1,6 +1,7 @@
 // What the hand can do. Everything it changes goes through the deck; nothing here waits for Python.
 import { idOf } from "../core/cuts";
 import type { PanelId } from "../core/modes";
+import { swapped } from "../core/versus";
 import { clampRange, type Deck } from "./deck";
 import { makeFinding } from "./finding";
 import type { Actions } from "./picture";
@@ -81,6 +82,10 @@ export const makeActions = (
     setPins: pins => change({ pins }),
     askReplay: replay => change({ replay }),
     compareWith: versus => change({ versus }),
+    swapPlans() {
+      const next = deck.picture && swapped(deck.picture);
+      if (next) change(next);
+    },
     setMode(mode) {
       host.set("mode", mode);
       host.save_changes();

@@ -62,7 +62,9 @@ export const makeBlock = (actions: Actions): View => {
     );
     // What was redrawn under the focus keeps it.
     if (focused)
-      content.querySelector<HTMLElement>(`[data-testid="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+      content
+        .querySelector<HTMLElement>(`[data-testid="${CSS.escape(focused)}"]`)
+        ?.focus({ preventScroll: true });
   };
 
   return {

@@ -76,8 +76,7 @@ const sectionOf = ({ scene, row }: Picture): string =>
 
 const sayRule = (picture: Picture, plan: Plan, place: number): string => {
   const { fate, rule } = fateAt(picture.scene, plan, picture.row, place);
-  if (plan.cut.by === "file")
-    return picture.scene.fates[fate]?.id === "verbatim" ? "it was kept" : BY_FILE;
+  if (plan.cut.by === "file") return picture.scene.fates[fate]?.id === "verbatim" ? "it was kept" : BY_FILE;
   if (rule >= 0) return `by rule ${rule + 1}, ${plan.rules[rule]?.title ?? ""}`;
   return rule === -2 ? sayPin(picture, plan) : (NOBODY[rule] ?? "");
 };

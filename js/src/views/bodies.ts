@@ -89,17 +89,18 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
 
 /** The block as it was, unless a comparison tells it too, and what each plan leaves of it. */
 const drawLeft = (before: Body, left: Left[]): HTMLElement[] => {
-  const [first, ...others] = left as [Left, ...Left[]];
-  const same = (one: Left) => one.fate === "verbatim";
-  if (left.every(same)) return [showBody("before and after", before, "")];
   const compared = left.filter(({ diff, fate }) => diff !== null && fate !== "verbatim");
-  const gone = left.filter(one => !same(one) && !compared.includes(one));
-  const kept = left.filter(same).map(({ name }) => name);
-  const whole = compared.length < left.length && (compared.length === 0 || others.length > 0 || same(first));
+  const kept = left.filter(({ fate }) => fate === "verbatim").map(({ name }) => name);
+  const whole = compared.length === 0 ? [showBody(["before", ...kept].join(" and "), before, "")] : [];
   return [
-    ...(whole ? [showBody(["before", ...kept].join(" and "), before, "")] : []),
-    ...compared.map(({ name, diff }) => showDiff(`before → ${name}`, diff ?? [])),
-    ...gone.map(({ name, after, fate, tokens }) => showBody(name, after, sayLeft(fate, tokens))),
+    ...whole,
+    ...left.flatMap(one => {
+      if (one.fate !== "verbatim")
+        return one.diff === null
+          ? [showBody(one.name, one.after, sayLeft(one.fate, one.tokens))]
+          : [showDiff(`before → ${one.name}`, one.diff)];
+      return compared.length === 0 ? [] : [showBody(one.name, null, "It stands as it was.")];
+    }),
   ];
 };
 

@@ -6,12 +6,7 @@ import { h } from "./dom";
 
 export const showBody = (name: string, body: Body | null, gone: string): HTMLElement => {
   if (body === null)
-    return h(
-      "figure",
-      { class: "ci-text" },
-      h("figcaption", {}, name),
-      h("p", { class: "ci-quiet" }, gone),
-    );
+    return h("figure", { class: "ci-text" }, h("figcaption", {}, name), h("p", { class: "ci-quiet" }, gone));
   const title = h(
     "figcaption",
     {},
@@ -28,8 +23,7 @@ export const showBody = (name: string, body: Body | null, gone: string): HTMLEle
 /** Characters of the text that were not sent. */
 export const leftOut = (body: Body): number => Math.max(0, body.total - [...body.text].length);
 
-export const sayLeftOut = (body: Body): string =>
-  `${exact(leftOut(body))} characters are left out here.`;
+export const sayLeftOut = (body: Body): string => `${exact(leftOut(body))} characters are left out here.`;
 
 /** The text, and what is said once it is copied: how much of it, where it is not all. */
 export const copyOf = (body: Body): [string, string] => [

@@ -1,7 +1,7 @@
 // The control that chooses plan B: nothing, what the file records, a policy, or this plan held as it is now.
 import { plural } from "../core/format";
 import { heldOf } from "../core/versus";
-import { h, setAttributes, setShown } from "./dom";
+import { h, setShown } from "./dom";
 import type { Actions, Picture } from "./picture";
 
 export interface Compare {
@@ -18,7 +18,12 @@ export const makeCompare = (actions: Actions): Compare => {
   const select = h("select", { class: "ci-knob", "data-testid": "versus", "aria-label": "Plan B" });
   const swap = h(
     "button",
-    { type: "button", class: "ci-link", "data-testid": "swap", title: "Plan A becomes plan B, and B becomes A" },
+    {
+      type: "button",
+      class: "ci-link",
+      "data-testid": "swap",
+      title: "Plan A becomes plan B, and B becomes A",
+    },
     "swap A and B",
   );
   const node = h("p", { class: "ci-compare" }, h("label", {}, "compare with ", select), swap);
@@ -38,7 +43,6 @@ export const makeCompare = (actions: Actions): Compare => {
       shown = picture;
       drawOptions(select, picture);
       setShown(swap, "policy" in picture.versus);
-      setAttributes(swap, { disabled: picture.needsKernel !== "" && !isNamed(picture) });
     },
   };
 };
@@ -46,25 +50,27 @@ export const makeCompare = (actions: Actions): Compare => {
 /** Plan B is a policy as it is known by its name, with nothing set by hand. */
 const isNamed = ({ versus }: Picture): boolean => "policy" in versus && Object.keys(versus).length === 1;
 
+type Choice = [value: string, words: string, disabled?: boolean];
+
 const drawOptions = (select: HTMLSelectElement, picture: Picture) => {
   const { scene, versus, other } = picture;
   const named = isNamed(picture);
   const held = "policy" in versus && !named;
   const last = scene.segments.at(-1)?.current === true;
   const name = scene.policies.find(policy => held && policy.name === versus.policy)?.title;
-  const wanted: [value: string, words: string, disabled?: boolean][] = [
+  const wanted: Choice[] = [
     [NONE, "nothing"],
     [RECORDED, last ? "recorded: none after this moment" : "recorded in the file", last],
     [HOLD, "this plan, held as it is now"],
-    ...(held ? ([[HELD, `held: ${name ?? other?.label ?? "a plan"}${sayEdits(versus)}`]] as const) : []).map(
-      ([value, words]): [string, string] => [value, words],
-    ),
-    ...scene.policies.map(({ name, title }): [string, string] => [name, title]),
+    ...(held ? [[HELD, `held: ${name ?? other?.label ?? "a plan"}${sayEdits(versus)}`] as Choice] : []),
+    ...scene.policies.map(({ name, title }): Choice => [name, title]),
   ];
   const told = JSON.stringify(wanted);
   if (select.dataset.told !== told) {
     select.dataset.told = told;
-    select.replaceChildren(...wanted.map(([value, words, disabled]) => h("option", { value, disabled }, words)));
+    select.replaceChildren(
+      ...wanted.map(([value, words, disabled]) => h("option", { value, disabled }, words)),
+    );
   }
   select.value = "recorded" in versus ? RECORDED : held ? HELD : "policy" in versus ? versus.policy : NONE;
 };
@@ -81,4 +87,3 @@ const sayEdits = (versus: Picture["versus"]): string => {
   ].filter(Boolean);
   return parts.length > 0 ? ` with ${parts.join(", ")}` : "";
 };
-

@@ -1,4 +1,5 @@
-// The places to cut: a tall tick where a turn starts, a low one inside a turn, a red dash where no cut is legal.
+// The places to cut: a tall tick where a turn starts, a low one inside a turn; where no cut is legal a red dash on the
+// floor, so that grey tells them apart too.
 import { isLegal } from "../core/cuts";
 import { lowerBound } from "../core/geometry";
 import { h } from "./dom";
@@ -34,7 +35,7 @@ const drawPlaces = (context: CanvasRenderingContext2D, { scene, axis, palette }:
     } else {
       const room = (axis.placeX[place + 1] as number) - (axis.placeX[place] as number);
       context.fillStyle = palette.bad;
-      context.fillRect(x, 0, Math.max(hair, Math.min(4, room - 1)), HEIGHTS.illegal);
+      context.fillRect(x, STRIP - HEIGHTS.illegal, Math.max(hair, Math.min(4, room - 1)), HEIGHTS.illegal);
     }
   }
 };

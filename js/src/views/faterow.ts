@@ -66,7 +66,11 @@ const drawFate = (fate: Scene["fates"][number] | undefined) =>
 /** What stood and what stands, or what A leaves and how much more B does. */
 const drawNumbers = ({ two }: Compared, left: number, right: number, same: boolean) => {
   const change = two
-    ? h("span", { role: "gridcell", class: "ci-number", title: `B ${exact(right)}` }, signedExact(right - left))
+    ? h(
+        "span",
+        { role: "gridcell", class: "ci-number", title: `B ${exact(right)}` },
+        signedExact(right - left),
+      )
     : h("span", { role: "gridcell", class: "ci-number" }, exact(right));
   if (same) change.replaceChildren();
   return [h("span", { role: "gridcell", class: "ci-number" }, exact(left)), change];

@@ -186,6 +186,11 @@ export const makeFates = (actions: Actions): Fates => {
     grid,
   );
 
+  const resized = new ResizeObserver(() => {
+    if (shown !== undefined) refresh();
+  });
+  resized.observe(grid);
+
   return {
     node,
     draw(picture, parts) {
@@ -216,6 +221,7 @@ export const makeFates = (actions: Actions): Fates => {
     },
     dispose() {
       clearTimeout(timer);
+      resized.disconnect();
       scroller.dispose();
     },
   };

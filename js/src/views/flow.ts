@@ -29,6 +29,7 @@ export const makeFlow = (): View => {
       if (!NEWS.some(part => parts.has(part))) return;
       const { plan, place, other, lesson } = picture;
       const half = lesson.play !== null && plan.flows === null;
+      setShown(node, half || plan.flows !== null);
       const capacity = Math.max(plan.before.total, ...[flowAt(plan, place)?.after ?? 0], 1);
       setText(note, half ? "Told of the whole policy only, when the lesson is over." : "");
       setShown(note, half);
@@ -81,7 +82,12 @@ const makeBand = (id: string) => {
 
 /** What stands first, then what is gone, then what is new: so both strips begin alike. */
 const piecesOf = (scene: Scene, flow: Flow): Piece[] => {
-  const fixed = (name: string, look: string, tokens: number) => ({ name, look, before: tokens, after: tokens });
+  const fixed = (name: string, look: string, tokens: number) => ({
+    name,
+    look,
+    before: tokens,
+    after: tokens,
+  });
   const parts = flow.parts.map(({ fate, before, after }) => {
     const { id, label } = scene.fates[fate] ?? { id: "", label: "" };
     return { name: label, look: id, before, after };
@@ -116,7 +122,10 @@ const drawBand = (
         return;
       }
       context.fillStyle = look === "head" ? palette.faint : palette.fate(look);
-      context.fillRect(left, y, right - left, STRIP);
+      if (look === "truncated") {
+        context.fillRect(left, y, right - left, 1);
+        context.fillRect(left, y + STRIP * 0.55, right - left, STRIP * 0.45);
+      } else context.fillRect(left, y, right - left, STRIP);
       // A hair of ground between neighbours of one pattern.
       context.fillStyle = palette.ground;
       context.fillRect(right - 0.5, y, 0.5, STRIP);

@@ -1,7 +1,7 @@
 // Before and after as two bars on one scale, with the window, the thresholds and the reserve. Stays in sight.
 import { exact, percent, short, signed } from "../core/format";
 import { spreadLabels } from "../core/geometry";
-import { type Plan, type Scene, sectionAfter, totalAfter } from "../core/state";
+import { isUncut, type Plan, type Scene, sectionAfter, totalAfter } from "../core/state";
 import { h, setAttributes, setShown, setText, toneChip } from "./dom";
 import { showHint } from "./hint";
 import type { Picture, View } from "./picture";
@@ -16,107 +16,139 @@ interface Share {
 }
 
 export const makeGauge = (): View => {
-  const before = h("canvas", { class: "ci-bar", role: "img" });
-  const after = h("canvas", { class: "ci-bar", role: "img" });
-  const beforeText = h("output", { class: "ci-reading", "data-testid": "gauge-before" });
-  const afterText = h("output", { class: "ci-reading", "data-testid": "gauge-after" });
+  const before = makeLine("gauge-before");
+  const after = makeLine("gauge-after");
+  const other = makeLine("gauge-other");
   const ticks = h("div", { class: "ci-ticks" });
   const reserve = h("span", { class: "ci-reading ci-small" });
   const alarm = h("p", { class: "ci-alarm", role: "status", "data-testid": "state", hidden: true });
   const node = h(
     "section",
     { class: "ci-gauge", "aria-label": "Tokens before and after" },
-    h("span", { class: "ci-label" }, "before"),
-    before,
-    beforeText,
-    h("span", { class: "ci-label" }, "after"),
-    after,
-    afterText,
+    ...before.nodes,
+    ...after.nodes,
+    ...other.nodes,
     h("span"),
     ticks,
     reserve,
     alarm,
   );
   let width = 0;
-  let shown: Picture | undefined;
-
-  const drawBar = (canvas: HTMLCanvasElement, picture: Picture, shares: Share[]) => {
-    const { scene, plan, palette } = picture;
-    const scale = width / capacity(scene, plan);
-    paint(canvas, width, BAR, palette.ratio, context => {
-      const end = snap((scene.window ?? capacity(scene, plan)) * scale, palette.ratio);
-      context.fillStyle = palette.band;
-      context.fillRect(0, 0, end, BAR);
-      if (scene.window !== null && plan.reserve > 0) {
-        context.fillStyle = palette.reserve();
-        context.fillRect(end - plan.reserve * scale, 0, plan.reserve * scale, BAR);
-      }
-      let x = 0;
-      for (const { section, tokens, fate } of shares) {
-        const left = snap(x * scale, palette.ratio);
-        x += tokens;
-        const right = snap(x * scale, palette.ratio);
-        context.fillStyle = palette.ground;
-        context.fillRect(left, 0, right - left, BAR);
-        context.fillStyle = palette.fill(section, fate);
-        context.fillRect(left, 0, right - left, BAR);
-      }
-      for (const { tokens } of marksOf(scene, plan)) {
-        context.fillStyle = tokens <= x ? palette.ground : palette.dim;
-        context.fillRect(Math.min(snap(tokens * scale, palette.ratio), width - 1), 0, 1, BAR);
-      }
-    });
-  };
-
-  const hint = (event: PointerEvent, shares: (picture: Picture) => Share[]) => {
-    if (shown === undefined) return;
-    const tokens = (event.offsetX / width) * capacity(shown.scene, shown.plan);
-    let end = 0;
-    for (const share of shares(shown)) {
-      end += share.tokens;
-      if (tokens < end) {
-        const label = shown.scene.sections[share.section]?.label ?? "";
-        showHint(event, [share.fate === "summarised" ? "new summary" : label, exact(share.tokens)]);
-        return;
-      }
-    }
-    showHint(event, null);
-  };
-  before.addEventListener("pointermove", event => hint(event, sharesBefore));
-  after.addEventListener("pointermove", event => hint(event, sharesAfter));
-  for (const canvas of [before, after])
-    canvas.addEventListener("pointerleave", event => showHint(event, null));
 
   return {
     node,
     draw(picture, parts) {
-      const { scene, plan, place } = picture;
-      shown = picture;
-      const still = parts.has("scene") || parts.has("plan") || parts.has("size") || parts.has("theme");
+      const { scene, plan, place, other: theirs } = picture;
+      const still = STILL.some(part => parts.has(part));
       if (still) {
         width = ticks.clientWidth;
-        drawBar(before, picture, sharesBefore(picture));
+        before.draw("before", picture, sharesBefore(picture), width);
         drawTicks(ticks, scene, plan, width);
-        setText(beforeText, readBefore(scene, plan));
-        setAttributes(beforeText, { title: `${exact(plan.before.total)} tokens. ${scene.windowSource}` });
-        beforeText.classList.toggle("ci-fires", plan.trigger.fires);
+        before.read(readBefore(scene, plan), `${exact(plan.before.total)} tokens. ${scene.windowSource}`);
+        before.reading.classList.toggle("ci-fires", plan.trigger.fires);
         setText(reserve, plan.reserve > 0 ? `reserve ${short(plan.reserve)}` : "");
         setShown(reserve, plan.reserve > 0);
         drawAlarm(alarm, plan);
-        setAttributes(before, { "aria-label": `Before: ${sayShares(scene, sharesBefore(picture))}` });
       }
-      if (still || parts.has("place")) {
-        const total = totalAfter(plan, place);
-        drawBar(after, picture, total < 0 ? [] : sharesAfter(picture));
-        const change = total - plan.before.total;
-        setText(afterText, total < 0 ? "not at this place" : `${short(total)}  ${signed(change)}`);
-        setAttributes(afterText, { title: total < 0 ? "" : `${exact(total)} tokens, ${exact(change)}` });
-        setAttributes(after, {
-          "aria-label": total < 0 ? "After" : `After: ${sayShares(scene, sharesAfter(picture))}`,
-        });
-      }
+      if (!still && !parts.has("place")) return;
+      const total = totalAfter(plan, place);
+      after.draw(theirs === null ? "after" : "after A", picture, sharesAfter(scene, plan, place), width);
+      after.read(...readAfter(plan.before.total, total));
+      for (const part of other.nodes) setShown(part, theirs !== null);
+      if (theirs === null) return;
+      const [at, its] = [theirs.cut.place, totalAfter(theirs, theirs.cut.place)];
+      if (still) other.draw("after B", picture, sharesAfter(scene, theirs, at), width);
+      other.read(...readOther(plan.before.total, total, its));
+      setAttributes(other.label, { title: `B: ${theirs.label ?? theirs.policyTitle}` });
     },
   };
+};
+
+const STILL = ["scene", "plan", "other", "size", "theme"] as const;
+
+/** A label, a bar and what it reads; the bar tells its pieces under the pointer. */
+const makeLine = (id: string) => {
+  const label = h("span", { class: "ci-label" });
+  const bar = h("canvas", { class: "ci-bar", role: "img" });
+  const reading = h("output", { class: "ci-reading", "data-testid": id });
+  let shown: { picture: Picture; shares: Share[]; width: number } | undefined;
+  bar.addEventListener("pointermove", event => shown && hint(event, shown));
+  bar.addEventListener("pointerleave", event => showHint(event, null));
+  return {
+    nodes: [label, bar, reading],
+    label,
+    reading,
+    draw(name: string, picture: Picture, shares: Share[], width: number) {
+      shown = { picture, shares, width };
+      setText(label, name);
+      drawBar(bar, picture, shares, width);
+      const said = shares.length === 0 ? "" : `: ${sayShares(picture.scene, shares)}`;
+      setAttributes(bar, { "aria-label": name.charAt(0).toUpperCase() + name.slice(1) + said });
+    },
+    read(words: string, title: string) {
+      setText(reading, words);
+      setAttributes(reading, { title });
+    },
+  };
+};
+
+const drawBar = (canvas: HTMLCanvasElement, picture: Picture, shares: Share[], width: number) => {
+  const { scene, plan, palette } = picture;
+  const scale = width / capacity(scene, plan);
+  paint(canvas, width, BAR, palette.ratio, context => {
+    const end = snap((scene.window ?? capacity(scene, plan)) * scale, palette.ratio);
+    context.fillStyle = palette.band;
+    context.fillRect(0, 0, end, BAR);
+    if (scene.window !== null && plan.reserve > 0) {
+      context.fillStyle = palette.reserve();
+      context.fillRect(end - plan.reserve * scale, 0, plan.reserve * scale, BAR);
+    }
+    let x = 0;
+    for (const { section, tokens, fate } of shares) {
+      const left = snap(x * scale, palette.ratio);
+      x += tokens;
+      const right = snap(x * scale, palette.ratio);
+      context.fillStyle = palette.ground;
+      context.fillRect(left, 0, right - left, BAR);
+      // A hair of ground between two sections: in grey some of them are alike.
+      const gap = right - left > 3 ? 1 : 0;
+      context.fillStyle = palette.fill(section, fate);
+      context.fillRect(left, 0, right - left - gap, BAR);
+    }
+    for (const { tokens } of marksOf(scene, plan)) {
+      context.fillStyle = tokens <= x ? palette.ground : palette.dim;
+      context.fillRect(Math.min(snap(tokens * scale, palette.ratio), width - 1), 0, 1, BAR);
+    }
+  });
+};
+
+const hint = (event: PointerEvent, shown: { picture: Picture; shares: Share[]; width: number }) => {
+  const { scene, plan } = shown.picture;
+  const tokens = (event.offsetX / shown.width) * capacity(scene, plan);
+  let end = 0;
+  for (const share of shown.shares) {
+    end += share.tokens;
+    if (tokens < end) {
+      const label = scene.sections[share.section]?.label ?? "";
+      return showHint(event, [share.fate === "summarised" ? "new summary" : label, exact(share.tokens)]);
+    }
+  }
+  showHint(event, null);
+};
+
+/** What a reading says, and exactly in its title. */
+const readAfter = (before: number, after: number): [string, string] =>
+  after < 0
+    ? ["not at this place", ""]
+    : [`${short(after)}  ${signed(after - before)}`, `${exact(after)} tokens, ${exact(after - before)}`];
+
+/** The same of plan B, and what it leaves more than plan A. */
+const readOther = (before: number, mine: number, theirs: number): [string, string] => {
+  const [words, title] = readAfter(before, theirs);
+  if (mine < 0 || theirs < 0) return [words, title];
+  const change = theirs - mine;
+  const more = change === 0 ? "the same as A" : `${signed(change)} against A`;
+  return [`${short(theirs)}  ${more}`, `${title}; ${exact(change)} against A`];
 };
 
 /** What the harness tells its user from its first threshold on; said again only when it is another thing. */
@@ -145,16 +177,18 @@ const sharesBefore = ({ plan }: Picture): Share[] =>
   plan.before.sections.map((tokens, section) => ({ section, tokens, fate: "verbatim" }));
 
 /** The new summary stands inside "compacted" in Python's numbers and is drawn as what it is: summarised. */
-const sharesAfter = ({ scene, plan, place }: Picture): Share[] =>
-  scene.sections.flatMap(({ id }, section) => {
+const sharesAfter = (scene: Scene, plan: Plan, place: number): Share[] => {
+  if (totalAfter(plan, place) < 0) return [];
+  return scene.sections.flatMap(({ id }, section) => {
     const tokens = sectionAfter(scene, plan, place, section);
     if (id !== "compacted") return [{ section, tokens, fate: "verbatim" }];
-    const summary = Math.min(tokens, plan.summaryTokens[place] ?? 0);
+    const summary = isUncut(plan, place) ? 0 : Math.min(tokens, plan.summaryTokens[place] ?? 0);
     return [
       { section, tokens: tokens - summary, fate: "verbatim" },
       { section, tokens: summary, fate: "summarised" },
     ];
   });
+};
 
 const sayShares = (scene: Scene, shares: Share[]): string =>
   shares

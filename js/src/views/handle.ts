@@ -179,8 +179,20 @@ const KEYS: Record<string, (picture: Picture) => number> = {
   PageUp: ({ scene, cuts, place }) => previousTurn(scene, cuts, place),
 };
 
+/** Widths of the pill by the length of its words: to measure it on every frame of a drag would cost a layout. */
+const widths = new WeakMap<HTMLElement, Map<number, number>>();
+
+const widthOf = (pill: HTMLElement): number => {
+  const known = widths.get(pill) ?? new Map<number, number>();
+  widths.set(pill, known);
+  const length = pill.textContent?.length ?? 0;
+  const width = known.get(length) || pill.offsetWidth;
+  known.set(length, width);
+  return width;
+};
+
 const keepInside = (pill: HTMLElement, x: number, width: number) => {
-  const half = pill.offsetWidth / 2;
+  const half = widthOf(pill) / 2;
   const shift = Math.max(half - x, Math.min(0, width - x - half));
   pill.style.transform = `translateX(calc(-50% + ${Math.round(shift)}px))`;
 };

@@ -1,6 +1,7 @@
 // One table: every key of the workbench, what it says of itself in the help, and what it does.
 import { nextLegal, previousLegal } from "../core/cuts";
 import { nextMode } from "../core/modes";
+import { pressKey } from "../core/range";
 import { refOf } from "../core/refs";
 import { rowOfDifference, rowOfTurn } from "../core/seek";
 import type { Actions, Picture } from "./picture";
@@ -95,6 +96,14 @@ const nudge =
     actions.slideCut(next, false);
   };
 
+/** What `pressKey` makes of a key, wherever the focus is. */
+const zoom =
+  (key: string) =>
+  ({ picture: { range, scene }, actions }: Reach) => {
+    const next = pressKey(range, scene.steps, key, false);
+    if (next !== undefined) actions.brush(...(next as [number, number]));
+  };
+
 const slide =
   (way: Way) =>
   ({ picture: { cuts, place }, actions, focusCut }: Reach) => {
@@ -125,6 +134,15 @@ export const KEYS: readonly Key[] = [
     ...{ keys: ["y"], shown: "y", help: "copy a link to the block", group: "Look" },
     act: ({ picture: { row }, actions }) => actions.copyLink(row),
   },
+  {
+    keys: ["+", "="],
+    shown: "+",
+    help: "nearer: fewer steps, wider (or ctrl and the wheel)",
+    group: "Look",
+    act: zoom("+"),
+  },
+  { keys: ["-"], shown: "−", help: "farther", group: "Look", act: zoom("-") },
+  { keys: ["0"], shown: "0", help: "all steps", group: "Look", act: zoom("0") },
   { keys: ["c"], shown: "c", help: "take the cut", group: "Plan", act: reach => reach.focusCut() },
   { keys: ["ArrowRight"], shown: "→", help: "move the cut on", group: "Plan", act: slide(1) },
   { keys: ["ArrowLeft"], shown: "←", help: "move the cut back", group: "Plan", act: slide(-1) },

@@ -1,7 +1,7 @@
 // One setting of a rule, as the control its schema asks for.
 import { exact } from "../core/format";
 import type { Knob, Setting } from "../core/wire";
-import { h, setAttributes } from "./dom";
+import { h, setAttributes, setText } from "./dom";
 
 export interface KnobView {
   readonly node: HTMLElement;
@@ -24,10 +24,17 @@ export const makeKnob = (key: string, knob: Knob, actions: KnobActions): KnobVie
   };
   if (knob.type === "boolean") return makeBox(attributes, actions);
   if (knob.type === "choice") return makeChoice(attributes, knob, actions);
+  if (knob.type === "python") return makeReading(attributes);
   return makeNumber(attributes, knob, actions);
 };
 
 type Common = Record<string, string | undefined>;
+
+/** A value that is set from Python alone, as it is written there. */
+const makeReading = ({ "data-testid": id, title }: Common): KnobView => {
+  const node = h("code", { "data-testid": id, title });
+  return { node, show: value => setText(node, String(value ?? "none")) };
+};
 
 const makeBox = (attributes: Common, actions: KnobActions): KnobView => {
   const node = h("input", { ...attributes, type: "checkbox" });

@@ -110,6 +110,8 @@ export interface Actions {
   /** Asks Python to live the session again under the policy, or puts the replay away. */
   askReplay(asked: boolean): void;
   compareWith(versus: Versus): void;
+  /** Plan B becomes plan A, and A becomes B as it stands; nothing where B is no plan of a policy. */
+  swapPlans(): void;
   setMode(mode: Mode): void;
   /** Shows the steps from `first` up to but not including `end`; all of them for 0 and Infinity. */
   brush(first: number, end: number): void;

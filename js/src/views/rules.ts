@@ -1,6 +1,7 @@
 // The policy and its rules, made from the rules' own schema: a sentence with its values in place, and its tokens.
 import { exact, signed } from "../core/format";
 import type { Rule } from "../core/wire";
+import { makeCompare } from "./compare";
 import { h, setAttributes, setShown, setText } from "./dom";
 import { type KnobView, makeKnob } from "./knob";
 import type { Actions, Picture, View } from "./picture";
@@ -10,7 +11,9 @@ const FEW = 2;
 
 export const makeRules = (actions: Actions): View => {
   const policy = h("select", { class: "ci-knob", "data-testid": "policy", "aria-label": "Policy" });
+  const compare = makeCompare(actions);
   const source = h("p", { class: "ci-quiet" });
+  const kernel = h("p", { class: "ci-quiet ci-kernel", "data-testid": "needs-kernel", hidden: true });
   const trigger = h("p", { class: "ci-quiet" });
   const list = h("ol", { class: "ci-rules" });
   const pins = h("p", { class: "ci-quiet" });
@@ -18,6 +21,8 @@ export const makeRules = (actions: Actions): View => {
     "section",
     { class: "ci-panel", "data-testid": "rules", "aria-label": "Rules" },
     h("h3", {}, "Rules", h("label", {}, "policy ", policy)),
+    compare.node,
+    kernel,
     list,
     pins,
     trigger,
@@ -47,7 +52,8 @@ export const makeRules = (actions: Actions): View => {
   return {
     node,
     draw(picture, parts) {
-      const { scene, plan, settled } = picture;
+      const { scene, plan, settled, needsKernel } = picture;
+      if (parts.has("scene") || parts.has("plan") || parts.has("other")) compare.draw(picture);
       if (parts.has("scene") || parts.has("plan")) {
         drawPolicies(policy, picture);
         drawRules(picture);
@@ -58,6 +64,10 @@ export const makeRules = (actions: Actions): View => {
         setShown(pins, plan.pins.length > 0);
         setText(pins, `pinned: ${plan.pins.join(", ")}`);
         setShown(node, scene.policies.length > 0 || plan.rules.length > 0);
+        setShown(kernel, needsKernel !== "");
+        setText(kernel, needsKernel);
+        for (const control of list.querySelectorAll<HTMLInputElement>("input, select, button"))
+          control.disabled = needsKernel !== "";
       }
       setAttributes(node, { "aria-busy": settled ? undefined : "true" });
     },
@@ -124,12 +134,14 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
   const others = rule.knobs.filter(({ name }) => !knobs.has(name));
   const rest = others.map(knob => makeSetting(knob, makeControl(knob)));
   const more = rest.length > FEW ? fold(rest) : null;
+  const hint = rule.knobs.some(({ type }) => type === "python") ? [sayPython(rule)] : [];
+  more?.lastElementChild?.append(...hint);
   const mark = makeMark(rule, actions);
   const node = h(
     "li",
     { class: "ci-rule", title: [rule.title, rule.source].filter(Boolean).join(". ") },
     mark,
-    h("div", {}, sentence, ...(more === null ? rest : [more]), problem),
+    h("div", {}, sentence, ...(more === null ? [...rest, ...hint] : [more]), problem),
     delta,
   );
   return {
@@ -162,10 +174,18 @@ const makeMark = (rule: Rule, actions: Actions): HTMLElement => {
 const fold = (rest: HTMLElement[]): HTMLDetailsElement =>
   h("details", { class: "ci-more" }, h("summary", {}, `${rest.length} more settings`), h("div", {}, ...rest));
 
+/** Where the values that have no control here are set. */
+const sayPython = (rule: Rule): HTMLElement => {
+  const name = rule.knobs.find(({ type }) => type === "python")?.name ?? "";
+  const code = h("code", {}, `wb.settings = {"${rule.kind}.${name}": …}`);
+  return h("p", { class: "ci-python" }, "lists and texts are set in Python: ", code);
+};
+
 /** A setting that the sentence does not mention. */
 const makeSetting = (knob: Rule["knobs"][number], control: (Node | string)[]): HTMLElement => {
   const parts = knob.type === "boolean" ? [...control, knob.label] : [knob.label, " ", ...control];
-  return h("label", { class: "ci-setting" }, ...parts);
+  // What cannot be set has no control that a label could name.
+  return h(knob.type === "python" ? "span" : "label", { class: "ci-setting" }, ...parts);
 };
 
 /** "outputs over {over} become pointers" with the control in place of {over}. */

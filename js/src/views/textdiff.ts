@@ -7,8 +7,8 @@ export type Pieces = readonly (readonly ["same" | "gone" | "new", string])[];
 
 const TAGS = { same: "span", gone: "del", new: "ins" } as const;
 /** Of a longer piece only the ends are shown until someone asks. */
-const LONG = { same: 700, gone: 1600, new: 1600 } as const;
-const END = 240;
+const LONG = { same: 600, gone: 480, new: 2400 } as const;
+const END = 180;
 
 export const showDiff = (name: string, pieces: Pieces): HTMLElement => {
   const text = h("pre", { tabindex: 0, "aria-label": name, "data-testid": "textdiff" });

@@ -48,10 +48,9 @@ export const makeVersus = (actions: Actions): View => {
       if (told.dataset.said !== said) {
         told.dataset.said = said;
         told.replaceChildren(
-          ...(other.told ?? []).flatMap(([what, tokens, source]) => [
-            h("dt", {}, what),
-            h("dd", {}, h("b", {}, tokens), ` ${source}`),
-          ]),
+          ...(other.told ?? []).map(([what, tokens, source]) =>
+            h("div", {}, h("dt", {}, what), h("dd", {}, h("b", {}, tokens), ` ${source}`)),
+          ),
         );
       }
       setText(notes, other.notes.join(" "));
@@ -66,6 +65,9 @@ const drawSums = (node: HTMLElement, { plan, place, other }: Picture) => {
   if (other === null) return;
   const [mine, theirs] = [totalAfter(plan, place), totalAfter(other, other.cut.place)];
   const change = theirs - mine;
-  setText(node, mine < 0 ? `leaves ${exact(theirs)}` : `leaves ${exact(theirs)}, ${signed(change)} against A`);
+  setText(
+    node,
+    mine < 0 ? `leaves ${exact(theirs)}` : `leaves ${exact(theirs)}, ${signed(change)} against A`,
+  );
   setAttributes(node, { title: mine < 0 ? undefined : `A leaves ${exact(mine)}: ${exact(change)}` });
 };

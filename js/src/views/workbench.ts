@@ -8,6 +8,7 @@ import { Deck } from "./deck";
 import { makeExporter } from "./exporter";
 import { makeFateKey } from "./fatekey";
 import { makeFates } from "./fates";
+import { makeFlow } from "./flow";
 import { makeGauge } from "./gauge";
 import { makeHandle } from "./handle";
 import { makeHeader } from "./header";
@@ -27,6 +28,7 @@ import { makeRules } from "./rules";
 import { makeSearch } from "./search";
 import { makeStages } from "./stages";
 import { watchTheme } from "./theme";
+import { makeVersus } from "./versus";
 
 /** Renders into `el` and returns how to take everything back. */
 export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
@@ -56,6 +58,8 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     rules: makeRules(actions),
     fates,
     block: makeBlock(actions),
+    versus: makeVersus(actions),
+    flow: makeFlow(),
     replay: makeReplay(actions),
     recipe: makeRecipe(),
     notices: makeNotices(),

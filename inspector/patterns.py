@@ -1,0 +1,210 @@
+"""What secrets look like, as patterns of our own: known tokens, and what is secret by what stands before it.
+
+Every pattern takes time in proportion to the text, whatever stands in it: nothing in one can be split in
+more than one way, and what can begin at every place is bounded. `needs` spares most texts the pattern.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+Grade = Literal["secret", "personal"]
+
+
+class Pattern(NamedTuple):
+    """What a kind of secret looks like. The secret is group 1, or all of it where there is none.
+
+    `judge` names the doubt that a match has to pass. Where the pattern matches, one of `needs` stands in the
+    lower-case text; without any it is always tried. `lower` ones are written for the lower-case text itself.
+    """
+
+    kind: str
+    regex: re.Pattern[str]
+    judge: str = "plain"
+    grade: Grade = "secret"
+    needs: tuple[str, ...] = ()
+    lower: bool = False
+
+
+# Where a token may begin: not inside a word, but right behind \n in a string, %3D in an address, a colour.
+_EDGE = (
+    r"(?:(?<![A-Za-z0-9_])|(?<=\\[abefnrtv])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[ux][0-9A-Fa-f]{2})"
+    r"|(?<=\\u[0-9A-Fa-f]{4})|(?<=[\[;0-9][0-9]m))"
+)
+# kind -> (the needs, the token)
+_TOKENS = {
+    "anthropic-key": ("sk-ant-", r"sk-ant-[\w-]{20,}"),
+    "openai-key": ("sk-", r"sk-(?:proj|svcacct|admin|None|or-v1)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}"),
+    "github-token": (
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+        r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{22,}",
+    ),
+    "google-key": ("aiza gocspx- ya29.", r"AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,}"),
+    "slack-token": ("xox xapp-", r"xox[abeoprs][.-][A-Za-z0-9.-]{10,}|xapp-\d-[A-Za-z0-9-]{10,}"),
+    "huggingface-token": ("hf_", r"hf_[A-Za-z]{30,200}(?!\w)"),
+    "npm-token": ("npm_", r"npm_[A-Za-z0-9]{36}"),
+    "gitlab-token": (
+        "glpat- glptt- glrt- gldt- glcbt- glsoat- glft-",
+        r"gl(?:pat|ptt|rt|dt|cbt|soat|ft)-[\w-]{20,}",
+    ),
+    "grafana-token": ("gls", r"gls?a?_[A-Za-z0-9]{32}_[0-9a-f]{8}"),
+    "stripe-key": (
+        "sk_ rk_ whsec_",
+        r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{24,}",
+    ),
+    "groq-key": ("gsk_", r"gsk_[A-Za-z0-9]{40,}"),
+    "xai-key": ("xai-", r"xai-[A-Za-z0-9]{60,}"),
+    "nvidia-key": ("nvapi-", r"nvapi-[\w-]{50,}"),
+    "langsmith-key": ("lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    "replicate-token": ("r8_", r"r8_[A-Za-z0-9]{37}"),
+    "perplexity-key": ("pplx-", r"pplx-[A-Za-z0-9]{40,}"),
+    "tavily-key": ("tvly-", r"tvly-[\w-]{20,}"),
+    "linear-key": ("lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
+    "notion-token": ("ntn_", r"ntn_[A-Za-z0-9]{40,}"),
+    "figma-token": ("figd_", r"figd_[\w-]{36,}"),
+    "atlassian-token": ("atatt3", r"ATATT3[\w=-]{30,}"),
+    "supabase-token": ("sbp_", r"sbp_[0-9a-f]{40}"),
+    "pulumi-token": ("pul-", r"pul-[0-9a-f]{40}"),
+    "artifactory-key": ("akcp", r"AKCp[A-Za-z0-9]{10,}"),
+    "databricks-token": ("dapi", r"dapi[0-9a-f]{32}"),
+    "digitalocean-token": ("_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
+    "age-key": ("age-secret-key-", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    "sentry-token": ("sntry", r"sntry[su]_[\w+/=-]{40,}"),
+    "docker-token": ("dckr_", r"dckr_(?:pat|oat)_[\w-]{27,}"),
+    "shopify-token": ("shp", r"shp(?:at|ca|pa|ss)_[0-9a-f]{32}"),
+    "new-relic-key": ("nrak-", r"NRAK-[A-Z0-9]{27}"),
+    "doppler-token": ("dp.", r"dp\.(?:pt|st|ct|sa)\.[A-Za-z0-9._-]{40,}"),
+    "vault-token": ("hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}"),
+    "aws-access-key": ("akia asia abia acca a3t", r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}"),
+    "json-web-token": ("eyj", r"eyJ[\w-]{8,800}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
+    "slack-webhook": ("hooks.slack.com", r"(?<=hooks\.slack\.com/services/)T\w+/B\w+/\w+"),
+}
+# A key's lines may be real ones, or spelt \n inside a string. One that ends nowhere goes on as long as lines
+# of a key do, numbered or not.
+_BREAK = r"(?:\\[nr]|[\s\"'`+|>,;:→\\]|\d{1,6}(?=[→:|\t]))"
+_PRIVATE_KEY = (
+    r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:"
+    r"(?:(?!-----)[\s\S])*+-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+    rf"|(?:{_BREAK}*+(?:[A-Za-z0-9+/]{{16,}}+=*|[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{1,80}}+))++"
+    rf"(?:{_BREAK}{{1,12}}+[A-Za-z0-9+/]+=*)?)"
+)
+_PUTTY_KEY = r"PuTTY-User-Key-File-\d:(?:(?!PuTTY-User-Key|Private-MAC:)[\s\S])*+(?:Private-MAC: ?\w+)?"
+
+_NAMES = (
+    r"(?:pass(?:word|wd|phrase)|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|(?:api|access|auth|private|client|"
+    r"account|service|signing|encryption|master|session|webhook)[_-]?(?:key|token|secret|password)|apikey|token|"
+    r"credentials?)"
+)
+_NAME_NEEDS = ("pass", "pwd", "secret", "key", "token", "credential")
+_QUOTE = r"(?:\\{0,3}[\"'`])?"
+_SHOUTED = (
+    r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|CREDENTIALS?)="
+)
+_SHOUTED_NEEDS = ("key=", "token=", "secret=", "password=", "passwd=", "passphrase=", "pwd=", "credential")
+
+
+def _ours(
+    kind: str, pattern: str, judge: str, *needs: str, grade: Grade = "secret", lower: bool = False
+) -> Pattern:
+    return Pattern(kind, re.compile(pattern), judge, grade, needs, lower)
+
+
+OURS = (
+    _ours("private-key", _PRIVATE_KEY, "plain", "-----begin "),
+    _ours("private-key", _PUTTY_KEY, "plain", "putty-user-key"),
+    *(
+        _ours(kind, rf"{_EDGE}(?:{token})", "plain", *needs.split())
+        for kind, (needs, token) in _TOKENS.items()
+    ),
+    _ours("openai-key", rf"{_EDGE}sk-[\w-]{{20,250}}T3BlbkFJ[\w-]{{20,}}", "plain", "t3blbkfj"),
+    _ours("npm-token", r":_authToken\s*=\s*[\"']?([^\s\"'$\\]{8,})", "setting", "_authtoken"),
+    _ours(
+        "authorization",
+        rf"authorization{_QUOTE}\s*[:=]\s*{_QUOTE}(?:bearer|basic|token|apikey)\s+([\w.+/=~-]{{12,}})",
+        "value",
+        "authorization",
+        lower=True,
+    ),
+    _ours("authorization", r"(?<!\w)bearer(?:\s+|%20)([\w.+/=~-]{20,})", "value", "bearer", lower=True),
+    _ours(
+        "header",
+        rf"(?:x-api-key|api-key|x-auth-token){_QUOTE}\s*:\s*{_QUOTE}([\w.+/=~-]{{12,}})",
+        "plain",
+        *("api-key", "x-auth-token"),
+        lower=True,
+    ),
+    _ours("cookie", rf"cookie{_QUOTE}\s*:\s*{_QUOTE}([^\n\"'`\\]{{16,}})", "value", "cookie", lower=True),
+    # NAME=value as the shell and .env files write it.
+    _ours("environment-value", rf"{_SHOUTED}([^\s\"'`\\<>(){{}},;|&]{{6,}})", "setting", *_SHOUTED_NEEDS),
+    _ours("environment-value", rf"{_SHOUTED}\\?[\"']([^\"'`\\\n]{{6,}})\\?[\"']", "setting", *_SHOUTED_NEEDS),
+    _ours(
+        "assigned-value",
+        rf"{_NAMES}[\w-]{{0,20}}{_QUOTE}\s*(?:=>|:=|[:=])\s*\\{{0,3}}[\"'`]([^\s\"'`\\]{{8,}})\\{{0,3}}[\"'`]",
+        "quoted",
+        *_NAME_NEEDS,
+        lower=True,
+    ),
+    # As YAML, addresses and connection strings write it.
+    _ours(
+        "assigned-value",
+        rf"{_NAMES}(?:[_-]\w{{1,16}})?{_QUOTE}\s*(?:[:=]|%3d)\s*"
+        r"([^\s\"'`\\,;&(){}\[\]<>|$#]{8,})(?=[\s\"'`\\,;&}\]<#]|$)",
+        "bare",
+        *_NAME_NEEDS,
+        lower=True,
+    ),
+    _ours(
+        "assigned-value",
+        rf"(?<!\w)--?{_NAMES}(?:[_-]\w{{1,16}})?{_QUOTE}[\s,]{{1,8}}{_QUOTE}([^\s\"'`\\,;]{{8,}})",
+        "value",
+        *_NAME_NEEDS,
+        lower=True,
+    ),
+    _ours(
+        "assigned-value",
+        r"(?:password|passphrase|passwd|pwd)\s+(?:is|was)\s*:?\s*[\"'`]?([^\s\"'`,;]{8,})",
+        "value",
+        *("passw", "passp", "pwd"),
+        lower=True,
+    ),
+    _ours("login", r"(?i:login)\s+[^\s]{1,80}\s+(?i:password)\s+([^\s]{6,})", "login", "login"),
+    _ours("login", r"(?:\s-u|--user)[\s=]\s*[\"']?[\w.@+-]{1,80}:([^\s\"'`\\:]{8,})", "value", "-u"),
+    _ours(
+        "aws-secret-key",
+        r"(?i:aws_?(?:secret)?_?(?:access)?_?key)\w{0,30}[\"']?\s*[:=]\s*[\"']?"
+        r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
+        "value",
+        "aws",
+    ),
+    _ours("signed-address", r"[?&]sig=([\w%+/=-]{30,})", "value", "sig="),
+    _ours(
+        "url-password",
+        r"[a-z][a-z0-9+.-]{1,20}://[^\s:/?#@\"'<>]*:([^\s:/?#@\"'<>]{3,})@",
+        "login",
+        "://",
+    ),
+    _ours(
+        "email",
+        r"(?<![\w.+-])[A-Za-z0-9][\w.+-]*@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w-])",
+        "email",
+        "@",
+        grade="personal",
+    ),
+    _ours(
+        "user",
+        r"(?:(?:(?<![\w.])|(?<=\\[nrt])|/mnt|/mnt/[a-z]|/Data|/export)(?:\\?/(?:home|Users)\\?/)"
+        r"|%2[Ff](?:home|Users)%2[Ff]|[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))([A-Za-z0-9][\w.-]*)",
+        "user",
+        *("home", "users"),
+        grade="personal",
+    ),
+    # A home directory as folder names of some harnesses spell it, and as its last part in a path.
+    _ours(
+        "user",
+        r"(?<![\w-])-(?:home|Users)-([A-Za-z0-9][A-Za-z0-9_]*)(?=-)",
+        "user",
+        *("-home-", "-users-"),
+        grade="personal",
+    ),
+)

@@ -1,0 +1,193 @@
+// @vitest-environment happy-dom
+// The small plan as A cuts at e3; B keeps everything from e1 on, or is what a file records.
+import { afterEach, expect, test, vi } from "vitest";
+import { MemoryHost } from "../dev/host";
+import { foldRows, nextDiffering } from "../src/core/folding";
+import type { Traits } from "../src/core/host";
+import { compare, heldOf, swapped } from "../src/core/versus";
+import type { PlanWire } from "../src/core/wire";
+import { renderWorkbench } from "../src/views/workbench";
+import { smallPlan, smallScene } from "./small";
+
+const { wire, data, scene } = smallScene();
+const a = smallPlan(scene);
+const early: Partial<PlanWire> = {
+  policy: "other",
+  policyTitle: "Other",
+  label: "Other",
+  cut: { place: 1, id: "e1", by: "policy", sentence: "It cuts early." },
+};
+const b = smallPlan(scene, early);
+const closed = new Set<number>();
+const from = { scene, plan: a.plan, place: 3, settings: { "pointer.over": 9 }, pins: ["e0/0"] };
+
+test("with a plan B the sides are A and B, without one before and A", () => {
+  const two = compare(scene, a.plan, 3, b.plan);
+  // e0 is older for both, e1 and e2 only for A.
+  expect([0, 1, 2, 3].map(row => two.isSame(row))).toEqual([true, false, false, true]);
+  expect([two.left(2), two.right(2)]).toMatchObject([
+    { fate: 2, tokens: 7 },
+    { fate: 0, tokens: 100 },
+  ]);
+  expect(compare(scene, a.plan, 3, null).left(2)).toEqual({ fate: 0, tokens: 100 });
+});
+
+test("rows where A and B agree are folded, both cuts stand, and the header counts what differs", () => {
+  const far = smallPlan(scene, { ...early, cut: { place: 5, id: "end", by: "you", sentence: "" } }).plan;
+  const { items, differing, delta } = foldRows(scene, a.plan, 3, closed, far);
+  expect(items.map(item => (item.kind === "cut" ? (item.other ? "B" : "A") : item.kind))).toEqual([
+    "fold",
+    "A",
+    "row",
+    "row",
+    "B",
+  ]);
+  expect(items[0]).toMatchObject({ kind: "fold", from: 0, to: 3, same: true, before: 7, after: 7 });
+  expect([differing, delta]).toEqual([2, -50]);
+});
+
+test("the next and the previous difference wrap around", () => {
+  const { items, compared } = foldRows(scene, a.plan, 3, closed, b.plan);
+  const rows = items.map(item => (item.kind === "row" ? item.row : item.kind));
+  expect(rows).toEqual([0, "cut", 1, 2, "cut", 3, 4]);
+  expect(nextDiffering(compared, items, 0)).toBe(2);
+  expect(nextDiffering(compared, items, 3)).toBe(2);
+  expect(nextDiffering(compared, items, 2, -1)).toBe(3);
+});
+
+test("a plan that is held keeps its policy, settings, pins and cut", () => {
+  expect(heldOf(from)).toEqual({
+    policy: "plain",
+    settings: { "pointer.over": 9 },
+    pins: ["e0/0"],
+    cut: "e3",
+  });
+  expect(heldOf({ ...from, pins: undefined })).not.toHaveProperty("pins");
+});
+
+test("A and B change places only where B is a plan of a policy", () => {
+  expect(swapped({ ...from, versus: { policy: "other", cut: "e1" } })).toEqual({
+    policy: "other",
+    settings: {},
+    pins: [],
+    cut: "e1",
+    versus: heldOf(from),
+  });
+  expect(swapped({ ...from, versus: { recorded: true } })).toBeNull();
+});
+
+// -- drawn -------------------------------------------------------------------------------------------------
+
+const frames = () => new Promise(done => setTimeout(done, 80));
+const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
+let dispose = () => {};
+
+const open = async (changes: Partial<Traits> = {}, needsKernel?: string) => {
+  const traits: Traits = {
+    ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], versus: {}, _seq: 0, _error: "" },
+    ...{ _scene: wire, _scene_data: data, _plan: a.wire, _plan_data: a.data },
+    ...changes,
+  };
+  const host = new MemoryHost(traits, null);
+  if (needsKernel !== undefined) Object.defineProperty(host, "needsKernel", { value: needsKernel });
+  dispose = renderWorkbench(host, document.body);
+  await frames();
+  return host;
+};
+const withB = { versus: { policy: "other" }, _other: b.wire, _other_data: b.data };
+
+afterEach(() => {
+  dispose();
+  document.body.replaceChildren();
+});
+
+const choose = async (value: string) => {
+  const select = find("versus") as HTMLSelectElement;
+  select.value = value;
+  select.dispatchEvent(new Event("change"));
+  await frames();
+};
+
+test("the picker asks for nothing, what is recorded, a policy, or this plan held", async () => {
+  const host = await open();
+  const options = [...find("versus").querySelectorAll("option")].map(option => option.textContent);
+  expect(options).toEqual([
+    "nothing",
+    "recorded: none after this moment",
+    "this plan, held as it is now",
+    "Plain",
+    "Other",
+  ]);
+  await choose("other");
+  expect(host.get("versus")).toEqual({ policy: "other" });
+  await choose(":hold");
+  expect(host.get("versus")).toEqual({ policy: "plain", settings: {}, pins: [], cut: "e3" });
+  await choose("");
+  expect(host.get("versus")).toEqual({});
+});
+
+test("the gauge shows what B leaves, and its difference to A", async () => {
+  await open(withB);
+  expect(find("gauge-after").textContent).toBe("62  −103");
+  expect(find("gauge-other").textContent).toBe("158  +96 against A");
+});
+
+test("the list shows both fates and the difference of each row", async () => {
+  await open(withB);
+  expect(find("differing").textContent).toBe("2 of 5 blocks differ · B +98");
+  const cells = (row: number) =>
+    [...document.querySelectorAll(`[data-row="${row}"] [role="gridcell"]`)].map(cell => cell.textContent);
+  expect(cells(2).slice(2)).toEqual(["pointer", "verbatim", "7", "+93"]);
+  expect(cells(3).slice(2)).toEqual(["verbatim", "same", "20", ""]);
+  expect(document.querySelector("[data-cut=b]")?.textContent).toContain("B · cut · turn 1");
+});
+
+test("the block panel tells both plans' fates and who decides them", async () => {
+  await open(withB);
+  (document.querySelector("[data-row='2']") as HTMLElement).click();
+  await frames();
+  const told = find("block").textContent;
+  expect(told).toContain("plan Apointer 7by rule 1, pointers");
+  expect(told).toContain("plan Bverbatim 100kept whole with its call or output");
+});
+
+test("the other half of a call is a button that goes there", async () => {
+  await open();
+  (document.querySelector("[data-row='2']") as HTMLElement).click();
+  await frames();
+  find("pair").click();
+  await frames();
+  expect(document.querySelector(".ci-chosen")?.getAttribute("data-row")).toBe("1");
+});
+
+test("swapping sets all of plan A at once, and holds what A was", async () => {
+  const host = await open(withB);
+  const saved = vi.spyOn(host, "save_changes");
+  find("swap").click();
+  await frames();
+  expect(host.get("policy")).toBe("other");
+  expect(host.get("versus")).toEqual({ policy: "plain", settings: {}, pins: [], cut: "e3" });
+  expect(saved).toHaveBeenCalledTimes(1);
+});
+
+test("what a file records names itself, its figures and their sources", async () => {
+  const told: PlanWire["told"] = [["before", "155,413", "as the file records it"]];
+  const recorded = smallPlan(scene, {
+    ...{ policy: "recorded", policyTitle: "The recorded compaction", label: "recorded", rules: [], told },
+    cut: { place: 5, id: "end", by: "file", sentence: "The file records a compaction here." },
+  });
+  await open({ versus: { recorded: true }, _other: recorded.wire, _other_data: recorded.data });
+  expect(find("other").textContent).toContain("The file records a compaction here.");
+  expect(find("told").textContent).toBe("before155,413 as the file records it");
+  expect(find("swap").hidden).toBe(true);
+});
+
+test("without a kernel the rules cannot be set, one sentence says so, and plans can still be compared", async () => {
+  await open({}, "This page has no kernel.");
+  expect(find("needs-kernel").textContent).toBe("This page has no kernel.");
+  const controls = [...document.querySelectorAll<HTMLInputElement>(".ci-rules :is(input, select, button)")];
+  expect(controls.length).toBeGreaterThan(2);
+  expect(controls.every(control => control.disabled)).toBe(true);
+  expect((find("policy") as HTMLSelectElement).disabled).toBe(false);
+  expect((find("versus") as HTMLSelectElement).disabled).toBe(false);
+});
