@@ -105,6 +105,16 @@ class Errands:
         return [*([self._now] if self._now is not None else []), *self._waiting]
 
     def _run(self) -> None:
+        try:
+            self._work_off()
+        except BaseException:
+            # Nobody to talk to any more; who waits shall not wait for ever, and what comes is done.
+            with self._change:
+                self._now, self._running = None, False
+                self._change.notify_all()
+            raise
+
+    def _work_off(self) -> None:
         while True:
             with self._change:
                 self._now = self._waiting.pop(0) if self._waiting else None

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from .answers import Answers
 from .cleaned import clean_session, look_through
 from .desk import Desk
+from .errors import RedactionError
 from .policies import find_policy
 from .printable import printable
 from .redact import Finding, Redactor, keep_names
@@ -40,6 +41,8 @@ POLICIES = (
 )
 """The policies on a page that names none, beside the one in hand."""
 CAPS = (20_000, 8_000, 3_000, 1_000, 300, 0)
+TOO_DEEP = "a value of the session is nested too deeply to be looked through"
+NO_SCRIPT = "This page works with scripts, which are off here: this is the plan as it was when it was saved."
 MARK = "compaction-inspector"
 """The generator every page of ours names."""
 
@@ -59,8 +62,10 @@ def review(desk: Desk) -> dict[str, Any]:
 
     Raises `RedactionError` when nobody can tell.
     """
-    redactor = _look(desk, ())
-    found = redactor.findings
+    try:
+        found = _look(desk, ()).findings
+    except RecursionError as error:
+        raise RedactionError(TOO_DEEP) from error
     return {
         "findings": [
             {
@@ -68,7 +73,7 @@ def review(desk: Desk) -> dict[str, Any]:
                 "kind": item.kind,
                 "grade": item.grade,
                 "count": item.times,
-                "where": [printable(redactor.clean(place), 120) for place in item.where],
+                "where": [printable(place, 120) for place in item.where],
                 "hint": item.hint,
             }
             for item in found
@@ -87,6 +92,13 @@ def make(desk: Desk, keep: Collection[str] = (), policies: Sequence[str] | None 
     """
     if not hasattr(desk, "plan"):
         desk.answer({})
+    try:
+        return _make(desk, keep, policies)
+    except RecursionError as error:
+        raise RedactionError(TOO_DEEP) from error
+
+
+def _make(desk: Desk, keep: Collection[str], policies: Sequence[str] | None) -> Page:
     redactor = _look(desk, keep)
     redactor.check_keep()
     shown = _shown(desk)
@@ -165,9 +177,9 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
     # The last look: what was found must be nowhere, however it came here.
     redactor.check([packed, answers.shown[0]])
     header = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
-    told = header.encode("utf-8")
-    told += b" " * (-(4 + len(told)) % 4)
-    frame = len(told).to_bytes(4, "little") + told + answers.buffers.data
+    head = header.encode("utf-8")
+    head += b" " * (-(4 + len(head)) % 4)
+    frame = len(head).to_bytes(4, "little") + head + answers.buffers.data
     data = b64encode(gzip.compress(frame, 9, mtime=0)).decode("ascii")
     script, style = _static("page.js"), _static("page.css")
     policy = (
@@ -175,13 +187,15 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
         "base-uri 'none'; form-action 'none'"
     )
     title = escape(printable(packed["scene"]["title"], 120))
+    told = "".join(f"<p>{escape(printable(note))}</p>" for note in notes)
+    still = f"<h1>{title}</h1><p>{NO_SCRIPT}</p>{_picture(answers)}{told}"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
         f'<meta name="generator" content="{MARK}">\n<meta name="referrer" content="no-referrer">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title} · compaction</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f'<main id="workbench"></main>\n<noscript>{_picture(answers)}</noscript>\n'
+        f'<main id="workbench"></main>\n<noscript>{still}</noscript>\n'
         f'<script type="application/octet-stream" id="data">{data}</script>\n<script>{script}</script>\n'
         "</body>\n</html>\n"
     )

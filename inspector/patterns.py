@@ -48,7 +48,7 @@ _TOKENS = {
         "glpat- glptt- glrt- gldt- glcbt- glsoat- glft-",
         r"gl(?:pat|ptt|rt|dt|cbt|soat|ft)-[\w-]{20,}",
     ),
-    "grafana-token": ("gls", r"gls?a?_[A-Za-z0-9]{32}_[0-9a-f]{8}"),
+    "grafana-token": ("glsa_", r"glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}"),
     "stripe-key": (
         "sk_ rk_ whsec_",
         r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{24,}",

@@ -121,8 +121,9 @@ class Redactor:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was found, secrets before what is only personal, the most frequent first."""
+        tell = self.bare.clean
         found = [
-            Finding(name, *self._grades[name], times, tuple(self._places[name])[:MOST_PLACES])
+            Finding(name, *self._grades[name], times, tuple(map(tell, [*self._places[name]][:MOST_PLACES])))
             for name, times in self._counts.items()
         ]
         return tuple(sorted(found, key=lambda item: (item.grade != "secret", -item.times, item.name)))

@@ -110,7 +110,10 @@ class OpenHandler(DeskHandler):
     @guarded
     async def post(self) -> None:
         asked, wanted = self.body(), self.wanted()
-        source = Source() if asked.get("bundled") else await self.find(asked.get("path"))
+        try:
+            source = Source() if asked.get("bundled") else await self.find(asked.get("path"))
+        except OSError as error:
+            raise Refusal(422, tell_error(error), type(error).__name__) from None
         try:
             tenant = await self.off_loop(Tenant, source, wanted, asyncio.get_running_loop())
         except (InspectorError, OSError) as error:

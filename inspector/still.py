@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .columns import unpack
-from .svg import FONT, STYLE, fill, fill_fate, make_patterns, stroke, stroke_fate, write
+from .svg import FONT, STYLE, fill, fill_fate, make_patterns, spell, stroke, stroke_fate, write
 from .view import Picture
 
 WIDTH, LEFT, RIGHT = 960, 84, 150
@@ -134,7 +134,7 @@ def draw_still(scene: Picture, plan: Picture, told: bool = True) -> str:
         parts.append(write(0, y + 14, still.sentence, "text", 12))
         y += 26
     patterns = "".join(make_patterns(still.sections, [fate for fate, _ in still.count_fates()]))
-    alt, wide = escape(f"Compaction plan. {still.sentence}"), WIDTH + 2 * _EDGE
+    alt, wide = spell(f"Compaction plan. {still.sentence}"), WIDTH + 2 * _EDGE
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_EDGE} 0 {wide} {y}" width="{WIDTH}" '
         f'role="img" aria-label="{alt}" font-family="{escape(FONT)}">'

@@ -6,6 +6,7 @@ viewer which strips styles still shows the light picture.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -20,12 +21,22 @@ COLOURS = {
     "band": ("#f4f6f8", "#191d22"),
     "area": ("#e2e5e9", "#262b31"),
 }
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 FONT = FACE.replace('"', "'")
+
+
+def spell(text: str) -> str:
+    """Text as XML holds it: escaped, and without the characters that no XML may hold.
+
+    >>> spell("<b>\\ufffe")
+    '&lt;b&gt;\ufffd'
+    """
+    return _FORBIDDEN.sub("\ufffd", escape(text))
 
 
 def write(x: float, y: float, text: str, colour: str, size: int, anchor: str = "start") -> str:
     at = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{at} {fill(colour)}>{escape(text)}</text>'
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{at} {fill(colour)}>{spell(text)}</text>'
 
 
 def fill(colour: str) -> str:

@@ -78,5 +78,5 @@ def tell_gone(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     fewer = len(before["pins"]) - len(wanted["pins"])
     parts = ["the cut"] if before["cut"] != wanted["cut"] else []
     parts += [f"{fewer} pin{'s' if fewer > 1 else ''}"] if fewer else []
-    verb = "were" if len(parts) + fewer > 1 else "was"
+    verb = "were" if len(parts) > 1 or fewer > 1 else "was"
     return f"The session has grown past {' and '.join(parts)} that {verb} set." if parts else ""

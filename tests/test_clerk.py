@@ -125,6 +125,21 @@ def test_an_error_is_regretted_and_the_next_errand_is_done_all_the_same() -> Non
     assert errands.wait(5) and isinstance(heard[0], ZeroDivisionError) and heard[1:] == ["b"]
 
 
+def test_a_screen_that_is_gone_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", nothing)
+
+    def fail(_: object) -> None:
+        raise ConnectionError("the screen is gone")
+
+    done: list[str] = []
+    errands = Errands(nothing)
+    errands.begin()
+    errands.send("a", "a", lambda tell: "a", fail, fail)
+    assert errands.wait(5)
+    errands.send("a", "a", lambda tell: "b", done.append, fail)
+    assert errands.wait(5) and done == ["b"]
+
+
 def test_where_no_thread_can_be_had_the_work_is_done_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a browser's Python."""
 

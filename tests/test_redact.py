@@ -5,17 +5,20 @@ from __future__ import annotations
 import base64
 import builtins
 import json
+import re
 import sys
+import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector import detector
 from inspector.detector import find_spans
 from inspector.disk import open_session
 from inspector.errors import EditError, RedactionError
+from inspector.patterns import OURS, Pattern
 from inspector.redact import Redactor, name_secret
 from tests.shared import SHARED, needs_shared
 
@@ -64,6 +67,10 @@ HARMLESS = (
     "toolu_01FjK2abcDEFghiJKLmnoPQR and msg_01ABCdefGHIjklMNOpqrSTU",
     "/home/user/x /Users/runner/work /home/ubuntu",
     "icon@2x.png",
+    "token: string, tokenizer=cl100k_base, token = user.token2, session_key: sha256",
+    "password: getpass.getpass(prompt='x1') and --password-stdin, secret_key=/etc/keys/one2.pem",
+    'if "-----BEGIN PRIVATE KEY-----" in text: raise ValueError("no keys 1234567890")',
+    base64.b64encode(b"only words, and nothing that anybody would hide: 12345").decode(),
     "--- PASS: TestMigrateShadowBranchIfNeeded_InvalidState (0.00s)",
 )
 
@@ -79,6 +86,112 @@ def test_a_planted_secret_is_found_as_what_it_is_and_taken_out(kind: str) -> Non
     cleaned = redactor.clean(text)
     assert secret not in cleaned
     assert cleaned == frame.format(f"[redacted {name_secret(kind, secret)}]")
+
+
+GITHUB, AWS = PLANTED["github-token"][1], PLANTED["aws-access-key"][1]
+# A text, and what of it must go: as people, tools and files spell it.
+SPELT = {
+    "behind a break that is spelt out": (r"total\n{}", GITHUB),
+    "behind a colour": ("\x1b[32m{}\x1b[0m", GITHUB),
+    "in an address": ("https://x.org/?next=%3Ftoken%3D{}", GITHUB),
+    "as a query": ("https://x.org/?access_token=q8W7e6R5t4Y3u2&page=2", "q8W7e6R5t4Y3u2"),
+    "with invisible characters": ("{}", "\u200b".join(AWS)),
+    "in wide letters": ("{}", "".join(chr(ord(letter) + 0xFEE0) for letter in AWS)),
+    "behind the long s": ("pa\u017fsword: q8W7e6R5t4Y3", "q8W7e6R5t4Y3"),
+    "in base64": ("data: {}", base64.b64encode(f"token {GITHUB} and more".encode()).decode()),
+    "in YAML": ("db:\n  password: tr0ub4dor-and-3\n  port: 5", "tr0ub4dor-and-3"),
+    "in a connection string": ("Server=db;Password=tr0ub4dor3x;Port=1", "tr0ub4dor3x"),
+    "in a command": ("deploy --api-key q8W7e6R5t4Y3u2 --dry", "q8W7e6R5t4Y3u2"),
+    "in words": ("the password is tr0ub4dor3x, he said", "tr0ub4dor3x"),
+    "in quotes with spaces": ('export DB_PASSWORD="my horse (9) eats"', "my horse (9) eats"),
+    "with marks for digits": ('password = "CorrectHorse!Battery"', "CorrectHorse!Battery"),
+    "in a cookie": ("Cookie: sid=q8W7e6R5t4Y3u2; theme=dark", "q8W7e6R5t4Y3u2"),
+    "in JSON in JSON": (r'"{{\\\"client_secret\\\": \\\"q8W7e6R5t4Y3u2\\\"}}"', "q8W7e6R5t4Y3u2"),
+    "for a registry": ("//registry.intranet/:_authToken=q8W7e6R5t4Y3u2", "q8W7e6R5t4Y3u2"),
+    "in a key cut short before a line of dashes": (f"{KEY[:60]}\n-----\nnext", "MIIEpAIBAAKCAQEA7"),
+    "in a numbered key": ("1→-----BEGIN PRIVATE KEY-----\n2→{}\n3→", "MIIEpAIBAAKCAQEA7q1w2e3r4t5"),
+    "in a home behind a break that is spelt out": (r"total\n/Users/annlee42/x", "annlee42"),
+    "in a home under another system": ("/mnt/c/Users/annlee42/x", "annlee42"),
+    "in a home in an address": ("vscode://file%2FUsers%2Fannlee42%2Fx", "annlee42"),
+}
+# Texts that a careless pattern takes minutes for, each some 100,000 characters.
+TIRING = {
+    "words": 'password="' + "a" * 100_000 + '1!x2"',
+    "letters": 'password="' + "A" * 100_000 + '1!x2"',
+    "token": "-eyJaaaaaaaa" * 10_000,
+    "name": "awskey" * 16_000,
+    "names": "token" * 20_000,
+    "openai": "sk-" * 33_000 + "T3BlbkFJ",
+    "key": "-----BEGIN PRIVATE KEY-----" * 4_000,
+    "putty": "PuTTY-User-Key-File-2:" * 4_500,
+    "registry": "//" * 50_000 + " _authToken",
+    "address": "a://" * 25_000,
+    "email": "a.@" * 33_000,
+    "spaces": "cl_key" + " " * 100_000 + "!",
+    "spaces and a name": "token" + " " * 100_000 + "!",
+    "marks": "token" + "\\" * 100_000,
+    "homes": "/home/" * 16_000,
+    "invisible": "\u200b" * 100_000 + "token",
+}
+
+
+@pytest.mark.parametrize("how", SPELT)
+def test_a_secret_is_found_however_it_is_spelt(how: str) -> None:
+    frame, secret = SPELT[how]
+    text = frame.format(secret)
+    assert secret in text
+    redactor = Redactor()
+    redactor.look("e", text)
+    assert secret not in redactor.clean(text)
+    assert redactor.clean(redactor.clean(text)) == redactor.clean(text)
+
+
+@pytest.mark.parametrize("what", TIRING)
+def test_no_text_keeps_the_detector_busy(what: str) -> None:
+    """What grows faster than the text would take minutes here, some of it years."""
+    began = time.process_time()
+    find_spans(TIRING[what])
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("pattern", [p for p in detector._patterns() if p.needs], ids=lambda p: p.kind)
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_what_a_pattern_needs_stands_wherever_it_matches(pattern: Pattern, data: st.DataObject) -> None:
+    """Law: a text that is spared a pattern holds nothing that the pattern would find."""
+    text = data.draw(st.from_regex(pattern.regex))
+    assert any(need in text.lower() for need in pattern.needs)
+
+
+def test_a_version_of_detect_secrets_we_do_not_know_is_tried_on_every_text() -> None:
+    (known,) = detector._adopt([("gitlab-token", re.compile("newform-[0-9]{8}"))])
+    assert known.needs == ()
+    assert any(pattern.needs for pattern in detector._patterns() if pattern not in OURS)
+
+
+def test_a_secret_in_two_pieces_is_known_by_each() -> None:
+    texts = ["use gh" + "p_a1B2c3D4e5F6a1B2c3", "D4e5F6a1B2c3D4e5F6 now"]
+    redactor = Redactor()
+    redactor.look("e1", texts)
+    redactor.look_across("e1", texts)
+    (found,) = redactor.findings
+    assert found.kind == "github-token"
+    cleaned = [redactor.clean(text) for text in texts]
+    assert "a1B2c3" not in "".join(cleaned)
+    assert cleaned[0].startswith("use [redacted github-token ")
+
+
+def test_the_lines_of_a_key_are_secret_without_the_key() -> None:
+    line = "MIIEpAIBAAKCAQEA7q1w2e3r4t5y6u7i8o9p0"
+    redactor = Redactor()
+    redactor.look("e1", f"-----BEGIN PRIVATE KEY-----\n{line}\n-----END PRIVATE KEY-----")
+    assert line not in redactor.clean(f"40 lines more:\n{line}\n")
+
+
+def test_where_a_finding_stands_is_told_without_the_secret() -> None:
+    redactor = Redactor()
+    redactor.look(f"entry-{AWS}/0", AWS)
+    assert AWS not in repr(redactor.findings)
 
 
 @pytest.mark.parametrize("text", HARMLESS)

@@ -276,6 +276,11 @@ def test_a_pipe_does_not_keep_the_server_waiting(server: Server) -> None:
     assert answer.status == 422 and "no regular file" in answer.json["message"]
 
 
+def test_a_name_longer_than_any_gets_a_sentence(server: Server) -> None:
+    answer = server.ask("POST", "inspector/open", {"path": "a" * 5000})
+    assert (answer.status, answer.json["message"]) == (422, "File name too long.")
+
+
 def test_a_folder_gets_a_sentence(server: Server) -> None:
     (server.root / "folder").mkdir(exist_ok=True)
     assert server.ask("POST", "inspector/open", {"path": "folder"}).json["message"] == "folder is a folder."

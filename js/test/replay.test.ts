@@ -150,7 +150,7 @@ test("the states that occur are told by mark and by name", async () => {
 
 test("where Python sent only the first events, the list says so", async () => {
   await open(lived({ counts: { compactions: 1, recorded: 1, events: 9_000, findings: 3 } }));
-  expect(find("replay").textContent).toContain("4 here, 9\u202f000 in run.events");
+  expect(find("replay").textContent).toContain("4 here, 9,000 in run.events");
   expect(find("replay").textContent).toContain("2 findings more in run.findings");
 });
 

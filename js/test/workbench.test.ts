@@ -269,3 +269,25 @@ test("S0-70 a stretch that follows a model's summary is marked and says so", asy
     "1 turn, the end, 165 tokens, downstream of e2",
   ]);
 });
+
+test("Escape takes a drag back for good: a hand that is still down moves nothing, and nothing is there to undo", async () => {
+  const host = await open({ ...plan({ seq: 0 }) });
+  const grip = slider();
+  Object.assign(grip, { setPointerCapture() {}, releasePointerCapture() {} });
+  const point = (type: string, clientX: number) =>
+    grip.dispatchEvent(new PointerEvent(type, { button: 0, buttons: 1, pointerId: 1, clientX, bubbles: true }));
+  const before = grip.getAttribute("aria-valuenow");
+  point("pointerdown", 0);
+  point("pointermove", 5000);
+  await frames();
+  expect(grip.getAttribute("aria-valuenow")).not.toBe(before);
+  press(grip, "Escape");
+  await frames();
+  expect(grip.getAttribute("aria-valuenow")).toBe(before);
+  expect(host.get("cut")).toBe("");
+  point("pointermove", 4000);
+  point("lostpointercapture", 4000);
+  await frames();
+  expect(grip.getAttribute("aria-valuenow")).toBe(before);
+  expect(find("undo")).toHaveProperty("disabled", true);
+});

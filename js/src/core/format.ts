@@ -15,9 +15,9 @@ export const short = (tokens: number): string => {
   return `${sign}${trim((size / 1_000_000).toFixed(2))}M`;
 };
 
-/** 41712 -> "41 712" with narrow no-break spaces. */
+/** 41712 -> "41,712", as Python's sentences write it. */
 export const exact = (tokens: number): string =>
-  (tokens < 0 ? MINUS : "") + String(Math.abs(tokens)).replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
+  (tokens < 0 ? MINUS : "") + String(Math.abs(tokens)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 
 /** A change with its sign: "+21.3k", "−38.1k", "0". */
 export const signed = (tokens: number): string => (tokens > 0 ? `+${short(tokens)}` : short(tokens));

@@ -53,6 +53,14 @@ export const makeActions = (
       slid = false;
       deck.hooks.receivePlan();
     },
+    cancelCut(place, free) {
+      const { picture } = deck;
+      if (picture === undefined) return;
+      Object.assign(picture, { dragging: false, place });
+      slid = false;
+      deck.redraw("place", "why");
+      if (!teaching.isGuessing()) deck.change({ cut: free ? "" : idOf(picture.scene, place) });
+    },
     freeCut: () => change({ cut: "" }),
     sayWhy(place) {
       const { picture } = deck;

@@ -75,7 +75,8 @@ const makeBand = (id: string) => {
       drawBand(canvas, picture, pieces, width, shown.scale);
       key.replaceChildren(...tellParts(flow, pieces));
       node.classList.toggle("ci-wrong", !addsUp(flow));
-      setAttributes(canvas, { "aria-label": key.textContent ?? "" });
+      const said = [...key.children].map(part => part.textContent).join(", ");
+      setAttributes(canvas, { "aria-label": said });
     },
   };
 };

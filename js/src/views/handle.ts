@@ -35,6 +35,8 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
   let shown: Picture | undefined;
   let origin = 0;
   let start = 0;
+  let free = false;
+  let hand = 0;
   let pointer = 0;
   let panning = 0;
 
@@ -75,6 +77,8 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     grip.setPointerCapture(event.pointerId);
     origin = node.getBoundingClientRect().left;
     start = shown.place;
+    free = shown.plan.cut.by !== "you";
+    hand = event.pointerId;
     grip.addEventListener("pointermove", follow);
     grip.addEventListener("lostpointercapture", end, { once: true });
   };
@@ -86,19 +90,31 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     if (seen !== range) actions.brush(...seen);
   };
 
-  const end = () => {
+  const letGo = () => {
     cancelAnimationFrame(panning);
     panning = 0;
     grip.removeEventListener("pointermove", follow);
     actions.sayWhy(-1);
+  };
+
+  const end = () => {
+    letGo();
     actions.dropCut();
+  };
+
+  /** The hand may still be down, but what it does from here on is no drag. */
+  const cancel = () => {
+    grip.removeEventListener("lostpointercapture", end);
+    grip.releasePointerCapture(hand);
+    letGo();
+    actions.cancelCut(start, free);
   };
 
   const onKey = (event: KeyboardEvent) => {
     if (shown === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     const { scene, cuts, place, dragging } = shown;
     if (event.key === "Escape" && dragging) {
-      actions.slideCut(start, true);
+      cancel();
       return;
     }
     const target = KEYS[event.key]?.(shown);

@@ -95,6 +95,8 @@ export interface Actions {
   slideCut(place: number, dragging: boolean): void;
   /** Ends a drag. */
   dropCut(): void;
+  /** Takes a drag back: the cut stands where it stood, by the policy's choice where it was the policy's. */
+  cancelCut(place: number, free: boolean): void;
   /** Lets the policy place the cut again. */
   freeCut(): void;
   /** Says why there is no cut at a place; -1 when the hand has left it. */

@@ -188,9 +188,12 @@ export const makeReplay = (actions: Actions): View => {
     }
   };
 
-  const drawHead = ({ plan, replay }: Picture) => {
+  const drawHead = ({ plan, replay, needsKernel }: Picture) => {
     const waiting = replay === "waiting";
     setShown(node, replay !== "none");
+    // Without a kernel only a run that is already there can be shown again.
+    ask.disabled = needsKernel !== "" && run === null;
+    setAttributes(ask, { title: ask.disabled ? "Living the session again needs a kernel." : undefined });
     setText(ask, `Replay this session under ${plan.policyTitle}`);
     setShown(ask, replay === "off");
     setShown(title, replay !== "off");
