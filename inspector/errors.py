@@ -8,7 +8,7 @@
     ├── PolicyError            a policy that does not exist, or settings it does not accept
     ├── EditError              an edit that points at nothing in this session
     ├── PatchError             a diff that does not belong to the context it is applied to
-    ├── RedactionError         nobody can vouch that a text to be handed on holds no secret, so it is not handed on
+    ├── RedactionError         whether a text holds a secret could not be told, so it is not handed on
     ├── FigureError            a figure that nothing draws, or no plotly to draw it with
     └── Stopped                long work was told to stop before it was finished
 

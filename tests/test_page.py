@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from inspector import detector, page
+from inspector.blocks import Value, build
 from inspector.bundled import open_bundled
 from inspector.closeup import describe_rows, describe_summary
 from inspector.columns import unpack
@@ -21,6 +22,7 @@ from inspector.desk import Desk
 from inspector.disk import open_session
 from inspector.errors import EditError, PolicyError, RedactionError
 from inspector.page import LARGEST, make, review
+from inspector.policies import find_policy
 from inspector.redact import name_secret
 from inspector.session import Session
 from inspector.table import FATES
@@ -119,6 +121,92 @@ def test_no_planted_secret_is_in_the_page_in_any_spelling(tmp_path: Path) -> Non
     found = {finding.kind for finding in made.findings}
     assert set(PLANTED) <= found
     assert name_secret("anthropic-key", PLANTED["anthropic-key"][1]) in everything
+
+
+FIXED = {"kind", "manifest", "format", "role", "usage", "sources", "source", "media_type"}
+
+
+def plant(name: str, value: Any, words: str) -> Any:
+    """A value with `words` at the end of every text in it, names and references among them."""
+    if name in FIXED or value == "":
+        return value
+    if isinstance(value, str):
+        return value + words
+    if isinstance(value, Value):
+        fields = {key: plant(key, getattr(value, key), words) for key in type(value).model_fields}
+        return build(type(value), **fields)
+    if isinstance(value, dict):
+        return {plant("", key, words): plant("", item, words) for key, item in value.items()}
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return type(value)(plant("", item, words) for item in value)
+    return value
+
+
+@pytest.mark.parametrize("before", [" ", "\\n", "\x1b[0m"])
+def test_no_secret_is_in_the_page_wherever_a_session_holds_a_text(before: str) -> None:
+    """Entry names, models, errors, keys of inputs, notes, the policy's own words, the run: in all of them."""
+    keys = [PLANTED["aws-access-key"][1], PLANTED["github-token"][1]]
+    whole = open_bundled()
+    session = plant("", whole.at(whole.entries[30].id), before + " ".join(keys))
+    own = find_policy("flue").model_copy(
+        update={"name": "own", "title": "x" * 110 + before + keys[0], "source": f"from {keys[1]}"}
+    )
+    desk = Desk(session, own)
+    desk.answer({"versus": {"policy": "langchain-clear"}})
+    desk.live_again()
+    made = make(desk, policies=["pi"])
+    held, buffers = unpack_page(made.html)
+    told = [made.html, html.unescape(made.html), made.name, *all_texts(held), buffers.decode("latin-1")]
+    everything = "\n".join([*told, repr(made), json.dumps(review(desk))])
+    for key in keys:
+        assert not any(key[at : at + 8] in everything for at in range(4, len(key) - 7))
+
+
+def test_what_comes_together_only_on_the_page_is_taken_out(tmp_path: Path) -> None:
+    """An output in parts is shown as one text, a call as one line of JSON."""
+    token, password = PLANTED["github-token"][1], "tr0ub4dor3x"
+    parts = [{"type": "text", "text": f"is {token[:12]}"}, {"type": "text", "text": f"{token[12:]} it"}]
+    call = {"argv": ["deploy", "--password", password]}
+    contents = [
+        ("user", "deploy it"),
+        ("assistant", [{"type": "tool_use", "id": "t", "name": "Run", "input": call}]),
+        ("user", [{"type": "tool_result", "tool_use_id": "t", "content": parts}]),
+        ("assistant", [{"type": "text", "text": "done"}]),
+    ]
+    rows = [
+        {"type": role, "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": "s",
+         "message": {"role": role, "content": content, "id": f"m{n}"}}
+        for n, (role, content) in enumerate(contents)
+    ]  # fmt: skip
+    path = tmp_path / "s.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    made = make(Desk(open_session(path)), policies=[])
+    texts = "\n".join(all_texts(unpack_page(made.html)[0]))
+    assert password not in texts
+    assert not any(token[at : at + 8] in texts for at in range(4, len(token) - 7))
+    assert {finding.kind for finding in made.findings} == {"github-token", "assigned-value"}
+
+
+def test_what_is_nested_too_deeply_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    deep = '{"a":' * 600 + "1" + "}" * 600
+    said = '{"type": "user", "uuid": "a", "parentUuid": null, "message": {"role": "user", "content": "hi"}}'
+    block = '{"type": "tool_use", "id": "t", "name": "x", "input": ' + deep + "}"
+    row = '{"type": "assistant", "uuid": "b", "parentUuid": "a", "message": {"id": "m", "role": "assistant", '
+    path = tmp_path / "deep.jsonl"
+    path.write_text(f'{said}\n{row}"content": [{block}]}}}}')
+    desk = Desk(open_session(path))
+    desk.answer({})
+    with pytest.raises(RedactionError, match="nested too deeply"):
+        make(desk, policies=[])
+    assert "nested too deeply" in desk.reply({"type": "review", "id": 1})["sentence"]
+
+
+def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(desk: Desk) -> None:
+    made = make(desk, policies=[])
+    (still,) = re.findall(r"<noscript>(.*?)</noscript>", made.html, re.S)
+    assert "This page works with scripts" in still
+    assert all(html.escape(note) in still for note in made.notes)
+    assert any("redacted" in note for note in made.notes)
 
 
 def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ HARMLESS = (
     "toolu_01FjK2abcDEFghiJKLmnoPQR and msg_01ABCdefGHIjklMNOpqrSTU",
     "/home/user/x /Users/runner/work /home/ubuntu",
     "icon@2x.png",
+    r"def f():\n@pytest.mark.skip\ndef g()",
     "token: string, tokenizer=cl100k_base, token = user.token2, session_key: sha256",
     "password: getpass.getpass(prompt='x1') and --password-stdin, secret_key=/etc/keys/one2.pem",
     'if "-----BEGIN PRIVATE KEY-----" in text: raise ValueError("no keys 1234567890")',
@@ -111,6 +112,7 @@ SPELT = {
     "in a key cut short before a line of dashes": (f"{KEY[:60]}\n-----\nnext", "MIIEpAIBAAKCAQEA7"),
     "in a numbered key": ("1→-----BEGIN PRIVATE KEY-----\n2→{}\n3→", "MIIEpAIBAAKCAQEA7q1w2e3r4t5"),
     "in a home behind a break that is spelt out": (r"total\n/Users/annlee42/x", "annlee42"),
+    "an address behind a break that is spelt out": (r"from\n{} to", "ann.lee@lighthouse.org"),
     "in a home under another system": ("/mnt/c/Users/annlee42/x", "annlee42"),
     "in a home in an address": ("vscode://file%2FUsers%2Fannlee42%2Fx", "annlee42"),
 }

@@ -16,7 +16,8 @@ from inspector.desk import Desk
 from inspector.ledger import count_tokens
 from inspector.palette import NEUTRALS
 from inspector.session import Session
-from inspector.still import Snapshot, Still, draw_still, show_still, tabulate
+from inspector.still import Snapshot, draw_still, show_still, tabulate
+from inspector.strips import Still
 from inspector.view import Picture
 from inspector.widgets import Workbench
 from tests.strategies import sessions
@@ -45,6 +46,16 @@ def test_the_widget_shows_a_picture_where_there_are_no_widgets(workbench: Workbe
 
 def test_the_same_workbench_has_the_same_picture_on_every_run(workbench: Workbench) -> None:
     assert Workbench(open_bundled(), "flue").snapshot().html == workbench.snapshot().html
+
+
+def test_a_picture_is_xml_whatever_a_session_calls_its_model() -> None:
+    """Characters that no XML may hold would leave a reader with a broken picture."""
+    session = open_bundled()
+    odd = session.model_copy(update={"model": "m\x00<b>&\ufffe\uffff\ud800\u202e"})
+    scene, plan = draw(odd)
+    scene[0]["facts"].append("\ufffe <script>")
+    root = ET.fromstring(draw_still(scene, plan))
+    assert "<script>" in "".join(root.itertext())
 
 
 def test_table_and_picture_tell_the_plans_own_figures(workbench: Workbench) -> None:

@@ -441,3 +441,77 @@ test("a block stays chosen when the same moment is drawn anew", async () => {
   expect(find("block").textContent).toContain("turn 2 · user");
   expect(document.body.textContent).toContain("tokens: exact");
 });
+
+test("the keys zoom around the cut as the buttons do", async () => {
+  await open();
+  const zoomed = async (act: () => void) => {
+    press("0");
+    await frames();
+    act();
+    await frames();
+    return document.querySelector<HTMLElement>(".ci-zoom")?.title;
+  };
+  const button = document.querySelector<HTMLElement>('[aria-label="Zoom in"]') as HTMLElement;
+  expect(await zoomed(() => press("+"))).toBe(await zoomed(() => button.click()));
+});
+
+test("a plain key is none of JupyterLab's, whatever has the focus; saving is", async () => {
+  await open();
+  const shielded = (target: Element, key: string, options: KeyboardEventInit = {}) => {
+    press(key, options, target);
+    return target.hasAttribute("data-lm-suppress-shortcuts");
+  };
+  for (const target of [root(), slider(), find("search"), find("mode-teach")]) {
+    expect(["a", "x", "d", "M", "Escape", "Enter"].map(key => shielded(target, key))).not.toContain(false);
+    expect(shielded(target, "s", { ctrlKey: true })).toBe(false);
+    expect(shielded(target, "C", { ctrlKey: true, shiftKey: true })).toBe(false);
+    expect(shielded(target, "z", { ctrlKey: true })).toBe(true);
+  }
+  press("a");
+  press("s", { ctrlKey: true }, slider());
+  expect(document.querySelector("[data-lm-suppress-shortcuts]")).toBeNull();
+});
+
+test("a value that Python refused itself does not swallow its next change", async () => {
+  const host = await open();
+  host.receive({ versus: { policy: "nope" } });
+  host.receive({ versus: {}, _error: "no such policy" });
+  await frames();
+  host.receive({ versus: { policy: "nope" }, _error: "no such policy at all" });
+  host.receive({ versus: {} });
+  await frames();
+  host.receive({ policy: "other" });
+  host.receive(plan({ seq: 0, policy: "other" }));
+  await frames();
+  expect(find("undo").title).toBe("Undo the change of the policy (z)");
+});
+
+test("a file that grows is no edit, and undoing one does not leave its end", async () => {
+  const host = await open({ at: "m1" });
+  press("j");
+  await frames();
+  press("p");
+  host.receive(plan({ seq: 1, pins: ["e0/0"] }));
+  await frames();
+  const overview = { ...wire.overview, steps: wire.overview.steps + 1 };
+  const columns = wire.columns.filter(({ name }) => !name.startsWith("overview_"));
+  host.receive({ at: "m2", _scene: { ...wire, overview, columns } as typeof wire });
+  await frames();
+  expect(find("undo").title).toBe("Undo the change of a pin (z)");
+  press("z");
+  expect([host.get("at"), host.get("pins")]).toEqual(["m2", []]);
+});
+
+test("a kernel that has gone is told in a sentence", async () => {
+  const host = await open();
+  Object.assign(host, {
+    send() {
+      throw new Error("Cannot send");
+    },
+  });
+  const search = find("search") as HTMLInputElement;
+  search.value = "word";
+  press("Enter", {}, search);
+  await frames();
+  expect(find("found-note").textContent).toContain("run the cell again");
+});

@@ -275,7 +275,9 @@ test("Escape takes a drag back for good: a hand that is still down moves nothing
   const grip = slider();
   Object.assign(grip, { setPointerCapture() {}, releasePointerCapture() {} });
   const point = (type: string, clientX: number) =>
-    grip.dispatchEvent(new PointerEvent(type, { button: 0, buttons: 1, pointerId: 1, clientX, bubbles: true }));
+    grip.dispatchEvent(
+      new PointerEvent(type, { button: 0, buttons: 1, pointerId: 1, clientX, bubbles: true }),
+    );
   const before = grip.getAttribute("aria-valuenow");
   point("pointerdown", 0);
   point("pointermove", 5000);

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.lab import Lab, Watch, open_notebook, run_all, screenshot, set_theme
+from tests.browser.test_axe import find_violations
 from tests.browser.test_workbench import ask, wait_for_python
 
 OPEN = "import inspector, json; session = inspector.open_bundled(); wb = inspector.Workbench(session); wb"
@@ -166,11 +167,10 @@ def test_a_shortened_block_shows_what_is_gone_and_what_is_new(notebook: Page, la
     page = notebook
     edit(page, "stud-wiki-deterministic")
     row = held(page, "next(iter(wb.plan.outcome.blocks))")
-    page.evaluate("row => document.querySelector(`[data-row='${row}']`)?.click()", row)
     page.locator(f"[data-row='{row}']").click()
-    if page.get_by_test_id("textdiff").count() == 0:
-        page.locator(f"[data-row='{row}']").click()
+    page.get_by_test_id("show-text").click()
     text = page.get_by_test_id("textdiff")
+    text.wait_for()
     pieces = held(page, f"inspector.closeup.describe_body(wb.plan, {row})['diff']")
     gone, new = (
         [words for kind, words in pieces if kind == "gone"],
@@ -203,6 +203,20 @@ def test_the_flow_adds_up_and_reads_as_the_gauge_does(notebook: Page) -> None:
         assert [sum(a for a, _ in pairs), sum(b for _, b in pairs)] == totals
         title = page.get_by_test_id(gauge).get_attribute("title") or ""
         assert number(title.split(" tokens")[0]) == totals[1]
+
+
+def test_axe_finds_nothing_in_a_comparison(notebook: Page) -> None:
+    page = notebook
+    edit(page, "stud-wiki-deterministic")
+    row = held(page, "next(iter(wb.plan.outcome.blocks))")
+    choose(page, ":recorded")
+    page.locator(f"[data-row='{row}']").click()
+    page.get_by_test_id("show-text").click()
+    page.get_by_test_id("textdiff").wait_for()
+    for dark in (False, True):
+        set_theme(page, dark=dark)
+        assert find_violations(page) == []
+    set_theme(page, dark=False)
 
 
 def test_pictures_of_the_comparison(notebook: Page, lab: Lab, watch: Watch) -> None:

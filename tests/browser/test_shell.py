@@ -330,3 +330,23 @@ def test_each_mode_fits_wide_and_narrow_light_and_dark(lab_page: Page, mode: str
             screenshot(page, f"shell-{mode}-{name}-{'dark' if dark else 'light'}", ".ci")
     set_theme(page, dark=False)
     page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_the_notebook_is_safe_from_a_key_that_means_nothing_here(lab_page: Page) -> None:
+    page = lab_page
+    page.evaluate(
+        "() => { window.done = []; const { commands } = window.jupyterapp;"
+        "commands.commandExecuted.connect((_, { id }) => window.done.push(id)) }"
+    )
+    # In command mode a inserts a cell, x cuts one and d d deletes one, whatever has the focus within a cell.
+    for focused in ("cut-handle", "mode-explore", "open-help"):
+        page.get_by_test_id(focused).focus()
+        keys(page, "a", "x", "d", "d", "v", "Shift+M", "1", "Shift+Enter")
+        expect(page.get_by_test_id(focused)).to_be_focused()
+    assert page.evaluate("() => window.done.filter(id => id.startsWith('notebook:'))") == []
+    # Saving is JupyterLab's wherever the focus is.
+    for focused in ("cut-handle", "search"):
+        page.get_by_test_id(focused).focus()
+        page.evaluate("() => { window.done = [] }")
+        keys(page, "ControlOrMeta+s")
+        page.wait_for_function("() => window.done.includes('docmanager:save')")

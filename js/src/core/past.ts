@@ -21,13 +21,14 @@ export class Past {
 
   constructor(private now: Edit) {}
 
-  /** A new state: one step. */
-  record(next: Edit): void {
-    if (same(this.now, next)) return;
+  /** A new state: one step. False where nothing is new. */
+  record(next: Edit): boolean {
+    if (same(this.now, next)) return false;
     this.before.push(this.now);
     if (this.before.length > MOST) this.before.shift();
     this.after = [];
     this.now = next;
+    return true;
   }
 
   /** What the last step came to: what Python set along with it belongs to it, and one that Python refused is none. */
@@ -35,6 +36,15 @@ export class Past {
     if (same(this.now, next)) return;
     const last = this.before.at(-1);
     if (last !== undefined && same(last, next)) this.before.pop();
+    this.now = next;
+  }
+
+  /** The file has grown, and the moment with it: every state that stood there stands at the new end. */
+  follow(next: Edit): void {
+    const { at } = this.now;
+    const moved = (state: Edit): Edit => (state.at === at ? { ...state, at: next.at } : state);
+    this.before.splice(0, this.before.length, ...this.before.map(moved));
+    this.after = this.after.map(moved);
     this.now = next;
   }
 

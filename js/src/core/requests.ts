@@ -57,12 +57,15 @@ export class Requests {
     const id = `${this.view}-${this.count++}`;
     const patience = (LONG as Partial<Record<string, number>>)[type] ?? PATIENCE;
     return new Promise<Replies[T]>((resolve, reject) => {
-      const timer = setTimeout(
-        () => this.settle(id)?.reject(new Error(this.host.silence ?? SILENCE)),
-        patience,
-      );
+      const giveUp = () => this.settle(id)?.reject(new Error(this.host.silence ?? SILENCE));
+      const timer = setTimeout(giveUp, patience);
       this.waiting.set(id, { resolve: reply => resolve(reply as Replies[T]), reject, timer });
-      this.host.send({ type, id, ...question });
+      try {
+        this.host.send({ type, id, ...question });
+      } catch {
+        // A kernel that has gone takes nothing at all.
+        giveUp();
+      }
     });
   }
 

@@ -127,6 +127,7 @@ export const makeActions = (
   deck.hooks.arrive = finding.arrive;
   deck.hooks.follow = finding.follow;
   deck.hooks.forget = teaching.forget;
+  deck.hooks.leave = finding.dispose;
 
   const travel = (state: ReturnType<Deck["past"]["undo"]>) => state !== undefined && change(state);
   return actions;

@@ -92,8 +92,7 @@ export const makeBench = (views: Named, actions: Actions, help: HTMLElement): Be
   const blank = h("div", { class: "ci-blank", role: "status" }, h("b", {}, title), h("p", {}, sentence));
   const root = h(
     "div",
-    // JupyterLab takes keys before anything in a cell hears them, unless the cell asks it not to.
-    { class: "ci", "data-lm-suppress-shortcuts": "true", tabindex: -1 },
+    { class: "ci", tabindex: -1 },
     ...[progress.node, alert, waiting, blank, bench, said, help],
   );
   let hasViews = false;

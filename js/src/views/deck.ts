@@ -44,6 +44,8 @@ export class Deck {
     follow: () => {},
     /** A lesson is over. */
     forget: () => {},
+    /** The workbench is being put away. */
+    leave: () => {},
   };
   private readonly parts = new Set<Part>();
   private frame = 0;
@@ -107,14 +109,22 @@ export class Deck {
     this.redraw(...parts);
   }
 
-  /** Keeps the choices for undo: as a step of their own, or as what the last one came to. */
-  remember(answer: boolean, cut?: string): void {
-    if (this.picture?.dragging) return;
+  /** Keeps the choices for undo: as what the last step came to, or as one of their own; true where that is new. */
+  remember(answer: boolean, cut?: string): boolean {
+    if (this.picture?.dragging) return false;
     const now = { ...this.edit(), ...(cut === undefined ? {} : { cut }) };
+    const isNew = !answer && this.past.record(now);
     if (answer) this.past.amend(now);
-    else this.past.record(now);
-    if (this.picture === undefined) return;
+    if (this.picture === undefined) return isNew;
     this.picture.past = this.past.names;
+    this.redraw("past");
+    return isNew;
+  }
+
+  /** The session itself has changed, which is no edit of anyone's. */
+  follow(): void {
+    this.past.follow(this.edit());
+    if (this.picture !== undefined) this.picture.past = this.past.names;
     this.redraw("past");
   }
 
@@ -134,6 +144,7 @@ export class Deck {
   }
 
   dispose(): void {
+    this.hooks.leave();
     cancelAnimationFrame(this.frame);
     clearTimeout(this.patience);
     this.requests.dispose();

@@ -11,8 +11,9 @@ import {
 } from "../core/folding";
 import { turnOfRow } from "../core/state";
 import { makeBodies } from "./bodies";
-import { h, makeId, setAttributes, setText } from "./dom";
-import { drawColumns, drawCut, drawFold, drawRow, sayDifference } from "./faterow";
+import { h, makeId, setAttributes } from "./dom";
+import { makeFateHead } from "./fatehead";
+import { drawCut, drawFold, drawRow } from "./faterow";
 import { makeLabels } from "./labels";
 import type { Actions, Picture, View } from "./picture";
 import { makeScroller } from "./scroller";
@@ -25,21 +26,7 @@ export interface Fates extends View {
 }
 
 export const makeFates = (actions: Actions): Fates => {
-  const title = document.createTextNode(ONE);
-  const differing = h("span", { "data-testid": "differing" });
-  const makeStep = (way: 1 | -1, words: string, label: string) => {
-    const button = h(
-      "button",
-      { type: "button", class: "ci-link", "aria-label": label, title: label },
-      words,
-    );
-    button.addEventListener("click", () => step(way));
-    return button;
-  };
-  const steps = [
-    makeStep(-1, "previous", "Previous difference (N)"),
-    makeStep(1, "next", "Next difference (n)"),
-  ];
+  const head = makeFateHead(way => step(way));
   const base = makeId("item");
   /** Rows whose folds are open, and rows (or cuts) whose texts are. */
   const unfolded = new Set<number>();
@@ -56,10 +43,9 @@ export const makeFates = (actions: Actions): Fates => {
   const refresh = () => scroller.show(items.length);
   const labels = makeLabels(actions.requests, refresh);
   const bodies = makeBodies(actions.requests, refresh);
-  const head = h("div", { role: "row", class: "ci-row ci-columns" });
   const scroller = makeScroller({
     height: ROW,
-    head,
+    head: head.columns,
     keyOf: index => keyOf(items[index] as Item, expanded),
     draw(index) {
       const item = items[index] as Item;
@@ -79,7 +65,6 @@ export const makeFates = (actions: Actions): Fates => {
   setAttributes(grid, {
     role: "treegrid",
     tabindex: 0,
-    "aria-label": ONE,
   });
 
   const drawLine = (picture: Picture, item: Item, index: number): HTMLElement => {
@@ -92,15 +77,6 @@ export const makeFates = (actions: Actions): Fates => {
     return drawRow(sight, item.row, labels.get(item.row), isOpen(item, expanded), newTurn);
   };
 
-  /** What the list is called and what its columns are depends on whether there is a plan B. */
-  const drawHead = ({ other }: Picture) => {
-    const two = other !== null;
-    title.data = two ? TWO : ONE;
-    setAttributes(grid, { "aria-label": two ? TWO : ONE, "aria-colcount": two ? 6 : 5 });
-    node.classList.toggle("ci-two", two);
-    head.replaceChildren(...drawColumns(two, other?.label ?? other?.policyTitle ?? ""));
-  };
-
   const fold = () => {
     if (shown === undefined) return;
     const { scene, plan, place, other } = shown;
@@ -110,10 +86,7 @@ export const makeFates = (actions: Actions): Fates => {
     folding = foldRows(scene, plan, place, unfolded, other);
     items = folding.items;
     mark(activeRow < 0 ? Math.min(active, items.length - 1) : itemOfRow(items, activeRow));
-    const { words, title: told } = sayDifference(scene, folding.compared, folding.differing, folding.delta);
-    setText(differing, words);
-    setAttributes(differing, { title: told });
-    for (const button of steps) button.disabled = folding.differing === 0;
+    head.count(scene, folding);
     setAttributes(grid, { "aria-rowcount": items.length });
     drawnAt = performance.now();
     const anchor = held && heldRow >= 0 ? { ...held, index: itemOfRow(items, heldRow) } : undefined;
@@ -182,7 +155,7 @@ export const makeFates = (actions: Actions): Fates => {
   const node = h(
     "section",
     { class: "ci-panel ci-fates", "data-testid": "fates", "aria-label": "Blocks" },
-    h("h3", {}, title, h("span", { class: "ci-count" }, differing, ...steps)),
+    head.heading,
     grid,
   );
 
@@ -204,7 +177,7 @@ export const makeFates = (actions: Actions): Fates => {
       const news = parts.has("scene") || parts.has("fates") || parts.has("other");
       if (news || asked !== answered) bodies.clear();
       answered = asked;
-      if (parts.has("scene") || parts.has("other")) drawHead(picture);
+      if (parts.has("scene") || parts.has("other")) node.classList.toggle("ci-two", head.name(picture, grid));
       if (news || parts.has("size")) fold();
       else if (parts.has("place")) {
         // The list follows a moving hand ten times a second; the frame belongs to the handle.
@@ -226,9 +199,6 @@ export const makeFates = (actions: Actions): Fates => {
     },
   };
 };
-
-const ONE = "Before → after";
-const TWO = "Plan A | plan B";
 
 const KEYS: Record<string, number | "toggle" | "open" | "close" | "next" | "previous"> = {
   ArrowDown: 1,

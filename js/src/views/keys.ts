@@ -8,6 +8,25 @@ const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable=t
 /** What a press of Enter or an arrow means already. */
 const PRESSED =
   "button, summary, a, [role=slider], [role=grid], [role=treegrid], [role=listbox], [role=radio]";
+/** JupyterLab takes no key of an element that bears this, nor of what is in it; it must be the very one with the focus. */
+const OURS = "data-lm-suppress-shortcuts";
+/** What ctrl or cmd does to text. */
+const EDITING = /^([acvxyz]|Arrow.*|Home|End|Enter|Backspace|Delete)$/;
+
+/** Plain keys never reach the notebook, where "x" cuts the cell; saving and the command palette stay JupyterLab's. */
+const makeShield = (root: HTMLElement) => {
+  let bearer: Element | undefined;
+  return (event: KeyboardEvent) => {
+    const [target] = event.composedPath();
+    bearer?.removeAttribute(OURS);
+    if (!(target instanceof Element) || !root.contains(target)) return;
+    const plain = !(event.ctrlKey || event.metaKey || event.altKey);
+    const known = KEYS.some(({ keys }) => keys.includes(nameKey(event)));
+    if (!plain && !known && !EDITING.test(event.key)) return;
+    bearer = target;
+    target.setAttribute(OURS, "true");
+  };
+};
 
 export const listenKeys = (
   root: HTMLElement,
@@ -40,9 +59,13 @@ export const listenKeys = (
       openHelp: views.help,
     });
   };
+  // JupyterLab listens on the document, on some pages before anything in a cell hears of a key.
+  const shield = makeShield(root);
+  window.addEventListener("keydown", shield, true);
   root.addEventListener("keydown", onKey);
   root.addEventListener("keydown", onKey, true);
   return () => {
+    window.removeEventListener("keydown", shield, true);
     root.removeEventListener("keydown", onKey);
     root.removeEventListener("keydown", onKey, true);
   };

@@ -1,10 +1,11 @@
 // One table: every key of the workbench, what it says of itself in the help, and what it does.
 import { nextLegal, previousLegal } from "../core/cuts";
 import { nextMode } from "../core/modes";
-import { pressKey } from "../core/range";
+import { zoomAround } from "../core/range";
 import { refOf } from "../core/refs";
 import { rowOfDifference, rowOfTurn } from "../core/seek";
 import type { Actions, Picture } from "./picture";
+import { middle } from "./zoom";
 
 /** What a key works on. `at` is true where the key was pressed on the cut itself. */
 export interface Reach {
@@ -96,13 +97,11 @@ const nudge =
     actions.slideCut(next, false);
   };
 
-/** What `pressKey` makes of a key, wherever the focus is. */
+/** As the buttons do, wherever the focus is. */
 const zoom =
-  (key: string) =>
-  ({ picture: { range, scene }, actions }: Reach) => {
-    const next = pressKey(range, scene.steps, key, false);
-    if (next !== undefined) actions.brush(...(next as [number, number]));
-  };
+  (factor: number) =>
+  ({ picture, actions }: Reach) =>
+    actions.brush(...zoomAround(picture.range, picture.scene.steps, middle(picture), factor));
 
 const slide =
   (way: Way) =>
@@ -139,10 +138,16 @@ export const KEYS: readonly Key[] = [
     shown: "+",
     help: "nearer: fewer steps, wider (or ctrl and the wheel)",
     group: "Look",
-    act: zoom("+"),
+    act: zoom(0.5),
   },
-  { keys: ["-"], shown: "−", help: "farther", group: "Look", act: zoom("-") },
-  { keys: ["0"], shown: "0", help: "all steps", group: "Look", act: zoom("0") },
+  { keys: ["-"], shown: "−", help: "farther", group: "Look", act: zoom(2) },
+  {
+    keys: ["0"],
+    shown: "0",
+    help: "all steps",
+    group: "Look",
+    act: ({ actions }) => actions.brush(0, Number.POSITIVE_INFINITY),
+  },
   { keys: ["c"], shown: "c", help: "take the cut", group: "Plan", act: reach => reach.focusCut() },
   { keys: ["ArrowRight"], shown: "→", help: "move the cut on", group: "Plan", act: slide(1) },
   { keys: ["ArrowLeft"], shown: "←", help: "move the cut back", group: "Plan", act: slide(-1) },

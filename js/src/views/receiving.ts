@@ -116,11 +116,16 @@ export const makeReceiving = (deck: Deck, bench: Bench) => {
     deck.refresh("mode", "size", "row");
   };
 
+  /** The file is longer than what is on the screen. */
+  const hasGrown = ({ overview }: Scene) =>
+    (host.get("_scene") as Partial<Scene> | null)?.overview?.steps !== overview.steps;
+
   /** Python changed a choice: a step of the past, unless it came with the answer to one of ours. */
   const receiveChoice = () => {
     if (deck.picture === undefined || sync.isOurs) return;
-    deck.remember(deck.asked);
-    deck.asked = true;
+    if (hasGrown(deck.picture.scene)) return deck.follow();
+    // A value that Python refused is back where it was, and no answer follows.
+    deck.asked = deck.remember(deck.asked) || deck.asked;
   };
 
   /** What Python sends may not fit together; that too is told as a sentence. */

@@ -53,8 +53,10 @@ export const makeVersus = (actions: Actions): View => {
           ),
         );
       }
-      setText(notes, other.notes.join(" "));
-      setShown(notes, other.notes.length > 0);
+      // A policy that makes no cut may say the same in a note.
+      const more = other.notes.filter(note => note !== other.cut.sentence);
+      setText(notes, more.join(" "));
+      setShown(notes, more.length > 0);
       setText(code, other.recipe);
     },
   };
@@ -67,7 +69,9 @@ const drawSums = (node: HTMLElement, { plan, place, other }: Picture) => {
   const change = theirs - mine;
   setText(
     node,
-    mine < 0 ? `leaves ${exact(theirs)}` : `leaves ${exact(theirs)}, ${signed(change)} against A`,
+    mine < 0
+      ? `leaves ${exact(theirs)}`
+      : `leaves ${exact(theirs)}, ${change === 0 ? "the same as A" : `${signed(change)} against A`}`,
   );
   setAttributes(node, { title: mine < 0 ? undefined : `A leaves ${exact(mine)}: ${exact(change)}` });
 };

@@ -70,8 +70,8 @@ export const makeZoom = (actions: Actions): Zoom => {
   };
 };
 
-/** What a button zooms around: the cut while it is in sight, else the middle. */
-const middle = ({ axis, place, range: [first, end] }: Picture): number => {
+/** What a button or a key zooms around: the cut while it is in sight, else the middle. */
+export const middle = ({ axis, place, range: [first, end] }: Picture): number => {
   const x = axis.placeX[place] as number;
   return x >= 0 && x <= axis.width && axis.step > 0 ? first + x / axis.step : (first + end) / 2;
 };
