@@ -502,6 +502,21 @@ test("a file that grows is no edit, and undoing one does not leave its end", asy
   expect([host.get("at"), host.get("pins")]).toEqual(["m2", []]);
 });
 
+test("a file that grows past a pin leaves nothing to undo", async () => {
+  const host = await open({ at: "m1" });
+  press("j");
+  await frames();
+  press("p");
+  host.receive(plan({ seq: 1, pins: ["e0/0"] }));
+  await frames();
+  const overview = { ...wire.overview, steps: wire.overview.steps + 1 };
+  const columns = wire.columns.filter(({ name }) => !name.startsWith("overview_"));
+  const _error = "The session has grown past 1 pin that was set.";
+  host.receive({ _error, at: "m2", pins: [], _scene: { ...wire, overview, columns } as typeof wire });
+  await frames();
+  expect(find("undo").title).toBe("Nothing to undo (z)");
+});
+
 test("a kernel that has gone is told in a sentence", async () => {
   const host = await open();
   Object.assign(host, {

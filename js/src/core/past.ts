@@ -45,7 +45,8 @@ export class Past {
     const moved = (state: Edit): Edit => (state.at === at ? { ...state, at: next.at } : state);
     this.before.splice(0, this.before.length, ...this.before.map(moved));
     this.after = this.after.map(moved);
-    this.now = next;
+    // What the file has grown past is set no longer, so there may be nothing left to undo.
+    this.amend(next);
   }
 
   undo(): Edit | undefined {

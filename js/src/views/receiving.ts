@@ -88,6 +88,7 @@ export const makeReceiving = (deck: Deck, bench: Bench) => {
     const sentence = host.get("_error") ?? "";
     bench.complain(sentence);
     if (sentence === "" || picture === undefined) return;
+    if (hasGrown(picture.scene)) deck.follow();
     // What was asked did not come about, so the screen goes back to what Python last planned.
     if (!picture.dragging) picture.place = clampPlace(picture.plan.cut.place, picture.scene);
     Object.assign(picture, deck.choices());
