@@ -58,6 +58,7 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("views/faterow.ts", ".startsWith()"): "our own label of an unknown rule",
     ("views/help.ts", ".split()"): "our own table of keys",
     ("views/keys.ts", "/Enter|Arrow/"): "the name of a key",
+    ("views/keys.ts", "/^([acvxyz]|Arrow.*|Home|End|Enter|Backspace|Delete)$/"): "the name of a key",
     ("views/keytable.ts", ".startsWith()"): "the name of a key",
     ("views/rules.ts", ".split()"): "puts a rule's controls into its sentence, which is ours",
     ("views/rules.ts", "/(\\{\\w+\\})/"): "puts a rule's controls into its sentence, which is ours",

@@ -90,7 +90,7 @@ const KEYS = [
   ["", "Home End", "first, last"],
   ["on the lanes", "← → ↑ ↓", "step, section"],
   ["in the list", "↑ ↓ Enter", "row, its text"],
-  ["", "n N", "next, previous difference"],
+  ["", "n N", "differences"],
 ] as const;
 
 const explain = (): HTMLElement[] => [
