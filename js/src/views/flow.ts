@@ -95,7 +95,7 @@ const piecesOf = (scene: Scene, flow: Flow): Piece[] => {
   });
   return [
     fixed("head", "head", flow.head),
-    fixed("beyond the file", "unexplained", flow.hidden),
+    fixed("unexplained", "unexplained", flow.hidden),
     ...parts.filter(({ after }) => after > 0),
     ...parts.filter(({ after }) => after === 0),
     { name: "summary", look: "summarised", before: 0, after: flow.summary },
