@@ -112,7 +112,8 @@ class Index:
                     return tuple(self.refs[row] for row in inside), Mention(folder + "/", True)
             return None if found is None else (tuple(self.refs[r] for r in runs[found.words]), found)
         for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
-            mine = [row for row in self.words.get(longest, ()) if rows[row]]
+            # What holds no word at all, such as a lone "🚀", is looked for in every block.
+            mine = [row for row in (self.words.get(longest, ()) if longest else self.refs) if rows[row]]
             refs = tuple(self.refs[row] for row in mine if has_words(self._flat(row), wording))
             if refs:
                 return refs, Mention(wording, True)

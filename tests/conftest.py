@@ -24,9 +24,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if collection_path.suffix == ".py" and not collection_path.name.startswith("test_") else None
 
 
-@pytest.fixture(autouse=True)
-def forget_own_rules() -> Iterator[None]:
-    """Rules and policies that a test adds are forgotten after it."""
+def _forget() -> Iterator[None]:
     from inspector import policies, rules
 
     before = [dict(own) for own in (rules._own, policies._own)]
@@ -34,3 +32,15 @@ def forget_own_rules() -> Iterator[None]:
     for own, kept in zip((rules._own, policies._own), before, strict=True):
         own.clear()
         own.update(kept)  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def forget_own_rules() -> Iterator[None]:
+    """Rules and policies that a test adds are forgotten after it."""
+    yield from _forget()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def forget_own_rules_of_a_module() -> Iterator[None]:
+    """And those that a module's fixtures add, after the module."""
+    yield from _forget()

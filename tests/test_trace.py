@@ -214,6 +214,15 @@ def test_a_block_that_stays_leaves_its_facts_verbatim() -> None:
     assert (traced.fate, traced.stands) == ("verbatim", (BlockRef("e2", 0),))
 
 
+def test_a_fact_without_a_word_in_it_is_found_too() -> None:
+    launch = ToolCall(id="c1", name="bash", input={"command": "🚀 💻"})
+    done = ToolOutput(call_id="c1", name="bash", parts=(Text(text="done"),))
+    calls = (Entry(id="", role="assistant", blocks=(launch,)), Entry(id="", role="tool", blocks=(done,)))
+    session = build(user("go"), *calls, say(), user("now 🚀 💻 again"), say())
+    traced = one_turn_kept(session)["🚀 💻"]
+    assert (traced.fate, traced.stands) == ("verbatim", (BlockRef("e4", 0),))
+
+
 def test_a_stand_in_that_names_it_restates_it() -> None:
     session = build(user("look into src/auth.py please"), say(), user("thanks"), say())
     traced = one_turn_kept(session)["src/auth.py"]
