@@ -228,9 +228,11 @@ def test_a_hostile_transcript_is_shown_as_text(page: Page, lab: Lab, watch: Watc
         fold.click()
     rows = page.get_by_test_id("fate-row")
     rows.first.scroll_into_view_if_needed()
-    for index in range(min(rows.count(), 3)):
-        rows.nth(index).click()
-        page.wait_for_timeout(150)
+    for index in range(3):
+        # An opened text may push the rows after it out of the list's window.
+        if index < rows.count():
+            rows.nth(index).click()
+            page.wait_for_timeout(150)
     expect(page.locator(".ci")).to_contain_text("<script>window.__hit = 1</script>")
     assert page.evaluate("() => window.__hit") is None
     assert page.locator(".ci script, .ci img, .ci a[href]").count() == 0
