@@ -27,11 +27,13 @@ from inspector import (
     open_bundled,
     replay,
 )
-from inspector.figures import STAYS, draw_figure, find_flows, find_fullest, make_template, plain, sum_sections
+from inspector.figures import STAYS, draw_figure, find_flows, sum_sections
 from inspector.flow import trace_flow
 from inspector.history import trace_history
 from inspector.palette import HUES, NEUTRALS
 from inspector.plan import Plan
+from inspector.plotting import make_template, plain
+from inspector.sawtooth import find_fullest
 from inspector.table import FATES
 from inspector.view import ALL_SECTIONS
 

@@ -32,7 +32,10 @@ FLOORS: tuple[str, ...] = (
         "review replays run life bundled story against attempts chronicle compactor gateway harness inflight "
         "keeper world comparison"
     ),
-    "view closeup runview desk wishes lesson recorded sidelanes flow figures strips still page answers",
+    (
+        "view closeup runview desk wishes lesson recorded sidelanes flow figures plotting sawtooth strips "
+        "still page answers"
+    ),
     "disk claude corpus widgets server comms export cli magic tail background clerk tenants",
     "__init__",
 )
