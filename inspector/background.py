@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from .desk import Tell
 from .errors import Stopped
+from .printable import printable
 
 T = TypeVar("T")
 
+Reply = dict[str, Any]
+Answer = Callable[[Reply], None]
+
 OFTEN = 0.2
 """Seconds between two words about progress, at least."""
+GONE = "The workbench was closed before this was found out."
 
 
 @dataclass(eq=False)
 class Errand:
     """What is to be done, and to whom its result or its failure goes.
 
-    Neither is told once it is stopped; one that is stopped in that very moment may still be.
+    Neither is told once it is stopped; one that is stopped in that very moment may still be. `what` is shown
+    while it is done; nothing is for "".
     """
 
     kind: str
@@ -45,7 +52,7 @@ class Errands:
         self._change = threading.Condition()
         self._waiting: list[Errand] = []
         self._now: Errand | None = None
-        self._begun = self._running = self._closed = False
+        self._begun = self._running = self._closed = self._shown = False
 
     def send(
         self,
@@ -125,7 +132,8 @@ class Errands:
             self._do(self._now)
             with self._change:
                 more = bool(self._waiting)
-            if not more:
+            if not more and self._shown:
+                self._shown = False
                 self._say({})
 
     def _do(self, errand: Errand) -> None:
@@ -135,8 +143,8 @@ class Errands:
             nonlocal told
             if errand.stopped:
                 raise Stopped
-            if time.monotonic() - told >= OFTEN:
-                told = time.monotonic()
+            if errand.what and time.monotonic() - told >= OFTEN:
+                told, self._shown = time.monotonic(), True
                 share = None if done is None else round(done, 3)
                 self._say({"what": errand.what, "done": share, "stoppable": True})
 
@@ -151,6 +159,57 @@ class Errands:
             # Nobody else would hear of it.
             if not errand.stopped:
                 errand.sorry(error)
+
+
+class Questions:
+    """Questions that may take long, answered one after another.
+
+    Each gets one answer, in the thread that found it and with `lock` held: a sentence where it is stopped, or
+    where the document is closed, and then without the lock.
+    """
+
+    def __init__(self, say: Callable[[dict[str, Any]], None], lock: threading.RLock) -> None:
+        self._lock, self._errands, self._closed = lock, Errands(say), False
+        self._open: dict[str, tuple[Reply, Answer]] = {}
+        self._number = 0
+        self.begin, self.wait = self._errands.begin, self._errands.wait
+
+    def ask(self, asked: Reply, answer: Answer, find: Callable[[Reply], Reply], what: str = "") -> None:
+        """Have a question answered by what `find` makes of it; `what` is shown meanwhile."""
+        with self._lock:
+            self._number += 1
+            name = f"question {self._number}"
+            self._open[name] = asked, answer
+
+        def take(reply: Reply) -> None:
+            with self._lock:
+                # It may have been stopped in the very moment it was done.
+                if self._open.pop(name, None) is not None:
+                    answer(reply)
+
+        self._errands.send(
+            name, what, lambda _: find(asked), take, lambda error: self._refuse([name], tell_error(error))
+        )
+        if self._closed:
+            self._refuse([name], GONE)
+
+    def stop(self) -> bool:
+        """Answer all by a sentence; whether there was any."""
+        names = self._errands.stop()
+        self._refuse(names, str(Stopped()))
+        return bool(names)
+
+    def close(self) -> None:
+        """The same once and for all. Waits for nobody."""
+        self._closed = True
+        self._errands.close()
+        self._refuse([*self._open], GONE)
+
+    def _refuse(self, names: Iterable[str], sentence: str) -> None:
+        for name in names:
+            if (found := self._open.pop(name, None)) is not None:
+                asked, answer = found
+                answer({"type": "error", "id": asked.get("id"), "sentence": printable(sentence)})
 
 
 class Pulse:
@@ -169,3 +228,21 @@ class Pulse:
     def _run(self) -> None:
         while not self._end.wait(self._seconds):
             self._beat()
+
+
+def begin_early(work: Callable[[], object]) -> None:
+    """Do in a thread what is going to be needed soon. A failure is left to whoever needs it."""
+
+    def run() -> None:
+        with suppress(Exception):
+            work()
+
+    with suppress(RuntimeError):  # no threads here: it is done when it is needed
+        threading.Thread(target=run, name="compaction-inspector-early", daemon=True).start()
+
+
+def tell_error(error: Exception) -> str:
+    """A sentence for whoever looks at a screen."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}."
+    return printable(str(error) or type(error).__name__)

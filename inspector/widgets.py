@@ -15,8 +15,10 @@ import anywidget
 import traitlets as t
 
 from .assembly import build_context
+from .background import begin_early
 from .clerk import Clerk
 from .context import Context
+from .counters import find_counter
 from .desk import Desk
 from .disk import StrPath, open_session
 from .history import History
@@ -160,7 +162,7 @@ class Workbench(anywidget.AnyWidget):
 
     @property
     def run(self) -> Run | None:
-        """The replay on the screen, if any."""
+        """The replay of what is wanted; None where none was lived, or under another policy or settings."""
         return self._clerk.desk.run
 
     @property
@@ -258,5 +260,13 @@ class Workbench(anywidget.AnyWidget):
 
     def _reply(self, _: Any, content: Any, buffers: Any) -> None:
         """Answer a question of the browser: rows, a body, the summary. An error goes back as a sentence."""
-        if isinstance(content, dict) and (answer := self._clerk.reply(content)) is not None:
-            self.send(answer)
+        if isinstance(content, dict):
+            self._clerk.ask(content, self._answer)
+
+    def _answer(self, reply: dict[str, Any]) -> None:
+        if self.comm is not None and not self._clerk.closed:
+            self.send(reply)
+
+
+# Who imports this opens a session next, and the token tables take some 0.3 s to load, once.
+begin_early(lambda: find_counter("o200k_base").count(["early"]))

@@ -2,7 +2,7 @@
 
 An opening has a fresh kernel, with the package imported, as after any first cell. Times are from the order
 to the frame that shows the result. A frame's work is the page's main thread's processor time, JupyterLab's
-own included, while the hand drags the cut and the kernel is busy with something else. MB are 1,000,000 bytes.
+own included, while the hand drags the cut and the kernel is held still. MB are 1,000,000 bytes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,12 +86,10 @@ def drag(screen: Screen, moves: int) -> None:
 
 
 def measure_drag(screen: Screen) -> Iterator[Gate]:
-    for name, limit, busy in (("no kernel", 16, True), ("with its answers", None, False)):
-        if busy:
-            screen.call("occupy", 20)
-        with screen.trace() as trace:
+    for name, limit, held in (("no kernel", 16, screen.kernel_held), ("with its answers", None, nullcontext)):
+        with held(), screen.trace() as trace:
             drag(screen, PARTS_OF_DRAG)
-        screen.call("release")
+        screen.call("settle")
         median, late, worst = spread(trace.work)
         split = ", ".join(f"{part} {cost:.1f}" for part, cost in trace.costs.items())
         more = f"p95 {late:.1f}, median {median:.1f} ms of {len(trace.work)}; {split}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -93,15 +95,7 @@ TOOLS = """() => {
       while (!(await quiet())) await frame();
       return (await painted()) - window.bench.begun;
     },
-    /** The kernel does something else for so many seconds, or until it is interrupted. */
-    occupy(seconds) {
-      void kernel().requestExecute({ code: `import time; time.sleep(${seconds})`, store_history: false });
-    },
-    async release() {
-      await kernel().interrupt();
-      await kernel().info;
-      await until(settled);
-    },
+    settle: () => until(settled),
     /** Every fold of the list open. */
     async unfold() {
       for (let i = 0; i < 40; i++) {
@@ -163,6 +157,16 @@ class Screen(NamedTuple):
 
     def trace(self) -> Trace:
         return Trace(self.page)
+
+    @contextmanager
+    def kernel_held(self) -> Iterator[None]:
+        """The kernel's process stands still: one that is only busy answers from a second thread."""
+        kernel = int(self.call("run", "print(os.getpid())"))
+        os.kill(kernel, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(kernel, signal.SIGCONT)
 
     def kernel_memory(self) -> tuple[float, float]:
         """Megabytes that the kernel's process holds, and the most it ever held."""

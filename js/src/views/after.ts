@@ -46,6 +46,8 @@ const makeStrip = (id: string) => {
   const name = h("span");
   const total = h("small");
   const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
+  // Words on a canvas of the page ask for the page's style at once; on one outside they do not.
+  const back = h("canvas");
   const stage = h("div", { class: "ci-stage", style: `height: ${STRIP}px` }, canvas);
   const node = h(
     "div",
@@ -65,7 +67,11 @@ const makeStrip = (id: string) => {
       if (renewed || fates === undefined) fates = findMostFates(picture.scene, plan, picture.axis);
       else if (drawn.place === place && drawn.plan === plan) return;
       drawn = { plan, place };
-      drawStrip(canvas, picture, plan, place, fates);
+      drawStrip(back, picture, plan, place, fates);
+      const { axis, palette } = picture;
+      paint(canvas, axis.width, STRIP, palette.ratio, context => {
+        if (back.width > 0) context.drawImage(back, 0, 0, axis.width, STRIP);
+      });
     },
   };
 };

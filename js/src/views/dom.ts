@@ -45,6 +45,17 @@ export const setText = (node: Element, text: string): void => {
   if (node.textContent !== text) node.textContent = text;
 };
 
+/** Makes `wanted` the children of a node; those that stay are not touched. */
+export const putChildren = (parent: Element, wanted: readonly HTMLElement[]): void => {
+  const staying = new Set<Node>(wanted);
+  for (const child of [...parent.childNodes]) if (!staying.has(child)) child.remove();
+  let at = parent.firstChild;
+  for (const node of wanted) {
+    if (node === at) at = at.nextSibling;
+    else parent.insertBefore(node, at);
+  }
+};
+
 export const setShown = (node: HTMLElement, shown: boolean): void => {
   if (node.hidden === shown) node.hidden = !shown;
 };

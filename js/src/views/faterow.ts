@@ -1,5 +1,5 @@
 // How one line of the list looks: a block, a folded run of blocks, or a cut between them.
-import { type CutLine, type Fold, fatesOf } from "../core/folding";
+import { type CutLine, type Fold, fatesOf, type Item } from "../core/folding";
 import { exact, nameTurns, plural, sayPlace, short, signed } from "../core/format";
 import { isUncut, type Scene, turnOfRow } from "../core/state";
 import type { Compared, Side } from "../core/versus";
@@ -14,6 +14,18 @@ export interface Sight {
   picture: Picture;
   compared: Compared;
 }
+
+/** All that `drawRow`, `drawFold` and `drawCut` show of an item of one scene and plan B, in a few signs. */
+export const tellItem = (picture: Picture, compared: Compared, item: Item): string => {
+  if (item.kind === "cut") {
+    const { plan, place, summary } = cutOf(picture, item);
+    return `${sayPlace(picture.scene, plan, place)} ${summary}`;
+  }
+  if (item.kind === "fold")
+    return `${item.to} ${item.before} ${item.after} ${item.same} ${[...item.fates].join(" ")}`;
+  const [left, right] = [compared.left(item.row), compared.right(item.row)];
+  return `${left.fate} ${left.tokens} ${right.fate} ${right.tokens} ${item.row === picture.row}`;
+};
 
 export const drawRow = (
   { picture, compared }: Sight,
@@ -152,11 +164,17 @@ const sayFates = (scene: Scene, { two }: Compared, fold: Fold, turns: number): s
     : `${blocks} ${only.words}`;
 };
 
-export const drawCut = ({ picture, compared }: Sight, { other }: CutLine, open: boolean) => {
-  const { scene } = picture;
+/** The plan that cuts there, where, and the tokens of its summary. */
+const cutOf = (picture: Picture, { other }: CutLine) => {
   const plan = other && picture.other !== null ? picture.other : picture.plan;
   const place = other ? plan.cut.place : picture.place;
-  const summary = isUncut(plan, place) ? 0 : (plan.summaryTokens[place] ?? 0);
+  return { plan, place, summary: isUncut(plan, place) ? 0 : (plan.summaryTokens[place] ?? 0) };
+};
+
+export const drawCut = ({ picture, compared }: Sight, line: CutLine, open: boolean) => {
+  const { other } = line;
+  const { scene } = picture;
+  const { plan, place, summary } = cutOf(picture, line);
   const whose = compared.two ? `${other ? "B" : "A"} · ` : "";
   return h(
     "div",

@@ -13,7 +13,7 @@ import { turnOfRow } from "../core/state";
 import { makeBodies } from "./bodies";
 import { h, makeId, setAttributes } from "./dom";
 import { makeFateHead } from "./fatehead";
-import { drawCut, drawFold, drawRow } from "./faterow";
+import { drawCut, drawFold, drawRow, tellItem } from "./faterow";
 import { makeLabels } from "./labels";
 import type { Actions, Picture, View } from "./picture";
 import { makeScroller } from "./scroller";
@@ -39,6 +39,8 @@ export const makeFates = (actions: Actions): Fates => {
   /** The policy and settings that the texts in hand were made under. */
   let answered = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Another one when what the rows are drawn from is another. */
+  let epoch = 0;
 
   const refresh = () => scroller.show(items.length);
   const labels = makeLabels(actions.requests, refresh);
@@ -50,11 +52,18 @@ export const makeFates = (actions: Actions): Fates => {
     draw(index) {
       const item = items[index] as Item;
       const line = drawLine(shown as Picture, item, index);
-      line.id = `${base}-${index}`;
-      line.classList.toggle("ci-active", index === active);
       if (item.kind === "fold" || !isOpen(item, expanded)) return { node: line, tall: false };
       const body = bodies.draw(shown as Picture, item);
       return { node: h("div", { role: "presentation" }, line, body), tall: true };
+    },
+    tell(index) {
+      const item = items[index] as Item;
+      return `${epoch} ${tellItem(shown as Picture, (folding as Folding).compared, item)} ${tellMore(item, index)}`;
+    },
+    place(node, index) {
+      const line = node.classList.contains("ci-row") ? node : (node.firstElementChild as HTMLElement);
+      setAttributes(line, { id: `${base}-${index}` });
+      line.classList.toggle("ci-active", index === active);
     },
     drawn(first, end) {
       const exists = first <= active && active < end;
@@ -71,10 +80,21 @@ export const makeFates = (actions: Actions): Fates => {
     const sight = { picture, compared: (folding as Folding).compared };
     if (item.kind === "fold") return drawFold(sight, item);
     if (item.kind === "cut") return drawCut(sight, item, isOpen(item, expanded));
+    return drawRow(sight, item.row, labels.get(item.row), isOpen(item, expanded), isNewTurn(item, index));
+  };
+
+  const isNewTurn = (item: Row, index: number): boolean => {
+    const { scene } = shown as Picture;
     const above = items[index - 1];
-    const turn = turnOfRow(picture.scene, item.row);
-    const newTurn = above?.kind !== "row" || turnOfRow(picture.scene, above.row) !== turn;
-    return drawRow(sight, item.row, labels.get(item.row), isOpen(item, expanded), newTurn);
+    return above?.kind !== "row" || turnOfRow(scene, above.row) !== turnOfRow(scene, item.row);
+  };
+
+  /** What a line shows beside its figures. */
+  const tellMore = (item: Item, index: number): string => {
+    const open = isOpen(item, expanded);
+    const texts = open && item.kind !== "fold" ? bodies.arrived() : "";
+    if (item.kind !== "row") return `${open} ${texts}`;
+    return `${open} ${texts} ${isNewTurn(item, index)} ${labels.get(item.row) !== undefined}`;
   };
 
   const fold = () => {
@@ -159,11 +179,6 @@ export const makeFates = (actions: Actions): Fates => {
     grid,
   );
 
-  const resized = new ResizeObserver(() => {
-    if (shown !== undefined) refresh();
-  });
-  resized.observe(grid);
-
   return {
     node,
     draw(picture, parts) {
@@ -176,6 +191,7 @@ export const makeFates = (actions: Actions): Fates => {
       const asked = picture.plan.policy + JSON.stringify(picture.settings);
       const news = parts.has("scene") || parts.has("fates") || parts.has("other");
       if (news || asked !== answered) bodies.clear();
+      if (parts.has("scene") || parts.has("other")) epoch++;
       answered = asked;
       if (parts.has("scene") || parts.has("other")) node.classList.toggle("ci-two", head.name(picture, grid));
       if (news || parts.has("size")) fold();
@@ -194,7 +210,6 @@ export const makeFates = (actions: Actions): Fates => {
     },
     dispose() {
       clearTimeout(timer);
-      resized.disconnect();
       scroller.dispose();
     },
   };

@@ -10,6 +10,8 @@ import { paint, snap } from "./surface";
 const STRIP = 10;
 const GAP = 17;
 const HEIGHT = 2 * STRIP + GAP;
+/** What may change the width of the strips. */
+const WIDTHS: readonly Part[] = ["scene", "other", "size", "theme", "mode"];
 const NEWS: readonly Part[] = ["scene", "plan", "place", "other", "size", "theme", "mode", "lesson"];
 
 export const makeFlow = (): View => {
@@ -30,11 +32,12 @@ export const makeFlow = (): View => {
       const { plan, place, other, lesson } = picture;
       const half = lesson.play !== null && plan.flows === null;
       setShown(node, half || plan.flows !== null);
+      const measures = WIDTHS.some(part => parts.has(part));
       const capacity = Math.max(plan.before.total, ...[flowAt(plan, place)?.after ?? 0], 1);
       setText(note, half ? "Told of the whole policy only, when the lesson is over." : "");
       setShown(note, half);
-      mine.draw(other === null ? "" : "plan A", picture, plan, place, capacity);
-      theirs.draw("plan B", picture, other, other?.cut.place ?? 0, capacity);
+      mine.draw(other === null ? "" : "plan A", picture, plan, place, capacity, measures);
+      theirs.draw("plan B", picture, other, other?.cut.place ?? 0, capacity, measures);
     },
   };
 };
@@ -60,20 +63,39 @@ const makeBand = (id: string) => {
     h("div", {}, stage, key),
   );
   let shown: { pieces: Piece[]; scale: number } | undefined;
+  let width = 0;
+  let form = "";
   stage.addEventListener("pointermove", event => hint(event, shown));
   stage.addEventListener("pointerleave", event => showHint(event, null));
   return {
     node,
-    draw(name: string, picture: Picture, plan: Plan | null, place: number, capacity: number) {
+    draw(
+      name: string,
+      picture: Picture,
+      plan: Plan | null,
+      place: number,
+      capacity: number,
+      measures: boolean,
+    ) {
       const flow = plan && flowAt(plan, place);
       setShown(node, flow !== null);
       if (flow === null) return;
       const pieces = piecesOf(picture.scene, flow);
-      const width = stage.clientWidth;
+      // To measure on every frame of a drag would cost a layout each.
+      if (measures || width === 0) width = stage.clientWidth;
       setText(label, name);
       shown = { pieces, scale: width / Math.max(capacity, flow.after) };
       drawBand(canvas, picture, pieces, width, shown.scale);
-      key.replaceChildren(...tellParts(flow, pieces));
+      const told = tellParts(flow, pieces);
+      // Mostly only figures change from one place to the next.
+      const now = JSON.stringify(told.map(({ name, look }) => [name, look]));
+      if (now !== form) key.replaceChildren(...told.map(drawPart));
+      form = now;
+      told.forEach(({ words, title }, i) => {
+        const part = key.children[i] as HTMLElement;
+        setText(part.lastElementChild as HTMLElement, words);
+        setAttributes(part, { title });
+      });
       node.classList.toggle("ci-wrong", !addsUp(flow));
       const said = [...key.children].map(part => part.textContent).join(", ");
       setAttributes(canvas, { "aria-label": said });
@@ -155,32 +177,47 @@ const drawBand = (
     }
   });
 
+interface Told {
+  name: string;
+  /** The pattern of its chip, "" for a sum, "bad" for what is missing. */
+  look: string;
+  words: string;
+  title?: string;
+}
+
 /** "before 155.0k = head 14.2k + verbatim 20.1k + pointer 40.1k → 2.1k + …  after 41.7k". */
-const tellParts = (flow: Flow, pieces: Piece[]): HTMLElement[] => [
+const tellParts = (flow: Flow, pieces: Piece[]): Told[] => [
   tell("before", flow.before),
   ...pieces.map(({ name, look, before, after }) => {
     const [was, is] = [short(before), short(after)];
     const words = before === after ? was : before === 0 ? `+${is}` : `${was} → ${is}`;
-    return h(
-      "span",
-      { title: `${name}: ${exact(before)} → ${exact(after)} tokens` },
-      look === "head" ? h("i", { class: "ci-chip ci-is-head", "aria-hidden": "true" }) : chip("ink", look),
-      `${name} ${words}`,
-    );
+    return { name, look, words, title: `${name}: ${exact(before)} → ${exact(after)} tokens` };
   }),
   tell("after", flow.after),
-  ...tellMissing(flow),
+  ...(["before", "after"] as const)
+    .filter(side => flow.missing[side] !== 0)
+    .map(side => ({
+      name: `the parts miss ${side} by`,
+      look: "bad",
+      words: exact(flow.missing[side]),
+    })),
 ];
 
-const tell = (name: string, tokens: number) =>
-  h("span", { title: `${name}: ${exact(tokens)} tokens` }, h("b", {}, name), ` ${short(tokens)}`);
+const tell = (name: string, tokens: number): Told => ({
+  name,
+  look: "",
+  words: short(tokens),
+  title: `${name}: ${exact(tokens)} tokens`,
+});
 
-const tellMissing = ({ missing }: Flow): HTMLElement[] =>
-  (["before", "after"] as const)
-    .filter(side => missing[side] !== 0)
-    .map(side =>
-      h("span", { class: "ci-bad", role: "alert" }, `the parts miss ${side} by ${exact(missing[side])}`),
-    );
+/** Without its figures, which stand in the last child. */
+const drawPart = ({ name, look }: Told): HTMLElement => {
+  if (look === "bad") return h("span", { class: "ci-bad", role: "alert" }, `${name} `, h("span"));
+  if (look === "") return h("span", {}, h("b", {}, name), " ", h("span"));
+  const mark =
+    look === "head" ? h("i", { class: "ci-chip ci-is-head", "aria-hidden": "true" }) : chip("ink", look);
+  return h("span", {}, mark, `${name} `, h("span"));
+};
 
 const hint = (event: PointerEvent, shown: { pieces: Piece[]; scale: number } | undefined) => {
   if (shown === undefined) return;

@@ -41,7 +41,7 @@ export const makeGauge = (): View => {
       const { scene, plan, place, other: theirs } = picture;
       const still = STILL.some(part => parts.has(part));
       if (still) {
-        width = ticks.clientWidth;
+        if (width === 0 || WIDTHS.some(part => parts.has(part))) width = ticks.clientWidth;
         before.draw("before", picture, sharesBefore(picture), width);
         drawTicks(ticks, scene, plan, width);
         before.read(readBefore(scene, plan), `${exact(plan.before.total)} tokens. ${scene.windowSource}`);
@@ -64,6 +64,7 @@ export const makeGauge = (): View => {
   };
 };
 
+const WIDTHS = ["scene", "other", "size", "theme"] as const;
 const STILL = ["scene", "plan", "other", "size", "theme"] as const;
 
 /** A label, a bar and what it reads; the bar tells its pieces under the pointer. */
@@ -205,6 +206,10 @@ const marksOf = (scene: Scene, plan: Plan): Plan["thresholds"] =>
 const drawTicks = (node: HTMLElement, scene: Scene, plan: Plan, width: number) => {
   const marks = marksOf(scene, plan);
   const scale = width / capacity(scene, plan);
+  // To place the labels they are measured, which costs a layout: only when they are others.
+  const told = JSON.stringify([marks, scale]);
+  if (node.dataset.told === told) return;
+  node.dataset.told = told;
   const labels = marks.map(({ label, tokens }) =>
     h("span", { class: "ci-tick", title: `${label}: ${exact(tokens)} tokens` }, label),
   );

@@ -28,8 +28,15 @@ type Draw = (context: CanvasRenderingContext2D, size: number, hue: string) => vo
 
 export const readPalette = (root: HTMLElement, sections: readonly Named[]): Palette => {
   const style = getComputedStyle(root);
-  const read = (name: string) => style.getPropertyValue(`--ci-${name}`).trim() || "#888";
-  const hues = sections.map(({ id }) => style.getPropertyValue(`--ci-s-${id}`).trim() || read("s-unknown"));
+  // Read once: the style that is asked for in the middle of a frame is made anew for it.
+  const values = new Map<string, string>();
+  const find = (name: string): string => {
+    const value = values.get(name) ?? style.getPropertyValue(`--ci-${name}`).trim();
+    values.set(name, value);
+    return value;
+  };
+  const read = (name: string) => find(name) || "#888";
+  const hues = sections.map(({ id }) => find(`s-${id}`) || read("s-unknown"));
   const ratio = Math.max(1, window.devicePixelRatio || 1);
   const [gone, dim] = [read("gone"), read("dim")];
   const tiles = new Map<string, string | CanvasPattern>();
@@ -63,7 +70,7 @@ export const readPalette = (root: HTMLElement, sections: readonly Named[]): Pale
       return draw === undefined ? hue : tile(`fate ${fate}`, draw, hue);
     },
     tone(tone) {
-      const hue = style.getPropertyValue(`--ci-t-${tone}`).trim() || read("faint");
+      const hue = find(`t-${tone}`) || read("faint");
       const draw = TONES[tone];
       return draw === undefined ? hue : tile(`${hue} ${tone}`, draw, hue);
     },
