@@ -7,7 +7,8 @@ plan    = make_plan(session, ledger, "flue")
 context = build_context(session, plan)
 rows    = diff_contexts(live_context(session, ledger), context)
 run     = replay(session, "claude-code")
-trace   = trace_facts(find_facts(session), plan)
+trace   = plan.trace
+findings = check(session, "flue")
 table   = compare_policies(session)
 Workbench(session)
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .above import answers as _answers
 from .drawable import drawers as _drawers
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from .bill import Bill
     from .blocks import Block, BlockRef
     from .bundled import open_bundled
+    from .checkpoints import check_checkpoint
+    from .checks import check
     from .comparison import Comparison, compare_policies
     from .conduct import Conduct
     from .context import Context, Piece
@@ -41,27 +45,35 @@ if TYPE_CHECKING:
         EditError,
         EmptySession,
         FigureError,
+        FrameError,
         InspectorError,
         ManifestVersion,
         PatchError,
         PolicyError,
+        PromptMissing,
         ReadError,
         RedactionError,
         Stopped,
     )
     from .export import Exported, export_html
-    from .facts import Facts, find_facts
-    from .fixes import find_fixes, write_focus
+    from .extractive import Extractive
+    from .facts import Fact, Facts, find_facts
+    from .findings import CHECKS, Finding, Findings
+    from .fixes import Fix, find_fixes
+    from .focus import write_focus
     from .grounding import ground_recorded
+    from .keeping import Keeping, keep_facts
     from .ledger import Ledger, count_tokens
     from .manifest_view import manifest_context
+    from .money import Money
     from .ownrules import rule
     from .plan import Plan, make_plan
     from .policies import POLICIES, add_policy, find_policy
     from .policy import Edits, Policy, Rule, Stage, Target, Trigger
     from .prices import Price, find_price
+    from .prompts import PROMPTS, write_prompt
     from .readers import READERS, read_session
-    from .regret import find_regret
+    from .regret import Regret, find_regret, sum_regret
     from .replays import replay
     from .rules import add_rule, list_rules
     from .run import Run
@@ -69,9 +81,10 @@ if TYPE_CHECKING:
     from .session import Boundary, Entry, Session, Turn, Usage
     from .still import Snapshot
     from .summary import Checkpoint, SummaryJob
-    from .trace import Trace, trace_facts, trace_recorded
+    from .trace import Trace, Traced, trace_facts, trace_recorded
     from .widgets import Workbench
     from .wire import check_context, check_request, render_request
+    from .writing import from_text, write_up
 
 __version__ = "0.1.0"
 
@@ -82,6 +95,8 @@ _HOMES = {
     "bill": "Bill",
     "blocks": "Block BlockRef",
     "bundled": "open_bundled",
+    "checkpoints": "check_checkpoint",
+    "checks": "check",
     "comparison": "Comparison compare_policies",
     "conduct": "Conduct",
     "context": "Context Piece",
@@ -93,22 +108,28 @@ _HOMES = {
     "diff": "Diff diff_contexts diff_text patch",
     "disk": "open_session save_session session_schema",
     "editing": "context_management",
-    "errors": "CounterError EditError EmptySession FigureError InspectorError ManifestVersion PatchError "
-    "PolicyError ReadError RedactionError Stopped",
+    "errors": "CounterError EditError EmptySession FigureError FrameError InspectorError ManifestVersion "
+    "PatchError PolicyError PromptMissing ReadError RedactionError Stopped",
     "export": "Exported export_html",
-    "facts": "Facts find_facts",
-    "fixes": "find_fixes write_focus",
+    "extractive": "Extractive",
+    "facts": "Fact Facts find_facts",
+    "findings": "CHECKS Finding Findings",
+    "fixes": "Fix find_fixes",
+    "focus": "write_focus",
     "grounding": "ground_recorded",
+    "keeping": "Keeping keep_facts",
     "ledger": "Ledger count_tokens",
     "magic": "load_ipython_extension unload_ipython_extension",
     "manifest_view": "manifest_context",
+    "money": "Money",
     "ownrules": "rule",
     "plan": "Plan make_plan",
     "policies": "POLICIES add_policy find_policy",
     "policy": "Edits Policy Rule Stage Target Trigger",
     "prices": "Price find_price",
+    "prompts": "PROMPTS write_prompt",
     "readers": "READERS read_session",
-    "regret": "find_regret",
+    "regret": "Regret find_regret sum_regret",
     "replays": "replay",
     "rules": "add_rule list_rules",
     "run": "Run",
@@ -116,15 +137,18 @@ _HOMES = {
     "session": "Boundary Entry Session Turn Usage",
     "still": "Snapshot",
     "summary": "Checkpoint SummaryJob",
-    "trace": "Trace trace_facts trace_recorded",
+    "trace": "Trace Traced trace_facts trace_recorded",
     "widgets": "Workbench",
     "wire": "check_context check_request render_request",
+    "writing": "from_text write_up",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "CHECKS",
     "COUNTERS",
     "POLICIES",
+    "PROMPTS",
     "READERS",
     "Act",
     "AuditEvent",
@@ -146,19 +170,29 @@ __all__ = [
     "EmptySession",
     "Entry",
     "Exported",
+    "Extractive",
+    "Fact",
     "Facts",
     "FigureError",
+    "Finding",
+    "Findings",
+    "Fix",
+    "FrameError",
     "InspectorError",
+    "Keeping",
     "Ledger",
     "ManifestVersion",
+    "Money",
     "PatchError",
     "Piece",
     "Plan",
     "Policy",
     "PolicyError",
     "Price",
+    "PromptMissing",
     "ReadError",
     "RedactionError",
+    "Regret",
     "Rule",
     "Run",
     "Scenario",
@@ -169,6 +203,7 @@ __all__ = [
     "SummaryJob",
     "Target",
     "Trace",
+    "Traced",
     "Trigger",
     "Turn",
     "Usage",
@@ -179,6 +214,8 @@ __all__ = [
     "append_checkpoint",
     "break_even",
     "build_context",
+    "check",
+    "check_checkpoint",
     "check_context",
     "check_request",
     "compare_policies",
@@ -194,7 +231,9 @@ __all__ = [
     "find_policy",
     "find_price",
     "find_regret",
+    "from_text",
     "ground_recorded",
+    "keep_facts",
     "list_rules",
     "live_context",
     "make_plan",
@@ -211,9 +250,12 @@ __all__ = [
     "rule",
     "save_session",
     "session_schema",
+    "sum_regret",
     "trace_facts",
     "trace_recorded",
     "write_focus",
+    "write_prompt",
+    "write_up",
 ]
 
 
@@ -228,7 +270,16 @@ def _draw(value: Any, kind: str, *, dark: bool) -> Any:
     return import_module(f"{__name__}.figures").draw_figure(value, kind, dark=dark)
 
 
+def _find_facts(session: Any) -> Any:
+    return import_module(f"{__name__}.facts").find_facts(session)
+
+
+def _trace_plan(plan: Any) -> Any:
+    return import_module(f"{__name__}.trace").trace_plan(plan)
+
+
 _drawers.append(_draw)
+_answers.update(facts=_find_facts, trace=_trace_plan)
 
 
 def __dir__() -> list[str]:

@@ -67,7 +67,7 @@ class Buffers:
 
 @dataclass
 class Answers:
-    """What a page holds. `cap` is the most characters of a block's text; `make` packs it up."""
+    """What a page holds: all is worked out at once, and `pack` makes it JSON as long as is wanted."""
 
     desk: Desk
     redactor: Redactor

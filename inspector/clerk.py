@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
-from .background import Errands, Pulse
+from .background import Answer, Errands, Pulse, Questions, tell_error
 from .counter import Counter
 from .counters import ESTIMATE
 from .desk import Desk, Tell
@@ -24,6 +24,8 @@ from .scenario import Scenario
 from .session import Session
 from .tail import Tail
 
+__all__ = ["Clerk", "Traits", "tell_error"]
+
 Traits = dict[str, Any]
 
 LONG = 5_000_000
@@ -32,6 +34,13 @@ QUICK = ("chars4_utf16", "tiered")
 """Counters that need no estimate: they are one."""
 SECONDS = 1.0
 """Between two looks at a file that is followed."""
+FACTS = "Finding facts"
+SLOW = {
+    **dict.fromkeys(("facts", "fact", "regret", "grounding"), FACTS),
+    "review": "Looking for secrets",
+    "export": "Making the page",
+}
+"""Questions that may take seconds, and what is shown meanwhile."""
 
 
 class Clerk:
@@ -39,7 +48,7 @@ class Clerk:
 
     `hand_over` gets traits that were found out in the background. It is called in the thread that found
     them, with `lock` held; nothing is found out before `begin`. `trouble` is the error behind the last
-    sentence that `want` answered with, or None.
+    sentence that `want` answered with, or None. Once it is `closed` nobody hears anything.
     """
 
     def __init__(
@@ -57,7 +66,11 @@ class Clerk:
         self.replaying = False
         self._hand_over, self._seq, self._complaint = hand_over, 0, ""
         self._counter: str | Counter = counter
-        self._errands = Errands(lambda work: self._tell({"_work": work}))
+        self._works: dict[str, Traits] = {}
+        self._errands = Errands(lambda work: self._show("long", work))
+        # Apart: a question does not wait until a long session is counted.
+        self._questions = Questions(lambda work: self._show("question", work), self.lock)
+        self.closed = False
         self._pulse: Pulse | None = None
         self._living: object = None
         self._behind = False
@@ -79,6 +92,7 @@ class Clerk:
     def begin(self) -> None:
         """From now on there is somebody to hand over to."""
         self._errands.begin()
+        self._questions.begin()
 
     def want(self, wanted: Mapping[str, Any], seq: int = 0, replay: bool | None = None) -> Traits:
         """The traits to set for what is wanted now; all of `desk.wanted` among them where that changed.
@@ -86,7 +100,7 @@ class Clerk:
         What cannot be done is told in "_error", and `trouble` is why; plan A then stays what it was.
         """
         with self.lock:
-            desk, had, before = self.desk, self.desk.run, self.desk.wanted
+            desk, had, before = self.desk, self.desk.lived, self.desk.wanted
             self.trouble, self._seq = None, seq
             changed = any(wanted.get(name, value) != value for name, value in before.items())
             traits = desk.confirm(seq)
@@ -105,6 +119,23 @@ class Clerk:
                 traits |= self._live()
             return traits | self._drop_run(had, traits)
 
+    def ask(self, asked: object, answer: Answer) -> bool:
+        """Have a message answered, at once or in the background; whether it needs an answer at all.
+
+        `answer` gets the reply once, in the thread that found it.
+        """
+        if isinstance(asked, dict) and asked.get("type") in SLOW:
+            with self.lock:
+                desk = copy(self.desk)
+                words = SLOW[asked["type"]]
+                known = words == FACTS and "facts" in desk.ledger.session.__dict__
+                self._questions.ask(asked, answer, desk.reply, words if self._long and not known else "")
+            return True
+        reply = self.reply(asked)
+        if reply is not None:
+            answer(reply)
+        return reply is not None
+
     def reply(self, asked: object) -> Traits | None:
         """The reply to a message, None where it needs none."""
         if isinstance(asked, dict) and asked.get("type") == "stop":
@@ -118,14 +149,15 @@ class Clerk:
     def stop(self) -> None:
         """Stop what is done in the background; estimates stay estimates, and nothing is replayed."""
         with self.lock:
-            stopped = self._errands.stop()
+            stopped, refused = self._errands.stop(), self._questions.stop()
+            self._works = {}
             traits: Traits = {"_work": {}}
             if "count" in stopped:
                 self._counter, self._counted = ESTIMATE, True
                 traits["_error"] = "Counting was stopped: the numbers stay estimates."
             if "replay" in stopped:
                 self.replaying = traits["replay"] = False
-            if stopped:
+            if stopped or refused:
                 self._tell(traits)
 
     def wait(self, timeout: float | None = None) -> None:
@@ -178,8 +210,10 @@ class Clerk:
 
     def close(self) -> None:
         """Stop all work, and hand nothing over any more. Waits for nobody, not even for the lock."""
+        self.closed = True
         self._hand_over = lambda traits: None
         self._errands.close()
+        self._questions.close()
         if self._pulse is not None:
             self._pulse.stop()
 
@@ -190,6 +224,12 @@ class Clerk:
     def _tell(self, traits: Traits) -> None:
         with self.lock:
             self._hand_over(traits)
+
+    def _show(self, whose: str, work: Traits) -> None:
+        """What is being done, the long work before questions."""
+        with self.lock:
+            self._works[whose] = work
+            self._tell({"_work": self._works.get("long") or self._works.get("question") or {}})
 
     def _count(self) -> None:
         """Count exactly what was only estimated."""
@@ -213,7 +253,7 @@ class Clerk:
 
     def _adopt(self, session: Session, ledger: Ledger) -> None:
         """Plan anew what is wanted, and hand that over."""
-        desk, had, before = self.desk, self.desk.run, self.desk.wanted
+        desk, had, before = self.desk, self.desk.lived, self.desk.wanted
         desk.follow(session, ledger)
         traits = desk.answer({}, self._seq)
         if not traits["_error"]:
@@ -246,7 +286,7 @@ class Clerk:
         return {}
 
     def _drop_run(self, had: Run | None, traits: Traits) -> Traits:
-        dropped = had is not None and self.desk.run is None and "_run" not in traits
+        dropped = had is not None and self.desk.lived is None and "_run" not in traits
         return {"_run": {}, "_run_data": b""} if dropped else {}
 
     def _take_run(self, run: Run) -> None:
@@ -262,13 +302,6 @@ class Clerk:
 
     def _regret(self, error: Exception) -> None:
         self._tell({"_error": tell_error(error)})
-
-
-def tell_error(error: Exception) -> str:
-    """A sentence for whoever looks at a screen."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}."
-    return printable(str(error) or type(error).__name__)
 
 
 def _is_long(session: Session) -> bool:

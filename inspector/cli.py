@@ -3,10 +3,11 @@
     compaction-inspector show session.jsonl
     compaction-inspector show session.jsonl --policy claude-code
     compaction-inspector plan session.jsonl --policy flue --json
+    compaction-inspector check session.jsonl --policy flue --select CI001,CI002
     compaction-inspector export session.jsonl page.html
 
-It ends with 0 when it did what was asked, 1 when a file could not be read or written, and 2 when what was
-asked makes no sense. What went wrong is told in one sentence.
+It ends with 0 when it did what was asked, 1 when a file could not be read or written or a check found an
+error, and 2 when what was asked makes no sense. What went wrong is told in one sentence.
 """
 
 from __future__ import annotations
@@ -21,10 +22,14 @@ from importlib.metadata import version
 from typing import Any, TextIO
 
 from .blocks import BlockRef
+from .checks import check
 from .desk import Desk
 from .disk import open_session
 from .errors import CounterError, EditError, InspectorError, PolicyError
 from .figures import sum_sections
+from .findings import CHECKS
+from .ledger import count_tokens
+from .lintreports import FORMATS, write_github, write_json, write_text
 from .plan import Plan
 from .printable import printable
 from .table import FATES
@@ -47,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(error, REFUSED)
     except (InspectorError, OSError) as error:
         return _complain(error, FAILED)
-    return 0
+    return int(asked.code)
 
 
 def make_parser() -> ArgumentParser:
@@ -58,20 +63,28 @@ def make_parser() -> ArgumentParser:
         epilog="For the workbench, with the hand on the cut, open the session in Jupyter.",
     )
     parser.add_argument("--version", action="version", version=version("compaction-inspector"))
-    commands = parser.add_subparsers(required=True, metavar="show | plan | export")
+    commands = parser.add_subparsers(required=True, metavar="show | plan | check | export")
     show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
     plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
+    codes = ", ".join(f"{one.code} {one.name}" for one in CHECKS.values())
+    lint = commands.add_parser("check", help="what a compaction lost that it should not have", epilog=codes)
     export = commands.add_parser("export", help="the workbench as one HTML file, secrets redacted")
-    for command, do in ((show, _show), (plan, _plan), (export, _export)):
-        command.set_defaults(do=do)
+    for command, do in ((show, _show), (plan, _plan), (lint, _check), (export, _export)):
+        command.set_defaults(do=do, code=0)
         command.add_argument("file", help="a session file of any format that is known")
-        command.add_argument("--policy", default="flue", metavar="NAME", help="default: flue")
+        first = "the compactions the file records" if command is lint else "flue"
+        default = None if command is lint else "flue"
+        command.add_argument("--policy", default=default, metavar="NAME", help=f"default: {first}")
         command.add_argument("--counter", default="calibrated", metavar="NAME", help="default: calibrated")
         command.add_argument("--window", type=int, metavar="TOKENS", help="in place of the model's")
-        if command is not export:
+        if command in (show, plan):
             command.add_argument("--at", metavar="ID", help="the moment planned; default: the fullest")
             command.add_argument("--cut", metavar="ID", help='the first entry kept, or "end"')
     plan.add_argument("--json", action="store_true", help="as JSON")
+    lint.add_argument("--select", default="", metavar="CODES", help="codes or their beginnings: CI001,CI002")
+    lint.add_argument("--ignore", default="", metavar="CODES", help="codes to leave out")
+    lint.add_argument("--format", default="text", choices=FORMATS, help="default: text")
+    lint.add_argument("--fixes", action="store_true", help="with a policy: the cheapest fix of each finding")
     export.add_argument("page", help="where the page goes")
     export.add_argument("--replace", action="store_true", help="write over a file of another kind")
     return parser
@@ -141,6 +154,18 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 
 def _name(ref: BlockRef) -> str:
     return f"{ref.entry}:{ref.block}"
+
+
+def _check(asked: Namespace) -> list[str]:
+    session = open_session(asked.file)
+    ledger = count_tokens(session, asked.counter)
+    ignored = [f"-{code.strip()}" for code in asked.ignore.split(",") if code.strip()]
+    findings = check(session, asked.policy, [asked.select, *ignored], ledger=ledger, window=asked.window)
+    asked.code = 0 if findings.ok else FAILED
+    if asked.format == "github":
+        return write_github(findings, session, asked.file)
+    write = write_json if asked.format == "json" else write_text
+    return write(findings, session, fixes=asked.fixes)
 
 
 def _export(asked: Namespace) -> list[str]:

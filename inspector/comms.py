@@ -34,7 +34,7 @@ def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
         comm.send({"traits": plain, "data": data}, buffers=[traits[name] for name in data])
 
     try:
-        place = Path(asked.get("root") or ".").expanduser() / asked.get("path", "")
+        place = Path(asked.get("root") or ".").expanduser() / asked.get("path", "").lstrip("/")
         clerk = Clerk(open_bundled() if asked.get("bundled") else open_session(place), send)
         wanted = asked.get("wanted") or {}
         try:
@@ -46,14 +46,23 @@ def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
         comm.send({"error": tell_error(error)})
         return
 
+    def answer(reply: Traits) -> None:
+        # Closed, nobody is waited for.
+        if not clerk.closed:
+            with clerk.lock:
+                comm.send({"reply": reply})
+
     def receive(message: Mapping[str, Any]) -> None:
         said = message["content"]["data"]
         if "wanted" in said:
             wanted = said["wanted"]
-            with clerk.lock:
-                send(clerk.want(pick_wanted(wanted), int(wanted.get("_seq", 0)), wanted.get("replay")))
-        if "ask" in said and (reply := clerk.reply(said["ask"])) is not None:
-            comm.send({"reply": reply})
+            try:
+                with clerk.lock:
+                    send(clerk.want(pick_wanted(wanted), int(wanted.get("_seq", 0)), wanted.get("replay")))
+            except Exception as error:
+                send({"_error": tell_error(error)})
+        if "ask" in said:
+            clerk.ask(said["ask"], answer)
 
     comm.on_msg(receive)
     comm.on_close(lambda _: clerk.close())

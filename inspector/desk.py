@@ -60,7 +60,7 @@ class Desk:
 
     `wanted` holds the values of `NAMES` that were answered last; at first the fullest moment under
     `policy`. `plan` is theirs. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
-    `refused` says why there is none where one was wanted. `run` is the replay last lived.
+    `refused` says why there is none where one was wanted. `lived` is the replay last lived.
 
     >>> from inspector import open_bundled
     >>> desk = Desk(open_bundled(), "keep-recent-turns")
@@ -89,7 +89,7 @@ class Desk:
         self.plan: Plan
         self.other: Plan | Picture | None = None
         self.refused: InspectorError | None = None
-        self.run: Run | None = None
+        self.lived: Run | None = None
         name = policy if isinstance(policy, str) else add_policy(policy).name
         fullest = self.history.fullest
         self.wanted: dict[str, Any] = {
@@ -100,6 +100,8 @@ class Desk:
             "at": fullest.at if fullest is not None else "",
             "versus": {},
         }
+        # What is found out when it is asked for, such as the session's facts; copies of the desk share it.
+        self.found: dict[str, Any] = {}
         self._answered = self._grew = False
         self._drawn: tuple[str, list[str]] | None = None
         self._compared: dict[str, Any] | None = None
@@ -109,6 +111,11 @@ class Desk:
     def moment(self) -> Session:
         """The session as it stood at the moment that is planned."""
         return self._moment(self.wanted["at"])
+
+    @property
+    def run(self) -> Run | None:
+        """The replay last lived, None where another policy or other settings are wanted now."""
+        return self.lived if self._answers(self.wanted) else None
 
     def answer(self, wanted: Mapping[str, Any], seq: int = 0) -> dict[str, Any]:
         """Plan what is wanted and remember it; the traits to set, those of the wire only.
@@ -133,7 +140,7 @@ class Desk:
         # Remembered last: a plan that could not be drawn leaves everything as it was.
         if wanted["policy"] != self.wanted["policy"]:
             # A run under another policy is no answer any more.
-            self.run = None
+            self.lived = None
         self.plan, self.wanted, self._drawn = plan, wanted, scene
         self._picture, self._answered, self._grew = answer["_plan"], True, False
         return answer | told
@@ -154,16 +161,16 @@ class Desk:
     def prepare_life(self, wanted: Mapping[str, Any] | None = None) -> Life | None:
         """The same as work to be done elsewhere; None where it was done."""
         wanted = {**self.wanted, **(wanted or {})}
-        policy = find_policy(wanted["policy"]).configured(dict(wanted["settings"]))
-        if self.run is not None and (self.run.policy, self.run.scenario) == (policy, self.scenario):
+        if self._answers(wanted):
             return None
+        policy = _configure(wanted)
         return Life(self.session, self.ledger, self.history, policy, self.scenario, self.window)
 
     def adopt_run(self, run: Run) -> dict[str, Any]:
         """Take over what was lived elsewhere; the traits to set. A run of other counts is no answer."""
         if run.ledger is not self.ledger:
             return {}
-        self.run = run
+        self.lived = run
         picture, data = draw_run(run)
         return {"_run": picture, "_run_data": data}
 
@@ -191,6 +198,10 @@ class Desk:
             from .lesson import play_rules
 
             return play_rules(self.plan, int(asked["place"]))
+        if kind in ("facts", "fact", "regret", "grounding"):
+            from .factstory import look_up_facts
+
+            return look_up_facts(self, asked)
         if kind == "review":
             from .page import review
 
@@ -208,8 +219,9 @@ class Desk:
             return {"type": "error", "id": None, "sentence": "A question is an object with a type."}
         try:
             found = self.look_up(asked)
-        except (InspectorError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            sentence = printable(f"This question has no answer: {error}")
+        except Exception as error:  # whatever it is: whoever asked would wait for ever
+            what = str(error) or type(error).__name__
+            sentence = printable(f"This question has no answer: {what}", MOST_WORDS)
             return {"type": "error", "id": asked.get("id"), "sentence": sentence}
         return {"type": asked.get("type"), "id": asked.get("id"), **found}
 
@@ -226,10 +238,15 @@ class Desk:
         at = self.wanted["at"]
         if at and (at == _end(self.session) or at not in session.index):
             at = _end(session)
-        self.session, self.ledger, self.history = session, ledger, history
+        self.session, self.ledger, self.history, self.found = session, ledger, history, {}
         self.wanted = {**self.wanted, "at": at}
         self._grew, self._drawn, self._compared = True, None, None
-        self.run = None
+        self.lived = None
+
+    def _answers(self, wanted: Mapping[str, Any]) -> bool:
+        """Whether the replay last lived is the one wanted."""
+        lived = self.lived
+        return lived is not None and (lived.policy, lived.scenario) == (_configure(wanted), self.scenario)
 
     def _moment(self, at: str) -> Session:
         return self.session.at(at) if at else self.session
@@ -287,6 +304,11 @@ class Desk:
         other = self._plan(plan.session, versus)
         picture, data = draw_plan(other)
         return other, ({**picture, "label": printable(other.policy.title or other.policy.name, 120)}, data)
+
+
+def _configure(wanted: Mapping[str, Any]) -> Policy:
+    """The policy wanted, with its settings."""
+    return find_policy(wanted["policy"]).configured(dict(wanted["settings"]))
 
 
 def _end(session: Session) -> str:

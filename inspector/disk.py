@@ -58,7 +58,7 @@ def save_session(session: Session, path: StrPath) -> None:
 
 
 def write_whole(target: Path, content: bytes) -> None:
-    """Write a file in one step: it is either the old one or the new one, whole."""
+    """Write a file in one step: it is either the old one or the new one, whole. `OSError` names the file."""
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("xb") as file:
@@ -68,8 +68,12 @@ def write_whole(target: Path, content: bytes) -> None:
         if target.exists():
             shutil.copymode(target, beside)
         beside.replace(target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and str(error.filename) == str(beside):
+            # Nobody asked for a file of that name.
+            error.filename, error.filename2 = str(target), None
         raise
     _sync_folder(target.parent)
 

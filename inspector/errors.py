@@ -6,10 +6,18 @@
     │   └── ManifestVersion    a session manifest newer than this package
     ├── CounterError           a token counter that does not exist, or whose ranks are missing or altered
     ├── PolicyError            a policy that does not exist, or settings it does not accept
+    ├── PromptMissing          a prompt for a summariser that does not exist
     ├── EditError              an edit that points at nothing in this session
     ├── PatchError             a diff that does not belong to the context it is applied to
     ├── RedactionError         whether a text holds a secret could not be told, so it is not handed on
+    ├── SummaryError           a model gave no summary that can be used
+    │   ├── KeyMissing         the environment holds no key for the provider
+    │   ├── RequestRefused     the provider refused the request, or could not be asked
+    │   └── AnswerRefused      an answer came that cannot stand for what it was to write up
+    ├── WriteConflict          somebody else writes, or has written, what was to be written
+    ├── EscapeError            a file's path leads out of the folder it belongs to
     ├── FigureError            a figure that nothing draws, or no plotly to draw it with
+    ├── FrameError             no pandas to make a data frame with
     └── Stopped                long work was told to stop before it was finished
 
 An outcome is not an error: a plan that cannot reach its target is a `Plan` with `fits=False`.
@@ -18,6 +26,11 @@ An outcome is not an error: a plan that cannot reach its target is a `Plan` with
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+MOST_NAMES = 5
+"""So many names are told of those that were possible."""
 
 
 class InspectorError(Exception):
@@ -69,15 +82,30 @@ class CounterError(InspectorError):
 
 
 class PolicyError(InspectorError):
-    """A policy, or a setting of one of its rules, cannot be used."""
+    """A policy, or a setting of one of its rules, cannot be used.
 
-    def __init__(self, name: str, reason: str, known: Iterable[str] = ()) -> None:
-        self.name, self.reason, self.known = name, reason, tuple(known)
-        super().__init__(name, reason, self.known)
+    `known` are the names there are, and `meant` what was written in place of one; "" where that is `name`.
+    """
+
+    def __init__(self, name: str, reason: str, known: Iterable[str] = (), meant: str = "") -> None:
+        self.name, self.reason, self.known, self.meant = name, reason, tuple(known), meant
+        super().__init__(name, reason, self.known, meant)
+
+    def __str__(self) -> str:
+        hint = f"; known: {_tell_names(self.known, self.meant or self.name)}" if self.known else ""
+        return f"policy {self.name!r}: {self.reason}{hint}"
+
+
+class PromptMissing(InspectorError):
+    """A prompt was asked for by a name that none has."""
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        self.name, self.known = name, tuple(known)
+        super().__init__(name, self.known)
 
     def __str__(self) -> str:
         hint = f"; known: {', '.join(self.known)}" if self.known else ""
-        return f"policy {self.name!r}: {self.reason}{hint}"
+        return f"prompt {self.name!r}: there is none of this name{hint}"
 
 
 class EditError(InspectorError):
@@ -103,14 +131,71 @@ class PatchError(InspectorError):
 
 
 class RedactionError(InspectorError):
-    """Secrets could not be looked for, or one was found where none may be: nothing is written."""
+    """Secrets could not be looked for, or one was found where none may be: nothing is written, or sent."""
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-        super().__init__(reason)
+    def __init__(self, reason: str, done: str = "written") -> None:
+        self.reason, self.done = reason, done
+        super().__init__(reason, done)
 
     def __str__(self) -> str:
-        return f"Nothing was written, because it may hold secrets: {self.reason}."
+        return f"Nothing was {self.done}, because it may hold secrets: {self.reason}."
+
+
+class SummaryError(InspectorError):
+    """A model was to write a summary, and there is none that can be used. `used` is what was paid for it."""
+
+    def __init__(self, kind: str, reason: str, used: Any = None) -> None:
+        self.kind, self.reason, self.used = kind, reason, used
+        super().__init__(kind, reason, used)
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class KeyMissing(SummaryError):
+    """The environment holds no key for the provider, or the package that asks it is not installed."""
+
+
+class RequestRefused(SummaryError):
+    """The provider refused the request, failed, or could not be reached. `status` is HTTP's, `kind` one of:
+
+    token_overflow, byte_overflow, rate_limit, overloaded, server, authentication, permission, not_found,
+    redirect, invalid, timeout, connection.
+    """
+
+    def __init__(self, kind: str, reason: str, used: Any = None, status: int | None = None) -> None:
+        super().__init__(kind, reason, used)
+        self.status = status
+        self.args = (kind, reason, used, status)
+
+
+class AnswerRefused(SummaryError):
+    """An answer came, but it cannot stand for what it was to write up: none of it is kept. `kind` says why.
+
+    cut_off, empty, refusal, tool, interrupted, broken, unknown.
+    """
+
+
+class WriteConflict(InspectorError):
+    """Two writers in one folder: the second writes nothing."""
+
+    def __init__(self, folder: str, reason: str) -> None:
+        self.folder, self.reason = folder, reason
+        super().__init__(folder, reason)
+
+    def __str__(self) -> str:
+        return f"Nothing was written to {self.folder}: {self.reason}"
+
+
+class EscapeError(InspectorError):
+    """A path that comes from a transcript or a policy leads out of its folder: nothing is written."""
+
+    def __init__(self, path: str, folder: str) -> None:
+        self.path, self.folder = path, folder
+        super().__init__(path, folder)
+
+    def __str__(self) -> str:
+        return f"Nothing was written: {self.path!r} is no place inside {self.folder}"
 
 
 class FigureError(InspectorError):
@@ -125,6 +210,20 @@ class FigureError(InspectorError):
         return f"figure {self.kind!r}: {self.reason}{hint}"
 
 
+class FrameError(InspectorError):
+    """A data frame was asked for, and pandas is not installed."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        return (
+            f"pandas is not installed, so {self.what} makes no data frame: pip install pandas, or hand "
+            "to_columns() to the data frames you have"
+        )
+
+
 class Stopped(InspectorError):
     """Long work was told to stop. Raise it from the `tell` of `count_tokens`, `replay` or `compare_policies`:
     nothing is left half done.
@@ -135,3 +234,15 @@ class Stopped(InspectorError):
 
     def __str__(self) -> str:
         return "Stopped before it was finished."
+
+
+def _tell_names(known: Sequence[str], meant: str) -> str:
+    """The names nearest to what was meant, the first few where none is near; and how many more there are.
+
+    >>> _tell_names(["drop", "keep", "merge", "point", "shorten", "summarise"], "keeep")
+    'keep, … and 5 more'
+    """
+    if len(known) <= MOST_NAMES:
+        return ", ".join(known)
+    told = get_close_matches(meant, known, MOST_NAMES) or known[:MOST_NAMES]
+    return ", ".join([*told, f"… and {len(known) - len(told)} more"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,7 +22,7 @@ _HEAD = 4_000
 
 
 class HasDesk(Protocol):
-    """A workbench, as far as a page needs one."""
+    """A workbench, as far as a page needs one; its desk changes no more."""
 
     @property
     def desk(self) -> Desk: ...
@@ -42,7 +43,7 @@ class Exported:
 
     def __repr__(self) -> str:
         count = sum(item.times for item in self.redacted)
-        told = f"{count:,} passages redacted" if count else "nothing redacted"
+        told = f"{count:,} passage{'s' if count > 1 else ''} redacted" if count else "nothing redacted"
         if self.kept:
             told += f", {len(self.kept)} kept by name"
         lines = [f"Exported({self.path.name}, {self.size / 1000:,.0f} kB: {told})"]
@@ -65,15 +66,18 @@ def export_html(
     change a rule needs a kernel. All that looks like a secret is taken out but the names in `keep`, which the
     result of an earlier export lists. `options` are those of `Desk` for a session: policy, window, counter.
 
-    Raises `FileExistsError` rather than write over a file that is no such page, unless `replace`;
-    `RedactionError` when secrets could not be looked for; `PolicyError` and `EditError` for names that do not
-    exist; `OSError` when the place cannot be written. Whatever stood there then still does.
+    Raises `FileExistsError` rather than write over a file that is no such page, unless `replace`, and always
+    rather than over the session itself; `RedactionError` when secrets could not be looked for; `PolicyError`
+    and `EditError` for names that do not exist; `OSError` when the place cannot be written. Whatever stood
+    there then still does.
     """
     target = Path(os.path.realpath(Path(path).expanduser()))
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder")
     if target.exists() and not replace and not _is_ours(target):
         raise FileExistsError(f"{target} is no exported page, so it is not written over; replace=True does")
+    if isinstance(what, str | os.PathLike) and target.exists() and target.samefile(Path(what).expanduser()):
+        raise FileExistsError(f"{target} is the session itself, which is only ever read")
     made = make(_find_desk(what, options), keep, policies)
     content = made.html.encode("utf-8")
     write_whole(target, content)
@@ -91,7 +95,8 @@ def _find_desk(what: Session | Desk | HasDesk | StrPath, options: dict[str, Any]
         return Desk(what, **options)
     if options:
         raise TypeError(f"these belong to a session, not to a workbench: {', '.join(sorted(options))}")
-    return what if isinstance(what, Desk) else what.desk
+    # A desk never changes what it holds, it holds something else: this one stays as it is.
+    return copy(what) if isinstance(what, Desk) else what.desk
 
 
 def _is_ours(target: Path) -> bool:

@@ -6,20 +6,24 @@ fact then stands better than before. The price is the difference of the two plan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from .blocks import BlockRef
-from .errors import InspectorError
-from .facts import Fact
+from .errors import EditError, InspectorError
+from .focus import write_focus
+from .models import model_of
+from .money import Money, price_tokens
 from .plan import Plan, make_plan
 from .policy import Edits, Policy, Rule
 from .printable import printable
 from .rules.carry_file_operations import CarryFileOperations
 from .trace import FATES, Traced, trace_one
+
+__all__ = ["Fix", "Means", "find_fixes", "replan", "write_focus"]
 
 Means = Literal["pin", "cut", "knob", "carry"]
 PINS = 4
@@ -32,7 +36,8 @@ TIMES = 64
 class Fix:
     """A way to keep a fact. `plan` is the plan with it, `price` the tokens (int) its context is longer by.
 
-    `fate` is the fact's in that plan, `sentence` what to do.
+    `fate` is the fact's in that plan, `sentence` what to do, `changes` what it sets: edits by their names,
+    and under "policy" the policy where that is another one.
     """
 
     means: Means
@@ -40,6 +45,22 @@ class Fix:
     plan: Plan
     price: int
     fate: str
+    changes: Mapping[str, Any]
+
+    @property
+    def cost(self) -> Money | None:
+        """What the longer context costs for one request that no cache serves; None without a known price."""
+        return price_tokens(model_of(self.plan.session), self.price, request=self.plan.after)
+
+    @property
+    def money(self) -> str:
+        """The cost as text, such as "$0.0045"; empty where no price is known."""
+        return "" if self.cost is None else str(self.cost)
+
+    @property
+    def recipe(self) -> str:
+        """The Python that makes the plan with it."""
+        return self.plan.recipe
 
     @property
     def edits(self) -> Edits:
@@ -52,13 +73,16 @@ class Fix:
         return self.plan.policy
 
     def __repr__(self) -> str:
-        return f"Fix({self.sentence} {self.price:+,} tokens, then {self.fate})"
+        money = f", {self.money} a request" if self.money else ""
+        return f"Fix({self.sentence} {self.price:+,} tokens{money}, then {self.fate})"
 
 
 def find_fixes(plan: Plan, traced: Traced) -> tuple[Fix, ...]:
     """Edits of the plan after which the fact stands better, the cheapest first. Empty for one that stands.
 
-    `traced` is the fact in this very plan. Every fix is a plan of its own: legal, its pairs whole.
+    `traced` is the fact in this very plan, or in the recorded compaction that came next: then its summary is
+    read in place of the stand-in. Every fix is a plan of its own: legal, its pairs whole. Raises `EditError`
+    for a plan of another moment.
 
     >>> from inspector.bundled import LOST_PATH, open_bundled
     >>> from inspector.facts import find_facts
@@ -70,42 +94,83 @@ def find_fixes(plan: Plan, traced: Traced) -> tuple[Fix, ...]:
     >>> all(fix.price == fix.plan.after - plan.after for fix in find_fixes(plan, traced))
     True
     """
+    if plan.session.leaf != traced.scene.session.leaf:
+        raise EditError("plan at", str(plan.session.leaf), "the fact was traced at another moment")
     if traced.fate == "verbatim" or not traced.stood:
         return ()
+    entry = traced.scene.entry
+    judge = _Judge(traced, None if entry is None else entry.text)
     found: dict[tuple[str, str], Fix] = {}
-    for means, sentence, other in _candidates(plan, traced):
-        fate = trace_one(traced, other).fate
-        if FATES.index(fate) < FATES.index(traced.fate):
-            fix = Fix(means, sentence, other, other.after - plan.after, fate)
+    for means, sentence, other, changes in _candidates(plan, judge):
+        if judge.helps(other):
+            fix = Fix(means, sentence, other, other.after - plan.after, judge.fate(other), changes)
             found.setdefault((means, sentence), fix)
     return tuple(sorted(found.values(), key=lambda fix: (fix.price, FATES.index(fix.fate))))
 
 
-Candidate = tuple[Means, str, Plan]
+class _Judge:
+    """What becomes of the fact in other plans; `written` is the summary of a recorded compaction."""
+
+    def __init__(self, traced: Traced, written: str | None) -> None:
+        self.traced, self.written = traced, written
+        self._fates: dict[int, tuple[Plan, str]] = {}
+
+    def fate(self, plan: Plan) -> str:
+        if id(plan) not in self._fates:
+            self._fates[id(plan)] = plan, trace_one(self.traced, plan, self.written).fate
+        return self._fates[id(plan)][1]
+
+    def helps(self, plan: Plan) -> bool:
+        return FATES.index(self.fate(plan)) < FATES.index(self.traced.fate)
 
 
-def _candidates(plan: Plan, traced: Traced) -> Iterator[Candidate]:
+Candidate = tuple[Means, str, Plan, dict[str, Any]]
+
+
+def _candidates(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
     live = plan.table.live
     names = [plan.session.entries[i].id for i in live.entries.tolist()]
     refs = [
         BlockRef(names[at], block)
         for at, block in zip(live.position.tolist(), live.block.tolist(), strict=True)
     ]
-    said = set(traced.said)
+    said = set(judge.traced.said)
     rows = [row for row, ref in enumerate(refs) if ref in said]
     yield from _pins(plan, rows, refs)
     if rows:
         yield from _cuts(plan, int(live.position[max(rows)]))
-    yield from _knobs(plan, traced)
-    if traced.fact.kind == "file" and plan.table.sibling("carry-file-operations") is None:
-        rules = tuple(rule for rule in plan.policy.rules if rule.kind != "carry-file-operations")
-        policy = plan.policy.model_copy(update={"rules": (*rules, CarryFileOperations())})
-        if (other := _again(plan, policy=policy)) is not None:
-            yield "carry", "Carry file operations.", other
+    yield from _knobs(plan, judge)
+    if judge.traced.fact.kind == "file":
+        yield from _lists(plan, judge)
 
 
-def _again(plan: Plan, policy: Policy | None = None, **changes: Any) -> Plan | None:
-    """The plan with some edits changed, None where that is not legal."""
+def _lists(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
+    """A list of files in the summary: as published where that holds this one, else of every tool's files."""
+    given = next((rule for rule in plan.policy.rules if isinstance(rule, CarryFileOperations)), None)
+    if given is None:
+        for every, words in ((False, ""), (True, ", those of every tool and shell command")):
+            carry = CarryFileOperations(every_tool=every)
+            named = {"name": f"{plan.policy.name}-and-files", "title": f"{plan.policy.title} and files"}
+            policy = plan.policy.model_copy(update={**named, "rules": (*plan.policy.rules, carry)})
+            other = replan(plan, policy=policy)
+            if other is not None and judge.helps(other):
+                yield "carry", f"Carry file operations{words}.", other, {"policy": policy}
+                return
+    settings: dict[str, Any] = {}
+    if given is not None and not given.enabled:
+        settings = {f"{given.kind}.enabled": True}
+        if (other := _turned(plan, settings)) is not None and judge.helps(other):
+            yield "carry", "Carry file operations.", other, {"settings": settings}
+            return
+    if given is not None and not given.every_tool:
+        settings |= {f"{given.kind}.every_tool": True}
+        if (other := _turned(plan, settings)) is not None:
+            sentence = "Carry the file operations of every tool and shell command."
+            yield "carry", sentence, other, {"settings": settings}
+
+
+def replan(plan: Plan, policy: Policy | None = None, **changes: Any) -> Plan | None:
+    """The same plan with some edits changed or under another policy; None where that is not legal."""
     edits = plan.edits.model_copy(update=changes)
     given = plan.table.given_window
     try:
@@ -127,9 +192,9 @@ def _pins(plan: Plan, rows: list[int], refs: list[BlockRef]) -> Iterator[Candida
     for row in sorted(rows, key=lambda row: (int(weight[row]), row))[:PINS]:
         name = str(refs[row])
         if name not in plan.edits.pins:
-            other = _again(plan, pins=(*plan.edits.pins, name))
+            other = replan(plan, pins=(*plan.edits.pins, name))
             if other is not None:
-                yield "pin", f"Pin {printable(name)}.", other
+                yield "pin", f"Pin {printable(name)}.", other, {"pins": [name]}
 
 
 def _cuts(plan: Plan, last: int) -> Iterator[Candidate]:
@@ -138,30 +203,30 @@ def _cuts(plan: Plan, last: int) -> Iterator[Candidate]:
     if plan.place is None or not len(legal) or legal[-1] == 0:
         return
     name = plan.cuts[int(legal[-1])].entry
-    other = _again(plan, cut=name)
+    other = replan(plan, cut=name)
     if other is not None:
-        yield "cut", f"Cut at {printable(name)}.", other
+        yield "cut", f"Cut at {printable(name)}.", other, {"cut": name}
 
 
-def _knobs(plan: Plan, traced: Traced) -> Iterator[Candidate]:
+def _knobs(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
     """Each number of a rule at the smallest value that helps, up to `TIMES` its own."""
     for rule in plan.policy.rules:
         for knob, value in _numbers(rule):
             key = f"{rule.kind}.{knob}"
             low, high = value, value * TIMES
-            best = _turned(plan, key, high)
-            if best is None or not _helps(traced, best):
+            best = _turned(plan, {key: high})
+            if best is None or not judge.helps(best):
                 continue
             at = high
             # A log search is enough: an eighth of the value is as fine as anyone sets it.
             while high - low > max(value // 8, 1):
                 middle = (low + high) // 2
-                other = _turned(plan, key, middle)
-                if other is not None and _helps(traced, other):
+                other = _turned(plan, {key: middle})
+                if other is not None and judge.helps(other):
                     high, best, at = middle, other, middle
                 else:
                     low = middle
-            yield "knob", f"Set {key} to {at:,}.", best
+            yield "knob", f"Set {key} to {at:,}.", best, {"settings": {key: at}}
 
 
 def _numbers(rule: Rule) -> Iterator[tuple[str, int]]:
@@ -171,25 +236,5 @@ def _numbers(rule: Rule) -> Iterator[tuple[str, int]]:
             yield name, value
 
 
-def _turned(plan: Plan, key: str, value: int) -> Plan | None:
-    return _again(plan, settings={**plan.edits.settings, key: value})
-
-
-def _helps(traced: Traced, plan: Plan) -> bool:
-    return FATES.index(trace_one(traced, plan).fate) < FATES.index(traced.fate)
-
-
-def write_focus(facts: Iterable[Fact | Traced]) -> str:
-    """Words for /compact, or the `instructions` of an API that compacts: what the summary must name.
-
-    >>> from inspector.bundled import LOST_PATH, open_bundled
-    >>> from inspector.facts import find_facts
-    >>> print(write_focus([find_facts(open_bundled())[LOST_PATH]]))
-    Keep these exactly as they are written:
-    - file: src/tidepool/calendar/offsets.py
-    """
-    lines = []
-    for item in facts:
-        fact = item.fact if isinstance(item, Traced) else item
-        lines.append(f"- {fact.kind}: {printable(' '.join(fact.form.split()), 300)}")
-    return "\n".join(["Keep these exactly as they are written:", *dict.fromkeys(lines)]) if lines else ""
+def _turned(plan: Plan, settings: Mapping[str, Any]) -> Plan | None:
+    return replan(plan, settings={**plan.edits.settings, **settings})

@@ -2,7 +2,8 @@
 
 In go a summary and the texts it was written from, out come the lines that name what is in none of them. It is
 string presence, not truth: a sum that the summary worked out is named too, and a false sentence made of known
-names is not.
+names is not. Messages that a user queues while the model works (Claude Code's `queue-operation` rows) are not
+in a `Session`: a quote of one is named although it was said, and its sentence says that this may be.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ _FILE = re.compile(r"(?:^|/)[\w-][\w.-]*\.[A-Za-z]\w{0,9}$")
 _USER = re.compile(r"\b(?:user|asked|said|wants?|told|requested)\b", re.IGNORECASE)
 _CUT = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\]\n]{1,200}\]")
 _WORD = re.compile(r"\w+")
+# Where the number of an issue or a pull request stands without "#": in its address, after its kind, in JSON.
+_ISSUE = re.compile(
+    r"(?:/(?:pull|pulls|issues|discussions|merge_requests)/|\b(?:PR|MR|pr|issue|Issue|pull request)s? #?|"
+    r'\b(?:pr|issue) (?:view|checkout|diff|edit|comment|merge) |\\?"number\\?": ?)(\d{1,9})\b'
+)
+_COMPACT = "<command-name>/compact</command-name>"
+_QUEUED = "queue-operation"
 _LONG = 3
 """Words a quote has at least; shorter ones are names in quotation marks."""
 
@@ -35,12 +43,14 @@ class Unfounded(NamedTuple):
     """A line of a summary (from 1) and the words in it that nothing before it says.
 
     `what` is a path, an id, a number, a quote, or "user" for a user's quote that only the model said.
+    `unread` tells of a quote that messages were queued there whose words the session does not hold.
     """
 
     line: int
     text: str
     what: What
     words: str
+    unread: bool = False
 
     @property
     def sentence(self) -> str:
@@ -48,14 +58,22 @@ class Unfounded(NamedTuple):
         words = printable(self.words, 120)
         if self.what == "user":
             return f'Line {self.line} gives the user the words "{words}"; only the model said them.'
-        return f"Line {self.line} names the {self.what} {words}; nothing it summarises does."
+        maybe = " Messages queued there are not read." if self.unread else ""
+        return f"Line {self.line} names the {self.what} {words}; nothing it summarises does.{maybe}"
 
 
 class Sources:
-    """Texts that a summary was written from, ready to be asked; `model` are those that the model wrote."""
+    """Texts that a summary was written from, ready to be asked; `model` are those that the model wrote.
 
-    def __init__(self, texts: Iterable[str], model: Iterable[str] = ()) -> None:
+    `own` is the id of the session, after which its file is named; `unread` whether messages of a user are
+    missing.
+    """
+
+    def __init__(
+        self, texts: Iterable[str], model: Iterable[str] = (), own: str = "", unread: bool = False
+    ) -> None:
         self.texts, self.model = list(texts), list(model)
+        self.own, self.unread = own, unread
         self.every = [*self.texts, *self.model]
 
     @cached_property
@@ -84,8 +102,24 @@ class Sources:
     def numbers(self) -> set[str]:
         return {form for text in self.every for number in _NUMBER.findall(text) for form in _forms(number)}
 
+    @cached_property
+    def issues(self) -> frozenset[str]:
+        """Numbers of issues and pull requests that are written without "#"."""
+        return frozenset(number for text in self.every for number in _ISSUE.findall(text))
+
+    def has_id(self, name: str) -> bool:
+        """Whether this commit or issue was named."""
+        if name.startswith("#") and name[1:] in self.issues:
+            return True
+        return name == self.own or has_words(self.flat, name)
+
     def has_path(self, path: str) -> bool:
-        """Whether this path, or one that ends with it, or in it from its second part on, was named."""
+        """Whether this path, or one that ends with it, or in it from its second part on, was named.
+
+        The file of the session itself always is: a harness tells the model where it stands.
+        """
+        if self.own and path.rpartition("/")[2].startswith(f"{self.own}."):
+            return True
         known = self.runs.get(path.rpartition("/")[2], set())
         return any(
             run == path or run.endswith("/" + path) or ("/" in run and path.endswith("/" + run.lstrip("/")))
@@ -116,7 +150,8 @@ def check_grounding(summary: str, sources: Sources) -> tuple[Unfounded, ...]:
     found: dict[tuple[int, str], Unfounded] = {}
     for number, line in enumerate(summary.split("\n"), 1):
         for what, words in _check_line(_ORDINAL.sub("", line), sources):
-            found.setdefault((number, words), Unfounded(number, line, what, words))
+            unread = sources.unread and what in ("quote", "user")
+            found.setdefault((number, words), Unfounded(number, line, what, words, unread))
     return tuple(found.values())
 
 
@@ -142,7 +177,7 @@ def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
             if not sources.has_path(run) and not has_words(sources.flat, run):
                 yield "path", run
     for match in _ID.finditer(rest):
-        if not has_words(sources.flat, match[0]):
+        if not sources.has_id(match[0]):
             yield "id", match[0]
     rest = _ID.sub(" ", rest)
     for number in _NUMBER.findall(rest):
@@ -177,13 +212,45 @@ def ground_recorded(session: Session) -> tuple[Grounding, ...]:
 
 
 def gather_sources(session: Session) -> Sources:
-    """What is in the context at a session's leaf, the head and the working directory too."""
+    """What is in the context at a session's leaf, the head and the working directory too.
+
+    What the user gave the command that compacted there counts, which Claude Code writes down behind it.
+    """
     texts = [stand.text for stand in stand_live(session).others]
-    texts += [session.cwd or "", session.title or ""]
+    texts += [session.cwd or "", session.title or "", *_asked(session)]
     model: list[str] = []
     for i in session.live.entries.tolist():
         entry = session.entries[i]
         for block in entry.blocks:
             own = entry.role == "assistant" and block.kind in ("text", "reasoning")
             (model if own else texts).append(block.text)
-    return Sources(texts, model)
+    return Sources(texts, model, session.id, _has_queue(session))
+
+
+def _following(session: Session) -> Iterator[int]:
+    """The recorded compactions that come right behind a session's leaf."""
+    for i, entry in enumerate(session.entries):
+        if session.tree.sort[i] == COMPACTION and entry.parent == session.leaf:
+            yield i
+
+
+def _asked(session: Session) -> Iterator[str]:
+    """The commands that such a compaction was asked for with."""
+    for i in _following(session):
+        for entry in session.entries[i + 1 :]:
+            if entry.role == "assistant" or session.tree.sort[session.index[entry.id]] == COMPACTION:
+                break
+            if entry.kind == "message" and _COMPACT in entry.text:
+                yield entry.text
+
+
+def _has_queue(session: Session) -> bool:
+    """Whether the file holds queued messages between the compaction before a session's leaf and the next."""
+    lines = [note.source.line for note in session.notes if note.type == _QUEUED]
+    if not lines:
+        return False
+    past = [i for i in session.path if session.tree.sort[i] == COMPACTION][-1:]
+    first = max((source.line for i in past for source in session.entries[i].sources), default=0)
+    ends = (source.line for i in _following(session) for source in session.entries[i].sources)
+    last = min(ends, default=max(lines) + 1)
+    return any(first < line < last for line in lines)

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
-from .facts import Fact
+from .facts import OPERATIONS, Fact
 from .session import Session
 
 PROSE = ("constraint", "decision", "todo")
@@ -20,17 +21,22 @@ SAME_WORDS = 0.8
 """Share of a sentence's longer words that a line must hold to say the same; a choice of ours."""
 _SURFACES = 4
 _RUN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*]+")
-_LINE = re.compile(r"(?::\d{1,9}){1,2}$|#L\d{1,9}(?:-L?\d{1,9})?$")
+# What comes after a file's name and is no part of it: a line, lines from to, a name in it ("::test_b").
+_AFTER = re.compile(r"(?<=\w):(?:\d|:?[A-Za-z_]).*|#L?\d{1,9}(?:-L?\d{1,9})?$", re.DOTALL)
 WORD = re.compile(r"\w+")
 
 
 class Pattern(NamedTuple):
-    """How a fact is looked up: its wordings, and the parts of its path if it is a file."""
+    """How a fact is looked up: its wordings, and the parts of its path if it is a file.
+
+    `bare` is a file that was only ever called by its last part, or listed so: wherever it lies.
+    """
 
     wordings: tuple[str, ...]
     longest: tuple[str, ...]
     parts: tuple[str, ...]
     prose: frozenset[str]
+    bare: bool = False
 
     @property
     def is_file(self) -> bool:
@@ -65,7 +71,7 @@ class Words:
 
     @cached_property
     def runs(self) -> dict[str, list[str]]:
-        """Everything that may be a path, by its last part."""
+        """Everything that may be a path, or a part of one, by its last part."""
         found: dict[str, list[str]] = {}
         for run in find_runs(self.text):
             found.setdefault(run.rpartition("/")[2], []).append(run)
@@ -94,6 +100,17 @@ class Words:
         return None
 
 
+_READ: WeakValueDictionary[str, Words] = WeakValueDictionary()
+
+
+def read_words(text: str) -> Words:
+    """A text ready to be looked in, shared for as long as somebody holds it: every plan has the same head."""
+    words = _READ.get(text)
+    if words is None:
+        words = _READ[text] = Words(text)
+    return words
+
+
 def has_words(text: str, wording: str) -> bool:
     """Whether a wording stands in a text and neither begins nor ends inside a word of it.
 
@@ -119,12 +136,15 @@ def long_words(text: str) -> frozenset[str]:
 def find_runs(text: str) -> Iterator[str]:
     """Stretches of text that may be paths, without line numbers and punctuation, parted by "/".
 
-    >>> list(find_runs("see `./src/a.py:12`, or a.py."))
-    ['see', 'src/a.py', 'or', 'a.py']
+    >>> list(find_runs("see `./src/a.py:12-40`, src/b.py::test_c or a.py."))
+    ['see', 'src/a.py', 'src/b.py', 'or', 'a.py']
     """
     for run in _RUN.findall(text.replace("\\\\", "/").replace("\\n", "\n").replace("\\", "/")):
-        bare = _LINE.sub("", run.rstrip(".:!?…")).rstrip("/")
-        bare = bare.removeprefix("file://").removeprefix("./")
+        bare = run.rstrip(".:!?…")
+        if ":" in bare or "#" in bare:
+            folder, slash, name = bare.rpartition("/")
+            bare = folder + slash + _AFTER.sub("", name)
+        bare = bare.rstrip("/").removeprefix("file://").removeprefix("./")
         if bare:
             yield bare
 
@@ -134,13 +154,21 @@ def best_run(runs: Iterable[str], pattern: Pattern) -> Mention | None:
     weak = ""
     name = "/".join(pattern.parts)
     for run in runs:
+        # Users point a model at a file by "@src/a.py".
+        whole = run in pattern.wordings or run.removeprefix("@") in pattern.wordings
         longer = run.endswith("/" + name.lstrip("/"))
-        # A bare name is the end of many a path; two parts and more are taken for the same file.
-        if run in pattern.wordings or (longer and len(pattern.parts) > 1):
+        # The name of a file in the working directory ends many a path; two parts are taken for the same file.
+        if (whole and _may_be_file(run)) or (longer and (pattern.bare or len(pattern.parts) > 1)):
             return Mention(run, True)
-        if (longer or name.endswith("/" + run)) and len(run) > len(weak):
+        tail = longer or (name.endswith("/" + run.removeprefix("@")) and _may_be_file(run))
+        if tail and len(run) > len(weak):
             weak = run
     return Mention(weak, False) if weak else None
+
+
+def _may_be_file(run: str) -> bool:
+    """Whether a word may be a path or its tail: "rules" and "go" are words of every text, LICENSE is not."""
+    return "/" in run or "." in run or run[:1].isupper()
 
 
 def _is_rooted(path: str) -> bool:
@@ -170,14 +198,19 @@ def make_pattern(fact: Fact, session: Session) -> Pattern:
             if words:
                 wordings.setdefault(words)
     parts: tuple[str, ...] = ()
+    bare = False
     if fact.kind == "file":
-        form = fact.form.replace("\\", "/").rstrip("/")
+        # The working directory's own form, ".", is not how anyone writes it.
+        form = (session.cwd if fact.form == "." and session.cwd else fact.form).replace("\\", "/").rstrip("/")
         parts = tuple(form.split("/"))
         whole = [form] if _is_rooted(form) or not session.cwd else [form, f"{session.cwd}/{form}"]
         runs = dict.fromkeys(run for words in [*whole, *wordings] for run in find_runs(words))
+        named = len(parts) == 1 and not any("/" in words for words in wordings)
+        done = set(fact.facts.operation[start:end].tolist())
+        bare = named and done <= {-1, OPERATIONS.index("listed")}
         # A bare name said for the file is a tail of it, not all of it.
         wordings = dict.fromkeys(w for w in runs if w == form or w.endswith("/" + form.lstrip("/")))
         wordings.setdefault(form)
     longest = tuple(max(WORD.findall(words), key=len, default="") for words in wordings)
     prose = long_words(fact.form) if fact.kind in PROSE else frozenset()
-    return Pattern(tuple(wordings), longest, parts, prose)
+    return Pattern(tuple(wordings), longest, parts, prose, bare)

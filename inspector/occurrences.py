@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .blocks import BlockRef
-from .facts import Fact, Facts
+from .facts import KINDS, Fact, Facts
 from .live import Bools, Ints
 from .mentions import Pattern, make_pattern
 from .session import Session
+from .tree import Tree
+
+_REFS: WeakKeyDictionary[Tree, dict[int, BlockRef]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +30,34 @@ class Occurrences:
     patterns: dict[int, Pattern] = field(default_factory=dict)
     by_name: dict[str, list[Fact]] = field(default_factory=dict)
 
+    @cached_property
+    def kind(self) -> NDArray[np.uint8]:
+        """uint8 per fact: index into KINDS."""
+        return np.array([KINDS.index(fact.kind) for fact in self.facts], np.uint8)
+
     def any(self, mask: Bools) -> Bools:
         """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""
         sums = np.concatenate(([0], np.cumsum(mask[self.rows])))
         hit: Bools = sums[self.first[1:]] > sums[self.first[:-1]]
         return hit
 
-    def share_tail(self, fact: Fact, tail: str) -> tuple[str, ...]:
-        """Other files of the session that the same tail of a path may mean, not the tail alone."""
+    def share_tail(self, fact: Fact, tail: str, known: Bools) -> tuple[str, ...]:
+        """Other `known` files (bool per fact) that the same tail of a path may mean, not the tail alone."""
         return tuple(
             other.form
             for other in self.by_name.get(tail.rpartition("/")[2], ())
-            if other.form not in (fact.form, tail)
+            if known[other.number]
+            and other.form not in (fact.form, tail)
             and ("/" + other.form.replace("\\", "/")).endswith("/" + tail)
         )
+
+    def pick(self, numbers: Iterable[int]) -> Occurrences:
+        """Some of the facts alone."""
+        mine = list(dict.fromkeys(numbers))
+        rows = [self.rows[self.first[number] : self.first[number + 1]] for number in mine]
+        first = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+        every = np.concatenate([np.zeros(0, np.int32), *rows])
+        return Occurrences(tuple(self.facts[number] for number in mine), every, first)
 
     def pattern(self, index: int, session: Session) -> Pattern:
         """How fact `index` is looked up; made once."""
@@ -56,10 +77,13 @@ def find_occurrences(facts: Facts, session: Session) -> Occurrences:
 
 def refer(session: Session, rows: Ints) -> tuple[BlockRef, ...]:
     """The references of rows of the file, each once, in their order."""
-    start = session.tree.start
-    rows = np.array(list(dict.fromkeys(rows.tolist())), np.int32)
-    owners = np.searchsorted(start, rows, side="right") - 1
-    return tuple(
-        BlockRef(session.entries[i].id, row - int(start[i]))
-        for i, row in zip(owners.tolist(), rows.tolist(), strict=True)
-    )
+    # Every plan asks for the same ones again.
+    known = _REFS.setdefault(session.tree, {})
+    wanted = dict.fromkeys(rows.tolist())
+    new = [row for row in wanted if row not in known]
+    if new:
+        start = session.tree.start
+        owners = np.searchsorted(start, np.array(new, np.int32), side="right") - 1
+        for i, row in zip(owners.tolist(), new, strict=True):
+            known[row] = BlockRef(session.entries[i].id, row - int(start[i]))
+    return tuple([known[row] for row in wanted])

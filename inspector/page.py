@@ -86,9 +86,8 @@ def make(desk: Desk, keep: Collection[str] = (), policies: Sequence[str] | None 
     """The page of a desk, all that looks like a secret taken out but the names in `keep`.
 
     `policies` names those whose plans it holds, the desk's own always first, then that of plan B; None takes
-    `POLICIES`. Raises
-    `PolicyError` and `EditError` for names that do not exist, and `RedactionError` rather than make a page
-    that may hold a secret.
+    `POLICIES`. Raises `PolicyError` and `EditError` for names that do not exist, and `RedactionError` rather
+    than make a page that may hold a secret.
     """
     if not hasattr(desk, "plan"):
         desk.answer({})
@@ -116,7 +115,7 @@ def _make(desk: Desk, keep: Collection[str], policies: Sequence[str] | None) -> 
     for cap in CAPS:
         notes = [*_tell_texts(answers, cap), *_tell_hidden(hidden)]
         html = _write(answers, redactor, cap, notes)
-        if len(html) <= LARGEST:
+        if len(html.encode()) <= LARGEST:
             break
     name = re.sub(r"[^\w.-]+", "-", redactor.clean(desk.session.title or desk.session.id or "session"))
     name = re.sub(r"\.(jsonl?|html?)$", "", name.strip("-.") or "session")[:60]
@@ -157,9 +156,10 @@ def _tell_texts(answers: Answers, cap: int) -> list[str]:
     size = f"{LARGEST / 1e6:.1f} MB"
     if cap == 0:
         return [
-            f"The texts of all {len(answers.bodies):,} blocks were left out to keep this page under {size}."
+            f"The texts of all {len(answers.bodies):,} blocks were left out: with any, it would pass {size}."
         ]
-    return [f"{cut:,} texts are cut at {cap:,} characters to keep this page under {size}."]
+    told = "1 text is" if cut == 1 else f"{cut:,} texts are"
+    return [f"{told} cut at {cap:,} characters to keep this page under {size}."]
 
 
 def _tell_hidden(hidden: Sequence[Finding]) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .above import ask
 from .blocks import BlockRef
 from .cuts import END, CutPoint, CutPoints, find_cuts
 from .cuttable import CutTable
@@ -213,6 +214,18 @@ class Plan(Drawable):
         """Whether the policy's target is met, by its own measure; None without a target (TIERED §11 i)."""
         limit = self.tiers.limit
         return None if limit is None else self.tier.size(self.place) <= limit
+
+    @cached_property
+    def trace(self) -> Any:
+        """What becomes of every fact in this plan: a `Trace`, as `trace_facts` makes it. Kept.
+
+        >>> from inspector import count_tokens, open_bundled
+        >>> session = open_bundled()
+        >>> plan = make_plan(session, count_tokens(session), "flue")
+        >>> plan.trace["src/tidepool/jobs/outbox.py"].stood
+        True
+        """
+        return ask("trace", self)
 
     @property
     def fits(self) -> bool:

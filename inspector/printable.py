@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 
 def printable(text: str, limit: int | None = None) -> str:
@@ -21,6 +22,15 @@ def printable(text: str, limit: int | None = None) -> str:
     if limit is not None and len(text) > limit:
         text = text[:limit]
     return _ACTING.sub(_spell, text.replace("\r\n", "\n"))
+
+
+def brief(name: object) -> str:
+    """The name of an entry or a block as prose has room for it: of a UUID its first eight digits.
+
+    >>> brief("0a69f989-3acc-48aa-a7d1-ebdbf7961d67/0"), brief("e12/3")
+    ('0a69f989…/0', 'e12/3')
+    """
+    return _UUID.sub(r"\1…", printable(str(name)))
 
 
 def printable_tree(value: Any) -> Any:

@@ -34,6 +34,7 @@ HINTS = {
     "assigned-value": "a value assigned to a name that tells of a secret",
     "url-password": "the password in an address",
     "email": "an e-mail address",
+    "environment-secret": "a secret of this machine's environment",
     "user": "a user's name in the path of a home directory",
 }
 
@@ -67,12 +68,20 @@ class Redactor:
     """
 
     keep: frozenset[str] = frozenset()
-    _spans: dict[str, tuple[Span, ...]] = field(default_factory=dict)
-    _names: dict[str, str] = field(default_factory=dict)
-    _grades: dict[str, tuple[str, Grade]] = field(default_factory=dict)
-    _counts: dict[str, int] = field(default_factory=dict)
-    _places: dict[str, dict[str, None]] = field(default_factory=dict)
-    _cleaned: dict[str, str] = field(default_factory=dict)
+    _spans: dict[str, tuple[Span, ...]] = field(default_factory=dict, repr=False)
+    _names: dict[str, str] = field(default_factory=dict, repr=False)
+    _grades: dict[str, tuple[str, Grade]] = field(default_factory=dict, repr=False)
+    _counts: dict[str, int] = field(default_factory=dict, repr=False)
+    _places: dict[str, dict[str, None]] = field(default_factory=dict, repr=False)
+    _cleaned: dict[str, str] = field(default_factory=dict, repr=False)
+    _told: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def know(self, secret: str, kind: str) -> None:
+        """From now on these very words are a secret of that kind, wherever they stand."""
+        self._cleaned.clear()
+        name = self._names.setdefault(secret, name_secret(kind, secret))
+        self._grades.setdefault(name, (kind, "secret"))
+        self._told[secret] = kind
 
     def look(self, where: str, value: Any) -> None:
         """Find what is secret in a text, or in every text of a JSON-like value, which stands at `where`.
@@ -117,6 +126,20 @@ class Redactor:
     def bare(self) -> Redactor:
         """The same with nothing kept."""
         return replace(self, keep=frozenset(), _cleaned={})
+
+    def fork(self, keep: frozenset[str]) -> Redactor:
+        """Another that knows the same, keeps other names, and learns for itself."""
+        return replace(
+            self,
+            keep=keep,
+            _spans=dict(self._spans),
+            _names=dict(self._names),
+            _grades=dict(self._grades),
+            _counts=dict(self._counts),
+            _places={name: dict(where) for name, where in self._places.items()},
+            _cleaned={},
+            _told=dict(self._told),
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -193,7 +216,12 @@ class Redactor:
         found = self._spans.get(text)
         if found is None:
             found = self._spans[text] = tuple(find_spans(text))
-        return found
+        return (*found, *self._find_told(text)) if self._told else found
+
+    def _find_told(self, text: str) -> Iterator[Span]:
+        for secret, kind in self._told.items():
+            for match in re.finditer(re.escape(secret), text) if secret in text else ():
+                yield Span(*match.span(), kind, "secret", True)
 
     def _clean_member(self, key: Any, value: Any) -> Any:
         if not isinstance(value, str):

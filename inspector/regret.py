@@ -6,18 +6,24 @@ away was paid for once more, in tokens of the ledger. What could still be read i
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
 
 from .blocks import BlockRef
-from .facts import Facts, Said
+from .facts import BY, KINDS, OPERATIONS, Fact, Facts, Said
 from .ledger import Ledger
 from .mentions import long_words
-from .printable import printable
-from .session import Session
-from .trace import Trace, Traced, trace_recorded
+from .models import SYNTHETIC, model_of
+from .money import Money, add_money, price_tokens
+from .needs import has_failed, is_specific, same_answer, shows_file
+from .printable import brief, printable
+from .session import Entry, Session
+from .trace import Trace, Traced, trace_rounds
+from .tree import COMPACTION
 
 MEANS = {
     "file": "read again",
@@ -28,33 +34,72 @@ MEANS = {
 """What counts as needing a fact once more, by its kind."""
 SAME_RULE, SAME_LEAST = 0.5, 3
 """Share and number of the longer words of an instruction that one has which repeats it; choices of ours."""
-_FIGURES = re.compile(r"\d+")
+
+
+class Paid(NamedTuple):
+    """A block that had to be sent once more, its tokens (by the ledger), and what it cost at least.
+
+    A call is priced as written by its model, anything else as sent fresh to the model that read it, once;
+    None where no price is known.
+    """
+
+    ref: BlockRef
+    tokens: int
+    money: Money | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Regret:
     """One thing needed again after the compaction `entry` took it away.
 
-    `before` says it last before, `again` is where it came again, `paid` the blocks that cost `tokens`. `same`
-    tells, for files and commands, whether the answer was the same as before, figures aside.
+    `before` says it last before, `again` is where it came again, `parts` are the blocks that had to be paid
+    for. `same` tells, for files and commands, whether the answer was the same as before, figures aside.
     """
 
     traced: Traced
     entry: str
     before: BlockRef
     again: BlockRef
-    paid: tuple[BlockRef, ...]
-    tokens: int
+    parts: tuple[Paid, ...]
     same: bool
+
+    @property
+    def fact(self) -> Fact:
+        """What was needed again."""
+        return self.traced.fact
+
+    @property
+    def paid(self) -> tuple[BlockRef, ...]:
+        """The blocks that had to be paid for."""
+        return tuple(part.ref for part in self.parts)
+
+    @property
+    def tokens(self) -> int:
+        """Their tokens."""
+        return sum(part.tokens for part in self.parts)
+
+    @property
+    def money(self) -> Money | None:
+        """What they cost at least, with the source of the price."""
+        return add_money([part.money for part in self.parts])
+
+    @property
+    def price(self) -> str:
+        """The money as text, such as "$0.012"; empty where no price is known."""
+        return "" if self.money is None else str(self.money)
 
     @property
     def sentence(self) -> str:
         """What happened and what it cost."""
-        form = printable(" ".join(self.traced.fact.form.split()), 80)
+        fact, price = self.traced.fact, f", {self.price}" if self.price else ""
+        form = printable(" ".join(fact.form.split()), 80)
         answer = ", with the same answer" if self.same else ""
+        # A file's name may stand while what was read of it does not.
+        shown = fact.kind == "file" and self.traced.fate != "lost"
+        gone = "what it had shown was compacted away" if shown else f"it was {self.traced.fate}"
         return (
-            f"The {self.traced.fact.kind} {form} was {MEANS[self.traced.fact.kind]} in "
-            f"{printable(str(self.again))} after it was {self.traced.fate}{answer}: {self.tokens:,} tokens."
+            f"The {fact.kind} {form} was {MEANS[fact.kind]} in {brief(self.again)} "
+            f"after {gone}{answer}: {self.tokens:,} tokens{price}."
         )
 
     def __repr__(self) -> str:
@@ -66,8 +111,10 @@ class Regret:
 def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret, ...]:
     """Everything on the path that a recorded compaction made necessary once more, in the order it came.
 
-    A file is regretted when no output that showed it still stood, a command or an error when it did not stand
-    verbatim, an instruction when nothing or only a part of it stood. Each is counted once for a compaction.
+    A file is regretted when it is shown again and no output that showed it still stood; counting its lines
+    shows nothing. A command is when it did not stand verbatim and gave the same answer again, an error when
+    it did not stand verbatim, says what is wrong (`needs.is_specific`) and both runs failed; an instruction
+    when nothing or only a part of it stood. Each is counted once for a compaction.
 
     >>> from inspector.bundled import LOST_PATH, open_bundled
     >>> from inspector.facts import find_facts
@@ -77,14 +124,24 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     >>> any(regret.traced.fact.form == LOST_PATH for regret in found)
     True
     """
-    traces = trace_recorded(session, facts)
     walk = _Walk(session)
+    needed = _Needed(walk, facts)
     found: list[Regret] = []
-    for number, trace in enumerate(traces):
-        end = walk.place(traces[number + 1]) if number + 1 < len(traces) else len(walk.names)
-        found += _regret_one(walk, trace, end, ledger, facts)
+    for trace in trace_rounds(session, facts, needed.after):
+        if trace.scene.entry is not None:
+            found += _regret_one(walk, trace, needed.end(trace.scene.entry), ledger, facts)
     order = walk.at
     return tuple(sorted(found, key=lambda regret: (order[regret.again.entry], regret.again.block)))
+
+
+def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:
+    """Tokens and money of several, a block that two of them paid for counted once.
+
+    >>> sum_regret([])
+    (0, None)
+    """
+    parts = {part.ref: part for regret in regrets for part in regret.parts}
+    return sum(part.tokens for part in parts.values()), add_money([part.money for part in parts.values()])
 
 
 class _Walk:
@@ -109,12 +166,51 @@ class _Walk:
                     out[open_calls.pop(block.call_id)] = BlockRef(entry.id, number)
         return out
 
+    @cached_property
+    def model(self) -> str | None:
+        return model_of(self.session)
+
+    def reader(self, name: str) -> Entry | None:
+        """The first reply after an entry: the one that its words were first sent for."""
+        later = (self.session.entries[i] for i in self.session.path[self.at[name] + 1 :])
+        return next(
+            (entry for entry in later if entry.role == "assistant" and entry.model != SYNTHETIC), None
+        )
+
     def place(self, trace: Trace) -> int:
         entry = trace.scene.entry
         return self.at[entry.id] if entry is not None else len(self.names)
 
     def text(self, ref: BlockRef | None) -> str | None:
         return None if ref is None else self.session.block(ref).text
+
+
+class _Needed:
+    """Which facts may have been needed again after a compaction: the others need not be traced."""
+
+    def __init__(self, walk: _Walk, facts: Facts) -> None:
+        session, self.at = walk.session, walk.at
+        self.ends = [at for at, i in enumerate(session.path) if session.tree.sort[i] == COMPACTION]
+        place = np.full(len(session.entries), -1, np.int64)
+        place[list(session.path)] = np.arange(len(session.path))
+        kind, by = facts.kind[facts.fact], facts.by
+        model, read = by == BY.index("model"), facts.operation == OPERATIONS.index("read")
+        counts = (kind == KINDS.index("file")) & model & read
+        counts |= (kind == KINDS.index("command")) & model
+        counts |= (kind == KINDS.index("error")) & (by == BY.index("tool"))
+        self.fact, self.place = facts.fact[counts], place[facts.entry[counts]]
+        self.rules = np.flatnonzero(facts.kind == KINDS.index("constraint")).tolist()
+
+    def end(self, entry: Entry) -> int:
+        """Where the next compaction stands on the path, or its end."""
+        return next((end for end in self.ends if end > self.at[entry.id]), len(self.at))
+
+    def after(self, entry: Entry) -> list[int]:
+        """Numbers of the facts said before a compaction and between it and the next."""
+        start = self.at[entry.id]
+        later = (self.place > start) & (self.place < self.end(entry))
+        both = np.intersect1d(self.fact[self.place < start], self.fact[later])
+        return sorted([*both.tolist(), *self.rules])
 
 
 def _regret_one(walk: _Walk, trace: Trace, end: int, ledger: Ledger, facts: Facts) -> Iterator[Regret]:
@@ -139,9 +235,22 @@ def _regret_one(walk: _Walk, trace: Trace, end: int, ledger: Ledger, facts: Fact
         before, again = pair
         answer = walk.answers.get(again.ref)
         paid = (again.ref,) if answer is None else (again.ref, answer)
-        tokens = sum(int(ledger.tokens[ledger.row(ref)]) for ref in paid)
-        same = _same(walk.text(walk.answers.get(before.ref)), walk.text(answer))
-        yield Regret(traced, entry.id, before.ref, again.ref, paid, tokens, same)
+        same = same_answer(walk.text(walk.answers.get(before.ref)), walk.text(answer))
+        # What is run to see how things stand is no loss when they stand otherwise.
+        if traced.fact.kind == "command" and not same:
+            continue
+        parts = tuple(_price(walk, ref, int(ledger.tokens[ledger.row(ref)])) for ref in paid)
+        yield Regret(traced, entry.id, before.ref, again.ref, parts, same)
+
+
+def _price(walk: _Walk, ref: BlockRef, tokens: int) -> Paid:
+    entry = walk.session[ref.entry]
+    written = entry.role == "assistant"
+    reply = entry if written else walk.reader(ref.entry)
+    model = walk.model if reply is None or not reply.model else reply.model
+    request = 0 if reply is None or reply.usage is None else int(reply.usage.prompt)
+    share = (0, tokens) if written else (tokens, 0)
+    return Paid(ref, tokens, price_tokens(model, *share, request=request))
 
 
 def _met_again(walk: _Walk, traced: Traced, start: int, end: int) -> tuple[Said, Said] | None:
@@ -149,9 +258,13 @@ def _met_again(walk: _Walk, traced: Traced, start: int, end: int) -> tuple[Said,
     kind = traced.fact.kind
     if kind != "file" and traced.fate == "verbatim":
         return None
-    every = [said for said in traced.fact.said if said.ref.entry in walk.at and _counts(kind, said)]
-    if kind != "error":
-        every = [said for said in every if walk.session.block(said.ref).kind == "tool_call"]
+    if kind == "error" and not is_specific(traced.fact.form):
+        return None
+    every = [
+        said
+        for said in traced.fact.said
+        if said.ref.entry in walk.at and _counts(kind, said) and _needs(walk, traced.fact, said)
+    ]
     before = [said for said in every if walk.at[said.ref.entry] < start]
     after = [said for said in every if start < walk.at[said.ref.entry] < end]
     if not before or not after:
@@ -170,6 +283,14 @@ def _counts(kind: str, said: Said) -> bool:
     return said.by == "model" if kind == "command" else said.by == "tool"
 
 
+def _needs(walk: _Walk, fact: Fact, said: Said) -> bool:
+    """Whether the block is one that asks for it: a call for a file or a command, a failing output."""
+    block = walk.session.block(said.ref)
+    if fact.kind == "file":
+        return shows_file(block, fact.form)
+    return block.kind == "tool_call" if fact.kind == "command" else has_failed(block)
+
+
 def _said_again(walk: _Walk, traced: Traced, later: list[Said]) -> tuple[Said, Said] | None:
     if traced.fate not in ("lost", "weakened"):
         return None
@@ -180,9 +301,3 @@ def _said_again(walk: _Walk, traced: Traced, later: list[Said]) -> tuple[Said, S
         if len(words & others) >= max(SAME_RULE * min(len(words), len(others)), SAME_LEAST):
             return mine[-1], said
     return None
-
-
-def _same(before: str | None, after: str | None) -> bool:
-    if before is None or after is None:
-        return False
-    return _FIGURES.sub("0", before) == _FIGURES.sub("0", after)

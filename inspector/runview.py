@@ -18,7 +18,7 @@ from .prices import find_price
 from .printable import printable_tree
 from .run import Compaction, Finding, Run
 from .table import COUNTED
-from .view import describe_stages
+from .view import describe_stages, tell_tokens
 
 Picture = tuple[dict[str, Any], bytes]
 
@@ -201,21 +201,15 @@ def _summarise(run: Run, recorded: int, bill: Bill) -> list[list[str]]:
     sent, cached = int(run.sent.sum()), int(run.cached.sum())
     facts = [["compactions", f"{len(run.adopted):,}, recorded {recorded:,}"]]
     if len(run):
-        facts.append(["fullest", f"{_short(run.peak)}, recorded {_short(int(run.recorded.max()))}"])
+        facts.append(["fullest", f"{tell_tokens(run.peak)}, recorded {tell_tokens(int(run.recorded.max()))}"])
     if sent:
-        facts.append(["sent", f"{_short(sent)} in {_count(int((run.sent > 0).sum()), 'request')}"])
+        facts.append(["sent", f"{tell_tokens(sent)} in {_count(int((run.sent > 0).sum()), 'request')}"])
         facts.append(["unchanged prefix", f"{cached / sent:.0%}"])
     if bill.calls:
         facts.append(["summariser", _count(bill.calls, "call")])
     if bill.cost is not None and bill.prices:
         facts.append(["estimated cost", f"{bill.currency} {bill.cost.total:,.2f}"])
     return facts
-
-
-def _short(tokens: int) -> str:
-    if tokens < 1_000:
-        return str(tokens)
-    return f"{tokens / 1e3:.1f}k" if tokens < 999_950 else f"{tokens / 1e6:.2f}M"
 
 
 def _count(number: int, one: str) -> str:

@@ -19,8 +19,10 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
@@ -29,15 +31,19 @@ from jupyter_server.services.contents.fileio import FileManagerMixin
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from .clerk import tell_error
 from .errors import InspectorError
-from .tenants import OWN, Source, Tenant, Tenants
+
+if TYPE_CHECKING:
+    from .clerk import Traits
+    from .tenants import Source, Tenant, Tenants
 
 Method = TypeVar("Method", bound=Callable[..., Awaitable[None]])
 
 PATIENCE = 25.0
 """Seconds that a question for news waits at most."""
 THREADS = 6
+SOON = 3.0
+"""Seconds after the server's start until what opens a document is loaded, if none was opened by then."""
 GONE = "The server has closed this session to make room for others, or was started anew. Open it again."
 TOO_LARGE = "too large to be opened on the server. Open it in a notebook: Workbench(path)."
 FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
@@ -56,18 +62,44 @@ def guarded(method: Method) -> Method:
     return cast(Method, web.authenticated(authorized("read", resource="contents")(method)))
 
 
-class DeskHandler(APIHandler):
-    """What the routes share."""
+class House:
+    """The open documents of a server, and the threads that work for them. Belongs to the event loop.
 
-    def initialize(self, tenants: Tenants, pool: ThreadPoolExecutor) -> None:
-        self.tenants, self.pool = tenants, pool
+    What reads and plans takes most of a second to import. No server waits for that when it starts: it is
+    loaded in a thread, with the first document or soon.
+    """
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="compaction-inspector")
+        self.tenants: Tenants | None = None
+
+    async def load(self) -> Tenants:
+        """The documents, with all that opens one."""
+        await self.off_loop(import_module, f"{__package__}.tenants")
+        if self.tenants is None:
+            from .tenants import Tenants
+
+            self.tenants = Tenants()
+        return self.tenants
 
     async def off_loop(self, work: Any, *args: Any) -> Any:
         """Do something in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, work, *args)
 
+
+class DeskHandler(APIHandler):
+    """What the routes share."""
+
+    gone = False
+
+    def initialize(self, house: House) -> None:
+        self.house, self.off_loop = house, house.off_loop
+
+    def on_connection_close(self) -> None:
+        self.gone = True
+
     def tenant(self, id: str) -> Tenant:
-        found = self.tenants.find(id)
+        found = None if self.house.tenants is None else self.house.tenants.find(id)
         if found is None:
             raise Refusal(404, GONE)
         return found
@@ -83,6 +115,8 @@ class DeskHandler(APIHandler):
         wanted = self.body().get("wanted", {})
         if not isinstance(wanted, dict):
             raise Refusal(400, "What is wanted is no JSON object.")
+        from .tenants import OWN
+
         for name, blank in {**OWN, "replay": False}.items():
             if type(wanted.get(name, blank)) is not type(blank):
                 raise Refusal(400, f"{name} is no {type(blank).__name__}.")
@@ -109,6 +143,10 @@ class OpenHandler(DeskHandler):
 
     @guarded
     async def post(self) -> None:
+        tenants = await self.house.load()
+        from .clerk import tell_error
+        from .tenants import Source, Tenant
+
         asked, wanted = self.body(), self.wanted()
         try:
             source = Source() if asked.get("bundled") else await self.find(asked.get("path"))
@@ -118,7 +156,11 @@ class OpenHandler(DeskHandler):
             tenant = await self.off_loop(Tenant, source, wanted, asyncio.get_running_loop())
         except (InspectorError, OSError) as error:
             raise Refusal(422, source.hide(tell_error(error)), type(error).__name__) from None
-        if not self.tenants.admit(tenant):
+        if self.gone:
+            # Nobody hears its name, so nobody would close it.
+            tenant.close()
+            return
+        if not tenants.admit(tenant):
             raise Refusal(409, FULL)
         # Packed before anything is found out behind it.
         self.send_frame(await self.off_loop(lambda: tenant.frame(0, desk=tenant.id)))
@@ -126,6 +168,8 @@ class OpenHandler(DeskHandler):
 
     async def find(self, path: object) -> Source:
         """The file that a path of the contents manager means."""
+        from .tenants import MOST_BYTES, Source
+
         if not isinstance(path, str) or not path.strip("/"):
             raise Refusal(400, "The request names no path.")
         contents: Any = self.contents_manager
@@ -138,9 +182,11 @@ class OpenHandler(DeskHandler):
             place = Path(contents._get_os_path(path.strip("/")))
             if not place.is_file():
                 raise Refusal(422, f"{path} is no regular file.", "ReadError")
-            if place.stat().st_size > self.tenants.most_bytes:
+            if place.stat().st_size > MOST_BYTES:
                 raise Refusal(422, f"{path} is {TOO_LARGE}", "ReadError")
             return Source(str(place), name=path)
+        if (model.get("size") or 0) > MOST_BYTES:
+            raise Refusal(422, f"{path} is {TOO_LARGE}", "ReadError")
         model = await ensure_async(contents.get(path, content=True, type="file", format="text"))
         return Source(content=model["content"].encode(), name=path)
 
@@ -154,7 +200,8 @@ class ChangeHandler(DeskHandler):
 
     @guarded
     async def delete(self, id: str) -> None:
-        self.tenants.leave(id)
+        if self.house.tenants is not None:
+            self.house.tenants.leave(id)
         self.set_status(204)
         self.finish()
 
@@ -164,8 +211,16 @@ class AskHandler(DeskHandler):
 
     @guarded
     async def post(self, id: str) -> None:
-        reply = await self.off_loop(self.tenant(id).clerk.reply, self.body())
-        self.finish(json.dumps(reply or {}))
+        loop = asyncio.get_running_loop()
+        reply: asyncio.Future[Traits] = loop.create_future()
+
+        def answer(found: Traits) -> None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(reply.set_result, found)
+
+        # No thread of the pool waits for an answer that takes long.
+        comes = await self.off_loop(self.tenant(id).clerk.ask, self.body(), answer)
+        self.finish(json.dumps(await reply if comes else {}))
 
 
 class StopHandler(DeskHandler):
@@ -181,30 +236,24 @@ class NewsHandler(DeskHandler):
     """Whoever looks at a document asks this again and again; it does not keep an idle server alive."""
 
     _track_activity = False
-    gone = False
 
     @guarded
     async def get(self, id: str) -> None:
         tenant, since = self.tenant(id), self.get_query_argument("rev", "0")
         if not since.isascii() or not since.isdigit() or len(since) > 15:
             raise Refusal(400, "rev is no number.")
-        await tenant.listen(int(since), PATIENCE, self.pool, lambda: self.gone)
+        await tenant.listen(int(since), PATIENCE, self.house.pool, lambda: self.gone)
         if self.gone:
             return
         if tenant.closed:
             raise Refusal(404, GONE)
         self.send_frame(await self.off_loop(tenant.frame, int(since)))
 
-    def on_connection_close(self) -> None:
-        self.gone = True
-
 
 def _load_jupyter_server_extension(app: Any) -> None:
     """Add the routes to a Jupyter server."""
-    shared = {
-        "tenants": Tenants(),
-        "pool": ThreadPoolExecutor(THREADS, thread_name_prefix="compaction-inspector"),
-    }
+    house = House()
+    app.io_loop.call_later(SOON, house.load)
     base = url_path_join(app.web_app.settings["base_url"], "inspector")
     routes = (
         ("open", OpenHandler),
@@ -213,4 +262,6 @@ def _load_jupyter_server_extension(app: Any) -> None:
         (r"desks/([\w-]+)/stop", StopHandler),
         (r"desks/([\w-]+)/news", NewsHandler),
     )
-    app.web_app.add_handlers(".*$", [(url_path_join(base, route), at, shared) for route, at in routes])
+    app.web_app.add_handlers(
+        ".*$", [(url_path_join(base, route), at, {"house": house}) for route, at in routes]
+    )

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from .above import ask
 from .blocks import Block, BlockRef, Chars, Image, Number, Text, Value
 from .errors import EditError
 from .live import Live, find_live, find_path
@@ -264,6 +265,16 @@ class Session(Value):
         return tuple(
             Turn(n, first, end - 1) for n, (first, end) in enumerate(zip(starts, ends, strict=False))
         )
+
+    @cached_property
+    def facts(self) -> Any:
+        """What the path says that may have to be remembered: `Facts`, as `find_facts` finds them. Kept.
+
+        >>> from inspector import open_bundled
+        >>> open_bundled().facts["src/tidepool/calendar/offsets.py"].operations
+        ('listed', 'read', 'edited')
+        """
+        return ask("facts", self)
 
     @cached_property
     def boundaries(self) -> tuple[tuple[str, Boundary], ...]:

@@ -6,7 +6,7 @@ the texts that stand in others' place (summaries, pointers, shortened outputs).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 from .assembly import build_context
 from .blocks import Block, BlockRef
 from .live import Bools
-from .mentions import WORD, Mention, Pattern, Words, best_run, find_folders, find_runs, has_words
+from .mentions import WORD, Mention, Pattern, Words, best_run, find_folders, find_runs, has_words, read_words
 from .plan import Plan
 from .provenance import is_summary
 from .session import Session
@@ -47,8 +47,12 @@ class Standing:
 
     @cached_property
     def texts(self) -> tuple[Words, ...]:
-        """The other texts, ready to be searched."""
-        return tuple(Words(stand.text) for stand in self.others)
+        """The other texts, ready to be searched; the same text, such as a placeholder, is read once."""
+        made: dict[str, Words] = {}
+        for stand in self.others:
+            if stand.text not in made:
+                made[stand.text] = read_words(stand.text)
+        return tuple(made[stand.text] for stand in self.others)
 
     @cached_property
     def index(self) -> Index:
@@ -60,17 +64,77 @@ class Standing:
         return {}
 
     def names(self, pattern: Pattern) -> bool:
-        """Whether one of the other texts names all of a fact; kept once found."""
+        """Whether any text that stands names all of a fact, marked or not; kept once found."""
         if pattern not in self._readable:
-            self._readable[pattern] = any(mention.full for _, mention in self.mentions(pattern))
+            found = any(mention.full for _, mention in self.mentions(pattern))
+            self._readable[pattern] = found or self._find_unmarked(pattern) != ()
         return self._readable[pattern]
+
+    def carriers(self, pattern: Pattern) -> tuple[tuple[Stand, ...], tuple[BlockRef, ...]]:
+        """The other texts that name all of a fact, and the blocks that stand as they were said and do."""
+        stands = tuple(stand for stand, mention in self.mentions(pattern) if mention.full)
+        return stands, self._find_unmarked(pattern)
+
+    def _find_unmarked(self, pattern: Pattern) -> tuple[BlockRef, ...]:
+        found = self.index.find(pattern, self.rows)
+        return found[0] if found is not None and found[1].full else ()
 
     def mentions(self, pattern: Pattern) -> Iterator[tuple[Stand, Mention]]:
         """Where a fact is found in the other texts."""
-        for stand, words in zip(self.others, self.texts, strict=True):
-            found = words.find(pattern, stand.how == "summary")
+        for number in sorted(self._may_name(pattern)):
+            stand = self.others[number]
+            found = self.texts[number].find(pattern, stand.how == "summary")
             if found is not None:
                 yield stand, found
+
+    def pointers(self, said: Collection[BlockRef]) -> list[Stand]:
+        """The pointers that stand for any of these blocks."""
+        numbers = {number for ref in said for number in self._pointed.get(ref, ())}
+        return [self.others[number] for number in sorted(numbers)]
+
+    def _may_name(self, pattern: Pattern) -> set[int]:
+        """Numbers of the other texts that hold a word without which none of them names a fact."""
+        keys = self.keys
+        if pattern.parts:
+            found = set(keys.runs.get(pattern.parts[-1], ()))
+            folders = () if pattern.is_file else pattern.wordings
+            return found.union(*(keys.folders.get(folder, ()) for folder in folders))
+        if not all(pattern.longest):
+            return set(range(len(self.others)))
+        found = {number for word in pattern.longest for number in keys.words.get(word, ())}
+        return found.union(keys.summaries) if len(pattern.prose) > 1 else found
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The other texts by what they hold."""
+        keys = Keys({}, {}, {}, [])
+        for number, (stand, words) in enumerate(zip(self.others, self.texts, strict=True)):
+            for word in words.words:
+                keys.words.setdefault(word, []).append(number)
+            for name in words.runs:
+                keys.runs.setdefault(name, []).append(number)
+            for folder in words.folders:
+                keys.folders.setdefault(folder, []).append(number)
+            if stand.how == "summary":
+                keys.summaries.append(number)
+        return keys
+
+    @cached_property
+    def _pointed(self) -> dict[BlockRef, list[int]]:
+        found: dict[BlockRef, list[int]] = {}
+        for number, stand in enumerate(self.others):
+            for ref in stand.of if stand.how == "pointer" else ():
+                found.setdefault(ref, []).append(number)
+        return found
+
+
+class Keys(NamedTuple):
+    """Numbers of texts by their words, by the last parts of what may be a path, by folders; the summaries."""
+
+    words: dict[str, list[int]]
+    runs: dict[str, list[int]]
+    folders: dict[str, list[int]]
+    summaries: list[int]
 
 
 class Index:
@@ -119,6 +183,43 @@ class Index:
                 return refs, Mention(wording, True)
         return None
 
+    def find_all(self, pattern: Pattern) -> set[int]:
+        """Every row of the file that names all of a fact."""
+        rows: set[int] = set()
+        if pattern.parts:
+            for run, places in self.runs.get(pattern.parts[-1], {}).items():
+                found = best_run((run,), pattern)
+                rows.update(places if found is not None and found.full else ())
+            folders = () if pattern.is_file else pattern.wordings
+            return rows.union(*(self.folders.get(folder, ()) for folder in folders))
+        for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
+            mine = self.words.get(longest, ()) if longest else self.refs
+            rows.update(row for row in mine if row not in rows and has_words(self._flat(row), wording))
+        return rows
+
+    def find_tails(self, pattern: Pattern) -> set[int]:
+        """Every row of the file that names a file by no more than the tail of its path."""
+        rows: set[int] = set()
+        for run, places in self.runs.get(pattern.parts[-1], {}).items() if pattern.parts else ():
+            found = best_run((run,), pattern)
+            rows.update(places if found is not None and not found.full else ())
+        return rows
+
+    def saying(self, pattern: Pattern) -> set[int]:
+        """Every row whose text says all of a fact."""
+        found: set[int] = set()
+        if pattern.parts:
+            for run, rows in self.runs.get(pattern.parts[-1], {}).items():
+                best = best_run([run], pattern)
+                found.update(rows if best is not None and best.full else ())
+            for folder in () if pattern.is_file else pattern.wordings:
+                found.update(self.folders.get(folder, ()))
+            return found
+        for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
+            mine = self.words.get(longest, ()) if longest else self.refs
+            found.update(row for row in mine if has_words(self._flat(row), wording))
+        return found
+
     def _flat(self, row: int) -> str:
         if row not in self.flat:
             self.flat[row] = " ".join(self.session.block(self.refs[row]).text.split())
@@ -139,8 +240,12 @@ def stand_live(session: Session) -> Standing:
     return Standing(session, rows, tuple(others))
 
 
-def stand_plan(plan: Plan) -> Standing:
-    """What stands in the context that a plan leaves, its stand-in summary included."""
+def stand_plan(plan: Plan, written: str | None = None) -> Standing:
+    """What stands in the context that a plan leaves, its stand-in summary included.
+
+    `written` is a summary that the file holds: it is read in the stand-in's place, and after it what the
+    plan's rules add to a summary.
+    """
     session, tree = plan.session, plan.session.tree
     rows = np.zeros(int(tree.start[-1]) + 1, bool)
     others = list(_head(session))
@@ -158,11 +263,23 @@ def stand_plan(plan: Plan) -> Standing:
                 how: How = "pointer" if piece.fate == "pointer" else "shortened"
                 others.append(Stand(ref, piece.block.text, how, piece.origin))
             continue
+        if piece.stand_in and written is not None:
+            if not made:
+                others += _written(plan, written, piece.origin)
+                made = len(others)
+            continue
         name = "@summary" if piece.summary else "@notice"
         how = "summary" if piece.summary else "notice"
         others.append(Stand(BlockRef(name, made), piece.block.text, how, piece.origin))
         made += 1
     return Standing(session, rows, tuple(others))
+
+
+def _written(plan: Plan, text: str, of: tuple[BlockRef, ...]) -> Iterator[Stand]:
+    yield Stand(BlockRef("@summary", 0), text, "summary", of, True)
+    added = [line for one in plan.stand_in.appendices for line in one.lines(plan.place or 0)]
+    if added:
+        yield Stand(BlockRef("@summary", 1), "\n".join(added), "summary", of)
 
 
 def _recorded(ref: BlockRef, block: Block) -> Stand:

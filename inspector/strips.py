@@ -13,7 +13,7 @@ import numpy as np
 
 from .columns import unpack
 from .svg import fill, fill_fate, stroke, stroke_fate, write
-from .view import Picture
+from .view import Picture, tell_tokens
 
 WIDTH, LEFT, RIGHT = 960, 84, 150
 MOST_BINS = 220
@@ -55,9 +55,10 @@ class Still:
         """The plan in words."""
         name = self.plan["policyTitle"] or self.plan["policy"]
         if self.uncut and not self.acts:
-            return f"{name}: {tell(sum(self.before))} tokens stay as they are. {self.plan['cut']['sentence']}"
+            stay = tell_tokens(sum(self.before))
+            return f"{name}: {stay} tokens stay as they are. {self.plan['cut']['sentence']}"
         before, after = sum(self.before), sum(self.after)
-        parts = [f"{name}: {tell(before)} → {tell(after)} tokens"]
+        parts = [f"{name}: {tell_tokens(before)} → {tell_tokens(after)} tokens"]
         if not self.uncut and len(self.turn):
             turn = int(self.turn[min(self.place, len(self.turn) - 1)]) + 1
             parts.append(
@@ -70,18 +71,6 @@ class Still:
         """How many blocks have each fate that any has."""
         counts = np.bincount(self.fate, minlength=len(self.fates)).tolist()
         return [(fate, count) for fate, count in zip(self.fates, counts, strict=True) if count]
-
-
-def tell(tokens: int) -> str:
-    """A number for people.
-
-    >>> tell(940), tell(94_949), tell(200_000), tell(1_250_000)
-    ('940', '94.9k', '200k', '1.25M')
-    """
-    if tokens < 1000:
-        return str(tokens)
-    told, unit = (f"{tokens / 1000:.1f}", "k") if tokens < 999_950 else (f"{tokens / 1e6:.2f}", "M")
-    return (told.rstrip("0").rstrip(".") if told.endswith("0") else told) + unit
 
 
 def draw_bar(still: Still, label: str, sums: Sequence[int], y: int) -> Iterator[str]:
@@ -101,11 +90,11 @@ def draw_bar(still: Still, label: str, sums: Sequence[int], y: int) -> Iterator[
         if at <= LEFT + _PLOT:
             yield f'<path d="M{at:.1f} {y - 2}v19" {stroke("strong")}/>'
     total, window = sum(sums), still.scene["window"]
-    told = tell(total)
+    told = tell_tokens(total)
     if label == "before" and window:
-        told += f" of {tell(window)} · {100 * total / window:.0f} %"
+        told += f" of {tell_tokens(window)} · {100 * total / window:.0f} %"
     elif label == "after" and (less := sum(still.before) - total):
-        told += f" · {'−' if less > 0 else '+'}{tell(abs(less))}"
+        told += f" · {'−' if less > 0 else '+'}{tell_tokens(abs(less))}"
     yield write(LEFT + _PLOT + 12, y + 12, told, "strong", 11)
 
 
@@ -122,7 +111,7 @@ def draw_key(still: Still, y: int) -> tuple[int, list[str]]:
         fate = "unexplained" if section == "unexplained" else "verbatim"
         out.append(f'<rect x="{x}" y="{y}" width="9" height="9" {fill_fate(section, fate)}/>')
         out.append(write(x + 14, y + 8, label, "dim", 10))
-        told = tell(before) if before == after else f"{tell(before)} → {tell(after)}"
+        told = tell_tokens(before) if before == after else f"{tell_tokens(before)} → {tell_tokens(after)}"
         out.append(write(x + 14, y + 21, told, "text", 10))
         x += 104
     return y + 40, out
@@ -176,7 +165,7 @@ def draw_overview(still: Still, y: int) -> Iterator[str]:
             and x - room > 60
             and x < LEFT + _PLOT + 40
         ):
-            yield write(x + 7, y - 3, tell(mark["before"]), "dim", 10)
+            yield write(x + 7, y - 3, tell_tokens(mark["before"]), "dim", 10)
             room = x
 
 
@@ -218,7 +207,7 @@ def draw_lanes(still: Still, y: int) -> tuple[int, list[str]]:
         x = LEFT + at * wide
         out.append(f'<path d="M{x:.1f} {top}V{y + 2}" {stroke("strong", 1.6)}/>')
         side = "end" if x > LEFT + _PLOT * 0.8 else "start"
-        told = f"cut · {tell(sum(still.after))} after"
+        told = f"cut · {tell_tokens(sum(still.after))} after"
         out.append(write(x + (-6 if side == "end" else 6), top + 5, told, "strong", 10, side))
     x = LEFT
     for name, count in still.count_fates():

@@ -62,12 +62,18 @@ class Reply(Value):
 
 
 class Checkpoint(Value):
-    """A written summary. `error` tells why there is none. `by` names who wrote it."""
+    """A written summary. `error` tells why there is none. `by` names who wrote it.
+
+    `covers` are the blocks it was written from, as references; `deterministic` says that the same blocks give
+    the same text again. Whoever wrote it, it is untrusted text.
+    """
 
     text: Chars = ""
     by: str = "model"
     usage: Usage | None = None
     error: Chars | None = None
+    covers: tuple[Chars, ...] = ()
+    deterministic: bool = False
 
 
 def conversation_text(

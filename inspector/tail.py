@@ -60,6 +60,7 @@ class Tail:
         self.session: Session
         self._stand: Stand | None = None
         self._growth: Growth | None = None
+        self._refused: tuple[Stand, ReadError] | None = None
         self._head = self._mark = b""
         self._read_anew()
 
@@ -67,15 +68,24 @@ class Tail:
         """The session as it is now, or None when it is the same as at the last look.
 
         Raises `OSError` when the file is gone, and `ReadError` when what stands there now is no session;
-        `session` then stays what it was, and the next look is a new one.
+        `session` then stays what it was; it is read again once the file has changed.
         """
-        if self._look() == self._stand:
+        look = self._look()
+        if look == self._stand:
             return None
+        if self._refused is not None and look == self._refused[0]:
+            # It was read whole once; as long as it stays as it is, it is no session.
+            raise self._refused[1].with_traceback(None)
         grown = self._read_on()
         if grown is None:
             before = self.session
-            self._read_anew()
+            try:
+                self._read_anew()
+            except ReadError as error:
+                self._refused = look, error
+                raise
             grown = self.session != before
+        self._refused = None
         return self.session if grown else None
 
     def _look(self) -> Stand:

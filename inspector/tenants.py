@@ -23,7 +23,7 @@ from .session import Session
 from .tail import Tail
 from .wishes import NAMES, pick_wanted
 
-OWN: Traits = {"mode": "explore", "focus": "", "_seq": 0}
+OWN: Traits = {"mode": "explore", "block": "", "_seq": 0}
 """What a screen decides and nobody answers."""
 BLANK: Traits = {
     "_run": {},
@@ -38,6 +38,8 @@ MOST = 16
 """Documents kept at once."""
 MOST_BYTES = 1_000_000_000
 """Bytes of all their files together."""
+IDLE = 3600.0
+"""Seconds after which a document that nobody listens to makes room: its browser has died."""
 
 
 class Source(NamedTuple):
@@ -65,6 +67,7 @@ class Tenant:
         self.id = secrets.token_urlsafe(16)
         self.rev = self.heard = self.listeners = 0
         self.closed = False
+        self.used = loop.time()
         self._loop, self._news = loop, asyncio.Event()
         self._looking = threading.Lock()
         self._traits: Traits = {}
@@ -110,12 +113,15 @@ class Tenant:
                 news.cancel()
         finally:
             self.listeners -= 1
+            self.used = self._loop.time()
 
     def look(self) -> None:
         """Look whether the file has grown, unless somebody is looking."""
         if self._tail is not None and not self.closed and self._looking.acquire(blocking=False):
             try:
                 self.clerk.look(self._tail)
+                with suppress(OSError):
+                    self.size = self._tail.path.stat().st_size
             finally:
                 self._looking.release()
 
@@ -150,8 +156,8 @@ class Tenant:
 class Tenants:
     """The open documents; those not used for longest make room for new ones. Belongs to the event loop."""
 
-    def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
-        self.most, self.most_bytes = most, most_bytes
+    def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES, idle: float = IDLE) -> None:
+        self.most, self.most_bytes, self.idle = most, most_bytes, idle
         self._all: OrderedDict[str, Tenant] = OrderedDict()
 
     def __len__(self) -> int:
@@ -166,7 +172,7 @@ class Tenants:
     def admit(self, tenant: Tenant) -> bool:
         """Take a document in. False, and it is closed, when the others are all being looked at."""
         idle = [other for other in self._all.values() if not other.listeners]
-        while self._is_full(tenant) and idle:
+        while idle and (self._is_full(tenant) or tenant.used - idle[0].used > self.idle):
             self.leave(idle.pop(0).id)
         if self._is_full(tenant):
             tenant.close()

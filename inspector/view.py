@@ -83,7 +83,7 @@ def draw_scene(plan: Plan, history: History) -> Picture:
                 "before": mark.before,
                 "after": mark.after,
                 "trigger": mark.trigger or "",
-                "label": _mark_label(mark.kind, mark.before, mark.after),
+                "label": label_mark(mark.kind, mark.before, mark.after),
             }
             for mark in history.marks
         ],
@@ -192,7 +192,7 @@ def _facts(session: Session) -> list[str]:
     facts = [
         f"{name} {version}" if isinstance(version, str) else name,
         session.model or "model unknown",
-        f"{session.records:,} records → {_count(len(session.turns), 'turn')}, "
+        f"{_count(session.records, 'record')} → {_count(len(session.turns), 'turn')}, "
         + _count(replies, "reply", "replies"),
         _count(compactions, "compaction") + (f" + {micro} micro" if micro else ""),
         f"{session.unknown} unknown",
@@ -214,10 +214,8 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
         f"Line {bad.line} (byte {bad.offset:,}) could not be read: {bad.reason}."
         for bad in session.corrupt[:3]
     ]
-    if len(session.corrupt) > 3:
-        notices.append(
-            f"{len(session.corrupt) - 3} more lines could not be read; they are listed in session.corrupt."
-        )
+    if (more := len(session.corrupt) - 3) > 0:
+        notices.append(f"{_count(more, 'more line')} could not be read; session.corrupt lists all.")
     sealed = sum(b.kind == "reasoning" and not b.text for e in session.entries for b in e.blocks)
     if sealed:
         notices.append(f"{_count(sealed, 'reasoning block')} encrypted or withheld: counted without text.")
@@ -266,11 +264,24 @@ def _tell_segment(segment: Segment, session: Session, history: History) -> str:
     return f"downstream {tell_downstream(at[-1])}" if at else ""
 
 
-def _mark_label(kind: str, before: int | None, after: int | None) -> str:
+def label_mark(kind: str, before: int | None, after: int | None) -> str:
+    """A recorded compaction in a few words."""
     what = "compaction" if kind == "compact" else "micro-compaction"
     if before is None:
         return what
-    return f"{what} at {before / 1000:.1f}k" + (f" → {after / 1000:.1f}k" if after is not None else "")
+    return f"{what} at {tell_tokens(before)}" + (f" → {tell_tokens(after)}" if after is not None else "")
+
+
+def tell_tokens(tokens: int) -> str:
+    """A number for people, as `short` of js/src/core/format.ts tells it.
+
+    >>> tell_tokens(940), tell_tokens(94_949), tell_tokens(200_000), tell_tokens(1_250_000)
+    ('940', '94.9k', '200k', '1.25M')
+    """
+    if tokens < 1000:
+        return str(tokens)
+    told, unit = (f"{tokens / 1000:.1f}", "k") if tokens < 999_950 else (f"{tokens / 1e6:.2f}", "M")
+    return (told.rstrip("0").rstrip(".") if told.endswith("0") else told) + unit
 
 
 def _covered(session: Session, history: History) -> dict[str, int]:

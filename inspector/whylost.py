@@ -10,14 +10,16 @@ import numpy as np
 
 from .blocks import BlockRef
 from .cuts import END
-from .printable import printable
+from .mentions import make_pattern
+from .printable import brief, printable
 from .session import Session
 from .summary import describe_call
 from .table import DROPPED, FATES, SUMMARISED
 
 if TYPE_CHECKING:
     from .plan import Plan
-    from .trace import Scene, Traced
+    from .standing import Stand
+    from .traced import Scene, Traced
 
 _NAME = 80
 _WHAT = {
@@ -52,9 +54,39 @@ def _first(traced: Traced) -> str:
 def _last(traced: Traced) -> str:
     if not traced.stood:
         return "It could not be read any more before this compaction: an earlier one had removed it."
-    number = len(traced.said)
+    number, standing = len(traced.said), _standing(traced)
+    if not standing:
+        said = "1 block said it" if number == 1 else f"{number:,} blocks said it, the last"
+        last = _at(traced.scene, traced.said[-1])
+        return f"Up to here {said} in {last}; right before, only {_carried(traced)} still named it."
+    if len(standing) < number:
+        still = "1 was" if len(standing) == 1 else f"{len(standing):,} were"
+        last = _at(traced.scene, standing[-1])
+        return f"Up to here {number:,} blocks say it; {still} still there, the last in {last}."
     blocks = "1 block says" if number == 1 else f"{number:,} blocks say"
-    return f"Up to here {blocks} it, the last in {_at(traced.scene, traced.said[-1])}."
+    return f"Up to here {blocks} it, the last in {_at(traced.scene, standing[-1])}."
+
+
+def _standing(traced: Traced) -> list[BlockRef]:
+    """The blocks known to say it that still stood right before."""
+    before = traced.scene.before
+    start, index = before.session.tree.start, before.session.tree.index
+    return [ref for ref in traced.said if before.rows[start[index[ref.entry]] + ref.block]]
+
+
+def _carriers(traced: Traced) -> tuple[tuple[Stand, ...], tuple[BlockRef, ...]]:
+    """What named it right before without being known to say it: other texts, and blocks as they were said."""
+    return traced.scene.before.carriers(make_pattern(traced.fact, traced.scene.session))
+
+
+def _carried(traced: Traced) -> str:
+    """The same in words."""
+    stands, refs = _carriers(traced)
+    words = []
+    for stand in stands:
+        earlier = f"the summary of an earlier compaction ({brief(stand.ref)})"
+        words.append(earlier if stand.how == "summary" else _place(stand.ref))
+    return _list(list(dict.fromkeys([*words, *(_at(traced.scene, ref) for ref in refs)]))[:3])
 
 
 def _fate(traced: Traced) -> str:
@@ -77,15 +109,20 @@ def _fate(traced: Traced) -> str:
 
 
 def _place(ref: BlockRef) -> str:
-    names = {"@summary": "the summary", "@notice": "the notice at the cut", "@system": "the system prompt"}
-    return names.get(ref.entry, printable(str(ref)))
+    names = {
+        "@summary": "the summary",
+        "@notice": "the notice at the cut",
+        "@system": "the system prompt",
+        "@provided": "what the harness provides",
+    }
+    return names.get(ref.entry, brief(ref))
 
 
 def _at(scene: Scene, ref: BlockRef) -> str:
     """A block in words: its turn, and what it is."""
     turn = scene.turns.get(ref.entry)
     named = f"turn {turn}" if turn else "a place before"
-    return f"{named} ({_describe(scene.session, ref)}, {printable(str(ref))})"
+    return f"{named} ({_describe(scene.session, ref)}, {brief(ref)})"
 
 
 def _describe(session: Session, ref: BlockRef) -> str:
@@ -136,7 +173,8 @@ def _recorded_cause(traced: Traced) -> Iterator[str]:
 def _planned_cause(traced: Traced, plan: Plan) -> Iterator[str]:
     live = plan.table.live
     names = [plan.session.entries[i].id for i in live.entries.tolist()]
-    said = set(traced.said)
+    stands, refs = ((), ()) if _standing(traced) else _carriers(traced)
+    said = {*traced.said, *refs, *(stand.ref for stand in stands)}
     places = zip(live.position.tolist(), live.block.tolist(), strict=True)
     rows = [row for row, (at, block) in enumerate(places) if BlockRef(names[at], block) in said]
     takers = Counter((plan.rule_of(row), FATES[int(plan.fate[row])]) for row in rows)
@@ -147,7 +185,7 @@ def _planned_cause(traced: Traced, plan: Plan) -> Iterator[str]:
     fates = plan.fate[rows]
     if plan.cut is not None and plan.place is not None and np.isin(fates, (SUMMARISED, DROPPED)).any():
         end = plan.cut.entry == END
-        yield f"The cut keeps {'nothing' if end else f'what comes from {printable(plan.cut.entry)} on'}."
+        yield f"The cut keeps {'nothing' if end else f'what comes from {brief(plan.cut.entry)} on'}."
     if traced.fate == "restated":
         return
     if plan.summarises and plan.spec is not None and plan.place is not None:
@@ -161,6 +199,8 @@ def _planned_cause(traced: Traced, plan: Plan) -> Iterator[str]:
         carry = plan.table.sibling("carry-file-operations")
         if carry is None:
             yield "No rule carries a list of files."
+        elif plan.summarises and getattr(carry, "every_tool", False):
+            yield f"The list of files does not hold it: {_unseen(traced)}."
         elif plan.summarises:
             seen = "tools named read, write and edit with a `path`"
             yield f"The list of files saw only {seen}: {_unseen(traced)}."

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,8 +76,8 @@ class Workbench(anywidget.AnyWidget):
     versus = t.Dict().tag(sync=True)
     replay = t.Bool(False).tag(sync=True)
     mode = t.Enum(("explore", "teach", "debug"), "explore").tag(sync=True)
-    # The block looked at. It hides DOMWidget.focus(), which a workbench has no use for: its keys work anyway.
-    focus = t.Unicode("").tag(sync=True)
+    # The block looked at, "" for none.
+    block = t.Unicode("").tag(sync=True)
 
     # what Python answers
     _seq = t.Int(0).tag(sync=True)
@@ -178,8 +179,9 @@ class Workbench(anywidget.AnyWidget):
 
     @property
     def desk(self) -> Desk:
-        """What plans: the session, what is wanted of it, and the answers."""
-        return self._clerk.desk
+        """The session, what is wanted of it and the answers as they are now; it does not go on with them."""
+        with self._clerk.lock:
+            return copy(self._clerk.desk)
 
     def export_html(self, path: StrPath, **options: Any) -> Exported:
         """Write the workbench as one file that needs neither network nor kernel; see `export.export_html`."""
@@ -264,8 +266,10 @@ class Workbench(anywidget.AnyWidget):
             self._clerk.ask(content, self._answer)
 
     def _answer(self, reply: dict[str, Any]) -> None:
+        # Closed, nobody is waited for.
         if self.comm is not None and not self._clerk.closed:
-            self.send(reply)
+            with self._clerk.lock:
+                self.send(reply)
 
 
 # Who imports this opens a session next, and the token tables take some 0.3 s to load, once.

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import EditError
+from .policies import find_policy, names_of_policies
+from .policy import Policy, Rule
 
 NAMES = ("cut", "policy", "settings", "pins", "at", "versus")
 """`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is."""
@@ -40,7 +42,8 @@ def check_wanted(wanted: Mapping[str, Any]) -> None:
 def carry_over(wanted: dict[str, Any], previous: Mapping[str, Any]) -> dict[str, Any]:
     """What belonged to the moment or the policy before goes with it, unless it was set anew together.
 
-    Another moment has no cut and no pins yet; another policy places its own cut, with its own settings.
+    Another moment has no cut and no pins yet; another policy places its own cut, with its own settings,
+    unless it does nothing else than carry files.
     """
     out = dict(wanted)
     if wanted["at"] != previous["at"]:
@@ -50,12 +53,25 @@ def carry_over(wanted: dict[str, Any], previous: Mapping[str, Any]) -> dict[str,
             out["pins"] = []
         if wanted["versus"] == previous["versus"]:
             out["versus"] = {k: v for k, v in wanted["versus"].items() if k not in ("cut", "pins")}
-    if wanted["policy"] != previous["policy"]:
+    if not are_kin(wanted["policy"], previous["policy"]):
         if wanted["settings"] == previous["settings"]:
             out["settings"] = {}
         if wanted["cut"] == previous["cut"]:
             out["cut"] = ""
     return out
+
+
+def are_kin(one: str, other: str) -> bool:
+    """Whether two policies differ in nothing but the files they carry, so that edits of one fit the other."""
+    if one == other or not {one, other} <= {*names_of_policies()}:
+        return one == other
+    first, second = (find_policy(name) for name in (one, other))
+    bare = first.model_copy(update={"name": second.name, "title": second.title, "rules": _bare(first)})
+    return bare == second.model_copy(update={"rules": _bare(second)})
+
+
+def _bare(policy: Policy) -> tuple[Rule, ...]:
+    return tuple(rule for rule in policy.rules if rule.kind != "carry-file-operations")
 
 
 def let_go(wanted: dict[str, Any], error: EditError) -> bool:

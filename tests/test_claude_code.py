@@ -124,7 +124,7 @@ def test_a_transcript_in_which_nobody_speaks_is_an_error_that_says_so() -> None:
         {"type": "summary", "summary": "A title", "leafUuid": "x"}, system("s", None, "turn_duration")
     )
     with pytest.raises(
-        EmptySession, match=r"^data was recognised as claude-code.*2 records, none of them a mes"
+        EmptySession, match=r"^data was recognised as claude-code.*none of its 2 records is a mes"
     ):
         read_session(rows)
 

@@ -14,7 +14,7 @@ from jupyter_client.manager import start_new_kernel
 
 from inspector import background
 from inspector import clerk as clerks
-from inspector.background import Errands
+from inspector.background import GONE, Errands, Questions
 from inspector.bundled import open_bundled, write_story
 from inspector.clerk import Clerk
 from inspector.counters import ESTIMATE
@@ -152,6 +152,123 @@ def test_where_no_thread_can_be_had_the_work_is_done_at_once(monkeypatch: pytest
     errands.begin()
     errands.send("a", "a", lambda tell: "a", done.append, nothing)
     assert done == ["a"] and errands.wait(0)
+
+
+# -- questions --------------------------------------------------------------------------------------
+
+
+class Replies:
+    """What came back, in its order, and in which threads."""
+
+    def __init__(self) -> None:
+        self.heard: list[dict[str, Any]] = []
+        self.threads: set[int] = set()
+        self.change = threading.Condition()
+
+    def __call__(self, reply: dict[str, Any]) -> None:
+        with self.change:
+            self.heard.append(reply)
+            self.threads.add(threading.get_ident())
+            self.change.notify_all()
+
+    def wait_for(self, number: int) -> list[dict[str, Any]]:
+        with self.change:
+            assert self.change.wait_for(lambda: len(self.heard) >= number, 60)
+            return self.heard
+
+
+def test_a_question_that_is_stopped_or_closed_is_answered_once_and_by_a_sentence() -> None:
+    replies, said = Replies(), Screen()
+    begun, go = threading.Event(), threading.Event()
+
+    def find(asked: dict[str, Any]) -> dict[str, Any]:
+        begun.set()
+        go.wait(10)
+        return {"type": "facts", "id": asked["id"]}
+
+    questions = Questions(said, threading.RLock())
+    questions.begin()
+    for name in "ab":
+        questions.ask({"id": name}, replies, find, "Finding facts")
+    begun.wait(10)
+    assert said.traits["what"] == "Finding facts"
+    assert questions.stop() and not questions.stop()
+    assert [(reply["type"], reply["id"]) for reply in replies.heard] == [("error", "a"), ("error", "b")]
+    assert replies.heard[0]["sentence"] == "Stopped before it was finished."
+    go.set()
+    assert questions.wait(10) and len(replies.heard) == 2, "what was found all the same is not told any more"
+    questions.ask({"id": "c"}, replies, find)
+    assert replies.wait_for(3)[2] == {"type": "facts", "id": "c"}
+    go.clear()
+    questions.ask({"id": "d"}, replies, find)
+    questions.close()
+    questions.ask({"id": "e"}, replies, find)
+    go.set()
+    assert [reply["sentence"] for reply in replies.heard[3:]] == [GONE, GONE]
+
+
+def test_a_question_that_breaks_is_answered_and_the_next_one_too() -> None:
+    replies = Replies()
+    questions = Questions(nothing, threading.RLock())
+    questions.begin()
+    questions.ask({"id": "a"}, replies, lambda asked: asked["no such key"])
+    questions.ask({"id": "b"}, replies, lambda asked: {"type": "fact", **asked})
+    first, second = replies.wait_for(2)
+    assert (first["type"], first["id"], second["type"]) == ("error", "a", "fact")
+
+
+def test_facts_are_found_in_the_background_and_said_so(long_session: Session) -> None:
+    session = long_session.at(long_session.leaf)  # nobody has asked this one yet
+    screen, replies = Screen(), Replies()
+    clerk = Clerk(session, screen, counter="chars4_utf16")
+    screen.traits |= clerk.start({})
+    clerk.begin()
+    place = clerk.desk.plan.place or 0
+    assert clerk.ask({"type": "facts", "id": 1, "place": place, "from": 0, "to": 5}, replies)
+    assert clerk.ask({"type": "rows", "id": 2, "from": 0, "to": 1}, replies)
+    assert not clerk.ask({"type": "stop"}, replies), "which needs no answer"
+    assert clerk.ask({"type": "facts", "id": 3, "place": place, "from": 0, "to": 5}, replies)
+    heard = {reply["id"]: reply for reply in replies.wait_for(3)}
+    assert heard[3]["rows"] and heard[2]["rows"]
+    assert heard[1]["type"] == "error" or heard[1]["rows"] == heard[3]["rows"]
+    assert len(replies.threads) == 2, "the facts came from another thread"
+    screen.wait_for(lambda: screen.traits["_work"] == {})
+    works = [traits["_work"] for traits in screen.heard if "_work" in traits]
+    assert {"what": "Finding facts", "done": None, "stoppable": True} in works
+    clerk.close()
+
+
+def test_a_question_does_not_wait_for_other_work_and_small_ones_show_nothing() -> None:
+    screen, replies, go = Screen(), Replies(), threading.Event()
+    clerk = Clerk(open_bundled(), screen)
+    clerk.start({})
+    clerk.begin()
+    clerk._errands.send("count", "Counting tokens", lambda tell: go.wait(60), nothing, nothing)
+    clerk.ask({"type": "facts", "id": 1, "place": clerk.desk.plan.place or 0}, replies)
+    (reply,) = replies.wait_for(1)
+    assert reply["total"] > 100 and not go.is_set()
+    go.set()
+    clerk.wait(10)
+    assert {work.get("what") for work in (traits["_work"] for traits in screen.heard)} == {
+        "Counting tokens",
+        None,
+    }
+    clerk.close()
+
+
+def test_the_facts_of_a_session_that_has_grown_are_found_anew() -> None:
+    lines = write_story().splitlines(keepends=True)
+    stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (200, 280)]
+    replies = Replies()
+    clerk = Clerk(stories[0], nothing)
+    clerk.start({"at": stories[0].leaf})
+    clerk.begin()
+    for number, story in enumerate(stories, 1):
+        clerk.grow(story)
+        clerk.ask({"type": "facts", "id": number, "place": clerk.desk.plan.place or 0}, replies)
+        assert replies.wait_for(number)[-1]["total"] == len(clerk.desk.plan.trace)
+    assert replies.heard[0]["total"] < replies.heard[1]["total"]
+    clerk.close()
 
 
 # -- clerks -----------------------------------------------------------------------------------------
@@ -456,6 +573,17 @@ def test_a_growing_file_and_a_hand_do_not_disturb_each_other() -> None:
     workbench.close()
 
 
+def test_a_workbench_answers_about_facts_from_behind() -> None:
+    workbench, replies = Workbench(open_bundled()), Replies()
+    workbench.send = lambda content, buffers=None: replies(content)
+    workbench._reply(workbench, {"type": "facts", "id": 1, "place": workbench.plan.place or 0}, [])
+    assert replies.wait_for(1)[0]["total"] == len(workbench.plan.trace)
+    assert threading.get_ident() not in replies.threads
+    workbench.close()
+    workbench._reply(workbench, {"type": "regret", "id": 2}, [])
+    assert len(replies.heard) == 1, "closed, it says nothing more"
+
+
 def test_stopped_is_an_error_with_a_sentence() -> None:
     assert str(Stopped()) == "Stopped before it was finished."
 
@@ -475,7 +603,10 @@ def test_a_kernel_hears_of_progress_and_exact_counts_while_it_is_idle(long_file:
         state = {"cut": "end", "_seq": 9}
         data = {"method": "update", "state": state, "buffer_paths": []}
         client.shell_channel.send(client.session.msg("comm_msg", {"comm_id": comm, "data": data}))
-        updates, end = [], time.monotonic() + 60
+        # What is told while the cell still runs comes with what it prints.
+        told = [m["content"] for m in heard if m["msg_type"] == "comm_msg"]
+        updates = [content["data"].get("state", {}) for content in told if content["comm_id"] == comm]
+        end = time.monotonic() + 60
         while time.monotonic() < end and not any("_scene" in update for update in updates):
             message = client.get_iopub_msg(timeout=30)
             if message["msg_type"] == "comm_msg" and message["content"]["comm_id"] == comm:

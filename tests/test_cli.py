@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from inspector import count_tokens, make_plan, open_session
-from inspector.bundled import write_story
+from inspector.bundled import LOST_PATH, write_story
 from inspector.cli import main
 
 
@@ -55,6 +55,44 @@ def test_plan_as_json_makes_the_same_plan_again(file: Path, capsys: pytest.Captu
     assert [f"{ref.entry}:{ref.block}" for ref in plan.lost] == told["lost"]
     assert sum(told["blocks"].values()) == len(plan.fate)
     assert sum(row["after"] for row in told["sections"].values()) == told["after"]
+
+
+def test_check_tells_what_was_lost_and_ends_with_1_for_an_error(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(file)]) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("CI001 error") and LOST_PATH in line for line in told)
+    assert told[-1].startswith("1 recorded compaction: ")
+    assert main(["check", str(file), "--select", "CI008"]) == 0
+    assert capsys.readouterr().out == "1 recorded compaction: nothing found\n"
+
+
+def test_check_of_a_policy_tells_the_cheapest_fixes(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = [
+        "check",
+        str(file),
+        "--policy",
+        "mini-claude-code",
+        "--select",
+        "CI00",
+        "--ignore",
+        "CI002,CI004",
+    ]
+    assert main([*asked, "--fixes"]) == 1
+    told = capsys.readouterr().out
+    assert "CI001 error" in told
+    assert "CI004" not in told
+    assert "fix: Pin " in told
+    assert main([*asked, "--format", "json"]) == 1
+    assert {f["code"] for f in json.loads(capsys.readouterr().out)["findings"]} <= {"CI001", "CI005", "CI006"}
+    assert main([*asked, "--format", "github"]) == 1
+    assert capsys.readouterr().out.startswith(f"::error file={file},line=")
+
+
+def test_check_refuses_a_code_that_does_not_exist(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(file), "--select", "CI999"]) == 2
+    assert "no such check; known: CI001" in capsys.readouterr().err
 
 
 def test_a_cut_and_a_moment_can_be_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,28 @@ def test_questions_are_answered_by_replies(root: Path) -> None:
     reply = document.says(ask={"type": "body", "id": "7", "row": 0})["reply"]
     assert (reply["type"], reply["id"]) == ("body", "7") and reply["before"]["text"]
     assert document.says(ask={"type": "dance", "id": "8"})["reply"]["type"] == "error"
+
+
+def test_questions_about_facts_are_answered_from_behind(root: Path) -> None:
+    document = opened(path="story.jsonl", root=str(root), wanted={"cut": "end"})
+    place = document.traits()["_plan"]["cut"]["place"]
+    document.says(ask={"type": "facts", "id": "9", "place": place, "query": "tide"})
+    end = time.monotonic() + 60
+    while "reply" not in document.sent[-1] and time.monotonic() < end:
+        time.sleep(0.01)
+    reply = document.sent[-1]["reply"]
+    assert (reply["type"], reply["id"]) == ("facts", "9")
+    assert reply["rows"] and all("tide" in row["form"].casefold() for row in reply["rows"])
+    document.handle_close({"content": {"data": {}}})
+    said = len(document.sent)
+    document.says(ask={"type": "regret", "id": "10"})
+    assert len(document.sent) == said
+
+
+def test_an_absolute_path_is_one_below_the_root(root: Path) -> None:
+    recorder = opened(root=str(root), path="/story.jsonl")
+    assert recorder.sent[0]["traits"]["_error"] == ""
+    recorder.handle_close({"content": {"data": {}}})
 
 
 def test_what_is_no_session_is_told(root: Path) -> None:

@@ -30,6 +30,14 @@ def test_tiered_plans_as_the_real_functions_do(capsys: pytest.CaptureFixture[str
     assert int(passed.split()[0]) >= 60
 
 
+def test_flue_traces_go_through_our_transition_as_through_the_real_session(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["traces", str(SHARED / "vectors/flue")]) == 0, capsys.readouterr().out[-4000:]
+    traces = len(list((SHARED / "vectors/flue/traces").glob("*.json")))
+    assert capsys.readouterr().out.splitlines()[-1] == f"{traces} passed, 0 failed"
+
+
 def test_a_mismatch_is_named_by_its_path() -> None:
     expected = {"cut": {"firstKeptIndex": 3}, "list": [1, 2], "few": {"count": 2, "first": "a", "last": "b"}}
     actual = {"cut": {"firstKeptIndex": 4}, "list": [1], "few": ["a", "c"]}

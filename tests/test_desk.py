@@ -168,6 +168,8 @@ def test_a_replay_that_is_stopped_leaves_the_one_before(desk: Desk) -> None:
 
     with pytest.raises(Stopped):
         desk.live_again(tell=stop)
+    assert desk.run is None, "what was lived is no answer to other settings"
+    desk.answer({"settings": {}})
     assert desk.run is lived
 
 

@@ -189,6 +189,13 @@ def test_a_place_that_cannot_be_written_is_the_usual_error(tmp_path: Path) -> No
     tmp_path.chmod(0o755)
 
 
+def test_what_is_told_of_a_failed_save_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere" / "s.json", tmp_path / ("x" * 300)):
+        with pytest.raises(OSError) as raised:
+            save_session(demo(), path)
+        assert raised.value.filename == str(path)
+
+
 def test_a_failed_save_leaves_the_old_file_and_no_litter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

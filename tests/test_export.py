@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -14,6 +16,7 @@ from inspector.desk import Desk
 from inspector.disk import open_session
 from inspector.errors import RedactionError
 from inspector.export import Exported, export_html
+from inspector.readers import read_session
 from inspector.session import Session
 from inspector.widgets import Workbench
 from tests.exported import unpack_page
@@ -55,6 +58,16 @@ def test_our_own_page_is_written_over_and_no_other_file_is(session: Session, tmp
         export(session, tmp_path, replace=True)
 
 
+@pytest.mark.parametrize("name", ["story.jsonl", "link.html", "./story.jsonl"])
+def test_the_session_itself_is_never_written_over(tmp_path: Path, name: str) -> None:
+    source = tmp_path / "story.jsonl"
+    source.write_bytes(write_story())
+    (tmp_path / "link.html").symlink_to(source)
+    with pytest.raises(FileExistsError, match="is the session itself"):
+        export_html(source, tmp_path / name, replace=True)
+    assert source.read_bytes() == write_story()
+
+
 def test_nothing_is_written_when_secrets_cannot_be_looked_for(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +96,36 @@ def test_a_file_a_session_a_desk_and_a_workbench_can_be_exported(tmp_path: Path)
     assert list(held["plans"]) == ["keep-recent-turns"]
     with pytest.raises(TypeError, match="belong to a session"):
         export_html(workbench, target, window=1000)
+
+
+def test_a_page_is_of_one_state_while_the_session_grows(tmp_path: Path) -> None:
+    lines = write_story().splitlines(keepends=True)
+    stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (60, 90)]
+    workbench = Workbench(stories[0])
+    done = Event()
+
+    def grow() -> None:
+        while not done.is_set():
+            for story in (stories[1], stories[0]):
+                workbench._clerk.grow(story)
+
+    with ThreadPoolExecutor(1) as pool:
+        growing = pool.submit(grow)
+        try:
+            for _ in range(3):
+                workbench.export_html(tmp_path / "page.html", policies=[])
+                held, _ = unpack_page((tmp_path / "page.html").read_text())
+                assert len(held["rows"]) == held["scene"]["columns"][0]["length"]
+        finally:
+            done.set()
+        growing.result(60)
+    workbench.close()
+
+
+def test_a_desk_is_exported_and_stays_as_it_is(session: Session, tmp_path: Path) -> None:
+    desk = Desk(session)
+    export_html(desk, tmp_path / "page.html", policies=[])
+    assert not hasattr(desk, "plan")
 
 
 def test_the_detector_is_loaded_only_when_somebody_exports() -> None:

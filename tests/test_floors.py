@@ -16,27 +16,35 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "inspector"
 
 FLOORS: tuple[str, ...] = (
-    "errors blocks compactjson session tree live printable columns drawable palette svg",
+    "errors blocks compactjson session tree live printable columns drawable palette svg above frames",
     (
         "readers counters counter ledger rows reported ranks history cuts policy rulebase trigger conduct "
-        "audit scenario models prices prefix summary overflow usage dialects order tally lint pi_estimate "
-        "facts factpaths factshell facttools factwords redact detector patterns judges cleaned counted growth"
+        "audit scenario models prices money prefix summary overflow usage dialects order tally lint "
+        "pi_estimate facts redact detector patterns judges cleaned counted growth prompts fitting earlier "
+        "quotes gleaning extractive"
     ),
     (
         "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights "
         "ownrules archive lengths remarks pointers provenance snips spill"
     ),
-    "context assembly carried editing fill manifest_view wire knobs",
-    "diff trace cost bill mentions standing occurrences whylost decay regret fixes grounding finder",
+    "context assembly carried editing fill manifest_view wire knobs recording exports writing",
     (
-        "review replays run life bundled story against attempts chronicle compactor gateway harness inflight "
-        "keeper world comparison"
+        "diff trace traced cost bill mentions standing occurrences whylost decay regret fixes grounding "
+        "finder checkpoints needs outcomes readings covering pinning keeping focus atrisk sending "
+        "shortening providerside transition recovery"
+    ),
+    (
+        "review replays run life bundled story against attempts chronicle compactor gateway harness "
+        "inflight keeper world comparison checks findings lintreports"
     ),
     (
         "view closeup runview desk wishes lesson recorded sidelanes flow figures plotting sawtooth strips "
-        "still page answers"
+        "still page answers factview factstory factmarks"
     ),
-    "disk claude corpus widgets server comms export cli magic tail background clerk tenants",
+    (
+        "disk lock shelf claude apicall asker corpus widgets server comms export cli magic tail "
+        "background clerk tenants"
+    ),
     "__init__",
 )
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}

@@ -165,6 +165,18 @@ def test_no_usage_number_keeps_a_session_from_being_drawn(value: str, counter: s
         assert warning in scene["notices"]
 
 
+@pytest.mark.parametrize(("broken", "told"), [(3, None), (4, "1 more line"), (6, "3 more lines")])
+def test_lines_that_cannot_be_read_are_told_three_and_then_counted(broken: int, told: str | None) -> None:
+    session = read_session(usage_file("1") + b"\n" + b"{\n" * broken)
+    ledger = count_tokens(session)
+    scene, _ = draw_scene(make_plan(session, ledger=ledger), trace_history(session, ledger))
+    notices = [notice for notice in scene["notices"] if "could not be read" in notice]
+    assert [notice for notice in notices if "more line" in notice] == (
+        [f"{told} could not be read; session.corrupt lists all."] if told else []
+    )
+    assert len(notices) == 3 + (told is not None)
+
+
 def test_a_plan_is_drawn_where_more_than_32_bits_are_unexplained() -> None:
     session = read_session(usage_file("3000000000"))
     draw_plan(make_plan(session, count_tokens(session, "chars4_utf16")))

@@ -372,11 +372,15 @@ def test_a_page_too_large_says_what_was_shortened(desk: Desk, monkeypatch: pytes
     assert len(whole.html) < LARGEST
     monkeypatch.setattr(page, "LARGEST", len(whole.html) - 40_000)
     less = make(desk, policies=[])
-    assert len(less.html) <= page.LARGEST
+    assert len(less.html.encode()) <= page.LARGEST
     (note,) = [note for note in less.notes if "to keep this page under" in note]
-    assert re.match(r"\d+ texts are cut at [\d,]+ characters|The texts of all", note)
+    assert re.match(r"\d+ texts are cut at [\d,]+ characters", note)
     held, _ = unpack_page(less.html)
     assert note in held["scene"]["notices"]
+    monkeypatch.setattr(page, "LARGEST", 100_000)
+    least = make(desk, policies=[])
+    (note,) = [note for note in least.notes if note.startswith("The texts of all")]
+    assert note.endswith("would pass 0.1 MB."), "it may not say that the page is smaller than it is"
 
 
 @needs_shared

@@ -268,7 +268,7 @@ def test_a_wrong_setting_is_named(settings: dict[str, object], message: str) -> 
 
 
 def test_an_unknown_policy_or_rule_is_named_with_those_there_are() -> None:
-    with pytest.raises(PolicyError, match="known: keep-recent-turns, flue"):
+    with pytest.raises(PolicyError, match=r"known: flue.*, … and \d+ more$"):
         find_policy("flu")
     with pytest.raises(PolicyError, match="keep-system"):
         read_policy({"name": "mine", "rules": [{"kind": "keep-sistem"}]})

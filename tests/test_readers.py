@@ -233,7 +233,7 @@ def test_a_transcript_in_which_nobody_speaks_is_recognised_and_named_empty(name:
 
 
 def test_a_pi_file_with_nothing_but_a_header_is_empty() -> None:
-    with pytest.raises(EmptySession, match="none of its 1 records is a message"):
+    with pytest.raises(EmptySession, match="its only record is no message"):
         read_session(lines(HEADER))
 
 

@@ -147,6 +147,33 @@ def test_a_session_is_opened_planned_and_asked_about(server: Server) -> None:
     assert server.question(first["desk"], type="dance", id="b")["type"] == "error"
 
 
+def test_facts_are_asked_for_like_anything_else(server: Server) -> None:
+    document = server.open("story.jsonl", cut="end")
+    place = document["_plan"]["cut"]["place"]
+    listed = server.question(document["desk"], type="facts", id=1, place=place, **{"from": 0, "to": 3})
+    assert len(listed["rows"]) == 3 and listed["risk"]["places"][place] > 0
+    number = listed["rows"][0]["number"]
+    told = server.question(document["desk"], type="fact", id=2, place=place, number=number)
+    assert told["chain"][-1]["label"] == "this plan" and told["why"]
+    assert server.question(document["desk"], type="regret", id=3)["marks"]
+    refused = server.question(document["desk"], type="fact", id=4, place=place, number=10**6)
+    assert refused["type"] == "error" and refused["id"] == 4
+    assert server.question(document["desk"], type="stop") == {}
+    many = [{"type": "facts", "id": at, "place": place, "query": "a" * at} for at in range(12)]
+    with ThreadPoolExecutor(12) as pool:
+        replies = list(pool.map(lambda asked: server.question(document["desk"], **asked), many))
+    assert [reply["id"] for reply in replies] == list(range(12))
+
+
+def test_a_server_that_starts_does_not_wait_for_what_reads_and_plans() -> None:
+    code = "import sys, inspector.server; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    light = {f"inspector.{name}" for name in ("above", "drawable", "errors", "server")}
+    assert {name for name in loaded if name.startswith("inspector.")} <= light
+    assert "numpy" not in loaded
+
+
 def test_what_cannot_be_planned_is_told_and_taken_back(server: Server) -> None:
     desk = server.open("story.jsonl")["desk"]
     refused = server.change(desk, cut="nowhere", _seq=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 
 import numpy as np
@@ -10,27 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.assembly import build_context, live_context
+from inspector.assembly import build_context
 from inspector.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.bundled import CONSTRAINT, LOST_PATH, open_bundled
-from inspector.context import Context
 from inspector.counter import Counter as TokenCounter
 from inspector.decay import measure_decay
-from inspector.errors import EditError
-from inspector.facts import find_facts
-from inspector.fixes import find_fixes, write_focus
+from inspector.errors import EditError, FrameError
+from inspector.facts import KINDS, find_facts
 from inspector.grounding import Sources, check_grounding, ground_recorded
 from inspector.ledger import count_tokens
 from inspector.mentions import find_runs, has_words
-from inspector.plan import Plan, make_plan
+from inspector.plan import make_plan
 from inspector.policies import list_policies
 from inspector.policy import Policy
 from inspector.readers import read_session
 from inspector.regret import find_regret
 from inspector.rules import read_policy
 from inspector.session import Boundary, Entry, Session
-from inspector.trace import FATES, Trace, Traced, trace_facts, trace_recorded
-from inspector.wire import check_context, check_request, render_request
+from inspector.trace import FATES, TIERS, Trace, Traced, trace_again, trace_facts, trace_recorded
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
@@ -44,7 +42,6 @@ LEDGER = count_tokens(SESSION)
 COMPACTION = next(entry for entry in SESSION.entries if entry.kind == "compaction")
 BEFORE = SESSION.at(COMPACTION.parent)
 (RECORDED,) = trace_recorded(SESSION, FACTS)
-REGRET = find_regret(SESSION, FACTS, LEDGER)
 
 
 def rules_in(trace: Trace) -> list[Traced]:
@@ -94,63 +91,52 @@ def test_why_tells_where_the_path_was_said_and_what_removed_it() -> None:
     assert "no list of files" in why
 
 
-def test_the_path_and_the_rule_are_regretted() -> None:
-    (read,) = (r for r in REGRET if r.traced.fact.kind == "file" and r.traced.fact.form == LOST_PATH)
-    call = SESSION.block(read.again)
-    assert isinstance(call, ToolCall)
-    assert (call.name, read.traced.fate) == ("Read", "lost")
-    assert [SESSION.block(ref).kind for ref in read.paid] == ["tool_call", "tool_output"]
-    assert read.tokens == sum(int(LEDGER.tokens[LEDGER.row(ref)]) for ref in read.paid) > 1_000
-    told = [r for r in REGRET if r.traced.fact.kind == "constraint"]
-    assert {r.traced.fact.form for r in told} == {t.fact.form for t in rules_in(RECORDED)}
-    assert all(CONSTRAINT in SESSION.block(r.again).text for r in told)
-
-
-def test_nothing_is_regretted_before_the_compaction() -> None:
-    assert find_regret(BEFORE, FACTS, LEDGER) == ()
-
-
-def short_summary() -> tuple[Plan, Traced]:
-    """A plan whose summary is cut before it comes to the path."""
-    edits = {"cut": "end", "settings": {"summarise-older.cap": 300}}
-    plan = make_plan(BEFORE, LEDGER, "flue", edits)
-    return plan, trace_facts(FACTS, plan)[LOST_PATH]
-
-
-def test_why_tells_that_the_summary_was_cut_and_what_the_file_list_saw() -> None:
-    _, traced = short_summary()
-    assert (traced.fate, traced.tier) == ("lost", "planned")
-    why = traced.why()
-    assert "The summary is cut at 300 tokens" in why
-    assert "summarise-older (summarised)" in why
-    assert "saw only tools named read, write and edit with a `path`" in why
-    assert "Read(file_path)" in why
-
-
-def test_fixes_keep_the_path_at_the_price_they_state() -> None:
-    plan, traced = short_summary()
-    fixes = traced.fixes()
-    assert {"pin", "cut", "knob"} <= {fix.means for fix in fixes}
-    assert [fix.price for fix in fixes] == sorted(fix.price for fix in fixes)
-    for fix in fixes:
-        again = make_plan(BEFORE, LEDGER, fix.policy, fix.edits)
-        assert again.after - plan.after == fix.price
-        assert trace_facts(FACTS, again)[LOST_PATH].fate == fix.fate
-        assert FATES.index(fix.fate) < FATES.index("lost")
-        context = build_context(BEFORE, again)
-        assert LOST_PATH in "\n".join(piece.block.text for piece in context.pieces)
-        assert check_request(render_request(context).request) == ()
-
-
-def test_what_stands_needs_no_fix() -> None:
+def test_facts_and_trace_are_found_once_and_shared_between_moments() -> None:
+    assert SESSION.facts is SESSION.facts
     plan = make_plan(BEFORE, LEDGER, "flue")
-    traced = next(t for t in trace_facts(FACTS, plan) if t.fate == "verbatim")
-    assert find_fixes(plan, traced) == ()
+    assert plan.trace is plan.trace
+    assert plan.trace["src/tidepool/jobs/outbox.py"].fact.facts is SESSION.facts
+    assert [(t.fact.form, t.fate) for t in plan.trace] == [
+        (t.fact.form, t.fate) for t in trace_facts(FACTS, plan)
+    ]
 
 
-def test_focus_names_what_to_keep() -> None:
-    assert write_focus([]) == ""
-    assert LOST_PATH in write_focus([RECORDED[LOST_PATH]]).split("\n")[1]
+def test_a_moment_on_another_branch_has_facts_of_its_own() -> None:
+    session = build(user("look into src/a.py"), say(), user("look into src/b.py"), say())
+    other = Entry(id="o1", parent="e1", role="user", blocks=(Text(text="look into src/other.py"),))
+    session = session.model_copy(update={"entries": (*session.entries, other)})
+    plan = make_plan(session.at("o1"), count_tokens(session, WORDS), "flue")
+    assert "src/other.py" in plan.trace
+    assert "src/b.py" not in plan.trace
+
+
+def test_the_columns_say_what_the_trace_says() -> None:
+    trace, columns = RECORDED, RECORDED.to_columns()
+    assert {len(column) for column in columns.values()} == {len(trace)}
+    at = columns["form"].index(LOST_PATH)
+    assert (columns["kind"][at], columns["fate"][at], columns["tier"][at]) == ("file", "lost", "recorded")
+    assert columns["said"][at] == len(trace[LOST_PATH].said)
+    facts = FACTS.to_columns()
+    assert {len(column) for column in facts.values()} == {len(FACTS)}
+    at = facts["form"].index(LOST_PATH)
+    assert facts["said"][at] == len(FACTS[LOST_PATH])
+    assert facts["operations"][at] == ", ".join(FACTS[LOST_PATH].operations)
+    assert facts["first"][at] == str(FACTS[LOST_PATH].said[0].ref)
+
+
+def test_without_pandas_a_frame_is_a_named_error_that_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for table in (RECORDED, FACTS):
+        with pytest.raises(FrameError, match=r"pip install pandas, or hand to_columns\(\)"):
+            table.to_frame()
+
+
+def test_with_pandas_there_is_a_frame() -> None:
+    pytest.importorskip("pandas")
+    assert len(RECORDED.to_frame()) == len(RECORDED)
+    assert list(FACTS.to_frame().columns) == list(FACTS.to_columns())
 
 
 def test_the_demos_summary_makes_up_nothing() -> None:
@@ -302,22 +288,77 @@ def test_what_was_lost_once_is_not_lost_again() -> None:
     assert [t.fact.form for t in files] == ["src/auth.py"]
 
 
+def test_why_names_what_carried_a_fact_last_not_where_it_was_said_last() -> None:
+    session = compacted("src/auth.py was listed", "nothing to tell")
+    summary = next(entry.id for entry in session.entries if entry.kind == "compaction")
+    _, second = trace_recorded(session, find_facts(session))
+    why = second["src/auth.py"].why()
+    assert "Up to here 1 block said it in turn 1 (the output of Read" in why
+    assert f"only the summary of an earlier compaction ({summary}/0) still named it" in why
+    assert "says it, the last in" not in why
+
+
+def test_why_counts_the_blocks_that_still_stood_apart() -> None:
+    """An earlier compaction kept one of the two messages that say it."""
+    entries = [user("look into src/auth.py"), say(), user("now src/auth.py again"), say()]
+    entries.append(Entry(id="", kind="compaction", boundary=Boundary(summary="", first_kept="e2")))
+    entries += [user("go on"), say(), Entry(id="", kind="compaction", boundary=Boundary(summary=""))]
+    session = build(*entries)
+    first, second = trace_recorded(session, find_facts(session))
+    assert "Up to here 2 blocks say it, the last in turn 2" in first["src/auth.py"].why()
+    why = second["src/auth.py"].why()
+    assert "Up to here 2 blocks say it; 1 was still there, the last in turn 2" in why
+
+
+def test_a_plan_tells_what_became_of_the_summary_that_alone_named_a_fact() -> None:
+    session = compacted("src/auth.py was listed")
+    traced = trace(session, "flue", cut="end")["src/auth.py"]
+    why = traced.why()
+    assert "only the summary of an earlier compaction" in why
+    assert "1 block that says it went to" in why
+
+
+def unmarked() -> Session:
+    """A command is run, then compacted away; then it is named in words, and they are kept."""
+    run = ToolCall(id="c1", name="Bash", input={"command": "./gen.sh --all"})
+    done = ToolOutput(call_id="c1", name="Bash", parts=(Text(text="done"),))
+    entries = [
+        user("go"),
+        Entry(id="", role="assistant", blocks=(run,)),
+        Entry(id="", role="tool", blocks=(done,)),
+    ]
+    entries += [
+        say(),
+        Entry(id="", kind="compaction", blocks=(Text(text="ok"),), boundary=Boundary(summary="ok")),
+    ]
+    entries += [user("so ./gen.sh --all did it"), say()]
+    told = Boundary(summary="ok", first_kept="e5")
+    entries += [
+        Entry(id="", kind="compaction", blocks=(Text(text="ok"),), boundary=told),
+        user("go on"),
+        say(),
+    ]
+    return build(*entries)
+
+
+def test_what_a_block_says_without_being_known_to_say_it_stood_before() -> None:
+    session = unmarked()
+    facts = find_facts(session)
+    fact = facts["command", "./gen.sh --all"]
+    assert {said.ref.entry for said in fact.said} == {"e1"}
+    _, second = trace_recorded(session, facts)
+    traced = second["command", "./gen.sh --all"]
+    assert (traced.fate, traced.stands, traced.stood) == ("verbatim", (BlockRef("e5", 0),), True)
+    assert "only turn 2 (the user's words, e5/0) still named it" in traced.why()
+    assert trace(session.at("e6"))["command", "./gen.sh --all"].stood
+
+
 def test_decay_follows_what_stood_before_the_first_round() -> None:
     session = compacted("src/auth.py was listed", "nothing to tell")
     rounds = measure_decay(trace_recorded(session, find_facts(session)))
     assert [one.number for one in rounds] == [1, 2]
     assert rounds[0].left > rounds[1].left == 0
     assert measure_decay(()) == ()
-
-
-def test_nothing_is_regretted_when_the_output_still_stands() -> None:
-    """The compaction keeps what was read, and it is read again."""
-    entries = [user("read"), *ask(1, "text", file_path="src/auth.py"), say()]
-    told = Boundary(summary="all is well", first_kept="e0")
-    entries.append(Entry(id="", kind="compaction", blocks=(Text(text="all is well"),), boundary=told))
-    entries += [user("again"), *ask(2, "text", file_path="src/auth.py"), say()]
-    session = build(*entries)
-    assert find_regret(session, find_facts(session), count_tokens(session, WORDS)) == ()
 
 
 def test_an_unknown_fact_is_a_named_error() -> None:
@@ -363,7 +404,7 @@ def test_every_fact_is_traced_once_and_its_fate_is_what_the_context_says(session
     on_path = {session.entries[i].id for i in session.path}
     said = {
         (fact.kind, fact.form)
-        for kind in {t.fact.kind for t in found}
+        for kind in KINDS
         for fact in facts.by_kind(kind)
         if any(s.ref.entry in on_path and s.by != "summary" for s in fact.said)
     }
@@ -374,6 +415,7 @@ def test_every_fact_is_traced_once_and_its_fate_is_what_the_context_says(session
     texts += [" ".join(item.text.split()) for item in (*session.system, *session.provided)]
     for traced in found:
         if traced.fate == "verbatim":
+            assert traced.stood
             assert all(ref in standing or ref.entry.startswith("@") for ref in traced.stands)
         if traced.fate == "restated" and traced.words != "the same in other words":
             assert any(traced.words in text for text in texts)
@@ -387,29 +429,82 @@ def test_every_fact_is_traced_once_and_its_fate_is_what_the_context_says(session
     )
 
 
+def tell(traced: Traced) -> tuple[object, ...]:
+    fact = traced.fact
+    return fact.kind, fact.form, traced.fate, traced.tier, traced.stands, traced.words, traced.stood
+
+
+@settings(max_examples=60, deadline=None)
+@given(sessions(), st.sampled_from([policy.name for policy in list_policies()]))
+def test_what_a_plans_columns_say_is_what_each_fact_says_alone(session: Session, name: str) -> None:
+    """Looked up one by one, with nothing kept of the moment, every fact has the fate of its column."""
+    plan = make_plan(session, count_tokens(session, LENGTH), name, reason="manual", window=200_000)
+    found = trace_facts(find_facts(session), plan)
+    again = trace_again(found.traced, plan)
+    assert [one.stood for one in again] == found.stood.tolist()
+    mine = np.flatnonzero(found.stood).tolist()
+    assert [FATES[found.fate[at]] for at in mine] == [again[at].fate for at in mine]
+    assert [TIERS[found.tier[at]] for at in mine] == [again[at].tier for at in mine]
+    assert [tell(one) for one in found if one.fate != "weakened"] == [
+        tell(one) for one in again if one.fate != "weakened"
+    ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(sessions())
+def test_counts_and_selections_are_those_of_the_facts_one_by_one(session: Session) -> None:
+    plan = make_plan(session, count_tokens(session, LENGTH), "flue", reason="manual", window=200_000)
+    found = trace_facts(find_facts(session), plan)
+    tally = Counter((t.tier, t.fact.kind, t.fate) for t in found if t.stood)
+    flat = {
+        (tier, kind, fate): number
+        for tier, kinds in found.counts.items()
+        for kind, fates in kinds.items()
+        for fate, number in fates.items()
+    }
+    assert flat == tally
+    for fate in FATES:
+        assert found.select(fate) == [t for t in found if t.stood and t.fate == fate]
+        assert found.select(fate, stood=False) == [t for t in found if t.fate == fate]
+    for kind in KINDS:
+        assert found.select(kind=kind) == [t for t in found if t.stood and t.fact.kind == kind]
+    assert found.select("no such fate") == found.select(kind="no such kind") == []
+
+
+def test_a_fact_that_was_gone_before_is_looked_up_when_someone_asks() -> None:
+    session = compacted("src/auth.py was listed")
+    found = trace(session, "flue", cut="end")
+    assert [found.stood[found.kind == KINDS.index("file")].tolist(), found.fate.tolist().count(-1)] == [
+        [True, False],
+        1,
+    ]
+    assert (found["src/main.py"].fate, found["src/main.py"].stood) == ("lost", False)
+    assert found["src/main.py"] is next(t for t in found if t.fact.form == "src/main.py")
+
+
+@needs_shared
+@pytest.mark.parametrize("policy", ["flue", "langchain-clear", "mini-claude-code"])
+def test_on_a_real_session_the_columns_say_what_each_fact_says_alone(policy: str) -> None:
+    file = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-2auto-1519l.jsonl"
+    session = read_session(file.read_bytes(), file.name)
+    ledger = count_tokens(session, LENGTH)
+    compactions = [entry for entry in session.entries if entry.kind == "compaction"]
+    plan = make_plan(session.at(compactions[1].parent), ledger, policy, reason="manual", window=200_000)
+    found = plan.trace
+    again = trace_again(found.traced, plan)
+    assert len(found.select()) > 400
+    assert [(t.fate, t.tier, t.stood, t.stands) for t in found] == [
+        (t.fate, t.tier, t.stood, t.stands) for t in again
+    ]
+
+
 @settings(max_examples=30, deadline=None)
 @given(sessions())
 def test_a_recorded_compaction_is_traced_the_same_way(session: Session) -> None:
     facts = find_facts(session)
     for found in trace_recorded(session, facts):
         assert all(bool(t.stands) == (t.fate != "lost") for t in found)
+        assert all(t.stood for t in found if t.fate == "verbatim")
     for regret in find_regret(session, facts, count_tokens(session, LENGTH)):
         assert regret.traced.stood
         assert regret.tokens >= 0
-
-
-def refusals(context: Context) -> set[str]:
-    return {v.rule for v in check_context(context, awaits_user=True, model="claude-opus-4-5")}
-
-
-@settings(max_examples=40, deadline=None)
-@given(sessions(orderly=True, least=3), st.sampled_from(["flue", "keep-recent-turns", "claude-code"]))
-def test_a_fix_costs_what_it_says_and_breaks_nothing(session: Session, name: str) -> None:
-    edits = {"settings": {"summarise-older.cap": 5}} if name == "flue" else {}
-    plan = make_plan(session, count_tokens(session, LENGTH), name, edits, reason="manual", window=2_000)
-    had = refusals(live_context(session, plan.ledger)) | refusals(build_context(session, plan))
-    for traced in trace_facts(find_facts(session), plan).select("lost", "weakened", "restated")[:4]:
-        for fix in find_fixes(plan, traced):
-            assert fix.plan.after - plan.after == fix.price
-            assert FATES.index(fix.fate) < FATES.index(traced.fate)
-            assert refusals(build_context(session, fix.plan)) <= had

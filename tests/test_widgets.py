@@ -11,6 +11,7 @@ from typing import Any
 
 import comm
 import pytest
+from anywidget import AnyWidget
 from comm.base_comm import BaseComm
 from traitlets import TraitError
 
@@ -321,15 +322,35 @@ def test_modes_and_the_block_looked_at_are_kept_and_plan_nothing(
 ) -> None:
     workbench = Workbench(session, mode="teach")
     plan = workbench.plan
-    browser_sets(workbench, mode="debug", focus="e1/0")
-    assert (workbench.mode, workbench.focus, workbench.plan) == ("debug", "e1/0", plan)
+    browser_sets(workbench, mode="debug", block="e1/0")
+    assert (workbench.mode, workbench.block, workbench.plan) == ("debug", "e1/0", plan)
     with pytest.raises(TraitError):
         workbench.mode = "dance"
 
 
+def test_no_trait_hides_what_every_widget_can_do() -> None:
+    hidden = {name for name in vars(Workbench) if not name.startswith("_") and hasattr(AnyWidget, name)}
+    assert hidden == {"close", "notify_change", "set_state"}, "these go on to what they stand for"
+
+
+def test_a_run_of_other_settings_is_no_run_of_what_is_wanted(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    workbench = Workbench(session, window=100_000, replay=True, settings={"trigger.reserve_tokens": 20_000})
+    lived = workbench.run
+    assert lived is not None
+    workbench.replay = False
+    workbench.cut = legal_ids(workbench)[4]
+    assert workbench.run is lived, "a cut is nothing to a run"
+    workbench.settings = {"trigger.reserve_tokens": 60_000}
+    assert workbench.run is None
+    workbench.settings = {"trigger.reserve_tokens": 20_000}
+    assert workbench.run is lived
+
+
 def test_a_closed_workbench_holds_no_memory(sent: list[dict[str, Any]], session: Session) -> None:
     workbench = Workbench(session)
-    held = weakref.ref(workbench), weakref.ref(workbench.desk), weakref.ref(workbench.ledger)
+    held = weakref.ref(workbench), weakref.ref(workbench._clerk.desk), weakref.ref(workbench.ledger)
     workbench.close()
     del workbench
     gc.collect()

@@ -19,6 +19,7 @@ from .claude_chain import Chain, Draft
 from .claude_entries import SYNTHETIC, make_entry
 from .claude_rows import BOOKKEEPING, SUBTYPES, TALK, Message, Row, decode_row, decode_sign
 from .records import Data, Reader, iter_lines, read_lines
+from .shapes import tell_wordless
 
 NAME = "claude-code"
 LOOK = 64
@@ -234,7 +235,7 @@ class Rows:
         """The session all rows make. Raises `EmptySession` when none of them is a message."""
         if not self.spoken:
             count = len(self.notes) + len(self.corrupt) + len(self.drafts)
-            raise EmptySession("data", [(NAME, "recognised")], f"{count} records, none of them a message")
+            raise EmptySession("data", [(NAME, "recognised")], tell_wordless(count, "record"))
         chain = self.chain.fork()
         chain.link(self.drafts)
         aside = False not in self.spoken

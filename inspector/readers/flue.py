@@ -13,7 +13,7 @@ from ..session import Corrupt, Entry, Session
 from .chain import warn_of_repeated
 from .pi_ai import read_boundary, read_message, read_usage
 from .records import Data, Reader, paused_gc
-from .shapes import FILE, Fields, load, place, sniff_document
+from .shapes import FILE, Fields, load, place, sniff_document, tell_wordless
 
 NAME = "flue"
 VERSION = 3
@@ -59,7 +59,7 @@ def read(data: Data) -> Session:
         else:
             corrupt.append(record)
     if all(entry.kind == "note" for entry in entries):
-        raise EmptySession(FILE, [(NAME, "")], f"none of its {len(raw)} entries is a message")
+        raise EmptySession(FILE, [(NAME, "")], tell_wordless(len(raw), "entry", "entries"))
     version, created, updated = fields.number("version"), fields.text("createdAt"), fields.text("updatedAt")
     warnings = warn_of_repeated(entry.id for entry in entries)
     if version != VERSION:

@@ -16,7 +16,7 @@ from ..session import Corrupt, Entry, Note, Session, Source
 from .chain import Chain
 from .pi_ai import read_block, read_boundary, read_message, read_usage
 from .records import Data, Reader, decode, iter_lines, read_lines
-from .shapes import FILE, HEAD, Fields, find_blocks, gather, merge
+from .shapes import FILE, HEAD, Fields, find_blocks, gather, merge, tell_wordless
 
 NAME = "pi"
 NOTES = ("session", "model_change", "thinking_level_change", "label", "session_info", "custom", "usage")
@@ -97,7 +97,7 @@ class Records:
             parent = chain.find_entry(_parent(item, names, at))
             entries.append(self._make(at, parent, aliases.get(names[at], ()), chain, names))
         if not entries:
-            raise EmptySession(FILE, [(NAME, "")], f"none of its {len(records)} records is a message")
+            raise EmptySession(FILE, [(NAME, "")], tell_wordless(len(records), "record"))
         header = Fields(_last(records, "session"), "type")
         return Session(
             format=NAME,

@@ -42,6 +42,16 @@ def load(data: Data) -> Any:
         raise ReadError(FILE, detail=_several(str(error))) from None
 
 
+def tell_wordless(count: int, one: str, many: str = "") -> str:
+    """What there is where nobody says anything.
+
+    >>> tell_wordless(1, "record"), tell_wordless(2_000, "entry", "entries")
+    ('its only record is no message', 'none of its 2,000 entries is a message')
+    """
+    many = many or f"{one}s"
+    return f"its only {one} is no message" if count == 1 else f"none of its {count:,} {many} is a message"
+
+
 def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None:
     """What `judge` says to the beginning of the document, or why there is no document to judge."""
     view = memoryview(data)

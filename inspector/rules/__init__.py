@@ -187,7 +187,8 @@ def _find_model(policy: str, at: int, item: dict[str, Any]) -> type[Rule]:
     if kind is None:
         raise PolicyError(policy, f"rule {at + 1} has no kind", known)
     if not isinstance(kind, str) or kind not in known:
-        raise PolicyError(policy, f"rule {at + 1}: no such kind of rule {kind!r:.60}", known)
+        said = f"rule {at + 1}: no such kind of rule {kind!r:.60}"
+        raise PolicyError(policy, said, known, meant=str(kind))
     return known[kind]
 
 

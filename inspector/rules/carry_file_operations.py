@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
+from ..blocks import ToolCall
+from ..facts.tools import read_call
 from ..jobs import find_start
 from ..live import Ints
 from ..policy import Rule
@@ -16,13 +19,17 @@ from ..tree import ASSISTANT
 
 OPERATIONS = {"read": "read", "write": "written", "edit": "edited"}
 """Tool names that count, exactly so spelt, and what they do to the file in their `path` (FLUE §8)."""
+_SEEN = {"read": "read", "created": "written", "edited": "edited", "deleted": "edited"}
+"""What a call does to a file, as facts know it, and the list it goes to; files only listed go to none."""
 
 
 class CarryFileOperations(Rule):
     """Two lists are added to the summary: files only read, and files written or edited.
 
     Only tools named read, write and edit with a `path` argument are seen; failed calls count; the lists
-    of the compaction before are carried on (FLUE §8).
+    of the compaction before are carried on (FLUE §8). With `every_tool` the lists hold what any tool is known
+    to do, whatever its arguments are called, and what shell commands read and write; no published system does
+    that. Paths then stand relative to the working directory.
     """
 
     title: ClassVar[str] = "Carry file operations"
@@ -32,6 +39,9 @@ class CarryFileOperations(Rule):
     kind: Literal["carry-file-operations"] = "carry-file-operations"
     nested: bool = Field(
         False, description="Also calls that a tool made itself, as its output records them (pi 1.5.2)"
+    )
+    every_tool: bool = Field(
+        False, description="Also files that other tools, other arguments and shell commands name (our own)"
     )
 
 
@@ -83,23 +93,26 @@ def collect(table: Table, place: int) -> FileOperations:
 
 def _events(table: Table) -> list[Event]:
     """(live position, operation, path) in order; what a recorded compaction carried stands at its summary."""
-    nested, start = _settings(table)
-    key = ("file operations", table.session.leaf, nested, start)
-    return table.ledger.remember(key, lambda: _find_events(table, nested, start))
+    nested, every, start = _settings(table)
+    key = ("file operations", table.session.leaf, nested, every, start)
+    return table.ledger.remember(key, lambda: _find_events(table, nested, every, start))
 
 
-def _settings(table: Table) -> tuple[bool, int]:
+def _settings(table: Table) -> tuple[bool, bool, int]:
     rule = table.sibling("carry-file-operations")
-    return isinstance(rule, CarryFileOperations) and rule.nested, find_start(table)
+    if not isinstance(rule, CarryFileOperations):
+        return False, False, find_start(table)
+    return rule.nested, rule.every_tool, find_start(table)
 
 
-def _find_events(table: Table, nested: bool, start: int) -> list[Event]:
+def _find_events(table: Table, nested: bool, every: bool, start: int) -> list[Event]:
     entries, live = table.session.entries, table.live
     events: list[Event] = []
     told = entries[live.entries[0]].boundary if live.summary == 0 else None
     if told is not None:
         events += [(0, "read", path) for path in told.files_read]
         events += [(0, "edited", path) for path in told.files_modified]
+    look = partial(_known_operations, table.session.cwd) if every else _operation
     calls = np.sort(np.concatenate([live.pairs[:, 0], live.pending]))
     calls = calls[live.role[live.position[calls]] == ASSISTANT]
     position, offset = live.position[calls], live.block[calls]
@@ -107,11 +120,11 @@ def _find_events(table: Table, nested: bool, start: int) -> list[Event]:
     for at, entry, block in places:
         call = entries[entry].blocks[block]
         if at >= start and call.kind == "tool_call":
-            events += _operation(at, call.name, call.input)
+            events += look(at, call.name, call.input)
     if nested:
         for at in range(start, len(live)):
             for call in _nested_calls(entries[live.entries[at]].extra.get("nestedCalls")):
-                events += _operation(at, call.get("name"), call.get("arguments"))
+                events += look(at, call.get("name"), call.get("arguments"))
         events.sort(key=lambda event: event[0])
     return events
 
@@ -120,6 +133,16 @@ def _operation(at: int, name: Any, given: Any) -> list[Event]:
     path = given.get("path") if isinstance(given, dict) else None
     operation = OPERATIONS.get(name) if isinstance(name, str) else None
     return [(at, operation, path)] if operation is not None and isinstance(path, str) and path else []
+
+
+def _known_operations(cwd: str | None, at: int, name: Any, given: Any) -> list[Event]:
+    if not isinstance(name, str):
+        return []
+    call = ToolCall(id="", name=name, input=given)
+    named = read_call(call, call.text, cwd)
+    return [
+        (at, _SEEN[one.operation], one.form) for one in named if one.kind == "file" and one.operation in _SEEN
+    ]
 
 
 def _nested_calls(told: Any) -> list[dict[str, Any]]:

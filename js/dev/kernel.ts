@@ -3,6 +3,7 @@
 import type { Traits } from "../src/core/host";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
 import type { ColumnWire, Knob, PlanWire, SceneWire } from "../src/core/wire";
+import { inventFacts } from "./facts";
 import { type Invented, inventSession } from "./invent";
 import { inventRun, stagesOf } from "./life";
 import { pack } from "./pack";
@@ -258,8 +259,18 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     });
     return { type: "lesson", id, place, steps };
   };
+  const facts = inventFacts(
+    blocks.map(({ position, label }, row) => ({
+      ...{ ref: `${entries[position]?.id}/${row - (starts[position] ?? 0)}`, label },
+      turn: entries[position]?.turn ?? 0,
+    })),
+    places.length,
+    session.compactions.map(({ step }) => step),
+  );
   const answer: Kernel["answer"] = message => {
     const { type, id } = message;
+    const told = facts.answer(message);
+    if (told !== undefined) return told;
     if (type === "rows") {
       const rows = blocks
         .slice(message.from, message.to)
@@ -306,7 +317,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     _scene_data: scene.bytes,
     _plan: {},
     _plan_data: null,
-    ...{ pins: [], mode: "explore", focus: "", versus: {} },
+    ...{ pins: [], mode: "explore", block: "", versus: {} },
     replay: false,
     _run: {},
     _run_data: null,

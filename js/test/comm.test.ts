@@ -98,3 +98,17 @@ test("a kernel that dies is told as a sentence", async () => {
   kernel.die();
   expect(desk.host.get("_error")).toContain("The kernel that read this session is gone");
 });
+
+test("a kernel that takes nothing any more is told as a sentence, however often it is tried", async () => {
+  const { kernel, desk } = await open();
+  kernel.send = () => {
+    throw new Error("Kernel is dead");
+  };
+  for (const cut of ["e1", "e2"]) {
+    desk.host.receive({ _error: "" });
+    desk.host.set("cut", cut);
+    desk.host.save_changes();
+    await soon();
+    expect(desk.host.get("_error")).toContain("The kernel that read this session is gone");
+  }
+});

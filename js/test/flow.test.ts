@@ -95,7 +95,7 @@ test("the band reads what was, what became of it, and what is left", () => {
 test("parts that do not add up are marked, and by how much they do not", () => {
   const find = draw(withFlow([0, 3, 0, 9, 7, 10]));
   expect(find("flow-a")?.classList.contains("ci-wrong")).toBe(true);
-  expect(find("flow-a-parts")?.textContent).toContain("the parts miss after by −4");
+  expect(find("flow-a-parts")?.textContent).toContain("the parts of “after” do not add up: off by −4");
 });
 
 test("plan B has a band of its own", () => {

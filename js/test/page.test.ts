@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { startKernel } from "../dev/kernel";
 import type { Traits } from "../src/core/host";
 import { decodeScene } from "../src/core/state";
-import type { BodyReply, PlanWire, SceneWire, SummaryReply } from "../src/core/wire";
+import type { BodyReply, PlanWire, RunWire, SceneWire, SummaryReply } from "../src/core/wire";
 import { StateHost } from "../src/hosts/state";
 import { Answering } from "../src/page/answering";
 import { findPlan, findSummary, type Held, type HeldPlan, layOut, unpack } from "../src/page/held";
@@ -65,10 +65,13 @@ const held: Held = {
   buffers: [],
 };
 
-const open = () => {
+const open = (changes: Partial<Held> = {}) => {
   const host = new StateHost();
   const answers: Record<string, unknown>[] = [];
-  host.line = new Answering({ held, bytes: number => bytes[number] as DataView }, host);
+  host.line = new Answering(
+    { held: { ...held, ...changes }, bytes: number => bytes[number] as DataView },
+    host,
+  );
   host.on("msg:custom", message => answers.push(message as Record<string, unknown>));
   const want = async (values: Partial<Traits>) => {
     for (const [name, value] of Object.entries(values)) host.set(name as keyof Traits, value as never);
@@ -98,6 +101,19 @@ describe("a page without a kernel", () => {
     await want({ cut: scene.entryIds[CUT] as string });
     const plan = await want({ policy: "claude-code" });
     expect([plan.policy, host.get("cut"), host.get("_error")]).toEqual(["claude-code", "", ""]);
+  });
+
+  it("keeps a replay that is put away, and lets go of it with its policy", async () => {
+    const run = [{ seq: 0, policy: "flue" } as RunWire, 0] as const;
+    const { host, want } = open({ run });
+    expect([host.get("replay"), host.get("_run")]).toEqual([true, run[0]]);
+    await want({ replay: false });
+    expect([host.get("replay"), host.get("_run"), host.get("_error")]).toEqual([false, run[0], ""]);
+    await want({ policy: "claude-code" });
+    expect(host.get("_run")).toEqual({});
+    await want({ policy: "flue" });
+    await want({ replay: true });
+    expect([host.get("replay"), host.get("_run"), host.get("_error")]).toEqual([true, run[0], ""]);
   });
 
   it("compares policies of the page", async () => {
@@ -160,6 +176,14 @@ describe("a page without a kernel", () => {
 });
 
 describe("what a page holds", () => {
+  it("writes a cut's name as a Python literal, whatever is in it", () => {
+    const at = legal[1] as number;
+    const recipe = (cut: string) => findPlan(held.plans.flue as HeldPlan, cut, at)?.[0].recipe;
+    expect(recipe("e$&1")).toBe("make_plan(cut='e$&1')");
+    expect(recipe("'); quit() #")).toBe('make_plan(cut="\'); quit() #")');
+    expect(recipe("a\nb")).toBe('make_plan(cut="a\\nb")');
+  });
+
   it("says what it does not know at a place that was not planned", () => {
     const plan = { ...hold("flue"), far: "That needs a kernel." };
     const found = findPlan(plan, "somewhere", 1_000_000);

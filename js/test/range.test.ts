@@ -68,6 +68,7 @@ test("a step outside is brought into sight, one inside moves nothing", () => {
 test("a range is told in steps and turns, and found on the overview", () => {
   expect(sayRange(scene, [0, 2])).toBe("all 2 steps");
   expect(sayRange(scene, [1, 2])).toBe("step 2 of 2, turn 2");
+  expect(sayRange({ ...scene, steps: 1200 }, [1, 2])).toBe("step 2 of 1,200, turn 2");
   const later = { ...scene, stepOverview: Int32Array.of(7, 9) };
   expect(onOverview(later, [0, 2])).toEqual([7, 10]);
   expect(onOverview({ ...scene, stepOverview: Int32Array.of(-1, -1) }, [0, 2])).toBeUndefined();

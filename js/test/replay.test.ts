@@ -165,7 +165,7 @@ test("a replay can be put away", async () => {
 test("what Python refuses to replay is not waited for", async () => {
   const host = await open();
   find("replay-ask").click();
-  host.receive({ _error: "No replay: the window is unknown." });
+  host.receive({ _error: "No replay: the window is unknown.", replay: false });
   await frames();
   expect(find("replay-ask").hidden).toBe(false);
   expect(find("error").textContent).toBe("No replay: the window is unknown.");
@@ -226,4 +226,12 @@ test("S2-12 the plan's stages stand in one line between input and output, each w
 test("a plan without stages has no such line", async () => {
   await open();
   expect(find("stages").closest("[hidden]")).not.toBeNull();
+});
+
+test("comma and point over a replay play no lesson", async () => {
+  await open(lived());
+  const point = new KeyboardEvent("keydown", { key: ".", bubbles: true, cancelable: true });
+  find("sawtooth").dispatchEvent(point);
+  await frames();
+  expect([chosen(), document.querySelector<HTMLElement>('[data-panel="lesson"]')?.hidden]).toEqual([3, true]);
 });

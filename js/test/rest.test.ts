@@ -151,6 +151,24 @@ test("a change that meets a forgotten desk is answered by the new one", async ()
   desk.dispose();
 });
 
+test("a change that comes while a forgotten desk is being opened anew is not lost", async () => {
+  const { server, desk } = await open();
+  server.held = [];
+  server.forget();
+  await settle();
+  expect(server.posts("open")).toHaveLength(2);
+  change(desk, "e9", 3);
+  await settle();
+  const { held } = server;
+  server.held = undefined;
+  for (const go of held.reverse()) go();
+  await settle();
+  await settle();
+  expect(server.posts("desks/d2").at(-1)?.wanted).toMatchObject({ cut: "e9", _seq: 3 });
+  expect(seqOf(desk)).toBe(3);
+  desk.dispose();
+});
+
 test("questions are answered, stops are passed on, and a refusal is the question's own", async () => {
   const { server, desk, host } = await open();
   const heard: unknown[] = [];

@@ -10,7 +10,7 @@ import { smallPlan, smallScene } from "./small";
 const { wire, data, scene } = smallScene();
 const planned = smallPlan(scene);
 const traits = (changes: Partial<Traits> = {}): Traits => ({
-  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], mode: "explore", focus: "", versus: {} },
+  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], mode: "explore", block: "", versus: {} },
   ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },
   ...changes,
 });
@@ -255,7 +255,7 @@ test("a hit in another stretch moves there first and is shown when it has come",
   });
   await frames(300);
   expect(find("block").textContent).toContain("turn 1 · tool call");
-  expect(host.get("focus")).toBe("x1/0");
+  expect(host.get("block")).toBe("x1/0");
 });
 
 test("a search that finds nothing, and one without a kernel, say so", async () => {
@@ -277,15 +277,15 @@ test("the block looked at is told to Python, and one set there is shown", async 
   const host = await open();
   press("j");
   await frames(300);
-  expect([host.get("focus"), host.get("_seq")]).toEqual(["e0/0", 0]);
-  host.receive({ focus: "e4/0" });
+  expect([host.get("block"), host.get("_seq")]).toEqual(["e0/0", 0]);
+  host.receive({ block: "e4/0" });
   await frames();
   expect(find("block").textContent).toContain("turn 2 · assistant");
 });
 
 test("a block of another moment is located by its name", async () => {
   const host = await open();
-  host.receive({ focus: "x1/0" });
+  host.receive({ block: "x1/0" });
   await frames();
   expect(host.sent).toContainEqual(expect.objectContaining({ type: "search", query: "x1/0" }));
   await answer(host, "search", { query: "x1/0", total: 1, hits: [hit("x1/0", { row: -1, at: "m0" })] });
@@ -302,13 +302,13 @@ test("a link is the host's address of the block, or the Python that opens it, an
   press("j");
   press("y");
   await frames();
-  expect(find("said").textContent).toBe('Copied: wb.focus = "e0/0"');
+  expect(find("said").textContent).toBe('Copied: wb.block = "e0/0"');
   dispose();
   await open({}, { linkTo: (ref: string) => `https://lab/doc#${ref}` });
   press("j");
   press("y");
   await frames();
-  expect(written).toEqual(['wb.focus = "e0/0"', "https://lab/doc#e0/0"]);
+  expect(written).toEqual(['wb.block = "e0/0"', "https://lab/doc#e0/0"]);
   vi.unstubAllGlobals();
 });
 
@@ -336,6 +336,9 @@ test("what Python is busy with is told before there is any picture, and can be s
   expect(bar.getAttribute("aria-valuenow")).toBe("50");
   find("stop").click();
   expect(host.sent.at(-1)).toMatchObject({ type: "stop" });
+  expect((find("stop") as HTMLButtonElement).disabled).toBe(true);
+  host.receive({ _work: { what: "Living the session again", done: null, stoppable: true } });
+  expect((find("stop") as HTMLButtonElement).disabled).toBe(false);
   host.receive({ _work: {} });
   expect(find("work").hidden).toBe(true);
 });
@@ -385,6 +388,18 @@ test("the policy is played rule by rule, and the whole picture goes along", asyn
   await frames();
   expect(find("gauge-after").textContent).toContain("44");
   expect(find("play-start")).not.toBeNull();
+});
+
+test("a lesson of another policy is not played over this one", async () => {
+  const host = await open({ mode: "teach" });
+  press(".");
+  await frames();
+  host.set("settings", { "pointer.over": 9 });
+  await answer(host, "lesson", lesson(3));
+  expect(find("play-start")).not.toBeNull();
+  press(".");
+  await answer(host, "lesson", lesson(3));
+  expect(find("play-at").textContent).toContain("Nothing is decided yet");
 });
 
 test("a guess hides the policy's cut, stays out of Python, and is compared with it", async () => {
@@ -453,6 +468,13 @@ test("the keys zoom around the cut as the buttons do", async () => {
   };
   const button = document.querySelector<HTMLElement>('[aria-label="Zoom in"]') as HTMLElement;
   expect(await zoomed(() => press("+"))).toBe(await zoomed(() => button.click()));
+});
+
+test("the lanes leave the browser its own zoom", async () => {
+  await open();
+  const grid = document.querySelector(".ci-grid") as HTMLElement;
+  expect(press("-", { ctrlKey: true }, grid).defaultPrevented).toBe(false);
+  expect(press("-", {}, grid).defaultPrevented).toBe(true);
 });
 
 test("a plain key is none of JupyterLab's, whatever has the focus; saving is", async () => {

@@ -33,3 +33,11 @@ test("a long piece shows its ends, says how much it leaves out, and all of it wh
   gone.querySelector("button")?.click();
   expect(gone.textContent).toBe(long);
 });
+
+test("a text counts its characters as Python does", () => {
+  const node = showDiff("d", [
+    ["same", "🙂🙂"],
+    ["gone", "🙂"],
+  ]);
+  expect(node.querySelector("figcaption")?.textContent).toContain("3 → 2 characters");
+});

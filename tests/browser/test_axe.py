@@ -99,6 +99,17 @@ def debug(page: Page) -> None:
     set_trait(page, "wb.mode = 'debug'")
 
 
+def look_for_facts(page: Page) -> None:
+    """A fact open that something became of, beside what was needed again."""
+    set_trait(page, "wb.mode = 'debug'; wb.policy = 'claude-code'; wb.cut = 'end'")
+    page.get_by_test_id("facts-lost").click()
+    page.get_by_test_id("regrets").locator("summary").click()
+    page.get_by_test_id("facts-list").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    page.get_by_test_id("fact-why").wait_for()
+
+
 def live_again(page: Page) -> None:
     page.get_by_test_id("replay-ask").click()
     page.get_by_test_id("sawtooth").wait_for()
@@ -139,6 +150,7 @@ STATES: tuple[Callable[[Page], None], ...] = (
     explore,
     teach,
     debug,
+    look_for_facts,
     live_again,
     compare,
     open_help,

@@ -195,7 +195,7 @@ def test_the_flow_adds_up_and_reads_as_the_gauge_does(notebook: Page) -> None:
         band = page.get_by_test_id(name)
         expect(band).to_be_visible()
         assert "ci-wrong" not in (band.get_attribute("class") or "")
-        parts = page.get_by_test_id(f"{name}-parts").locator("span")
+        parts = page.get_by_test_id(f"{name}-parts").locator("> span")
         told = [part.get_attribute("title") or "" for part in parts.all()]
         arrows = [re.findall(r": ([\d\s,]+) → ([\d\s,]+) tokens", title) for title in told]
         pairs = [(number(a), number(b)) for found in arrows for a, b in found]

@@ -260,7 +260,7 @@ def test_both_plans_have_a_strip_and_b_its_own_cut(notebook: Page) -> None:
 def test_the_outline_leads_to_the_stretches(notebook: Page, lab: Lab, watch: Watch) -> None:
     outline = notebook.get_by_test_id("outline")
     expect(outline.get_by_role("button")).to_have_text([f"{TURNS} turns", "◆", f"{TURNS} turns"])
-    mark = outline.get_by_role("button", name="compaction at 150.0k")
+    mark = outline.get_by_role("button", name="compaction at 150k")
     mark.focus()
     mark.press("ArrowLeft")
     expect(outline.get_by_role("button").first).to_be_focused()

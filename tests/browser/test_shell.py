@@ -135,9 +135,9 @@ def test_keys_reach_the_workbench_and_not_the_notebook(lab_page: Page) -> None:
     assert (
         page.evaluate("() => window.jupyterapp.shell.currentWidget.content.activeCell.model.type") == "code"
     )
-    expect(page.get_by_test_id("said")).to_contain_text('wb.focus = "')
+    expect(page.get_by_test_id("said")).to_contain_text('wb.block = "')
     copied = page.evaluate("() => navigator.clipboard.readText()")
-    assert copied.startswith('wb.focus = "')
+    assert copied.startswith('wb.block = "')
     expect(page.get_by_test_id("block")).to_contain_text("turn")
 
 
@@ -184,7 +184,7 @@ def test_a_search_goes_to_a_hit_in_another_stretch(lab_page: Page, lab: Lab, wat
     expect(page.get_by_test_id("block")).to_contain_text(ref)
     wait_for_python(page)
     page.wait_for_timeout(500)  # Python hears of the block looked at after a short pause
-    moved, focus = held(page, "[wb.at, wb.focus]")
+    moved, focus = held(page, "[wb.at, wb.block]")
     assert moved != at
     assert focus == ref
     page.get_by_test_id("search").fill("tide")
@@ -192,7 +192,7 @@ def test_a_search_goes_to_a_hit_in_another_stretch(lab_page: Page, lab: Lab, wat
     enter(page)
     keys(page, "n")
     page.wait_for_timeout(400)
-    assert held(page, "wb.focus") != focus, "n goes to the next hit"
+    assert held(page, "wb.block") != focus, "n goes to the next hit"
     enter(page)
     keys(page, "/")
     page.keyboard.type("no such words anywhere")
@@ -240,14 +240,14 @@ def test_a_link_opens_a_block_in_its_own_moment(lab_page: Page) -> None:
     at = held(page, "wb.at")
     last = held(page, "session.entries[session.path[-1]].id")
     for entry in (first, last):
-        ask(page, f"wb.focus = '{entry}/0'")
+        ask(page, f"wb.block = '{entry}/0'")
         page.wait_for_function(
             "entry => document.querySelector('[data-testid=block]').innerText.includes(entry)",
             arg=f"{entry}/0",
         )
     wait_for_python(page)
     assert held(page, "wb.at") != at
-    assert held(page, "wb.focus") == f"{last}/0"
+    assert held(page, "wb.block") == f"{last}/0"
 
 
 def test_python_sets_the_mode(lab_page: Page) -> None:

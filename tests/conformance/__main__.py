@@ -2,6 +2,7 @@
 
     python -m tests.conformance flue PATH
     python -m tests.conformance tiered PATH
+    python -m tests.conformance traces PATH
 
 prints every mismatch, how many vectors could not be checked and why, and a last line `N passed, N failed`;
 the exit code says whether all passed.
@@ -13,9 +14,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from . import flue, tiered
+from . import flue, tiered, traces
 
-SYSTEMS = {"flue": flue.run, "tiered": tiered.run}
+SYSTEMS = {"flue": flue.run, "tiered": tiered.run, "traces": traces.run}
 
 
 def main(arguments: list[str]) -> int:

@@ -26,7 +26,7 @@ export interface Choices {
   versus?: Versus;
   mode?: Mode;
   /** The block looked at ("entry/index"), "" for none. */
-  focus?: string;
+  block?: string;
 }
 
 /** The traits on the model. The underscored ones are the wire's alone. */

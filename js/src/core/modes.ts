@@ -4,8 +4,8 @@ import type { Mode } from "./host";
 export interface Panel {
   id: string;
   title: string;
-  /** Above the turns, below them over the whole width, or beside others in a column as wide as told. */
-  where: "top" | "wide" | "column";
+  /** Above the turns, right below them or at the end over the whole width, or beside others in a column as wide as told. */
+  where: "top" | "first" | "wide" | "column";
   width?: string;
   modes: readonly Mode[];
 }
@@ -13,13 +13,14 @@ export interface Panel {
 export const MODES: readonly { id: Mode; label: string; title: string }[] = [
   { id: "explore", label: "Explore", title: "The whole session, and what a plan does to it" },
   { id: "teach", label: "Teach", title: "The cut, its reasons, and the policy one rule at a time" },
-  { id: "debug", label: "Debug", title: "Find a word, compare two plans, live the session again" },
+  { id: "debug", label: "Debug", title: "Find a word or a fact, compare two plans, live the session again" },
 ];
 
 const FREE = "minmax(0, 1fr)";
 
 export const PANELS = [
   { id: "overview", title: "Session", where: "top", modes: ["explore", "debug"] },
+  { id: "facts", title: "Facts", where: "first", modes: ["debug"] },
   { id: "lesson", title: "Lesson", where: "column", width: FREE, modes: ["teach"] },
   { id: "found", title: "Found", where: "column", width: "clamp(220px, 29cqi, 400px)", modes: ["debug"] },
   {

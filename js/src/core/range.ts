@@ -1,5 +1,5 @@
 // The steps in sight: how a zoom, a pan or a key changes them, and where they stand on the overview.
-import { plural } from "./format";
+import { exact, plural } from "./format";
 import { lowerBound, type Range } from "./geometry";
 import type { Scene } from "./state";
 
@@ -87,7 +87,7 @@ export const sayRange = (scene: Scene, [first, end]: Range): string => {
   if (showsAll([first, end], scene.steps)) return `all ${plural(scene.steps, "step")}`;
   const turn = (step: number) => (scene.entryTurn[lowerBound(scene.entryStep, step)] ?? 0) + 1;
   const [a, b] = [turn(first), turn(end - 1)];
-  return `${name("step", first + 1, end)} of ${scene.steps}, ${name("turn", a, b)}`;
+  return `${name("step", first + 1, end)} of ${exact(scene.steps)}, ${name("turn", a, b)}`;
 };
 
 const name = (noun: string, a: number, b: number) => (a === b ? `${noun} ${a}` : `${noun}s ${a}–${b}`);

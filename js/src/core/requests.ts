@@ -1,4 +1,5 @@
 // Questions to Python that have one answer each: labels of rows, the text of a block, the summary at a place.
+import type { FactReply, FactsReply, GroundingReply, RegretReply } from "./factwire";
 import type { Host } from "./host";
 import type {
   BodyReply,
@@ -17,6 +18,10 @@ interface Replies {
   summary: SummaryReply;
   search: SearchReply;
   lesson: LessonReply;
+  facts: FactsReply;
+  fact: FactReply;
+  regret: RegretReply;
+  grounding: GroundingReply;
   review: ReviewReply;
   export: ExportReply;
 }
@@ -28,6 +33,10 @@ interface Questions {
   summary: { place: number; versus?: boolean };
   search: { query: string };
   lesson: { place: number };
+  facts: { place: number; query: string; kind: string; fate: string; from: number; to: number };
+  fact: { number: number; place: number };
+  regret: object;
+  grounding: { row: number };
   review: object;
   export: { keep: readonly string[] };
 }
@@ -40,7 +49,11 @@ interface Waiting {
 
 const PATIENCE = 15_000;
 /** Every text is looked through, and every cut planned. */
-const LONG = { review: 120_000, export: 300_000 } as const;
+const [LOOKING, PLANNING] = [120_000, 300_000];
+const LONG = {
+  ...{ facts: LOOKING, fact: LOOKING, regret: LOOKING, grounding: LOOKING },
+  ...{ review: LOOKING, export: PLANNING },
+} as const;
 const SILENCE = "Python has not answered. The kernel may be busy or gone; run the cell again if it is.";
 
 export class Requests {

@@ -1,5 +1,6 @@
 // The next block to look at: of another turn, or one that differs.
-import { fateAt, type Plan, type Scene, turnOfRow } from "./state";
+import { type Plan, type Scene, turnOfRow } from "./state";
+import { compare } from "./versus";
 
 type Way = 1 | -1;
 
@@ -29,14 +30,11 @@ export const rowOfDifference = (
   row: number,
   way: Way,
 ): number => {
+  const compared = compare(scene, plan, place, other);
   const from = row < 0 && way < 0 ? 0 : row;
   for (let i = 1; i <= scene.blocks; i++) {
     const at = (((from + i * way) % scene.blocks) + scene.blocks) % scene.blocks;
-    const a = fateAt(scene, plan, at, place);
-    const b = other && fateAt(scene, other, at, other.cut.place);
-    const tokens = b?.tokens ?? (scene.blockTokens[at] as number);
-    const fate = b === null ? "verbatim" : scene.fates[b.fate]?.id;
-    if (scene.fates[a.fate]?.id !== fate || a.tokens !== tokens) return at;
+    if (!compared.isSame(at)) return at;
   }
   return -1;
 };

@@ -2,6 +2,8 @@
 import type { Scene } from "./state";
 
 const FEW = 4;
+/** More than these fold: one row for a single one would fold nothing. */
+export const MOST_SINGLE = FEW + 1;
 /** Rows beyond these stay folded even when the rest is opened. */
 const MOST = 40;
 
@@ -18,7 +20,7 @@ export interface SideRow {
 
 export const stackSides = (scene: Scene, open: boolean): SideRow[] => {
   const { sides, steps } = scene;
-  const single = sides.length <= FEW + 1 ? sides.length : open ? Math.min(sides.length, MOST) : FEW;
+  const single = sides.length <= MOST_SINGLE ? sides.length : open ? Math.min(sides.length, MOST) : FEW;
   const rest = sides.slice(single);
   const rows = sides
     .slice(0, single)

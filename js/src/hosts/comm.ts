@@ -87,7 +87,12 @@ class CommDesk implements Opened {
         clearTimeout(timer);
         resolve();
       };
-      this.line.comm.send({ wanted });
+      try {
+        this.line.comm.send({ wanted });
+      } catch {
+        // A kernel that has gone takes nothing at all.
+        this.fail(DEAD);
+      }
     });
   }
 

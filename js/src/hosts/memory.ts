@@ -9,7 +9,7 @@ export interface Store {
 
 const MOST = 30;
 // What belongs to one sitting is not kept: the replay, and the block looked at.
-const KEPT = CHOICES.filter(name => name !== "replay" && name !== "focus");
+const KEPT = CHOICES.filter(name => name !== "replay" && name !== "block");
 
 export class Memory {
   private known: Promise<Map<string, Wanted>> | undefined;

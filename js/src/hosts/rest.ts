@@ -42,10 +42,10 @@ class Denial extends Refusal {
   }
 }
 
-/** Nobody answered. */
-class Silence extends Refusal {}
+/** Nobody answered, which is no verdict on what was asked. */
+class Silence extends Error {}
 
-/** Opens a session. Rejects with `NoRoute` where there is no such server, else with a `Refusal`. */
+/** Opens a session. Rejects with `NoRoute` where there is no such server, with a `Refusal` where it says no. */
 export const openRest = async (
   call: Call,
   source: Source,
@@ -185,9 +185,10 @@ class RestDesk implements Opened {
       return error instanceof Silence;
     }
     try {
-      // All that was decided goes along, so nothing is left to be told.
+      // All that was decided goes along, so nothing is left to be told; but one under way may have been asked before.
+      const late = this.opening !== undefined;
       await this.reopen();
-      return false;
+      return late;
     } catch (failed) {
       this.complain(sentenceOf(failed));
       return failed instanceof Silence;

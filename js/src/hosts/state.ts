@@ -13,7 +13,7 @@ export const CHOICES = [
   "versus",
   "replay",
   "mode",
-  "focus",
+  "block",
 ] as const satisfies readonly (keyof Traits)[];
 
 export type Wanted = Partial<Pick<Traits, (typeof CHOICES)[number] | "_seq">>;
@@ -37,7 +37,7 @@ export const blankTraits = (): Traits => ({
   replay: false,
   versus: {},
   mode: "explore",
-  focus: "",
+  block: "",
   _seq: 0,
   _scene: null,
   _scene_data: null,
@@ -54,7 +54,8 @@ export const blankTraits = (): Traits => ({
 export class StateHost implements Host {
   line: Line | undefined;
   linkTo?: (ref: string) => string;
-  readonly silence = "There is no answer yet. It comes as soon as what was asked before is done.";
+  readonly silence =
+    "There is no answer yet: what was asked before is still being done. Ask again in a moment.";
   private readonly traits = blankTraits();
   private readonly listeners = new Map<string, Set<Listener>>();
   private dirty: Wanted = {};

@@ -38,7 +38,7 @@ export const documents: JupyterFrontEndPlugin<void> = {
   ): void {
     const { docRegistry, commands } = app;
     // The address tells which block to look at before JupyterLab writes its own over it.
-    const landing = { address: decodeURI(location.pathname), ref: readRef(location.hash) };
+    const landing = { address: decodePath(location.pathname), ref: readRef(location.hash) };
     const tracker = new WidgetTracker<Document>({ namespace: "context-inspector" });
     const isLanding = (path: string) => landing.address.endsWith(`/${path}`);
 
@@ -98,6 +98,15 @@ export const documents: JupyterFrontEndPlugin<void> = {
       if (ref !== "") tracker.currentWidget?.content.goTo(ref);
     });
   },
+};
+
+/** An address as a path, in which "," or "#" may be part of a name. */
+const decodePath = (address: string): string => {
+  try {
+    return decodeURIComponent(address);
+  } catch {
+    return address;
+  }
 };
 
 /** The page's address with this document in it, without its token. */

@@ -46,7 +46,7 @@ export class Panel extends Widget {
     showOpening(this.node, name);
     try {
       const known = wanted ?? (await opener.memory.recall(keyOf(source)));
-      const opened = await opener.open(source, ref ? { ...known, focus: ref } : known);
+      const opened = await opener.open(source, ref ? { ...known, block: ref } : known);
       if (this.isDisposed || attempt !== this.attempt) return opened.dispose();
       this.adopt(opened);
     } catch (error) {
@@ -59,7 +59,7 @@ export class Panel extends Widget {
 
   /** Looks at a block of the session that is open. */
   goTo(ref: string): void {
-    this.opened?.host.set("focus", ref);
+    this.opened?.host.set("block", ref);
     this.opened?.host.save_changes();
   }
 
@@ -72,6 +72,11 @@ export class Panel extends Widget {
 
   protected override onActivateRequest(_: Message): void {
     if (!this.node.contains(document.activeElement)) this.node.focus({ preventScroll: true });
+  }
+
+  /** It may have opened before it stood anywhere, as in a layout that is being restored. */
+  protected override onAfterAttach(_: Message): void {
+    this.look();
   }
 
   protected override onAfterShow(_: Message): void {

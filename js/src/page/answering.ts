@@ -102,7 +102,7 @@ export class Answering implements Line {
       if (!(error instanceof Sorry)) throw error;
       // Nothing came of it: everything stands as it was.
       const [wire, data] = this.find(this.granted.policy ?? "", this.granted.cut ?? "");
-      const { mode: _, focus: __, ...stands } = this.granted;
+      const { mode: _, block: __, ...stands } = this.granted;
       Object.assign(news, stands, { _error: error.message });
       Object.assign(news, { _plan: { ...wire, seq }, _plan_data: store.bytes(data) });
     }
@@ -171,9 +171,10 @@ export class Answering implements Line {
   private hasRun = (policy: string): boolean =>
     this.store.held.run !== null && policy === this.store.held.wanted.policy;
 
+  /** The run stays at hand while it is put away, so that it can be asked for again. */
   private showRun(): Partial<Traits> {
     const { run } = this.store.held;
-    if (run === null || this.granted.replay !== true) return { _run: {}, _run_data: null };
+    if (run === null || !this.hasRun(this.granted.policy ?? "")) return { _run: {}, _run_data: null };
     return { _run: run[0], _run_data: this.store.bytes(run[1]) };
   }
 

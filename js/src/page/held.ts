@@ -52,7 +52,7 @@ export interface Store {
   bytes(number: number): DataView;
 }
 
-const CUT = "@cut@";
+const CUT = "'@cut@'";
 
 /** Unpacks base64 of gzip of: the length of a JSON header (u32, little endian), the header, the buffers. */
 export const unpack = async (packed: string): Promise<Store> => {
@@ -80,11 +80,18 @@ export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<Plan
   const [at, differs, data] = found;
   const whole = { ...hand, ...differs };
   const rules = whole.rules.map((rule, i) => ({ ...rule, delta: whole.deltas[i] ?? null }));
-  const recipe = whole.recipe.replace(CUT, cut);
+  const recipe = whole.recipe.replace(CUT, () => quote(cut));
   if (at === place) return [{ ...whole, rules, recipe }, data];
   const unknown = whole.rules.map(rule => ({ ...rule, delta: null }));
   const moved = { ...whole.cut, place, id: cut, by: "you" as const };
   return [{ ...whole, cut: moved, rules: unknown, notes: [plan.far], recipe }, data];
+};
+
+/** A Python literal, in Python's own quotes where that is all it needs. */
+const quote = (name: string): string => {
+  const literal = JSON.stringify(name);
+  const isPlain = literal.length === name.length + 2 && [...name].every(letter => letter !== "'");
+  return isPlain ? `'${name}'` : literal;
 };
 
 /** The difference laid out, null where the page holds less of the text than it is of. */

@@ -17,8 +17,8 @@ const start = async (el: HTMLElement) => {
   const store = await unpack(document.getElementById("data")?.textContent ?? "");
   host.line = new Answering(store, host);
   host.linkTo = ref => writeRef(location.href, ref);
-  host.receive({ focus: readRef(location.hash) });
-  addEventListener("hashchange", () => host.receive({ focus: readRef(location.hash) }));
+  host.receive({ block: readRef(location.hash) });
+  addEventListener("hashchange", () => host.receive({ block: readRef(location.hash) }));
   renderWorkbench(host, el);
   // A page of its own begins with a heading; elsewhere the title stands under those of the notebook.
   const title = el.querySelector(".ci-top > b");

@@ -4,6 +4,7 @@ import type { PanelId } from "../core/modes";
 import { swapped } from "../core/versus";
 import { clampRange, type Deck } from "./deck";
 import { makeFinding } from "./finding";
+import { makeInquiry } from "./inquiry";
 import type { Actions } from "./picture";
 import { makeTeaching } from "./teaching";
 
@@ -26,6 +27,7 @@ export const makeActions = (
   };
   const actions: Actions = {
     requests,
+    facts: makeInquiry(deck),
     slideCut(place, dragging) {
       const { picture } = deck;
       if (picture === undefined) return;
@@ -88,6 +90,11 @@ export const makeActions = (
       change({ settings: rest });
     },
     setPins: pins => change({ pins }),
+    edit(choices, said) {
+      // Another policy has settings of its own.
+      change("policy" in choices ? { settings: {}, ...choices } : choices);
+      say(said);
+    },
     askReplay: replay => change({ replay }),
     compareWith: versus => change({ versus }),
     swapPlans() {
@@ -120,10 +127,17 @@ export const makeActions = (
     playTo: taken => teaching.playTo(taken),
     guess: act => teaching.guess(act),
     breakAt: place => teaching.breakAt(place),
-    stop: () => host.send({ type: "stop", id: "" }),
+    stop() {
+      try {
+        host.send({ type: "stop", id: "" });
+      } catch {
+        // A kernel that has gone does nothing any more.
+        say(host.silence ?? "The kernel is gone, and its work with it.");
+      }
+    },
   };
   const teaching = makeTeaching(deck);
-  const finding = makeFinding(deck, actions);
+  const finding = makeFinding(deck, actions, say);
   deck.hooks.arrive = finding.arrive;
   deck.hooks.follow = finding.follow;
   deck.hooks.forget = teaching.forget;

@@ -107,6 +107,7 @@ const drawStrip = (
     context.font = `10px ${palette.font}`;
     context.textBaseline = "middle";
     const say = (words: string, left: number, right: number) => {
+      if (words === "") return;
       const room = context.measureText(words).width + 8;
       if (right - left < room + 2 * ROOM) return;
       const at = (left + right - room) / 2;
@@ -118,11 +119,14 @@ const drawStrip = (
     if (isUncut(plan, place)) return say("no cut", 0, axis.width);
     const at = Math.max(0, Math.min(x, axis.width));
     const older = widest(runs.filter(([, first]) => first < cut));
+    const tail = widest(runs.filter(([, first]) => first >= cut));
     const word = scene.fates[older?.[0] ?? -1]?.label ?? "";
+    const last = scene.fates[tail?.[0] ?? -1]?.label ?? "";
+    // Where a rule has not come yet, both sides of the cut are alike.
+    if (summary === 0 && word === last) return say(word, 0, axis.width);
     if (summary > 0) say(`summary ${short(summary)}`, 0, at);
     else if (word !== "") say(word, 0, at);
-    const tail = widest(runs.filter(([, first]) => first >= cut));
-    say(scene.fates[tail?.[0] ?? -1]?.label ?? "", at, axis.width);
+    say(last, at, axis.width);
   });
 };
 

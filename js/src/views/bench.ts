@@ -77,6 +77,7 @@ export const makeBench = (views: Named, actions: Actions, help: HTMLElement): Be
       h("div", { class: "ci-stage" }, handle.node),
     ),
     h("div", { class: "ci-under" }, reason.node, fatekey.node),
+    ...nodesOf("first"),
     columns,
     ...nodesOf("wide"),
     shelf,

@@ -17,11 +17,13 @@ export const makeBlock = (actions: Actions): View => {
     content,
   );
   let row = -1;
+  let asked = 0;
   let known: Known = {};
   let shown: Picture | undefined;
   let state = "none";
 
   const fetch = async (wanted: number, half: number) => {
+    const turn = ++asked;
     [row, known] = [wanted, {}];
     const rows = (at: number) => actions.requests.ask("rows", { from: at, to: at + 1 });
     const [mine, body, its] = await Promise.allSettled([
@@ -29,7 +31,8 @@ export const makeBlock = (actions: Actions): View => {
       actions.requests.ask("body", { row: wanted }),
       half < 0 ? Promise.reject(new Error("It has no other half.")) : rows(half),
     ]);
-    if (row !== wanted) return;
+    // An answer to an earlier question may come later.
+    if (row !== wanted || turn !== asked) return;
     known = {
       label: mine.status === "fulfilled" ? mine.value.rows[0] : undefined,
       pair: its.status === "fulfilled" ? its.value.rows[0] : undefined,
@@ -46,7 +49,7 @@ export const makeBlock = (actions: Actions): View => {
     const { scene } = picture;
     const section = scene.sections[scene.blockSection[picture.row] as number];
     const { label, reply } = known;
-    const focused = content.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+    const focused = content.contains(document.activeElement) ? document.activeElement : null;
     content.replaceChildren(
       h("p", { class: "ci-name" }, `turn ${turnOfRow(scene, picture.row) + 1} · ${section?.label ?? ""}`),
       h(
@@ -60,11 +63,11 @@ export const makeBlock = (actions: Actions): View => {
       ...(reply instanceof Error ? [showProblem(reply.message)] : []),
       h("p", { class: "ci-actions" }, ...makeButtons(picture, known, actions)),
     );
-    // What was redrawn under the focus keeps it.
-    if (focused)
-      content
-        .querySelector<HTMLElement>(`[data-testid="${CSS.escape(focused)}"]`)
-        ?.focus({ preventScroll: true });
+    // What was redrawn under the focus keeps it, or passes it on where it is gone.
+    if (focused === null) return;
+    const name = CSS.escape(focused.getAttribute("data-testid") ?? "");
+    const again = content.querySelector<HTMLElement>(`[data-testid="${name}"]:enabled`);
+    (again ?? content.querySelector<HTMLElement>("button:enabled"))?.focus({ preventScroll: true });
   };
 
   return {
@@ -81,8 +84,6 @@ export const makeBlock = (actions: Actions): View => {
     },
   };
 };
-
-const nameOf = (node: Element | null): string | null => node?.getAttribute("data-testid") ?? null;
 
 const KEYS = [
   ["on the cut", "← →", "next legal place"],

@@ -2,7 +2,7 @@
 import { isLegal, whyNot } from "../core/cuts";
 import { exact, plural } from "../core/format";
 import { refOf } from "../core/refs";
-import { fateAt, type Plan, turnOfRow } from "../core/state";
+import { fateAt, isUncut, type Plan, turnOfRow } from "../core/state";
 import type { Body, BodyReply } from "../core/wire";
 import { leftOut } from "./bodytext";
 import { chip, h } from "./dom";
@@ -105,9 +105,9 @@ const tellPair = ({ scene, row }: Picture, { pair: label }: Known, actions: Acti
   return pair(isCall ? "its call" : "its output", go);
 };
 
-const sayCut = ({ scene, place, row }: Picture, actions: Actions): (Node | string)[] => {
+const sayCut = ({ scene, plan, place, row }: Picture, actions: Actions): (Node | string)[] => {
   const entry = scene.blockEntry[row] as number;
-  if (entry === place) return ["the cut stands here"];
+  if (entry === place) return [isUncut(plan, place) ? "there is no cut" : "the cut stands here"];
   if (!isLegal(scene, entry)) return [h("span", { class: "ci-bad" }, "no: "), whyNot(scene, entry)];
   const move = h("button", { type: "button", class: "ci-link" }, "move the cut here");
   move.addEventListener("click", () => actions.slideCut(entry, false));

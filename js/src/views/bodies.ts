@@ -1,4 +1,5 @@
 // The texts under opened rows: a block and what each plan leaves of it, or the summary that stands at a cut.
+import type { GroundingReply } from "../core/factwire";
 import type { CutLine, Row } from "../core/folding";
 import { plural } from "../core/format";
 import type { Requests } from "../core/requests";
@@ -6,14 +7,18 @@ import { fateAt } from "../core/state";
 import type { Body, BodyReply, SummaryReply } from "../core/wire";
 import { showBody, showFacts, showProblem, showWaiting } from "./bodytext";
 import { h } from "./dom";
+import { markUnfounded } from "./grounding";
 import type { Picture } from "./picture";
 import { type Pieces, showDiff } from "./textdiff";
 
-type Answer = BodyReply | SummaryReply | Error | "asked";
+type Reply = BodyReply | SummaryReply | GroundingReply;
+type Answer = Reply | Error | "asked";
 
 export interface Bodies {
   draw(picture: Picture, item: Row | CutLine): HTMLElement;
   clear(): void;
+  /** How many answers have come: while it stays the same, so does what is drawn. */
+  arrived(): number;
 }
 
 /** What a plan leaves of a block: its text where something else stands, and the pieces that tell the two apart. */
@@ -27,14 +32,16 @@ interface Left {
 
 export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
   let answers = new Map<string, Answer>();
+  let count = 0;
 
-  const ask = (key: string, question: () => Promise<BodyReply | SummaryReply>): Answer => {
+  const ask = (key: string, question: () => Promise<Reply>): Answer => {
     const known = answers.get(key);
     if (known !== undefined) return known;
     const mine = answers;
     mine.set(key, "asked");
     const settle = (answer: Answer) => {
       mine.set(key, answer);
+      count++;
       if (mine === answers) arrived();
     };
     question().then(settle, (error: Error) => settle(error));
@@ -51,7 +58,8 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
     return [showBody(other ? "plan B's summary" : "summary", answer, ""), ...showFacts(answer.facts ?? [])];
   };
 
-  const drawBlock = ({ scene, plan, place, other }: Picture, { row }: Row): HTMLElement[] => {
+  const drawBlock = (picture: Picture, { row }: Row): HTMLElement[] => {
+    const { scene, plan, place, other } = picture;
     const { fate, tokens } = fateAt(scene, plan, row, place);
     const id = scene.fates[fate]?.id ?? "";
     const answer = ask(`${row} ${id}`, () => requests.ask("body", { row }));
@@ -69,7 +77,12 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
         ...{ after: answer.other?.after ?? null, diff: answer.other?.diff ?? null },
       });
     }
-    return drawLeft(before, left);
+    const texts = drawLeft(before, left);
+    if (texts[0] !== undefined && isSummary(picture, row)) {
+      const found = ask(`grounds ${row}`, () => requests.ask("grounding", { row }));
+      if (typeof found === "object" && "marks" in found) markUnfounded(texts[0], before.text, found);
+    }
+    return texts;
   };
 
   return {
@@ -83,9 +96,15 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
     },
     clear() {
       answers = new Map();
+      count++;
     },
+    arrived: () => count,
   };
 };
+
+/** Whether the file holds it as a summary of what stood before, and somebody is there to check it. */
+const isSummary = ({ scene, needsKernel }: Picture, row: number): boolean =>
+  needsKernel === "" && scene.sections[scene.blockSection[row] as number]?.id === "compacted";
 
 /** The block as it was, unless a comparison tells it too, and what each plan leaves of it. */
 const drawLeft = (before: Body, left: Left[]): HTMLElement[] => {
@@ -107,5 +126,7 @@ const drawLeft = (before: Body, left: Left[]): HTMLElement[] => {
 /** What stands for a block whose text after the plan is not at hand. */
 const sayLeft = (fate: string, tokens: number): string => {
   if (fate === "summarised") return "Nothing of its own: the summary stands for it.";
-  return tokens === 0 ? "Nothing is left of it." : `${plural(tokens, "token")} stand in its place.`;
+  return tokens === 0
+    ? "Nothing is left of it."
+    : `${plural(tokens, "token")} ${tokens === 1 ? "stands" : "stand"} in its place.`;
 };

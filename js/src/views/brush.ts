@@ -1,5 +1,4 @@
 // The brush on the overview: which steps of the moment the lanes show. The whole overview hears the pointer.
-import { exact } from "../core/format";
 import type { Range } from "../core/geometry";
 import { between, fromOverview, onOverview, pan, pressKey, resize, sayRange, showsAll } from "../core/range";
 import { h, setAttributes, setShown } from "./dom";
@@ -122,7 +121,7 @@ export const makeBrush = (
         "aria-valuemax": Math.max(1, scene.steps),
         "aria-valuenow": range[0] + 1,
         "aria-valuetext": sayRange(scene, range),
-        title: `${sayRange(scene, range)} of ${exact(scene.steps)}`,
+        title: sayRange(scene, range),
       });
     },
   };

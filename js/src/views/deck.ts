@@ -79,9 +79,17 @@ export class Deck {
     if (this.picture !== undefined) this.picture.settled = false;
     this.asked = true;
     this.surface.setBusy(true);
-    clearTimeout(this.patience);
-    this.patience = setTimeout(() => this.surface.wait(this.host.silence ?? SILENCE), PATIENCE);
+    this.awaitAnswer();
     this.redraw("settled", ...changed);
+  }
+
+  /** Says after a while that no answer has come, but not while Python says what it is busy with. */
+  private awaitAnswer(): void {
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => {
+      if (readWork(this.host) === null) this.surface.wait(this.host.silence ?? SILENCE);
+      else this.awaitAnswer();
+    }, PATIENCE);
   }
 
   settle(): void {

@@ -9,7 +9,8 @@ import {
   type Row,
   rowOfItem,
 } from "../core/folding";
-import { turnOfRow } from "../core/state";
+import { refOf, rowOf } from "../core/refs";
+import { type Scene, turnOfRow } from "../core/state";
 import { makeBodies } from "./bodies";
 import { h, makeId, setAttributes } from "./dom";
 import { makeFateHead } from "./fatehead";
@@ -32,6 +33,7 @@ export const makeFates = (actions: Actions): Fates => {
   const unfolded = new Set<number>();
   const expanded = new Set<Key>();
   let shown: Picture | undefined;
+  let scene: Scene | undefined;
   let folding: Folding | undefined;
   let items: Item[] = [];
   let active = 0;
@@ -184,7 +186,8 @@ export const makeFates = (actions: Actions): Fates => {
     draw(picture, parts) {
       shown = picture;
       if (parts.has("scene")) {
-        for (const set of [unfolded, expanded]) set.clear();
+        for (const set of [unfolded, expanded]) moveRows(set as Set<Key>, scene, picture.scene);
+        scene = picture.scene;
         labels.clear(picture.scene.blocks);
         items = [];
       }
@@ -234,6 +237,17 @@ type Key = number | "cut" | "cut b";
 
 /** By what a text that is open is remembered. */
 const nameOf = (item: Row | CutLine): Key => (item.kind === "row" ? item.row : item.other ? "cut b" : "cut");
+
+/** What was open stays open where a session has grown or was counted again: a block is known by its name. */
+const moveRows = (keys: Set<Key>, before: Scene | undefined, now: Scene) => {
+  const old = [...keys];
+  keys.clear();
+  for (const key of old) {
+    const row = typeof key === "number" && before !== undefined ? rowOf(now, refOf(before, key)) : -1;
+    if (typeof key === "string") keys.add(key);
+    else if (row >= 0) keys.add(row);
+  }
+};
 
 const isOpen = (item: Item, expanded: ReadonlySet<Key>): boolean =>
   item.kind === "fold" ? item.open : expanded.has(nameOf(item));

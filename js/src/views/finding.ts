@@ -1,17 +1,20 @@
 // Going to a block by its name or by words in it, through Python where the moment on the screen does not hold it.
+import { stepOfRow } from "../core/geometry";
+import { reveal as revealStep } from "../core/range";
 import { refOf, rowOf } from "../core/refs";
 import type { Hit } from "../core/wire";
+import { copyText } from "./clip";
 import type { Deck } from "./deck";
 import type { Actions } from "./picture";
 
 const PAUSE = 200;
 
-export const makeFinding = (deck: Deck, actions: Actions) => {
+export const makeFinding = (deck: Deck, actions: Actions, say: (words: string) => void) => {
   const { host, requests } = deck;
   /** The block to show as soon as its moment is there. */
   let wanted = "";
   let question = 0;
-  let shared = host.get("focus") ?? "";
+  let shared = host.get("block") ?? "";
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const ask = async (query: string): Promise<void> => {
@@ -49,9 +52,8 @@ export const makeFinding = (deck: Deck, actions: Actions) => {
   const reveal = (row: number) => {
     const { picture } = deck;
     if (picture === undefined) return;
-    const step = picture.scene.entryStep[picture.scene.blockEntry[row] as number] as number;
-    const [first, end] = picture.range;
-    if (step < first || step >= end) actions.brush(0, Number.POSITIVE_INFINITY);
+    const seen = revealStep(picture.range, picture.scene.steps, stepOfRow(picture.scene, row));
+    if (seen !== picture.range) actions.brush(...seen);
     if (!picture.open.has("block") && !picture.open.has("fates")) actions.openPanel("block", true);
     actions.select(row);
   };
@@ -66,7 +68,11 @@ export const makeFinding = (deck: Deck, actions: Actions) => {
       return reveal(row);
     }
     const moment = at ?? (await locate(ref))?.at;
-    if (moment === undefined || wanted !== ref) return;
+    if (wanted !== ref) return;
+    if (moment === undefined) {
+      wanted = "";
+      return say(host.needsKernel ?? "This block is not in this session.");
+    }
     if (moment !== (host.get("at") ?? "")) actions.moveTo(moment);
     else wanted = "";
   };
@@ -87,18 +93,18 @@ export const makeFinding = (deck: Deck, actions: Actions) => {
     /** Tells Python which block is looked at, where the host has room for that. */
     share(row: number) {
       const { picture } = deck;
-      if (picture === undefined || host.get("focus") === undefined) return;
+      if (picture === undefined || host.get("block") === undefined) return;
       shared = refOf(picture.scene, row);
       clearTimeout(timer);
       timer = setTimeout(() => {
-        if (host.get("focus") === shared) return;
-        host.set("focus", shared);
+        if (host.get("block") === shared) return;
+        host.set("block", shared);
         host.save_changes();
       }, PAUSE);
     },
     /** Python says which block to look at. */
     follow() {
-      const ref = host.get("focus") ?? "";
+      const ref = host.get("block") ?? "";
       if (ref === shared && deck.picture?.row !== -1) return;
       shared = ref;
       if (ref !== "") void goTo(ref);
@@ -108,13 +114,9 @@ export const makeFinding = (deck: Deck, actions: Actions) => {
       if (deck.picture === undefined || row < 0) return "Choose a block first; then its link can be copied.";
       const ref = refOf(deck.picture.scene, row);
       const link = host.linkTo?.(ref);
-      const text = link ?? `wb.focus = ${JSON.stringify(ref)}`;
-      try {
-        await navigator.clipboard.writeText(text);
-        return link === undefined ? `Copied: ${text}` : `Copied a link to ${ref}`;
-      } catch {
-        return `This page may not copy. ${text}`;
-      }
+      const text = link ?? `wb.block = ${JSON.stringify(ref)}`;
+      if (!(await copyText(text))) return `This page may not copy. ${text}`;
+      return link === undefined ? `Copied: ${text}` : `Copied a link to ${ref}`;
     },
     dispose: () => clearTimeout(timer),
   };

@@ -191,13 +191,14 @@ const tellParts = (flow: Flow, pieces: Piece[]): Told[] => [
   ...pieces.map(({ name, look, before, after }) => {
     const [was, is] = [short(before), short(after)];
     const words = before === after ? was : before === 0 ? `+${is}` : `${was} → ${is}`;
-    return { name, look, words, title: `${name}: ${exact(before)} → ${exact(after)} tokens` };
+    const what = look === "head" ? "head, which is the system prompt, the tools and what was provided" : name;
+    return { name, look, words, title: `${what}: ${exact(before)} → ${exact(after)} tokens` };
   }),
   tell("after", flow.after),
   ...(["before", "after"] as const)
     .filter(side => flow.missing[side] !== 0)
     .map(side => ({
-      name: `the parts miss ${side} by`,
+      name: `the parts of “${side}” do not add up: off by`,
       look: "bad",
       words: exact(flow.missing[side]),
     })),

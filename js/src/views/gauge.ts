@@ -170,7 +170,7 @@ const readBefore = (scene: Scene, plan: Plan): string => {
   const { total } = plan.before;
   const parts = [scene.window === null ? short(total) : `${short(total)} of ${short(scene.window)}`];
   if (scene.window !== null) parts.push(percent(total, scene.window));
-  if (plan.trigger.fires) parts.push("fires");
+  if (plan.trigger.fires) parts.push("would compact now");
   return parts.join(" · ");
 };
 

@@ -1,18 +1,19 @@
 // The lanes as an ARIA grid: one row per section, one cell per step, of which only the active one exists.
 import { HEAD } from "../core/bars";
 import { exact, short } from "../core/format";
-import { middleOf, stepAt } from "../core/geometry";
-import { pressKey, reveal } from "../core/range";
+import { middleOf, type Range, stepAt } from "../core/geometry";
+import { reveal, zoomAround } from "../core/range";
 import { fateAt, type Scene, turnOfRow } from "../core/state";
 import { h, makeId, setAttributes, setText } from "./dom";
 import { showHint } from "./hint";
 import type { Actions, Picture, View } from "./picture";
+import { middle } from "./zoom";
 
 const TWO_LINES = 29;
 const NEAR = 10;
 /** A frame with more news than this is a new picture, of which nothing was chosen by hand. */
 const MANY = 6;
-const ZOOMS = new Set(["+", "=", "-", "0"]);
+const ZOOMS: Record<string, number> = { "+": 0.5, "=": 0.5, "-": 2 };
 
 export const makeGrid = (actions: Actions): View => {
   const cell = h("div", { role: "gridcell", class: "ci-cell", id: makeId("cell") });
@@ -120,6 +121,8 @@ export const makeGrid = (actions: Actions): View => {
   });
   node.addEventListener("pointerleave", event => showHint(event, null));
   node.addEventListener("keydown", event => {
+    // With a modifier they are the browser's: its zoom, its way back.
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (shown === undefined || shown.scene.steps === 0) return;
     const { scene } = shown;
     const from = Math.max(0, step);
@@ -133,8 +136,8 @@ export const makeGrid = (actions: Actions): View => {
     else if (event.key === "PageUp") step = turnStep(scene, from, -1);
     else if (event.key === "Enter") open(shown);
     else if (event.key !== " ") {
-      const range = pressKey(shown.range, scene.steps, event.key, false);
-      if (range === undefined || !ZOOMS.has(event.key)) return;
+      const range = zoomBy(shown, step, event.key);
+      if (range === undefined) return;
       event.preventDefault();
       return actions.brush(...range);
     }
@@ -158,6 +161,15 @@ export const makeGrid = (actions: Actions): View => {
       if (!parts.has("place") || parts.size > 1) mark(picture);
     },
   };
+};
+
+/** The range after a key that zooms: around the active cell, which stays where it is while it is in sight. */
+const zoomBy = (picture: Picture, step: number, key: string): Range | undefined => {
+  const { range, scene } = picture;
+  const factor = ZOOMS[key];
+  if (factor === undefined) return key === "0" ? [0, scene.steps] : undefined;
+  const seen = step >= range[0] && step < range[1];
+  return zoomAround(range, scene.steps, seen ? step + 0.5 : middle(picture), factor);
 };
 
 /** The largest bar of a lane, where the lane is high enough for a second line. */

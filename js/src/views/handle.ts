@@ -131,6 +131,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
   grip.addEventListener("blur", () => actions.sayWhy(-1));
 
   strip.addEventListener("pointerdown", event => {
+    if (event.button !== 0) return;
     begin(event);
     follow(event);
   });

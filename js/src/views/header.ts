@@ -38,6 +38,9 @@ export const makeHeader = (actions: Actions, search: HTMLElement, openHelp: () =
       if (parts.has("past")) {
         name(undo, "Undo", past.undo, "z");
         name(redo, "Redo", past.redo, "Z");
+        // A button hears no keys once it is disabled: after the last undo the focus is on redo, and the other way round.
+        if (undo.disabled && undo === document.activeElement) redo.focus();
+        else if (redo.disabled && redo === document.activeElement) undo.focus();
       }
       if (!parts.has("scene")) return;
       setText(title, scene.title);

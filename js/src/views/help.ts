@@ -10,6 +10,7 @@ const INSIDE: readonly [string, string, string][] = [
   ["On the lanes", "← → ↑ ↓", "step, section"],
   ["", "Space Enter", "next block of the step, its text"],
   ["In the list", "↑ ↓ Enter", "row, its text"],
+  ["In the facts", "↑ ↓ Enter", "fact, its story"],
 ];
 
 export const makeHelp = () => {

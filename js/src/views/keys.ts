@@ -1,5 +1,6 @@
 // Listens for the keys of the table, wherever the focus is in the workbench, but never while someone types.
 import type { Deck } from "./deck";
+import type { Facts } from "./facts";
 import { KEYS, nameKey } from "./keytable";
 import type { Actions } from "./picture";
 import type { Search } from "./search";
@@ -32,7 +33,7 @@ export const listenKeys = (
   root: HTMLElement,
   deck: Deck,
   actions: Actions,
-  views: { help(): void; search: Search },
+  views: { help(): void; search: Search; facts: Facts },
 ): (() => void) => {
   const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
   const onKey = (event: KeyboardEvent) => {
@@ -55,6 +56,7 @@ export const listenKeys = (
       actions,
       stepHits: views.search.step,
       focusSearch: views.search.focus,
+      focusFacts: views.facts.focus,
       focusCut: () => cutOf()?.focus(),
       openHelp: views.help,
     });

@@ -1,19 +1,22 @@
 // One table: every key of the workbench, what it says of itself in the help, and what it does.
 import { nextLegal, previousLegal } from "../core/cuts";
 import { nextMode } from "../core/modes";
-import { zoomAround } from "../core/range";
+import { reveal, zoomAround } from "../core/range";
 import { refOf } from "../core/refs";
 import { rowOfDifference, rowOfTurn } from "../core/seek";
+import { heldOf } from "../core/versus";
 import type { Actions, Picture } from "./picture";
 import { middle } from "./zoom";
 
-/** What a key works on. `at` is true where the key was pressed on the cut itself. */
+/** What a key works on. */
 export interface Reach {
   picture: Picture;
   actions: Actions;
   /** Steps through the hits of a search; false when there are none. */
   stepHits(way: 1 | -1): boolean;
   focusSearch(): void;
+  /** The search of the facts, in their panel; it is opened. */
+  focusFacts(): void;
   focusCut(): void;
   openHelp(): void;
 }
@@ -61,14 +64,12 @@ const pin = ({ picture: { scene, row, pins }, actions }: Reach) => {
   actions.setPins(pins.includes(ref) ? pins.filter(other => other !== ref) : [...pins, ref]);
 };
 
-const hold = ({ picture: { plan, settings, pins, versus }, actions }: Reach) => {
-  if ("policy" in versus || "recorded" in versus) return actions.compareWith({});
-  actions.compareWith({
-    policy: plan.policy,
-    settings,
-    ...(pins === undefined ? {} : { pins }),
-    ...(plan.cut.by === "you" ? { cut: plan.cut.id } : {}),
-  });
+const hold = ({ picture, actions }: Reach) => {
+  const { versus, plan } = picture;
+  const free = plan.cut.by !== "you";
+  actions.compareWith(
+    "policy" in versus || "recorded" in versus ? {} : free ? heldOf(picture, "") : heldOf(picture),
+  );
 };
 
 const play =
@@ -103,13 +104,24 @@ const zoom =
   ({ picture, actions }: Reach) =>
     actions.brush(...zoomAround(picture.range, picture.scene.steps, middle(picture), factor));
 
-const slide =
-  (way: Way) =>
-  ({ picture: { cuts, place }, actions, focusCut }: Reach) => {
-    focusCut();
-    const next = (way > 0 ? nextLegal : previousLegal)(cuts, place);
-    if (next !== place) actions.slideCut(next, false);
-  };
+/** Moves the range to where a place is. */
+const showPlace = ({ picture: { scene, range }, actions }: Reach, place: number) => {
+  const seen = reveal(range, scene.steps, scene.entryStep[Math.min(place, scene.entries - 1)] ?? 0);
+  if (seen !== range) actions.brush(...seen);
+};
+
+const slide = (way: Way) => (reach: Reach) => {
+  const { cuts, place } = reach.picture;
+  reach.focusCut();
+  const next = (way > 0 ? nextLegal : previousLegal)(cuts, place);
+  if (next !== place) reach.actions.slideCut(next, false);
+  showPlace(reach, next);
+};
+
+const takeCut = (reach: Reach) => {
+  showPlace(reach, reach.picture.place);
+  reach.focusCut();
+};
 
 export const KEYS: readonly Key[] = [
   { keys: ["j"], shown: "j", help: "next turn", group: "Look", act: turn(1) },
@@ -122,6 +134,13 @@ export const KEYS: readonly Key[] = [
     help: "search the whole session",
     group: "Look",
     act: reach => reach.focusSearch(),
+  },
+  {
+    keys: ["f"],
+    shown: "f",
+    help: "find a fact: where did it go?",
+    group: "Look",
+    act: reach => reach.focusFacts(),
   },
   { keys: ["n"], shown: "n", help: "next hit, or next difference", group: "Look", act: hit(1) },
   { keys: ["N"], shown: "N", help: "the one before", group: "Look", act: hit(-1) },
@@ -148,7 +167,7 @@ export const KEYS: readonly Key[] = [
     group: "Look",
     act: ({ actions }) => actions.brush(0, Number.POSITIVE_INFINITY),
   },
-  { keys: ["c"], shown: "c", help: "take the cut", group: "Plan", act: reach => reach.focusCut() },
+  { keys: ["c"], shown: "c", help: "take the cut", group: "Plan", act: takeCut },
   { keys: ["ArrowRight"], shown: "→", help: "move the cut on", group: "Plan", act: slide(1) },
   { keys: ["ArrowLeft"], shown: "←", help: "move the cut back", group: "Plan", act: slide(-1) },
   { keys: ["p"], shown: "p", help: "pin the block, or unpin it", group: "Plan", act: pin },

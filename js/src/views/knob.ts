@@ -83,7 +83,9 @@ const makeNumber = (attributes: Common, knob: Knob, actions: KnobActions): KnobV
     actions.complain(sentence);
   };
   const commit = () => {
-    const value = node.value === "" && knob.nullable ? null : node.valueAsNumber;
+    // What is no number reads as "" too.
+    const empty = node.value === "" && !node.validity.badInput;
+    const value = empty && knob.nullable ? null : node.valueAsNumber;
     const sentence = value === null ? "" : judge(knob, value);
     complain(sentence);
     if (sentence !== "" || value === shown) return;

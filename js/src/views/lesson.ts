@@ -100,9 +100,11 @@ const sayOff = (places: number, turns: number, tokens: number): string => {
 };
 
 const drawPlay = ({ plan, place, lesson }: Picture, actions: Actions): HTMLElement[] => {
-  const { play, problem } = lesson;
+  const { play, problem, broken } = lesson;
   const head = title("Rule by rule", ", .");
-  const trouble = problem === "" ? [] : [h("p", { class: "ci-bad", role: "status" }, problem)];
+  // What could not be told of an illegal place is said there.
+  const trouble =
+    problem === "" || broken !== null ? [] : [h("p", { class: "ci-bad", role: "status" }, problem)];
   if (play === null) {
     const words = `${plan.policyTitle} decides in order; every block goes to the first rule that names it.`;
     const start = button(

@@ -1,4 +1,4 @@
-// Over the bars: the arc that joins a call and its output, and a tick where something was found.
+// Over the bars: the arc that joins a call and its output, and a tick where something was found or a fact was said.
 import { barHeight, HEAD } from "../core/bars";
 import { splitPairs } from "../core/cuts";
 import { lowerBound, middleOf } from "../core/geometry";
@@ -18,18 +18,21 @@ export const makeMarks = (): View & { readonly node: HTMLCanvasElement } => {
   return {
     node,
     draw(picture, parts) {
-      const { scene, axis, lanes, palette, found, why, row } = picture;
+      const { scene, axis, lanes, palette, found, tracing, why, row } = picture;
       const pairs = why >= 0 ? splitPairs(scene, why).slice(0, MOST_ARCS) : pairOf(picture);
       const hits = found?.hits.filter(hit => hit.row >= 0) ?? [];
+      const said = picture.open.has("facts") ? (tracing.story?.said.filter(({ row }) => row >= 0) ?? []) : [];
       const key = `${pairs} ${why} ${row}`;
-      const changed = ["scene", "size", "range", "theme", "found"].some(part => parts.has(part as "scene"));
+      const changed = ["scene", "size", "range", "theme", "found", "tracing"].some(part =>
+        parts.has(part as "scene"),
+      );
       if (!changed && key === drawn) return;
       drawn = key;
       node.dataset.pairs = String(pairs.length);
       node.dataset.hits = String(hits.length);
       paint(node, axis.width, HEAD + lanes.height, palette.ratio, context => {
         context.fillStyle = palette.ink;
-        for (const hit of hits) {
+        for (const hit of [...hits, ...said]) {
           const x = middleOf(scene, axis, hit.row);
           if (x < 0 || x > axis.width) continue;
           context.beginPath();

@@ -6,6 +6,7 @@ import type { Scene } from "../core/state";
 import type { Hit } from "../core/wire";
 import { makeBrush } from "./brush";
 import { h, setShown, setText } from "./dom";
+import { makeFactMarks, regretNear } from "./factmarks";
 import { showHint } from "./hint";
 import { makeOutline } from "./outline";
 import type { Actions, Picture, View } from "./picture";
@@ -28,7 +29,8 @@ export const makeOverview = (actions: Actions): View => {
     const segment = segmentAt(shown?.scene, step);
     if (segment !== undefined && !segment.current) actions.moveTo(segment.at);
   });
-  stage.append(brush.node);
+  const marks = makeFactMarks(HEIGHT);
+  stage.append(marks.node, brush.node);
   const steps = h("small");
   const node = h(
     "section",
@@ -65,6 +67,8 @@ export const makeOverview = (actions: Actions): View => {
         brush.draw(picture, stage.clientWidth);
       if (["scene", "size", "theme", "found"].some(part => parts.has(part as "scene")))
         drawCurve(canvas, picture, stage.clientWidth);
+      if (["scene", "size", "theme", "tracing", "mode"].some(part => parts.has(part as "scene")))
+        marks.draw(picture, stage.clientWidth);
     },
   };
 };
@@ -82,19 +86,23 @@ const stepUnder = (event: PointerEvent, scene: Scene, width: number): number => 
   return Math.floor(((event.clientX - box.left) / width) * scene.overview.steps);
 };
 
-const hintAt = (event: PointerEvent, { scene }: Picture, width: number) => {
+const hintAt = (event: PointerEvent, picture: Picture, width: number) => {
+  const { scene } = picture;
   const step = stepUnder(event, scene, width);
   const estimated = scene.overviewEstimated[step];
   if (estimated === undefined) return showHint(event, null);
   const reported = scene.overviewReported[step] as number;
   const stretch = segmentAt(scene, step);
-  const near = scene.boundaries.find(b => Math.abs(b.step - step) <= (6 * scene.overview.steps) / width);
+  const reach = (6 * scene.overview.steps) / width;
+  const near = scene.boundaries.find(b => Math.abs(b.step - step) <= reach);
+  const again = regretNear(picture, step, reach);
   showHint(event, [
     `turn ${(scene.overviewTurn[step] as number) + 1}`,
     reported < 0 ? "nothing recorded" : `recorded ${exact(reported)}`,
     `estimated ${exact(estimated)}`,
     ...(near === undefined ? [] : [near.label]),
     ...(stretch?.note ? ["downstream of a summary"] : []),
+    ...(again === undefined ? [] : [`↺ ${again.sentence}`]),
   ]);
 };
 

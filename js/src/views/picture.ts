@@ -2,14 +2,16 @@
 import type { Lanes } from "../core/bars";
 import type { Cuts } from "../core/cuts";
 import type { Axis } from "../core/geometry";
-import type { Mode, Settings, Versus } from "../core/host";
+import type { Choices, Mode, Settings, Versus } from "../core/host";
 import type { Lesson } from "../core/lesson";
 import type { Replay } from "../core/life";
 import type { PanelId } from "../core/modes";
 import type { Requests } from "../core/requests";
 import type { Run } from "../core/run";
 import type { Plan, Scene } from "../core/state";
+import type { Tracing } from "../core/tracing";
 import type { SearchReply, Setting, Work } from "../core/wire";
+import type { Inquiry } from "./inquiry";
 import type { Palette } from "./palette";
 
 export interface Picture {
@@ -44,6 +46,8 @@ export interface Picture {
   found: SearchReply | null;
   /** How it stands with a search that has not found anything yet: a sentence, "" for nothing. */
   finding: string;
+  /** What is asked of facts, and what is known of them. */
+  tracing: Tracing;
   work: Work | null;
   /** What Teach shows of the plan; `plan` is the plan up to the lesson's step. */
   lesson: Lesson;
@@ -74,13 +78,14 @@ export type Part =
   | "mode"
   | "range"
   | "found"
+  | "tracing"
   | "work"
   | "lesson"
   | "past";
 
 export const EVERYTHING: readonly Part[] = [
   ...(["scene", "plan", "fates", "place", "row", "why", "size", "theme", "settled", "run", "other"] as const),
-  ...(["mode", "range", "found", "work", "lesson", "past"] as const),
+  ...(["mode", "range", "found", "tracing", "work", "lesson", "past"] as const),
 ];
 
 export interface View {
@@ -91,6 +96,7 @@ export interface View {
 
 export interface Actions {
   readonly requests: Requests;
+  readonly facts: Inquiry;
   /** Moves the cut with the hand or a key; Python hears of it at most ten times a second. */
   slideCut(place: number, dragging: boolean): void;
   /** Ends a drag. */
@@ -125,6 +131,8 @@ export interface Actions {
   reveal(row: number): void;
   /** Copies an address of a block, or the Python that opens it. */
   copyLink(row: number): void;
+  /** Several choices at once, as one step of the past; `said` tells what was done. */
+  edit(choices: Partial<Choices>, said: string): void;
   undo(): void;
   redo(): void;
   /** Opens a panel or closes it; a mode opens those it is for. */

@@ -24,11 +24,10 @@ export const makeProgress = (actions: Actions) => {
     node,
     show(work: Work | null) {
       setShown(node, work !== null);
+      // What comes next was not stopped yet.
+      if (work?.what !== what.textContent) stop.disabled = false;
       setText(what, work?.what ?? "");
-      if (work === null) {
-        stop.disabled = false;
-        return;
-      }
+      if (work === null) return;
       const { done } = work;
       const known = done !== null;
       setText(share, known ? percent(done, 1) : "");

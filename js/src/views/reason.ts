@@ -11,7 +11,11 @@ export const makeReason = (actions: Actions): View => {
   const free = h("button", { type: "button", class: "ci-link" }, "let the policy decide");
   const text = h("p", { role: "status", "aria-live": "polite", "data-testid": "cut-reason" }, mark, sentence);
   const node = h("div", { class: "ci-reason" }, text, free);
-  free.addEventListener("click", () => actions.freeCut());
+  free.addEventListener("click", () => {
+    // The button goes with the answer; the focus stays with the cut.
+    free.closest(".ci")?.querySelector<HTMLElement>(".ci-grip")?.focus({ preventScroll: true });
+    actions.freeCut();
+  });
   return {
     node,
     draw(picture, parts) {

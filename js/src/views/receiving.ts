@@ -5,6 +5,7 @@ import { openIn } from "../core/modes";
 import { gatherNews } from "../core/news";
 import { refOf, rowOf } from "../core/refs";
 import { decideSame, decodePlan, decodeScene, type Scene } from "../core/state";
+import { NO_TRACING } from "../core/tracing";
 import type { Bench } from "./bench";
 import { clampPlace, clampRange, type Deck, readWork } from "./deck";
 import { readPalette } from "./palette";
@@ -22,6 +23,8 @@ const keepView = (old: Picture | undefined, scene: Scene): Pick<Picture, "row" |
 
 export const makeReceiving = (deck: Deck, bench: Bench) => {
   const { host, life, sync } = deck;
+  /** What Python sent last did not fit together, and the screen says so. */
+  let complained = false;
 
   const receiveRun = () => {
     life.receive();
@@ -57,6 +60,7 @@ export const makeReceiving = (deck: Deck, bench: Bench) => {
       ...keepView(old, scene),
       found: old?.found ?? null,
       finding: "",
+      tracing: old?.tracing ?? NO_TRACING,
       other: readOther(scene),
       lesson: NO_LESSON,
       open: old?.open ?? openIn(choices.mode),
@@ -94,7 +98,8 @@ export const makeReceiving = (deck: Deck, bench: Bench) => {
     Object.assign(picture, deck.choices());
     deck.settle();
     deck.redraw("plan", "place");
-    life.fail();
+    // A replay that failed is off; one that goes on has nothing to do with it.
+    if (host.get("replay") === false) life.fail();
     deck.refresh("run");
   };
 
@@ -134,16 +139,20 @@ export const makeReceiving = (deck: Deck, bench: Bench) => {
     try {
       receive();
     } catch (error) {
+      complained = true;
       bench.complain(error instanceof Error ? error.message : String(error));
     }
   };
 
   const later = gatherNews<"scene" | "plan" | "run" | "other" | "choice">(news => {
+    const before = complained;
+    complained = false;
     if (news.has("choice")) receiveChoice();
     if (news.has("run")) guard(receiveRun);
     if (news.has("scene")) guard(receiveScene);
     else if (news.has("plan")) guard(receivePlan);
     if (news.has("other")) guard(receiveOther);
+    if (before && !complained) bench.complain(host.get("_error") ?? "");
   });
   const choice = (then?: () => void) => {
     const gather = later("choice");
@@ -170,7 +179,7 @@ export const makeReceiving = (deck: Deck, bench: Bench) => {
         deck.refresh("work");
       },
       "change:mode": receiveMode,
-      "change:focus": () => deck.hooks.follow(),
+      "change:block": () => deck.hooks.follow(),
       "change:versus": choice(() => deck.refresh("other")),
       "change:replay": showRun,
       "change:policy": choice(showRun),

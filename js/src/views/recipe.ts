@@ -1,4 +1,5 @@
 // The Python that makes the same plan, ready to copy.
+import { copyText } from "./clip";
 import { h, setText } from "./dom";
 import type { View } from "./picture";
 
@@ -18,13 +19,9 @@ export const makeRecipe = (): View => {
     timer = setTimeout(() => setText(copy, "Copy"), 1600);
   };
   copy.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(code.textContent ?? "");
-      say("Copied");
-    } catch {
-      getSelection()?.selectAllChildren(code);
-      say("Selected: press Ctrl+C");
-    }
+    if (await copyText(code.textContent ?? "")) return say("Copied");
+    getSelection()?.selectAllChildren(code);
+    say("Selected: press Ctrl+C");
   });
   return {
     node,

@@ -23,7 +23,7 @@ const NEAR = 5;
 /** After so long without an answer, in milliseconds, it may be that none comes. */
 const PATIENCE = 10_000;
 const WAITING = "replaying…";
-const SILENCE = `${WAITING} Python has not answered yet. If the kernel is gone, run the cell again.`;
+const SILENCE = `${WAITING} Python has not answered yet.`;
 
 export const makeReplay = (actions: Actions): View => {
   const title = h("h3", {}, "Replay");
@@ -157,13 +157,16 @@ export const makeReplay = (actions: Actions): View => {
   plot.addEventListener("pointerleave", event => showHint(event, null));
   plot.addEventListener("keydown", event => {
     const to = run && KEYS[event.key]?.(run, spot);
-    if (!to) return;
+    if (!to || isModified(event)) return;
     event.preventDefault();
     move(to);
   });
   const go = (change: -1 | 1) => run && move(neighbour(run, spot, change));
   body.addEventListener("keydown", event => {
-    if (event.key === "," || event.key === ".") go(event.key === "," ? -1 : 1);
+    if (isModified(event) || (event.key !== "," && event.key !== ".")) return;
+    // Elsewhere they play a policy's rules.
+    event.preventDefault();
+    go(event.key === "," ? -1 : 1);
   });
   back.addEventListener("click", () => go(-1));
   next.addEventListener("click", () => go(1));
@@ -228,6 +231,8 @@ export const makeReplay = (actions: Actions): View => {
     },
   };
 };
+
+const isModified = ({ altKey, ctrlKey, metaKey }: KeyboardEvent) => altKey || ctrlKey || metaKey;
 
 const KEYS: Record<string, (run: Run, spot: Spot) => Spot> = {
   ArrowLeft: (run, { step }) => spotAt(run, step - 1),

@@ -126,7 +126,11 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
       { type: "button", class: "ci-reset", title: standard, "aria-label": label },
       "↺",
     );
-    reset.addEventListener("click", () => actions.resetKnob(key));
+    reset.addEventListener("click", () => {
+      // The button goes with the answer; the focus stays with what it set back.
+      view.node.focus({ preventScroll: true });
+      actions.resetKnob(key);
+    });
     resets.push({ key, node: reset });
     return [view.node, ...(knob.unit ? [` ${knob.unit}`] : []), reset];
   };
@@ -177,7 +181,7 @@ const fold = (rest: HTMLElement[]): HTMLDetailsElement =>
 /** Where the values that have no control here are set. */
 const sayPython = (rule: Rule): HTMLElement => {
   const name = rule.knobs.find(({ type }) => type === "python")?.name ?? "";
-  const code = h("code", {}, `wb.settings = {"${rule.kind}.${name}": …}`);
+  const code = h("code", {}, `wb.settings = {**wb.settings, "${rule.kind}.${name}": …}`);
   return h("p", { class: "ci-python" }, "lists and texts are set in Python: ", code);
 };
 

@@ -130,7 +130,7 @@ export const makeSearch = (actions: Actions): Search => {
       if (found?.query !== picture.found?.query) [active, room] = [-1, PAGE];
       found = picture.found;
       setText(count, found === null ? "" : plural(found.total, "block"));
-      setText(note, explain(picture, input.value));
+      setText(note, explain(picture));
       setShown(note, note.textContent !== "");
       render();
     },
@@ -138,13 +138,13 @@ export const makeSearch = (actions: Actions): Search => {
   };
 };
 
-const explain = ({ finding, found, scene }: Picture, query: string): string => {
+const explain = ({ finding, found, scene }: Picture): string => {
   if (finding !== "") return finding;
   if (found === null) {
     const turns = (scene.overviewTurn.at(-1) ?? -1) + 1;
     return `Type a path, an error, a command or a symbol (press /). All ${plural(turns, "turn")} are searched, and the inputs and outputs of tools.`;
   }
-  if (found.hits.length === 0) return `“${query}” is nowhere in this session, in no stretch of it.`;
+  if (found.hits.length === 0) return `“${found.query}” is nowhere in this session, in no stretch of it.`;
   return found.total > found.hits.length
     ? `The first ${exact(found.hits.length)} are listed. A longer word finds fewer.`
     : "";

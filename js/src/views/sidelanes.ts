@@ -1,7 +1,7 @@
 // One muted lane per recorded sub-agent: what it cost beside which step. None of it is in this context, so none has a fate.
 import { exact, plural, short } from "../core/format";
 import { stepAt } from "../core/geometry";
-import { type SideRow, stackSides } from "../core/sides";
+import { MOST_SINGLE, type SideRow, stackSides } from "../core/sides";
 import { h, setShown, setText } from "./dom";
 import { showHint } from "./hint";
 import type { Picture, View } from "./picture";
@@ -28,10 +28,10 @@ export const makeSideLanes = (): View => {
 
   const build = ({ scene }: Picture) => {
     rows = stackSides(scene, open);
-    const folds = scene.sides.length > 5;
+    const folds = scene.sides.length > MOST_SINGLE;
     list.replaceChildren(
-      ...rows.map(({ label, task, tokens, count }) => {
-        const words = count > 1 ? "" : `, ${task}`;
+      ...rows.map(({ label, task, tokens }) => {
+        const words = task === "" ? "" : `, ${task}`;
         const item = h("li", { class: "ci-label", title: `${label}${words}` }, h("span", {}, label));
         item.append(h("span", { class: "ci-spoken" }, `, ${exact(tokens)} tokens${words}`));
         item.append(h("small", { "aria-hidden": "true" }, short(tokens)));

@@ -16,7 +16,7 @@ export const makeTeaching = (deck: Deck) => {
     deck.redraw("lesson");
   };
 
-  const ask = async (place: number, take: (reply: LessonReply) => void) => {
+  const ask = async (place: number, take: (reply: LessonReply) => unknown) => {
     const { picture } = deck;
     if (picture === undefined) return;
     if (picture.needsKernel !== "") return show({ problem: picture.needsKernel });
@@ -34,6 +34,13 @@ export const makeTeaching = (deck: Deck) => {
     picture.plan = playTo(picture.scene, plan, reply, taken);
     show({ play: { reply, step: taken } });
     deck.redraw("plan", "fates", "place");
+  };
+
+  /** What a lesson is about. */
+  const standing = (): string => {
+    const { host, picture } = deck;
+    const choices = (["at", "policy", "settings", "pins"] as const).map(name => host.get(name));
+    return JSON.stringify([...choices, picture?.place]);
   };
 
   const endPlay = () => {
@@ -93,7 +100,10 @@ export const makeTeaching = (deck: Deck) => {
       }
       endGuess();
       ahead = 0;
-      void ask(picture.place, reply => step(reply, taken + ahead)).then(() => {
+      const asked = standing();
+      // The steps of another policy, or at another place, would be played over this plan.
+      const take = (reply: LessonReply) => asked === standing() && step(reply, taken + ahead);
+      void ask(picture.place, take).then(() => {
         ahead = -1;
       });
     },

@@ -13,7 +13,7 @@ const END = 180;
 export const showDiff = (name: string, pieces: Pieces): HTMLElement => {
   const text = h("pre", { tabindex: 0, "aria-label": name, "data-testid": "textdiff" });
   text.append(...pieces.flatMap(([kind, words]) => drawPiece(kind, words)));
-  const lengths = `${exact(joinPieces(pieces, "new").length)} → ${exact(joinPieces(pieces, "gone").length)} characters`;
+  const lengths = `${exact(countOf(joinPieces(pieces, "new")))} → ${exact(countOf(joinPieces(pieces, "gone")))} characters`;
   return h(
     "figure",
     { class: "ci-text ci-diff" },
@@ -36,15 +36,15 @@ export const joinPieces = (pieces: Pieces, without: "gone" | "new"): string =>
 const drawPiece = (kind: keyof typeof TAGS, words: string): HTMLElement[] => {
   const node = h(TAGS[kind], {}, words);
   if (words.length <= LONG[kind]) return [node];
-  const left = words.length - 2 * END;
+  // A pair of code units is one character, which no cut may go through.
+  const [head, tail] = [cutAt(words, END), cutAt(words, words.length - END)];
+  const left = countOf(words.slice(head, tail));
   const what = kind === "same" ? "the same" : kind;
   const more = h(
     "button",
     { type: "button", class: "ci-link ci-elided" },
     `⋯ ${exact(left)} characters ${what} ⋯`,
   );
-  // A pair of code units is one character, which no cut may go through.
-  const [head, tail] = [cutAt(words, END), cutAt(words, words.length - END)];
   more.addEventListener("click", () => {
     node.textContent = words;
     node.closest("pre")?.focus();
@@ -52,6 +52,9 @@ const drawPiece = (kind: keyof typeof TAGS, words: string): HTMLElement[] => {
   node.replaceChildren(words.slice(0, head), more, words.slice(tail));
   return [node];
 };
+
+/** Characters as Python counts them. */
+const countOf = (text: string): number => [...text].length;
 
 const cutAt = (text: string, at: number): number => {
   const unit = text.charCodeAt(at);

@@ -6,6 +6,7 @@ import { makeBlock } from "./block";
 import { makeCutStrip } from "./cutstrip";
 import { Deck } from "./deck";
 import { makeExporter } from "./exporter";
+import { makeFacts } from "./facts";
 import { makeFateKey } from "./fatekey";
 import { makeFates } from "./fates";
 import { makeFlow } from "./flow";
@@ -31,6 +32,8 @@ import { watchTheme } from "./theme";
 import { makeVersus } from "./versus";
 
 /** Renders into `el` and returns how to take everything back. */
+const ARRANGED = ["scene", "plan", "other", "run", "lesson"] as const;
+
 export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   const deck = new Deck(host);
   const actions = makeActions(
@@ -40,6 +43,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   );
   const help = makeHelp();
   const search = makeSearch(actions);
+  const facts = makeFacts(actions);
   const fates = makeFates(actions);
   const strip = makeCutStrip();
   const views = {
@@ -54,6 +58,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     reason: makeReason(actions),
     fatekey: makeFateKey(),
     lesson: makeLesson(actions),
+    facts,
     found: search,
     rules: makeRules(actions),
     fates,
@@ -82,11 +87,13 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
       Object.assign(picture, deck.measure(picture.scene, picture.range));
     if (parts.has("size") || parts.has("theme")) picture.palette = readPalette(root, picture.scene.sections);
     for (const view of Object.values(views)) view.draw(picture, parts);
+    // A view may have come to have something to show, or nothing any more.
+    if (ARRANGED.some(part => parts.has(part))) bench.arrange(picture);
   };
 
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
   el.append(root);
-  const forgetKeys = listenKeys(root, deck, actions, { help: help.open, search });
+  const forgetKeys = listenKeys(root, deck, actions, { help: help.open, search, facts });
   const forgetTheme = watchTheme(root, () => deck.redraw("theme"));
   // The axis is as wide as the strip, whose width also changes with the style sheet or the panels beside it.
   const resized = new ResizeObserver(() => {

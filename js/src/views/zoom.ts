@@ -63,6 +63,8 @@ export const makeZoom = (actions: Actions): Zoom => {
       setText(seen, plural(range[1] - range[0], "step"));
       setText(level, axis.level);
       setAttributes(node, { title: sayRange(scene, range), "data-level": axis.level });
+      // A button that hides under the focus passes it on.
+      if (everything && whole.contains(document.activeElement)) more.focus({ preventScroll: true });
       setShown(whole, !everything);
       setAttributes(less, { "aria-disabled": everything ? "true" : undefined });
       setAttributes(more, { "aria-disabled": range[1] - range[0] <= 2 ? "true" : undefined });

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .factpaths import canonical_path, names
-
-READ, CREATED, EDITED, DELETED, LISTED = "read", "created", "edited", "deleted", "listed"
+from .paths import DRIVE, canonical_path, names
+from .pathshapes import SUFFIX, is_package
+from .shellwords import CREATED, DELETED, EDITED, LISTED, READ, Word, split_command
 
 
 class Touched(NamedTuple):
@@ -27,25 +27,21 @@ class Touched(NamedTuple):
     operation: str | None
 
 
-class Word(NamedTuple):
-    """A word of a command with its quotes taken off. `fixed`: no shell is needed to know its value."""
-
-    start: int
-    end: int
-    text: str
-    fixed: bool
-
-
 _ALL: dict[str, str] = {
     **dict.fromkeys(sorted(names("cat less more head tail nl wc bat xxd file stat md5sum sha256sum diff "
                     "cmp source . "
                     "open readlink strings od column sort uniq cut")), READ),
-    **dict.fromkeys(sorted(names("touch mkdir")), CREATED),
-    **dict.fromkeys(sorted(names("rm rmdir unlink shred")), DELETED),
-    **dict.fromkeys(sorted(names("ls find tree du fd exa eza")), LISTED),
+    **dict.fromkeys(sorted(names("type get-content gc select-string")), READ),
+    **dict.fromkeys(sorted(names("touch mkdir md new-item")), CREATED),
+    **dict.fromkeys(sorted(names("set-content out-file add-content")), EDITED),
+    **dict.fromkeys(sorted(names("rm rmdir unlink shred del erase rd remove-item")), DELETED),
+    **dict.fromkeys(sorted(names("ls find tree du fd exa eza dir get-childitem gci")), LISTED),
     **dict.fromkeys(sorted(names("chmod chown truncate gofmt goimports black prettier")), EDITED),
 }  # fmt: skip
 _AFTER_FIRST = {"grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "jq", "yq", "chmod", "chown"}
+_COPIES = {"cp", "mv", "ln", "install", "rsync", "copy", "move", "copy-item", "move-item"}
+_SEARCHES = {"grep", "egrep", "fgrep", "rg", "ag"}
+_DEEP = re.compile(r"-[A-Za-z]*[rR]|--(?:dereference-)?recursive")
 _RUNNERS = {"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl", "deno", "bun", "tsx", "ts-node"}
 _WRAPPERS = {"sudo", "time", "nohup", "command", "exec", "env", "xargs", "nice", "stdbuf", "timeout", "then"}
 _WRAPPERS |= {"do", "else", "!", "{", "if", "while", "gtimeout", "uv", "poetry", "npx", "run"}
@@ -58,11 +54,8 @@ _VALUED = {
 }  # fmt: skip
 _CONTENT = names("cat less more head tail nl bat sed awk grep rg ag egrep diff jq xxd strings cut sort uniq")
 _LISTING = {"ls", "find", "tree", "fd", "du"}
-_LITERAL = re.compile(r"[^\s'\"\\;&|<>()`$*?\[\]{}#~]+")
 _NAME = re.compile(r"^(?:[\w@+.,%~/\\ :-]|[^\x00-\x7f])+$")
 _FILE_LIKE = re.compile(r"/|\.[A-Za-z]\w{0,9}$")
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_]\w*)\1")
-_STOPS = ("&&", "||", ";;", ";", "|", "&", "\n", "(", ")")
 
 
 def read_command(command: str, base: str | None = None) -> list[Touched]:
@@ -72,7 +65,7 @@ def read_command(command: str, base: str | None = None) -> list[Touched]:
     [('b.txt', 'created'), ('a.py', 'read'), ('c.py', 'deleted')]
     """
     found: list[Touched] = []
-    for words, redirected in _split(command):
+    for words, redirected in split_command(command):
         found += [touched for touched in (_touch(word, base, op) for word, op in redirected) if touched]
         words = _unwrap(words)
         if not words:
@@ -94,7 +87,7 @@ def directory_after(command: str, base: str | None = None) -> str | None:
     if "cd " not in command:
         return None
     went = None
-    for words, _ in _split(command):
+    for words, _ in split_command(command):
         if len(words) > 1 and words[0].text == "cd" and words[1].fixed:
             went = canonical_path(words[1].text, None, went or base)
     return went
@@ -107,7 +100,7 @@ def output_of(command: str) -> str:
     ('content', 'listing', 'report')
     """
     names = []
-    for words, _ in _split(command):
+    for words, _ in split_command(command):
         words = _unwrap(words)
         name = words[0].text if words else "cd"
         if name == "git":
@@ -131,7 +124,7 @@ def _unwrap(words: list[Word]) -> list[Word]:
 
 
 def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
-    name = words[0].text.rsplit("/", 1)[-1]
+    name = words[0].text.rsplit("/", 1)[-1].lower()
     rest = words[1:]
     if name == "git" and rest:
         yield from _read_git(rest, base)
@@ -149,9 +142,16 @@ def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
         given = given if patterned and name not in ("chmod", "chown") else given[1:]
         in_place = any(flag[:2] == "-i" or flag == "--in-place" for flag in flags)
         default = operation or (EDITED if name == "sed" and in_place else READ)
-        yield from _each(given, base, default)
-    elif name in ("cp", "mv", "ln", "install", "rsync") and len(given) > 1:
-        source = {"mv": DELETED, "ln": None}.get(name, READ)
+        deep = name in ("rg", "ag") or any(_DEEP.match(flag) for flag in flags)
+        for word in given:
+            folder = word.text.endswith("/") or (deep and not SUFFIX.search(word.text))
+            yield from _each([word], base, LISTED if folder and name in _SEARCHES else default)
+    elif name == "type":  # of Windows; a POSIX shell's `type` tells what a name is
+        yield from _each(
+            [word for word in given if _FILE_LIKE.search(word.text) or DRIVE.match(word.text)], base, READ
+        )
+    elif name in _COPIES and len(given) > 1:
+        source = {"mv": DELETED, "move": DELETED, "move-item": DELETED, "ln": None}.get(name, READ)
         yield from _each(given[:-1], base, source)
         yield from _each(given[-1:], base, CREATED)
     elif name == "tee":
@@ -161,7 +161,10 @@ def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
         yield from _each(rest[:until], base, LISTED)
     elif operation is not None:
         writes = (
-            operation != EDITED or name == "truncate" or bool(flags & {"-w", "--write"}) or name == "black"
+            operation != EDITED
+            or name in ("truncate", "set-content", "out-file", "add-content")
+            or bool(flags & {"-w", "--write"})
+            or name == "black"
         )
         yield from _each(given, base, operation if writes else READ)
     elif name not in ("echo", "printf"):
@@ -215,146 +218,10 @@ def _each(words: list[Word], base: str | None, operation: str | None) -> list[To
 
 def _touch(word: Word, base: str | None, operation: str | None) -> Touched | None:
     text = word.text.split("::", 1)[0]
+    if text.endswith("/...") or is_package(text):  # the dots are Go's way to write "and all below"
+        return None
     if not word.fixed or not text or len(text) > 400 or text in ("-", ".", "..", "/dev/null", "{}"):
         return None
     if not _NAME.match(text) or "://" in text or text.startswith(("/dev/", "-")) or text.isdigit():
         return None
     return Touched(word.start, word.end, text, base, operation)
-
-
-def _split(command: str) -> Iterator[tuple[list[Word], list[tuple[Word, str]]]]:
-    """Simple commands: their words, and the files they are redirected from and to."""
-    words: list[Word] = []
-    redirected: list[tuple[Word, str]] = []
-    into: str | None = None
-    heredocs: list[str] = []
-    at, size = 0, len(command)
-    while at < size:
-        char = command[at]
-        if char in " \t":
-            at += 1
-        elif char == "\n" and heredocs:
-            at = _skip_heredocs(command, at, heredocs)
-            heredocs = []
-        elif command.startswith("\\\n", at):
-            at += 2
-        elif char == "#" and (at == 0 or command[at - 1] in " \t\n;"):
-            end = command.find("\n", at)
-            at = size if end < 0 else end
-        elif stop := next((stop for stop in _STOPS if command.startswith(stop, at)), None):
-            if stop == "&" and command[at + 1 : at + 2] == ">":
-                into, at = CREATED, at + 2
-                continue
-            if words or redirected:
-                yield words, redirected
-            words, redirected, into = [], [], None
-            at += len(stop)
-        elif char == "<":
-            heredoc = _HEREDOC.match(command, at)
-            if heredoc:
-                heredocs.append(heredoc[2])
-                at = heredoc.end()
-            else:
-                step = len(command[at : at + 3]) - len(command[at : at + 3].lstrip("<"))
-                into, at = (READ if step == 1 else "text"), at + step
-        elif char == ">" or (
-            char.isdigit() and command[at + 1 : at + 2] == ">" and _blank_before(command, at)
-        ):
-            at += char != ">"
-            double = command.startswith(">>", at)
-            at += 2 if double else 1
-            if command[at : at + 1] == "&":
-                into, at = None, at + 2
-            else:
-                into = EDITED if double else CREATED
-        else:
-            word, after = _read_word(command, at)
-            at = max(after, at + 1)
-            if into is None:
-                words.append(word)
-            elif into != "text":
-                redirected.append((word, into))
-            into = None if into else into
-    if words or redirected:
-        yield words, redirected
-
-
-def _blank_before(command: str, at: int) -> bool:
-    return at == 0 or command[at - 1] in " \t"
-
-
-def _skip_heredocs(command: str, at: int, names: list[str]) -> int:
-    """The end of the last line of the bodies that start after the newline at `at`."""
-    for name in names:
-        end = re.compile(rf"\n\t*{name}(?=\n|$|\))").search(command, at)
-        if end is None:
-            return len(command)
-        at = end.end()
-    return at
-
-
-def _read_word(command: str, at: int) -> tuple[Word, int]:
-    """The word that starts here, and where it ends; its own place leaves out the quotes around it."""
-    start, size = at, len(command)
-    pieces: list[str] = []
-    fixed = True
-    quotes = 0
-    while at < size:
-        char = command[at]
-        plain = _LITERAL.match(command, at)
-        if plain:
-            pieces.append(plain.group())
-            at = plain.end()
-        elif char == "'" or char == '"':
-            end = _close(command, at)
-            inner = command[at + 1 : end]
-            if char == '"' and ("$" in inner or "`" in inner):
-                fixed = False
-            pieces.append(re.sub(r'\\(["\\$`])', r"\1", inner) if char == '"' else inner)
-            quotes += 1
-            at = end + 1
-        elif char == "\\":
-            pieces.append(command[at + 1 : at + 2])
-            at += 2
-        elif char in "$`":
-            fixed = False
-            at = _skip_substitution(command, at)
-        elif char in "*?[]{}":
-            fixed = False
-            at += 1
-        elif char in "~#":
-            pieces.append(char)
-            at += 1
-        else:
-            break
-    at = min(at, size)
-    if quotes == 1 and command[start] in "'\"" and at - start >= 2 and command[at - 1] == command[start]:
-        return Word(start + 1, at - 1, "".join(pieces), fixed), at
-    return Word(start, at, "".join(pieces), fixed), at
-
-
-def _close(command: str, at: int) -> int:
-    """Where the quote that opens at `at` closes; the end of the command when it never does."""
-    if command[at] == "'":
-        end = command.find("'", at + 1)
-        return len(command) if end < 0 else end
-    match = re.compile(r'(?:[^"\\]|\\.)*+', re.DOTALL).match(command, at + 1)
-    return match.end() if match else len(command)
-
-
-def _skip_substitution(command: str, at: int) -> int:
-    """Past `$NAME`, `${…}`, `$(…)` or a pair of backquotes."""
-    if command[at] == "`":
-        end = command.find("`", at + 1)
-        return len(command) if end < 0 else end + 1
-    opened = command[at + 1 : at + 2]
-    if opened not in ("(", "{"):
-        return at + 1
-    closing = ")" if opened == "(" else "}"
-    depth, here = 0, at + 1
-    for match in re.compile(rf"[\{opened}\{closing}]").finditer(command, at + 1):
-        depth += 1 if match.group() == opened else -1
-        here = match.end()
-        if depth == 0:
-            return here
-    return len(command)

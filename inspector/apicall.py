@@ -1,0 +1,289 @@
+"""DOOR: one call of the Anthropic API, by the `anthropic` package, that can be given up at any moment.
+
+The call runs in a thread of its own and the caller looks at it: whatever the network does, giving up works at
+once, and nothing is sent afterwards. The key is read from the environment for each call and kept nowhere;
+what goes wrong comes out as one of our errors, with nothing of the request in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from .errors import AnswerRefused, InspectorError, KeyMissing, RequestRefused, Stopped
+from .overflow import classify_refusal
+from .printable import printable
+from .session import Usage
+
+Json = dict[str, Any]
+
+KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+"""Where the key is looked for, in this order; nowhere else."""
+_MOST_SAID, _MOST_LOOKED_AT = 300, 20_000
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:api_?key|key|token|secret|pass(?:word|wd)?|pwd|credentials?)(?:_|$)", re.I
+)
+_LEAST_SECRET = 8
+
+# By the type that an error names itself, for errors that arrive inside a stream, where HTTP said 200.
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+_KINDS = {401: "authentication", 403: "permission", 404: "not_found", 429: "rate_limit", 529: "overloaded"}
+_SAYS = {
+    "token_overflow": "The request is too long for the model",
+    "byte_overflow": "The request has too many bytes for the provider",
+    "rate_limit": "The provider asks to wait before more is asked of it",
+    "overloaded": "The provider has too much to do at the moment",
+    "server": "The provider failed",
+    "authentication": "The provider does not accept the key in the environment",
+    "permission": "The key in the environment may not do this",
+    "not_found": "The provider does not know what was asked for; the model's name may be wrong",
+    "redirect": "The address leads elsewhere, and the key is not taken there",
+    "invalid": "The provider does not accept the request",
+}
+
+
+class _GivenUp(BaseException):
+    """Ends the call's thread; no `Exception`, which the client would take for a reason to try again."""
+
+
+class ApiCall:
+    """One call, streamed: its text so far, and in the end its stop reason, usage and what else came."""
+
+    def __init__(
+        self, scrub: Callable[[str], str], base_url: str | None, retries: int, timeout: float
+    ) -> None:
+        self._scrub, self._base_url, self._retries, self._timeout = scrub, base_url, retries, timeout
+        self.text, self.stop_reason, self.usage = "", "", Usage()
+        self.details: Json = {}
+        self.blocks: list[Json] = []
+        self.counted: Json = {}
+        self._sums: dict[str, int] = {}
+        self._apart: dict[str, int] = {}
+        self.tries, self.statuses = 0, list[int]()
+        self._begun = self._ended = self._given_up = False
+        self._error: InspectorError | None = None
+        self._socket: Any = None
+        self._done = threading.Event()
+
+    def start(self, work: Callable[[ApiCall], None]) -> None:
+        """Begin; `work` is `listen` or `count` with their body."""
+
+        def run() -> None:
+            try:
+                work(self)
+            except BaseException as error:
+                self._error = self._translate(error)
+            self._done.set()
+
+        threading.Thread(target=run, name="anthropic", daemon=True).start()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it is over by then. Raises what went wrong, and `Stopped` once it was given up."""
+        over = self._done.wait(seconds)
+        if self._given_up:
+            raise Stopped
+        if over and self._error is not None:
+            raise self._error
+        return over
+
+    def give_up(self) -> None:
+        """End it from any thread: the connection is cut, and nothing more is sent."""
+        self._given_up = True
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def listen(self, body: Json, betas: tuple[str, ...] = ()) -> None:
+        """Send a Messages request and read the stream that answers it."""
+        with self._open() as client:
+            for event in self._create(client, body, betas):
+                if self._given_up:
+                    raise _GivenUp
+                self._hear(event)
+        if not self._begun:
+            raise AnswerRefused(
+                "broken", "What came back is no message of the provider's; none of it was kept."
+            )
+        if not self._ended or not self.stop_reason:
+            raise AnswerRefused("interrupted", _interrupted(self.text), self.usage)
+
+    def count(self, body: Json, betas: tuple[str, ...] = ()) -> None:
+        """Have the provider count a request's tokens."""
+        plain = {key: value for key, value in body.items() if key != "max_tokens"}
+        with self._open() as client:
+            known = {key: plain.pop(key) for key in ("model", "messages", "system", "tools") if key in plain}
+            api, more = (client.beta.messages, {"betas": list(betas)}) if betas else (client.messages, {})
+            answer = api.count_tokens(**known, **more, extra_body=plain or None)
+        read = answer.to_dict() if hasattr(answer, "to_dict") else {}
+        if not isinstance(read.get("input_tokens"), int):
+            raise AnswerRefused("broken", "The provider's count of tokens could not be read.")
+        self.counted = read
+
+    def _create(self, client: Any, body: Json, betas: tuple[str, ...]) -> Any:
+        plain = dict(body)
+        known = {
+            key: plain.pop(key)
+            for key in ("model", "max_tokens", "messages", "system", "tools")
+            if key in plain
+        }
+        api, more = (client.beta.messages, {"betas": list(betas)}) if betas else (client.messages, {})
+        return api.create(**known, **more, stream=True, extra_body=plain or None)
+
+    def _hear(self, event: Any) -> None:
+        kind = getattr(event, "type", None)
+        if kind == "message_start":
+            self._begun = True
+            self._use(event.message.usage)
+        elif kind == "content_block_start":
+            block = event.content_block
+            self.blocks.append(block.to_dict() if hasattr(block, "to_dict") else dict(block))
+            if block.type == "text":
+                self.text += ("\n" if self.text else "") + (block.text or "")
+        elif kind == "content_block_delta":
+            self._grow(event.delta)
+        elif kind == "message_delta":
+            self.stop_reason = event.delta.stop_reason or self.stop_reason
+            details: Any = getattr(event.delta, "stop_details", None)
+            self.details = details.to_dict() if hasattr(details, "to_dict") else {}
+            self._use(event.usage)
+        elif kind == "message_stop":
+            self._ended = True
+
+    def _grow(self, delta: Any) -> None:
+        if delta.type == "text_delta":
+            self.text += delta.text
+        elif delta.type == "compaction_delta" and self.blocks:
+            self.blocks[-1] |= {key: value for key, value in delta.to_dict().items() if key != "type"}
+
+    def _use(self, usage: Any) -> None:
+        """Figures of a stream are of the whole so far, so the last word counts.
+
+        What a compaction at the provider costs is in none of its sums (CLAUDE §5.1), so it is added.
+        """
+        told = usage.to_dict() if hasattr(usage, "to_dict") else {}
+        self._sums |= {name: told[field] for name, field in _USAGE.items() if told.get(field) is not None}
+        apart = [part for part in told.get("iterations") or () if part.get("type") == "compaction"]
+        if apart:
+            self._apart = {
+                name: sum(part.get(field) or 0 for part in apart) for name, field in _USAGE.items()
+            }
+        self.usage = Usage(**{name: self._sums.get(name, 0) + self._apart.get(name, 0) for name in _USAGE})
+
+    def _open(self) -> Any:
+        try:
+            import anthropic
+        except ImportError:
+            raise KeyMissing(
+                "package",
+                "The anthropic package is not installed: pip install 'compaction-inspector[claude]'.",
+            ) from None
+        hooks: dict[str, Any] = {"request": [self._before], "response": [self._after]}
+        return anthropic.Anthropic(
+            **_read_key(),
+            base_url=self._base_url,
+            max_retries=self._retries,
+            timeout=self._timeout,
+            # A redirect would take the key along to whatever host it names.
+            http_client=anthropic.DefaultHttpxClient(
+                follow_redirects=False, timeout=self._timeout, event_hooks=hooks
+            ),
+        )
+
+    def _before(self, request: Any) -> None:
+        if self._given_up:
+            raise _GivenUp
+        self.tries += 1
+        request.extensions["trace"] = self._trace
+
+    def _after(self, response: Any) -> None:
+        self.statuses.append(response.status_code)
+
+    def _trace(self, event: str, info: Mapping[str, Any]) -> None:
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._socket = info["return_value"].get_extra_info("socket")
+
+    def _translate(self, error: BaseException) -> InspectorError:
+        """Whatever was raised as an error of ours. What the provider says is told without secrets."""
+        if isinstance(error, InspectorError):
+            return error
+        if self._given_up or isinstance(error, _GivenUp):
+            return Stopped()
+        names = {kind.__name__ for kind in type(error).__mro__}
+        if "APIStatusError" in names:
+            return self._refused(error)
+        if any("Timeout" in name for name in names):
+            reason = f"The provider did not answer within {self._timeout:g} seconds"
+            return RequestRefused("timeout", f"{reason}{self._tried}.", self.usage)
+        if self._begun and "TransportError" in names:
+            return AnswerRefused("interrupted", _interrupted(self.text), self.usage)
+        if "APIConnectionError" in names:
+            return RequestRefused("connection", f"The provider could not be reached{self._tried}.")
+        reason = "What came back could not be read as an answer of the provider's; none of it was kept."
+        return AnswerRefused("broken", reason, self.usage)
+
+    def _refused(self, error: Any) -> RequestRefused:
+        told = error.body.get("error") if isinstance(error.body, dict) else None
+        said, named = (
+            (told.get("message"), told.get("type")) if isinstance(told, dict) else (error.body, None)
+        )
+        said = said if isinstance(said, str) else ""
+        status = error.status_code if error.status_code >= 300 else _STATUS.get(str(named), 500)
+        kind = classify_refusal(status, f"{named or ''} {said}".strip()) or _KINDS.get(status)
+        if kind is None:
+            kind = "server" if status >= 500 else "redirect" if status < 400 else "invalid"
+        said = printable(self._scrub(said[:_MOST_LOOKED_AT]), _MOST_SAID).strip()
+        tail = f": {said.rstrip('.')}" if said else ""
+        return RequestRefused(kind, f"{_SAYS[kind]} ({status}){self._tried}{tail}.", self.usage, status)
+
+    @property
+    def _tried(self) -> str:
+        return f", after {self.tries} tries" if self.tries > 1 else ""
+
+
+_USAGE = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+}
+
+
+def _interrupted(text: str) -> str:
+    came = f"after {len(text):,} characters of it" if text else "before anything of it came"
+    return f"The connection ended before the answer did, {came}; none of it was kept."
+
+
+def _read_key() -> Json:
+    for name, argument in zip(KEYS, ("api_key", "auth_token"), strict=True):
+        if value := os.environ.get(name, "").strip():
+            return {argument: value}
+    raise KeyMissing(
+        "key",
+        f"There is no key for the provider: set {KEYS[0]} in the environment before Jupyter starts. "
+        "It is read for each call, and kept nowhere.",
+    )
+
+
+def read_secrets() -> tuple[str, ...]:
+    """Values of the environment that their names call secret, so that none is sent (S0-113); never shown."""
+    return tuple(
+        value
+        for name, value in os.environ.items()
+        if name in KEYS or (_SECRET_NAME.search(name) and not value.startswith(("/", ".", "~")))
+        if len(value) >= _LEAST_SECRET and not value.isalpha()
+    )

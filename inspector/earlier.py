@@ -1,0 +1,76 @@
+"""A summary that was written before, read back as lines under the sections of a checkpoint.
+
+Written by this package, it comes back whole; written by another harness, its headings are told by their
+words. Lines are taken as they stand: what they say is not understood, only where it belongs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+LONGEST = 400
+"""Characters of a line that are carried on."""
+_HEADING = re.compile(
+    r"^(?:#{1,6}\s+(?P<a>.+?)|\*\*(?P<b>[^*]{2,60})\*\*:?|\d{1,2}\.\s+(?P<c>[^:]{2,60}):)\s*$"
+)
+_BULLET = re.compile(r"^(?:[-*•+]|\d{1,3}[.)])\s+(?:\[[ x~]\]\s+)?")
+_TAG = re.compile(r"^</?([a-z][a-z-]{1,30})>$")
+_NOTHING = re.compile(r"^(?:\(?none\)?|n/a|nothing)\.?$", re.IGNORECASE)
+_WORDS = (
+    ("read", "files read|read files"),
+    ("modified", "files (?:modified|changed|edited|written)|modified files"),
+    ("blocked", "blocked|errors|problems|open issues"),
+    ("doing", "in progress|current work|currently"),
+    ("done", "done|completed|finished|progress|work so far"),
+    ("next", "next|pending|remaining|to-?dos?|open tasks"),
+    ("constraints", "constraints?|preferences?|rules"),
+    ("decisions", "decisions?"),
+    ("goal", "goals?|requests?|intent|objective|task|user messages"),
+    ("context", "."),
+)
+_SECTION = re.compile("|".join(rf"(?P<{slot}>\b(?:{words})\b)" for slot, words in _WORDS[:-1]), re.IGNORECASE)
+
+
+class Line(NamedTuple):
+    """One line of a summary before, and the section it stood in."""
+
+    slot: str
+    text: str
+
+
+def section_of(heading: str) -> str:
+    """The section a heading means; whatever is not told by its words is context.
+
+    >>> section_of("Key Decisions"), section_of("Primary Request and Intent"), section_of("Notes")
+    ('decisions', 'goal', 'context')
+    """
+    found = _SECTION.search(heading)
+    return found.lastgroup or "context" if found else "context"
+
+
+def read_summary(text: str) -> list[Line]:
+    """Its lines in order, without marks, headings and what says that there is nothing.
+
+    >>> read_summary("## Goal\\n- ship it\\n<modified-files>\\nsrc/a.py\\n</modified-files>")
+    [Line(slot='goal', text='ship it'), Line(slot='modified', text='src/a.py')]
+    """
+    lines: list[Line] = []
+    slot, listed = "context", ""
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if tag := _TAG.match(line):
+            listed = (
+                ""
+                if line.startswith("</")
+                else {"read-files": "read", "modified-files": "modified"}.get(tag[1], "")
+            )
+        elif listed:
+            lines += [Line(listed, line)] if line else []
+        elif heading := _HEADING.match(line):
+            slot = section_of(heading["a"] or heading["b"] or heading["c"])
+        else:
+            told = " ".join(_BULLET.sub("", line).split())
+            if len(told) > 2 and not told.startswith(("```", "---")) and not _NOTHING.match(told):
+                lines.append(Line(slot, told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"))
+    return lines

@@ -1,0 +1,110 @@
+"""A session as other harnesses keep theirs: Flue's SessionData, pi's lines, lines like Claude Code's.
+
+What is written is read again by our own reader and held against the session, so whatever a format cannot
+hold is counted by name and never silent. The Anthropic request is `wire.render_request`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from difflib import SequenceMatcher
+from typing import Any, Literal, Self
+
+from ..blocks import Block, ToolOutput
+from ..compactjson import dump_lossless
+from ..errors import EditError, EmptySession
+from ..ledger import clear_output
+from ..provenance import is_summary
+from ..readers import read_session
+from ..session import Session
+from . import claude_code, flue, pi
+from .trunk import Loss, tell
+
+__all__ = ["FORMATS", "Exported", "Loss", "export_session"]
+
+Format = Literal["flue", "pi", "claude-code"]
+LABELS = ("name", "status", "artifact")
+"""What is told of an output and is no part of it."""
+FORMATS: dict[str, Callable[[Session], tuple[bytes, Counter[str]]]] = {
+    "flue": flue.write,
+    "pi": pi.write,
+    "claude-code": claude_code.write,
+}
+
+
+class Exported(bytes):
+    """The bytes of an export, and `losses`: what it does not hold as the session does."""
+
+    losses: tuple[Loss, ...]
+
+    def __new__(cls, content: bytes, losses: tuple[Loss, ...]) -> Self:
+        made = super().__new__(cls, content)
+        made.losses = losses
+        return made
+
+
+def export_session(session: Session, format: Format) -> Exported:
+    """The session's path to its leaf in another format, which our reader reads back to the same context.
+
+    Raises `EditError` for a format that there is not, and for a session in which nobody says anything.
+
+    >>> from inspector import open_bundled
+    >>> exported = export_session(open_bundled(), "claude-code")
+    >>> [loss.name for loss in exported.losses]
+    ['sidechains', 'records']
+    """
+    if format not in FORMATS:
+        raise EditError("export", format, f"no such format; there are {', '.join(FORMATS)}")
+    content, losses = FORMATS[format](session)
+    try:
+        again = read_session(content, "the export", format)
+    except EmptySession:
+        raise EditError("export", session.id, "nobody says anything on the path to the leaf") from None
+    return Exported(content, tell(losses + _compare(session, again)))
+
+
+def _compare(session: Session, again: Session) -> Counter[str]:
+    """What of the context came back otherwise, by the kind of block."""
+    losses = Counter[str]()
+    mine, theirs = _shown(session), _shown(again)
+    before, after = ([_key(role, block) for role, block, _ in shown] for shown in (mine, theirs))
+    if before != after:
+        for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+            if tag != "equal":
+                losses["added"] += max(d - c - (b - a), 0)
+                for at in range(a, b):
+                    _, block, summary = mine[at]
+                    other = theirs[c + at - a] if c + at - a < d else None
+                    same = other is not None and _key("", block) == _key("", other[1])
+                    losses["role" if same else "summary" if summary else block.kind] += 1
+    outputs = [[b for _, b, _ in shown if isinstance(b, ToolOutput)] for shown in (mine, theirs)]
+    for mine_, their in zip(*outputs, strict=False):
+        labels = ((getattr(each, name) for name in LABELS) for each in (mine_, their))
+        losses["labels"] += any(a is not None and a != b for a, b in zip(*labels, strict=True))
+    used = [[entry.usage for entry in path] for path in (session.path_since(None), again.path_since(None))]
+    usages = [[usage for usage in each if usage is not None] for each in used]
+    losses["usage"] += sum(usage not in usages[1] for usage in usages[0])
+    return losses
+
+
+def _shown(session: Session) -> list[tuple[str, Block, bool]]:
+    """Role and block of everything in the context, and whether it was written up."""
+    live = session.live
+    entries = [session.entries[i] for i in live.entries.tolist()]
+    out: list[tuple[str, Block, bool]] = []
+    for at, number, emptied in zip(
+        live.position.tolist(), live.block.tolist(), live.cleared.tolist(), strict=True
+    ):
+        entry = entries[at]
+        block = clear_output(entry.blocks[number]) if emptied else entry.blocks[number]
+        out.append((entry.role, block, entry.kind != "message" and is_summary(entry)))
+    return out
+
+
+def _key(role: str, block: Block) -> str:
+    """What the model gets of a block."""
+    told: dict[str, Any] = block.model_dump()
+    for name in LABELS if isinstance(block, ToolOutput) else ():
+        told.pop(name)
+    return f"{role} {dump_lossless(told)}"

@@ -1,0 +1,131 @@
+"""A session as lines in the manner of Claude Code's files: one row per message (CLAUDE §3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from ..blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput
+from ..compactjson import dump_lossless
+from ..session import Entry, Session, Usage
+from .trunk import Json, Line, take_line
+
+NEVER = "1970-01-01T00:00:00.000Z"
+
+
+def write(session: Session) -> tuple[bytes, Counter[str]]:
+    """The rows, and a count of what they do not hold."""
+    # The last that is spoken is a file's leaf: what was emptied after it could not be told.
+    ends = [session.entries[at].kind for at in session.path if session.entries[at].kind != "note"]
+    line = take_line(session, keep_micro=ends[-1:] != ["micro"])
+    losses = Counter(line.losses)
+    rows = list(_write_rows(line, losses))
+    common: Json = {"isSidechain": False, "sessionId": session.id, "cwd": session.cwd or ""}
+    out = [common | row for row in rows]
+    if session.title is not None and rows:
+        out.insert(0, {"type": "summary", "summary": session.title, "leafUuid": rows[-1]["uuid"]})
+    return "".join(f"{dump_lossless(row)}\n" for row in out).encode("ascii"), losses
+
+
+def _write_rows(line: Line, losses: Counter[str]) -> Iterator[Json]:
+    parent: str | None = None
+    for entry in line.entries:
+        rows = [_write_row(entry)]
+        if entry.kind == "compaction":
+            rows = _write_compaction(entry, parent, line.kept if entry.id == line.last else ())
+        elif entry.kind == "micro":
+            rows = [_write_micro(entry)]
+        losses["branch_summaries"] += entry.kind == "branch_summary"
+        for row in rows:
+            stamp = {} if entry.timestamp is None else {"timestamp": entry.timestamp}
+            yield {"parentUuid": parent, **stamp, **row}
+            parent = row["uuid"]
+
+
+def _write_row(entry: Entry) -> Json:
+    content = [write_block(block) for block in entry.blocks]
+    if entry.role != "assistant":
+        harness = entry.meta or entry.role not in ("user", "tool")
+        meta = {"isMeta": True} if harness else {}
+        return {"type": "user", "uuid": entry.id, **meta, "message": {"role": "user", "content": content}}
+    message: Json = {"id": f"msg_{entry.id}", "role": "assistant", "content": content}
+    told = {"model": entry.model, "stop_reason": entry.stop_reason, "usage": _write_usage(entry.usage)}
+    message |= {name: value for name, value in told.items() if value is not None}
+    failed = {} if entry.error is None else {"isApiErrorMessage": True, "error": entry.error}
+    return {"type": "assistant", "uuid": entry.id, **failed, "message": message}
+
+
+def _write_compaction(entry: Entry, parent: str | None, kept: tuple[str, ...]) -> list[Json]:
+    boundary, metadata = entry.boundary, dict[str, Any]()
+    if boundary is not None:
+        metadata = {
+            "trigger": boundary.trigger,
+            "preTokens": boundary.tokens_before,
+            "postTokens": boundary.tokens_after,
+        }
+        metadata = {name: value for name, value in metadata.items() if value is not None}
+    if kept:
+        metadata["preservedMessages"] = {"uuids": list(kept)}
+    told = {"subtype": "compact_boundary", "logicalParentUuid": parent, "compactMetadata": metadata}
+    rows: list[Json] = [{"type": "system", "uuid": entry.id, **told, "parentUuid": None}]
+    if entry.blocks:
+        content = [write_block(block) for block in entry.blocks]
+        message = {"role": "user", "content": content}
+        name = {"type": "user", "uuid": f"{entry.id}-summary"}
+        rows.append({**name, "isCompactSummary": True, "message": message})
+    return rows
+
+
+def _write_micro(entry: Entry) -> Json:
+    boundary = entry.boundary
+    metadata: Json = {}
+    if boundary is not None:
+        metadata = {"compactedToolIds": list(boundary.cleared), "tokensSaved": boundary.tokens_saved}
+    told = {"subtype": "microcompact_boundary", "microcompactMetadata": metadata}
+    return {"type": "system", "uuid": entry.id, **told}
+
+
+def write_block(block: Block) -> Any:
+    """One block of a message's content, as the Messages API has it."""
+    if isinstance(block, Text):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, Reasoning):
+        if block.encrypted is not None:
+            return {"type": "redacted_thinking", "data": block.encrypted}
+        sealed = {} if block.signature is None else {"signature": block.signature}
+        return {"type": "thinking", "thinking": block.text, **sealed}
+    if isinstance(block, ToolCall):
+        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+    if isinstance(block, ToolOutput):
+        failed = {"is_error": True} if block.is_error else {}
+        content = [write_block(part) for part in block.parts]
+        return {"type": "tool_result", "tool_use_id": block.call_id, "content": content, **failed}
+    if isinstance(block, Image | Document):
+        return _write_media(block)
+    return block.raw
+
+
+def _write_media(block: Image | Document) -> Json:
+    text = block.text if isinstance(block, Document) else ""
+    told: Json
+    if block.data is not None:
+        told = {"type": "base64", "data": block.data}
+    elif block.url is not None:
+        told = {"type": "url", "url": block.url}
+    else:
+        told = {"type": "text", "data": text}
+    source = told if block.media_type is None else {**told, "media_type": block.media_type}
+    title = block.title if isinstance(block, Document) else None
+    return {"type": block.kind, "source": source, **({} if title is None else {"title": title})}
+
+
+def _write_usage(usage: Usage | None) -> Json | None:
+    if usage is None:
+        return None
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_input_tokens": usage.cache_read,
+        "cache_creation_input_tokens": usage.cache_write,
+    }

@@ -1,0 +1,157 @@
+"""Messages as Flue and pi store them: what `readers/pi_ai.py` reads. Source: FLUE §1."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from ..blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from ..session import Cost, Entry, Usage
+from .trunk import Json, Line, split_runs
+
+ROLES = {"tool": "toolResult"}
+
+
+def write_messages(entry: Entry) -> list[Json]:
+    """The messages of an entry: its outputs are one each."""
+    return [_write_message(entry, run, first=not at) for at, run in enumerate(split_runs(entry))]
+
+
+def _write_message(entry: Entry, run: tuple[Block, ...], *, first: bool) -> Json:
+    if len(run) == 1 and isinstance(run[0], ToolOutput):
+        output = run[0]
+        message: Json = {"role": "toolResult", "toolCallId": output.call_id}
+        if output.name is not None:
+            message["toolName"] = output.name
+        content = [write_block(part) for part in output.parts]
+        return {**message, "content": content, "isError": output.is_error}
+    role = ROLES.get(entry.role, entry.role)
+    if len(run) == 1 and isinstance(run[0], Unknown) and run[0].type == role and isinstance(run[0].raw, dict):
+        # A message of a role that nobody knows has fields of its own in place of content.
+        return {"role": role, **run[0].raw}
+    told: Json = {"role": role, "content": [write_block(block) for block in run]}
+    named = {
+        "provider": entry.provider,
+        "model": entry.model,
+        "usage": write_usage(entry.usage) if first else None,
+        "stopReason": entry.stop_reason,
+        "errorMessage": entry.error,
+    }
+    return told | {name: value for name, value in named.items() if value is not None}
+
+
+def write_block(block: Block) -> Any:
+    """One block. What the format has no form for is written with all it holds, and read as unknown."""
+    if isinstance(block, Text):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, Reasoning):
+        sealed = block.encrypted if block.encrypted is not None else block.signature
+        told: Json = {"type": "thinking", "thinking": block.text}
+        told |= {} if sealed is None else {"thinkingSignature": sealed}
+        return told | ({"redacted": True} if block.encrypted is not None else {})
+    if isinstance(block, ToolCall):
+        return {"type": "toolCall", "id": block.id, "name": block.name, "arguments": block.input}
+    if isinstance(block, Image) and block.data is not None:
+        told = {"type": "image", "data": block.data}
+        return told if block.media_type is None else {**told, "mimeType": block.media_type}
+    if isinstance(block, Unknown):
+        return block.raw
+    fields = block.model_dump(exclude={"kind"}, exclude_none=True)
+    kind = "image" if isinstance(block, Image) else "document" if isinstance(block, Document) else block.kind
+    return {"type": kind, **fields}
+
+
+def write_usage(usage: Usage | None) -> Json | None:
+    """Usage with its cost, as far as they are known."""
+    if usage is None:
+        return None
+    told: Json = _amounts(usage)
+    if usage.total is not None:
+        told["totalTokens"] = usage.total
+    if usage.cost is not None:
+        told["cost"] = {**_amounts(usage.cost), "total": usage.cost.total}
+    return told
+
+
+def _amounts(of: Usage | Cost) -> Json:
+    return {"input": of.input, "output": of.output, "cacheRead": of.cache_read, "cacheWrite": of.cache_write}
+
+
+def write_compaction(entry: Entry, summary: str, first_kept: str | None) -> Json:
+    """The fields of a compaction entry (FLUE §9)."""
+    boundary = entry.boundary
+    told: Json = {"summary": summary}
+    if first_kept is not None:
+        told["firstKeptEntryId"] = first_kept
+    if boundary is not None:
+        told["tokensBefore"] = boundary.tokens_before
+        told["details"] = {
+            "readFiles": list(boundary.files_read),
+            "modifiedFiles": list(boundary.files_modified),
+        }
+    usage = write_usage(entry.usage)
+    return told if usage is None else {**told, "usage": usage}
+
+
+class Words:
+    """How a format shows what was written up: `shows` puts its words around a text, `bare` takes them off.
+
+    A text that begins with `marks` is shown as it is.
+    """
+
+    def __init__(self, before: str, after: str = "", *, marks: str | None = None) -> None:
+        self.before, self.after, self.marks = before, after, marks
+
+    def shows(self, text: str) -> str:
+        """A text as the model is shown it."""
+        return text if self.marks and text.startswith(self.marks) else f"{self.before}{text}{self.after}"
+
+    def bare(self, shown: str) -> str | None:
+        """The text that is shown so, None where no text is."""
+        if self.marks and shown.startswith(self.marks):
+            stripped = shown.removeprefix(self.before)
+            return stripped if self.shows(stripped) == shown else shown
+        long = len(shown) >= len(self.before) + len(self.after)
+        if not long or not (shown.startswith(self.before) and shown.endswith(self.after)):
+            return None
+        text = shown[len(self.before) : len(shown) - len(self.after)]
+        return text if self.shows(text) == shown else None
+
+
+def write_records(line: Line, summary: Words, branch: Words, losses: Counter[str]) -> Iterator[Json]:
+    """Every entry as records that follow each other; ids are the entries', or made of them."""
+    parent: str | None = None
+    made: dict[str, str] = {}
+    taken = {entry.id for entry in line.entries}
+    for entry in line.entries:
+        if entry.kind == "compaction":
+            kept = line.kept if entry.id == line.last else ()
+            first = next((made[name] for name in kept if name in made), None)
+            told = summary.bare(entry.text)
+            text = _told(entry) if told is None else told
+            records = [{"type": "compaction", **write_compaction(entry, text, first)}]
+        elif entry.kind == "branch_summary" and (told := _only(entry, branch)) is not None:
+            records = [{"type": "branch_summary", "fromId": parent or "", "summary": told}]
+        else:
+            losses["branch_summaries"] += entry.kind == "branch_summary"
+            losses["meta"] += entry.meta
+            records = [{"type": "message", "message": message} for message in write_messages(entry)]
+        for number, record in enumerate(records):
+            name = entry.id
+            while number and name in taken:
+                name += f".{number}"
+            taken.add(name)
+            made.setdefault(entry.id, name)
+            stamp = {} if entry.timestamp is None else {"timestamp": entry.timestamp}
+            yield {"id": name, "parentId": parent, **stamp, **record}
+            parent = name
+
+
+def _told(entry: Entry) -> str:
+    told = entry.boundary.summary if entry.boundary is not None else None
+    return entry.text if told is None else told
+
+
+def _only(entry: Entry, words: Words) -> str | None:
+    return words.bare(entry.text) if len(entry.blocks) == 1 and entry.blocks[0].kind == "text" else None

@@ -1,0 +1,205 @@
+"""A summary without a model: facts and words copied from the entries, under the headings of a checkpoint.
+
+In go a `SummaryJob` and its session, out comes a `Reply` that never counts more tokens than the job allows.
+Everything in it stands in the session or in the summary before; the same entries give the same bytes on
+every machine. What matters most stands first in line for the budget: files changed, the user's rules, open
+todos, the last errors and outcomes, decisions, then the rest as room allows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from types import MappingProxyType
+
+from .counter import Counter
+from .counters import find_counter
+from .earlier import Line, read_summary
+from .fitting import Item, Layout, Slot, fit
+from .gleaning import BETWEEN, FIRST, LAST, NAMED_BEFORE, gather_entries, glean
+from .ledger import Ledger
+from .printable import printable
+from .prompts import PROGRESS, SECTIONS, TURN_SECTIONS
+from .redact import Redactor
+from .session import Session
+from .summary import Reply, SummaryJob, job_entries
+
+TOKENS = 4_000
+"""Tokens of a summary whose job sets no lower limit; those that harnesses record have 1,000 to 4,200."""
+TITLE = "[Extracted: copied from the session, no model was asked]"
+
+_LISTS = (Slot("read", tag="read-files"), Slot("modified", tag="modified-files"))
+_HEADINGS = [f"## {name}" for name in SECTIONS]
+_UNDER = [f"### {name}" for name in PROGRESS]
+CHECKPOINT = Layout(
+    TITLE,
+    (
+        Slot("goal", _HEADINGS[0]),
+        Slot("constraints", _HEADINGS[1]),
+        Slot("progress", _HEADINGS[2]),
+        Slot("done", _UNDER[0]),
+        Slot("doing", _UNDER[1]),
+        Slot("blocked", _UNDER[2]),
+        Slot("decisions", _HEADINGS[3]),
+        Slot("next", _HEADINGS[4]),
+        Slot("context", _HEADINGS[5]),
+        *_LISTS,
+    ),
+)
+TURN = Layout(
+    TITLE,
+    (
+        Slot("goal", f"## {TURN_SECTIONS[0]}"),
+        Slot("constraints"),
+        Slot("done", f"## {TURN_SECTIONS[1]}"),
+        Slot("doing"),
+        Slot("blocked"),
+        Slot("context", f"## {TURN_SECTIONS[2]}"),
+        Slot("decisions"),
+        Slot("next"),
+        *_LISTS,
+    ),
+)
+SHARES = MappingProxyType(
+    {
+        "goal": 0.12,
+        "modified": 0.5,
+        "rule": 0.25,
+        "todo": 0.1,
+        "error": 0.15,
+        "outcome": 0.12,
+        "decision": 0.1,
+        "words": 0.1,
+        "asked": 0.08,
+        "before": 0.1,
+        "read": 0.1,
+        "command": 0.08,
+        "earlier": 0.3,
+    }
+)
+"""Of the budget, at most, before anything is given out twice; what is left goes to the same kinds in turn."""
+_EARLIER = (
+    ("goal", "goal"),
+    ("modified", "modified"),
+    ("rule", "constraints"),
+    ("todo", "next"),
+    ("outcome", "blocked"),
+    ("decision", "decisions"),
+    ("words", "doing"),
+    ("words", "done"),
+    ("read", "read"),
+    ("earlier", "context"),
+)
+_ALWAYS = frozenset({"constraints", "read", "modified"})
+
+
+@dataclass(frozen=True)
+class Extractive:
+    """The summariser that asks nobody: call it with a job and its session.
+
+    Tokens are counted by `counter` (a ledger counts by its own). `tokens` is the most that any summary may
+    have; a job's own limit goes before it where it is lower. `listed` are files that another list will name.
+
+    >>> from inspector import count_tokens, make_plan, open_bundled
+    >>> session = open_bundled()
+    >>> ledger = count_tokens(session)
+    >>> plan = make_plan(session, ledger, "flue")
+    >>> text = Extractive(ledger, tokens=500)(plan.jobs[0], session).text
+    >>> int(ledger.count_texts([text])[0]) <= 500, "## Next steps" in text
+    (True, True)
+    """
+
+    counter: str | Counter | Ledger = "o200k_base"
+    tokens: int = TOKENS
+    listed: frozenset[str] = frozenset()
+
+    by = "extractive"
+    deterministic = True
+
+    @cached_property
+    def _counter(self) -> Counter:
+        if isinstance(self.counter, Ledger):
+            return self.counter.counter
+        return find_counter(self.counter) if isinstance(self.counter, str) else self.counter
+
+    def without(self, files: frozenset[str]) -> Extractive:
+        """The same that leaves these files out of its lists, by their canonical paths."""
+        return replace(self, listed=files)
+
+    def __call__(self, job: SummaryJob, session: Session) -> Reply:
+        budget = self.tokens if job.max_tokens is None else min(job.max_tokens, self.tokens)
+        items = glean(gather_entries(session, job_entries(session, job), job.previous))
+        if job.previous:
+            items = _merge(items, read_summary(job.previous))
+        items = [
+            item for item in items if item.slot not in ("read", "modified") or item.text not in self.listed
+        ]
+        layout = TURN if job.kind == "turn_prefix" else CHECKPOINT
+        return Reply(text=fit(_redact(items), layout, max(budget, 0), self._counter, SHARES))
+
+
+def _merge(items: list[Item], told: list[Line]) -> list[Item]:
+    """The items with the lines of the summary before, each kind's after the first that are new.
+
+    A file changed since is no file only read; a command that ran again has its new outcome.
+    """
+    changed = {item.text for item in items if item.slot == "modified"}
+    changed |= {line.text for line in told if line.slot == "modified"}
+    items = [item for item in items if item.slot != "read" or item.text not in changed]
+    if any(line.slot == "goal" for line in told):
+        items = [item._replace(text=item.text.replace(FIRST, BETWEEN, 1)) for item in items]
+    old = _carry(items, told, changed)
+    kinds = dict.fromkeys(item.kind for item in items)
+    # What is only told by the summary before stands where the goal ends: it matters as much as what is new.
+    alone = [
+        item
+        for kind in dict.fromkeys(kind for kind, _ in _EARLIER)
+        if kind not in kinds
+        for item in old.pop(kind, ())
+    ]
+    out: list[Item] = []
+    for kind, group in groupby(items, key=lambda item: item.kind):
+        if kind != "goal":
+            out += alone
+            alone = []
+        out += [*group, *old.pop(kind, ())]
+    return out + alone
+
+
+def _carry(items: list[Item], told: list[Line], changed: set[str]) -> dict[str, list[Item]]:
+    """Lines of the summary before that still hold, as items by kind."""
+    again = {item.text.partition("`: ")[0] for item in items if item.kind == "outcome"}
+    known = {(item.slot, item.text) for item in items if not item.label}
+    kinds = {slot: kind for kind, slot in _EARLIER}
+    old: dict[str, list[Item]] = {}
+    for number, line in enumerate(told):
+        text = printable(line.text)
+        if line.slot == "goal":
+            text = text.replace(LAST, BETWEEN, 1)
+        stale = text.partition("`: ")[0] in again or (line.slot == "read" and text in changed)
+        # Files that the summary before names are found in it anew.
+        if stale or text == TITLE or (line.slot, text) in known or text.startswith(f"{NAMED_BEFORE}:"):
+            continue
+        known.add((line.slot, text))
+        # Rules and files stand in their own place, whatever else names them.
+        key = "" if line.slot in _ALWAYS else text
+        # What was said earlier stands before what was said since.
+        item = Item(kinds[line.slot], line.slot, text, number - len(told), key)
+        old.setdefault(item.kind, []).append(item)
+    return old
+
+
+def _redact(items: list[Item]) -> list[Item]:
+    """The items without secrets; what is only personal, such as the name in a path, stays."""
+    redactor = Redactor()
+    for item in items:
+        redactor.look(item.slot, item.text)
+    secret = [finding.name for finding in redactor.findings if finding.grade == "secret"]
+    if not secret:
+        return items
+    personal = frozenset(finding.name for finding in redactor.findings if finding.grade != "secret")
+    cleaner = Redactor(keep=personal)
+    for item in items:
+        cleaner.look(item.slot, item.text)
+    return [item._replace(text=cleaner.clean(item.text), key=cleaner.clean(item.key)) for item in items]

@@ -1,0 +1,50 @@
+"""Places in a call's text: where the strings of its arguments stand in the JSON that it is."""
+
+from __future__ import annotations
+
+from ..compactjson import stringify
+from .paths import LONGEST
+
+
+def fold(text: str) -> str:
+    """Text as a form: on one line, single spaces, at most 400 characters.
+
+    >>> fold("  go  test \\n ./... ")
+    'go test ./...'
+    """
+    return " ".join(text[: 4 * LONGEST].split())[:LONGEST].rstrip()
+
+
+def locate(text: str, key: str, value: str) -> int | None:
+    """Where a string's characters start in the call's text; under its own key when it stands there."""
+    quoted = stringify(value)
+    at = text.find(f'"{key}":{quoted}')
+    at = at + len(key) + 3 if at >= 0 else text.find(quoted)
+    return at + 1 if at >= 0 else None
+
+
+def place(value: str, at: int, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans of a string as places in a text that holds it escaped from `at` on. Linear in both."""
+    marks = sorted({mark for span in spans for mark in span})
+    where, last, reached = {}, 0, at
+    for mark in marks:
+        reached += len(stringify(value[last:mark])) - 2
+        where[mark], last = reached, mark
+    return [(where[start], where[end]) for start, end in spans]
+
+
+def unescape(text: str) -> str:
+    """A call's text with its JSON escapes undone at the same length, so that places stay what they are.
+
+    >>> unescape('Write{"content":"a\\\\nb"}')
+    'Write{"content":"a \\nb"}'
+    """
+    if "\\" not in text:
+        return text
+    text = text.replace("\\\\", "\x01\x01").replace("\\n", " \n").replace("\\t", " \t")
+    return text.replace("\\r", " \r").replace('\\"', ' "').replace("\x01\x01", "\\\\")
+
+
+def restore(text: str) -> str:
+    """A piece of `unescape`d text as the form of what its call was given."""
+    return fold(text.replace(' "', '"').replace("\\\\", "\\"))

@@ -1,0 +1,77 @@
+"""Open tasks in text: boxes, `TODO:`, what someone says is needed, and lists of next steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+Hit = tuple[int, int, str]
+
+_BOX = re.compile(r"(?:^|[\n\"→\t])[ \t]*(?:[-*+] |\d{1,3}\. )\[ \][ \t]+(\S[^\n]{2,400})")
+_MARKED = re.compile(r"\bTODO(?:\([\w@.-]{1,40}\))?:[ \t]+(\S[^\n]{2,400})")
+_NEED = re.compile(
+    r"(?:(?:^|(?<=[\n.!?:*-]))[ \t]*|(?<=\. ))((?:(?:Now|Next|First|Then|So|Also),? )?"
+    r"(?:I|we|We) (?:still |also |now )?need to\b"
+    r"|Need to\b|[Tt]he next (?:\w+ )?(?:task|step|thing|item) is\b)([^\n]{0,400})"
+)
+_HEADING = re.compile(
+    r"(?im)^[ \t]*(?:#{1,6} +|\d{1,2}\. +|\*\*)?((?:optional )?next(?: steps?)?"
+    r"|remaining(?: (?:work|tasks?|steps?))?"
+    r"|(?:pending|open|outstanding) (?:tasks?|todos?|items?|work)|to-?dos?|what(?:'s| is) left|still to do)\b"
+    r"[^\n]{0,60}$"
+)
+_ITEM = re.compile(r"[ \t]*(?:[-*+•] |\d{1,3}[.)] )[ \t]*(?!\[x\])(?:\[ \] )?(\S[^\n]{2,400})")
+_NOTHING = re.compile(r"(?i)(?:no(?:ne|thing)?\b|n/a\b|all (?:done|complete))")
+_END = re.compile(r"[.!?](?=\s|$)")
+_MOST = 40
+
+
+def find_tasks(text: str) -> Iterator[Hit]:
+    """What is needed or comes next, in someone's words."""
+    for match in _NEED.finditer(text) if "eed to" in text or "ext " in text else ():
+        stop = _END.search(match[2])
+        rest = match[2][: stop.end() if stop else None].rstrip()
+        if len(rest) > 8:
+            end = match.end(1) + len(rest.rstrip(":"))
+            yield match.start(1), end, " ".join(text[match.start(1) : end].split())
+        elif rest in (":", " :"):
+            yield from _items(text, match.end())
+    for match in _HEADING.finditer(text):
+        yield from _items(text, match.end())
+
+
+def _items(text: str, at: int) -> Iterator[Hit]:
+    """The items of the list that starts below; without one, the line below."""
+    listed = 0
+    for _ in range(_MOST):
+        at += 1
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        item = _ITEM.match(text, at, end)
+        line = text[at:end].strip()
+        if item:
+            listed += 1
+            if not _NOTHING.match(item[1]):
+                yield item.start(1), item.start(1) + len(item[1].rstrip()), " ".join(item[1].split())
+        elif line and not listed and line[:1] not in "#`<|{\x1f":
+            stop = _END.search(line)
+            task = line[: stop.end() if stop else None].rstrip(":")
+            if len(task) > 8 and not _NOTHING.match(task):
+                start = text.find(line, at)
+                yield start, start + len(task), " ".join(task.split())
+            return
+        elif (line and listed) or at >= len(text):
+            return
+        at = end
+
+
+def find_todos(text: str) -> Iterator[Hit]:
+    """Tasks still open: `- [ ] …` and `TODO: …`."""
+    for pattern, mark in ((_BOX, "[ ]"), (_MARKED, "TODO")):
+        for match in pattern.finditer(text) if mark in text else ():
+            task = match[1]
+            for end in ('",', '"}'):  # in a call's text its string ends there
+                task = task.partition(end)[0]
+            task = task.rstrip()
+            if len(task) > 2:
+                yield match.start(1), match.start(1) + len(task), " ".join(task.split())

@@ -1,0 +1,215 @@
+"""What is worth saying, chosen under a budget of tokens and laid out under headings.
+
+In go `Item`s, the most important first, and a counter; out comes a text that never counts more than the
+budget. Nothing here knows where an item came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .counter import Counter
+
+NOTHING = "- none"
+"""Stands under a heading that nothing was found for."""
+_REFILLS = 4
+
+
+class Item(NamedTuple):
+    """A line, or with a `label` a part of the line of that label.
+
+    `kind` is what it counts as when the budget is shared out, `slot` where it stands, `at` its place there.
+    It is left out when its `key` stands in what was chosen before it; "" is never left out.
+    """
+
+    kind: str
+    slot: str
+    text: str
+    at: int = 0
+    key: str = ""
+    label: str = ""
+
+
+class Slot(NamedTuple):
+    """Where items stand: under a heading of their own or the one before, or between the tags of a list."""
+
+    name: str
+    heading: str = ""
+    tag: str = ""
+
+    @property
+    def opening(self) -> str:
+        return f"<{self.tag}>" if self.tag else self.heading
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The slots in order. A large enough budget has every heading in it, tags stand only when filled."""
+
+    title: str
+    slots: tuple[Slot, ...]
+
+    def write(self, chosen: Iterable[Item], *, whole: bool = True) -> str:
+        """The text; `whole` is with the headings of what is empty. Nothing chosen and not whole is ""."""
+        by_slot: dict[str, list[Item]] = {}
+        for item in chosen:
+            by_slot.setdefault(item.slot, []).append(item)
+        if not by_slot and not whole:
+            return ""
+        lines = [self.title]
+        for number, slot in enumerate(self.slots):
+            mine = sorted(by_slot.get(slot.name, ()), key=lambda item: item.at)
+            if slot.tag:
+                # Set off by a blank line, as the published systems do (FLUE §8).
+                lines += ["", slot.opening, *(item.text for item in mine), f"</{slot.tag}>"] if mine else []
+                continue
+            below = self._below(number)
+            filled = [name for name in below if name in by_slot]
+            if slot.heading.startswith("## ") and (whole or filled):
+                lines.append(slot.heading)
+                if not filled:
+                    lines.append(NOTHING)
+            elif slot.heading and mine:
+                lines.append(slot.heading)
+            lines += _lines(mine)
+        return "\n".join(lines)
+
+    def _below(self, number: int) -> list[str]:
+        """The slots of a section: this one and those until the next."""
+        names = [self.slots[number].name]
+        for slot in self.slots[number + 1 :]:
+            if slot.tag or slot.heading.startswith("## "):
+                break
+            names.append(slot.name)
+        return names
+
+
+def _lines(items: Sequence[Item]) -> list[str]:
+    """A line each, and one for all items of a label."""
+    lines: dict[str, str] = {}
+    for number, item in enumerate(items):
+        if not item.label:
+            lines[str(number)] = f"- {item.text}"
+        elif item.label in lines:
+            lines[item.label] += f", {item.text}"
+        else:
+            lines[item.label] = f"- {item.label}: {item.text}"
+    return list(lines.values())
+
+
+def fit(
+    items: Sequence[Item], layout: Layout, budget: int, counter: Counter, shares: Mapping[str, float]
+) -> str:
+    """The text of as many items as go into `budget` tokens, counted as a whole by `counter`.
+
+    Items are taken in their order, those of a kind up to its share of the budget (default: all of it); what
+    is left then goes to the rest in the same order. Empty when not even one item fits.
+    """
+
+    def count(chosen: Iterable[int]) -> int:
+        return _count(counter, layout.write([items[at] for at in sorted(chosen)], whole=whole))
+
+    whole = _count(counter, layout.write((), whole=True)) * 4 <= budget
+    opening = _count_each(counter, [f"{slot.opening}\n" for slot in layout.slots])
+    # A tag is closed again; a main heading is there already when the text is whole.
+    entry = {
+        slot.name: 0
+        if not slot.opening or (whole and slot.heading.startswith("## "))
+        else cost * (2 if slot.tag else 1) + 1
+        for slot, cost in zip(layout.slots, opening, strict=True)
+    }
+    costs = _count_each(counter, [_said(item) for item in items])
+    choice = _Choice(items, costs, entry)
+    room = budget - _count(counter, layout.write((), whole=whole) or layout.title)
+    for limited in (True, False):
+        used: dict[str, int] = {}
+        for at, item in enumerate(items):
+            limit = int(shares.get(item.kind, 1.0) * budget) if limited else budget
+            price = choice.price(at)
+            if choice.has(at) or price > room or used.get(item.kind, 0) + price > limit:
+                continue
+            if not choice.is_said(at):
+                choice.take(at)
+                room -= price
+                used[item.kind] = used.get(item.kind, 0) + price
+    # Lines are counted apart, and the whole is what counts: drop what is too much, then try to fill the rest.
+    while (total := count(choice.taken)) > budget and choice.taken:
+        over = total - budget
+        while over > 0 and choice.taken:
+            over -= max(costs[choice.drop()], 1)
+    if total > budget:
+        return ""
+    for _ in range(_REFILLS):
+        room, more = budget - total, list[int]()
+        for at in range(len(items)):
+            if not choice.has(at) and choice.price(at) <= room and not choice.is_said(at):
+                more.append(at)
+                room -= choice.price(at)
+        if not more or (fuller := count([*choice.taken, *more])) > budget:
+            break
+        for at in more:
+            choice.take(at)
+        total = fuller
+    return layout.write([items[at] for at in sorted(choice.taken)], whole=whole)
+
+
+class _Choice:
+    """What was taken, in the order it was, and what that says."""
+
+    def __init__(self, items: Sequence[Item], costs: Sequence[int], entry: Mapping[str, int]) -> None:
+        self.items, self.costs, self.entry = items, costs, entry
+        self.taken: list[int] = []
+        self._have: set[int] = set()
+        self._open: set[str] = set()
+        self._said = "\n"
+
+    def price(self, at: int) -> int:
+        item = self.items[at]
+        opened = item.slot in self._open or not self.entry.get(item.slot, 0)
+        return self.costs[at] + (0 if opened else self.entry[item.slot])
+
+    def is_said(self, at: int) -> bool:
+        key = self.items[at].key
+        place = self._said.find(key) if key else -1
+        while place >= 0:
+            end = place + len(key)
+            # Inside a longer word it is another one.
+            inside = _in_word(key[0]) and _in_word(self._said[place - 1 : place])
+            if not inside and not (_in_word(key[-1]) and _in_word(self._said[end : end + 1])):
+                return True
+            place = self._said.find(key, place + 1)
+        return False
+
+    def has(self, at: int) -> bool:
+        return at in self._have
+
+    def drop(self) -> int:
+        """Take back what was taken last."""
+        at = self.taken.pop()
+        self._have.remove(at)
+        return at
+
+    def take(self, at: int) -> None:
+        self.taken.append(at)
+        self._have.add(at)
+        self._open.add(self.items[at].slot)
+        self._said += self.items[at].text + "\n"
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _said(item: Item) -> str:
+    return f", {item.text}" if item.label else f"- {item.text}\n"
+
+
+def _count(counter: Counter, text: str) -> int:
+    return int(counter.count([text])[0])
+
+
+def _count_each(counter: Counter, texts: Sequence[str]) -> list[int]:
+    found: list[int] = counter.count(texts).tolist() if texts else []
+    return found

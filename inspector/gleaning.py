@@ -1,0 +1,297 @@
+"""What entries say that must not be forgotten, as items: the most important first.
+
+In go entries of a session, out come `Item`s: files changed, the user's rules, open todos, the last errors and
+outcomes of commands, decisions, first and last words, and then whatever else is a fact. Everything is copied;
+nothing is concluded, and nothing is taken from the model's reasoning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from .blocks import Block, Text, ToolCall, build
+from .facts import BY, OPERATIONS, Fact, Facts, find_facts
+from .facts.failures import tidy_error
+from .facts.shell import output_of
+from .facts.tables import bare_name, is_shell
+from .fitting import Item
+from .printable import printable
+from .quotes import WORDS, clip, find_answers, find_requests, find_sentence, last_line, quote
+from .session import Entry, Session
+
+NEWEST = 12
+"""So many of the last errors, outcomes and decisions go before everything else of their kinds."""
+MANY = 100
+"""Facts of one of the lesser kinds that are considered at all, those that people and models name first."""
+
+FIRST, LAST, BETWEEN = "Asked first:", "Asked last:", "Asked then:"
+"""What stands before a user's words."""
+NAMED_BEFORE = "Files named before"
+
+_CHANGES = frozenset(map(OPERATIONS.index, ("created", "edited", "deleted")))
+_TODO_TOOL = re.compile(r"todo|plan|task")
+_LESSER = ("id", "url", "number", "symbol")
+_LABELS = {"id": "Ids", "url": "Addresses", "number": "Values", "symbol": "Names", "file": "Files named"}
+
+
+Place = tuple[int, int]
+"""An entry and a block of it."""
+
+
+def gather_entries(session: Session, entries: Sequence[Entry], previous: str | None = None) -> Session:
+    """The entries as a session of their own, in one line, without the model's reasoning.
+
+    The summary before, if any, stands first, as the compaction it was.
+    """
+    if previous:
+        told = build(Entry, id="", kind="compaction", blocks=(Text(text=previous),))
+        entries = [told, *entries]
+    chained = tuple(
+        build(
+            Entry,
+            **entry.__dict__
+            | {
+                "id": str(number),
+                "parent": str(number - 1) if number else None,
+                "aliases": (),
+                "sidechain": None,
+                "blocks": tuple(block for block in entry.blocks if block.kind != "reasoning"),
+            },
+        )
+        for number, entry in enumerate(entries)
+    )
+    fields = {name: getattr(session, name) for name in Session.model_fields}
+    fields |= {"entries": chained, "leaf": chained[-1].id if chained else None, "extra": {}}
+    return Session.model_construct(**fields)
+
+
+def glean(session: Session) -> list[Item]:
+    """Items of a session that `gather_entries` made."""
+    return list(_Gleaner(session).items())
+
+
+class _Gleaner:
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.facts = find_facts(session)
+        self.first, self.last = _places(self.facts)
+        self.requests = find_requests(session)
+        self.answers = find_answers(session)
+        self.changed, self.tried = self._changes()
+
+    def items(self) -> Iterator[Item]:
+        runs = list(self._runs())
+        yield from self._goal()
+        yield from self._files("modified", self.changed)
+        rules = self._latest("constraint")
+        mine = [fact for fact in rules if self._by_user(fact)]
+        # A rule stands in its own section even where a quoted request holds it too.
+        for item in self._lines("rule", "constraints", mine):
+            yield item._replace(key="")
+        tasks, off, others = self._todos()
+        yield from self._lines("todo", "next", tasks, "[ ] ")
+        errors = self._latest("error")
+        telling = [fact for fact in errors if _is_telling(fact)]
+        yield from self._lines("error", "context", telling[:NEWEST], "Error: ")
+        yield from self._lines("error", "context", self.tried, "Not changed, every call failed: ")
+        yield from runs[:NEWEST]
+        decisions = sorted(self._latest("decision"), key=lambda fact: not self._by_user(fact))
+        yield from self._lines("decision", "decisions", decisions[:NEWEST])
+        yield from self._last_words()
+        yield from self._named_before()
+        yield from self._asked()
+        yield from self._lines("error", "context", telling[NEWEST:], "Error: ")
+        read = [fact for fact in self._latest("file") if "read" in fact.operations]
+        changed = {fact.number for fact in self.changed}
+        yield from self._files("read", [fact for fact in read if fact.number not in changed])
+        yield from runs[NEWEST:]
+        yield from self._lines("decision", "decisions", decisions[NEWEST:])
+        yield from self._lines("rule", "constraints", [fact for fact in rules if not self._by_user(fact)])
+        yield from self._lines("todo", "next", others, after=True)
+        yield from self._lines("todo", "done", off, "Off the list of tasks: ")
+        commands = [fact for fact in self._latest("command") if "ran" in fact.operations]
+        commands.sort(key=lambda fact: output_of(fact.form) != "report")
+        yield from self._lines("command", "context", commands[:MANY], "Ran: ")
+        for kind in _LESSER:
+            yield from self._packed(kind)
+        yield from self._lines(
+            "error", "context", [fact for fact in errors if not _is_telling(fact)], "Error: "
+        )
+        yield from self._packed("file")
+
+    def _goal(self) -> Iterator[Item]:
+        """The first thing asked and the last, quoted."""
+        if self.requests:
+            at, text = self.requests[0]
+            yield Item("goal", "goal", f"{FIRST} {quote(text, WORDS)}", at)
+        if len(self.requests) > 1:
+            at, text = self.requests[-1]
+            yield Item("goal", "goal", f"{LAST} {quote(text, WORDS)}", at)
+
+    def _asked(self) -> Iterator[Item]:
+        """What was asked between, the latest first."""
+        for at, text in reversed(self.requests[1:-1]):
+            words = quote(text, WORDS // 3)
+            yield Item("asked", "goal", f"{BETWEEN} {words}", at, words)
+
+    def _last_words(self) -> Iterator[Item]:
+        """The model's last words, and what it said last in each turn before."""
+        if not self.answers:
+            return
+        at, text = self.answers[-1]
+        yield Item("words", "doing", clip(text, WORDS // 2), at)
+        bounds = [at for at, _ in self.requests]
+        closing: dict[int, tuple[int, str]] = {}
+        for at, text in self.answers[:-1]:
+            closing[int(np.searchsorted(bounds, at))] = at, text
+        for at, text in reversed(closing.values()):
+            if said := find_sentence(text):
+                yield Item("words", "done", said, at, said)
+
+    def _files(self, slot: str, facts: Iterable[Fact]) -> Iterator[Item]:
+        for fact in facts:
+            if "\n" not in fact.form and not fact.form.startswith("<"):
+                yield Item(slot, slot, printable(fact.form), self.first[fact.number])
+
+    def _named_before(self) -> Iterator[Item]:
+        """Files that the summary before names, whichever harness wrote it."""
+        for number, fact in enumerate(self.facts.summaries.by_kind("file")):
+            form = printable(" ".join(fact.form.split()))
+            if "/" in form:
+                yield Item("before", "context", form, _AFTER - MANY + number, form, NAMED_BEFORE)
+
+    def _changes(self) -> tuple[list[Fact], list[Fact]]:
+        """Files that were changed, and those that every call to change them left as they were."""
+        failed = _failed_calls(self.session)
+        changed: list[Fact] = []
+        tried: list[Fact] = []
+        facts = self.facts
+        for fact in self._latest("file"):
+            start, end = facts.offset[fact.number : fact.number + 2].tolist()
+            calls = [at for at in range(start, end) if facts.operation[at] in _CHANGES]
+            if calls:
+                bad = all((int(facts.entry[at]), int(facts.block[at])) in failed for at in calls)
+                (tried if bad else changed).append(fact)
+        return changed, tried
+
+    def _lines(
+        self, kind: str, slot: str, facts: Iterable[Fact], lead: str = "", *, after: bool = False
+    ) -> Iterator[Item]:
+        for fact in facts:
+            form = printable(" ".join(fact.form.split()))
+            yield Item(kind, slot, lead + form, self.first[fact.number] + after * _AFTER, form)
+
+    def _packed(self, kind: str) -> Iterator[Item]:
+        """What people and models name first, and of that what is said most often."""
+
+        def rank(fact: Fact) -> tuple[bool, int, int]:
+            start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
+            named = bool((self.facts.by[start:end] != BY.index("tool")).any())
+            return not named, -len(fact), -self.last[fact.number]
+
+        facts = sorted(self.facts.by_kind(kind), key=rank)
+        for number, fact in enumerate(facts[:MANY]):
+            form = printable(" ".join(fact.form.split()))
+            yield Item(kind, "context", form, _AFTER + number, form, _LABELS[kind])
+
+    def _latest(self, kind: str) -> list[Fact]:
+        return sorted(self.facts.by_kind(kind), key=lambda fact: -self.last[fact.number])
+
+    def _by_user(self, fact: Fact) -> bool:
+        start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
+        return bool((self.facts.by[start:end] == BY.index("user")).any())
+
+    def _todos(self) -> tuple[list[Fact], list[Fact], list[Fact]]:
+        """Tasks open in the last list that a tool was given; those that only earlier lists held; others.
+
+        Where no tool keeps a list, those are open that were told since the user spoke last.
+        """
+        entries = self.session.entries
+        lists = [at for at, entry in enumerate(entries) if any(map(_keeps_tasks, entry.blocks))]
+        since = lists[-1] if lists else self.requests[-1][0] >> 32 if self.requests else 0
+        sorted_out: tuple[list[Fact], list[Fact], list[Fact]] = [], [], []
+        for fact in self._latest("todo"):
+            at = int(self.facts.offset[fact.number + 1]) - 1
+            entry, block = int(self.facts.entry[at]), int(self.facts.block[at])
+            listed = _keeps_tasks(entries[entry].blocks[block])
+            sorted_out[0 if entry >= since else 1 if listed else 2].append(fact)
+        return sorted_out
+
+    def _runs(self) -> Iterator[Item]:
+        """How each command ended the last time it ran, the latest first; what only shows is left out."""
+        codes, errors = self._reports()
+        calls: dict[str, tuple[int, str]] = {}
+        ends: dict[str, tuple[int, Item]] = {}
+        for at, entry in enumerate(self.session.entries):
+            for number, block in enumerate(entry.blocks):
+                if block.kind == "tool_call" and (command := _command_of(block)):
+                    calls[block.id] = at, command
+                elif block.kind == "tool_output" and block.call_id in calls:
+                    asked, command = calls.pop(block.call_id)
+                    place, end = (at, number), last_line(block.text)
+                    bad = block.is_error or place in codes or tidy_error(end) in errors.get(place, ())
+                    why = errors[place][0] if place in errors else end
+                    said = f"failed: {why}" if bad else end or "no output"
+                    text = f"`{clip(command, WORDS // 3)}`: {printable(said, WORDS // 3)}"
+                    ends[command] = at, Item("outcome", "blocked" if bad else "done", text, asked)
+        for _, item in sorted(ends.values(), key=lambda end: -end[0]):
+            yield item
+
+    def _reports(self) -> tuple[set[Place], dict[Place, list[str]]]:
+        """Outputs that tell an exit code other than zero, and the errors in each output."""
+        facts, codes, errors = self.facts, set[Place](), dict[Place, list[str]]()
+        for fact in facts.by_kind("error"):
+            start, end = facts.offset[fact.number : fact.number + 2].tolist()
+            for place in zip(facts.entry[start:end].tolist(), facts.block[start:end].tolist(), strict=True):
+                if fact.form.startswith("exit code"):
+                    codes.add(place)
+                else:
+                    errors.setdefault(place, []).append(fact.form)
+        return codes, errors
+
+
+_AFTER = 1 << 40
+"""What is packed stands after the lines of its section."""
+
+
+def _keeps_tasks(block: Block) -> bool:
+    return block.kind == "tool_call" and bool(_TODO_TOOL.search(bare_name(block.name)))
+
+
+def _is_telling(error: Fact) -> bool:
+    """Whether an error says more than that there was one: no "FAIL", no "exit code 1"."""
+    return len(error.form) > 9 and not error.form.startswith("exit code")
+
+
+def _places(facts: Facts) -> tuple[list[int], list[int]]:
+    """Where each fact is first and last said, as a number that grows along the path."""
+    where = facts.entry.astype(np.int64) << 32 | facts.start
+    if not len(where):
+        return [], []
+    return where[facts.offset[:-1]].tolist(), where[facts.offset[1:] - 1].tolist()
+
+
+def _failed_calls(session: Session) -> set[Place]:
+    """Calls whose output is an error; those of a shell may have done something before they failed."""
+    calls: dict[str, Place] = {}
+    failed: set[Place] = set()
+    for at, entry in enumerate(session.entries):
+        for number, block in enumerate(entry.blocks):
+            if block.kind == "tool_call" and not is_shell(block.name):
+                calls[block.id] = at, number
+            elif block.kind == "tool_output" and block.is_error and block.call_id in calls:
+                failed.add(calls[block.call_id])
+    return failed
+
+
+def _command_of(call: ToolCall) -> str:
+    """The command a shell is given, on one line; empty for other tools, and where it only shows or lists."""
+    if not is_shell(call.name) or not isinstance(call.input, dict):
+        return ""
+    command = call.input.get("command") or call.input.get("cmd")
+    if not isinstance(command, str) or output_of(command[:4000]) != "report":
+        return ""
+    return " ".join(command[: 4 * WORDS].split())

@@ -1,0 +1,151 @@
+"""A plan -> the request that has the provider compact what stands before the cut, and what its answer is.
+
+For models that bind thinking to its prefix: an edit by the client breaks that, the provider's own edits do
+not (CLAUDE §8). A policy that compacts at the wire is asked for as its `context_management` (§5.1), any other
+as a compaction on demand (§5.2). Nothing is sent from here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .assembly import live_context
+from .editing import COMPACT, context_management, list_betas
+from .errors import AnswerRefused, PolicyError, RequestRefused
+from .plan import Plan
+from .prompts import write_prompt
+from .sending import LONGEST, Asking, Cleaner, Json, digest_body
+from .session import Usage
+from .summary import Reply, SummaryJob
+from .wire import CHECKS, check_request, render_request
+from .wire.messages import find_prefill
+
+ON_DEMAND = "compact-2026-09-04"
+"""The beta header of a compaction on demand; every later request that holds its block needs it too (§5.2)."""
+MOST_INSTRUCTIONS = 16_384
+"""Characters that instructions for it may have (§5.2)."""
+_THINKING = frozenset({"thinking", "redacted_thinking"})
+
+
+class ProviderSide(NamedTuple):
+    """A request for a compaction, the beta headers it needs, and what was left out of it."""
+
+    body: Json
+    betas: tuple[str, ...]
+    limit: int
+    notes: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        return digest_body(self.body)
+
+
+class Compacted(NamedTuple):
+    """What the provider wrote. `block` goes first into `messages`, byte for byte, with `betas` each time."""
+
+    reply: Reply
+    block: Json
+    betas: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def ask_provider(plan: Plan, asking: Asking, cleaner: Cleaner) -> ProviderSide:
+    """The request for what stands before the plan's cut, or by edits at the wire for everything; no secrets.
+
+    Where something was taken out, or another model is asked, thinking is left out too: it is bound to the
+    words before it, and to its model. Raises `PolicyError` for a plan without a cut, `RequestRefused` for a
+    context that the provider would not take.
+    """
+    session = plan.session
+    limit = max((job.max_tokens or 0 for job in plan.jobs), default=0) or LONGEST
+    management, betas = _find_edits(plan, asking)
+    if management is None:
+        if not plan.place:
+            raise PolicyError(plan.policy.name, "there is no cut, so there is nothing to be compacted")
+        session = session.at(session.entries[session.live.entries.tolist()[plan.place - 1]].id)
+    context = live_context(session, plan.ledger)
+    body = render_request(context, model=asking.model, max_tokens=limit).request
+    told = _write_instructions(plan, asking)
+    if management is not None:
+        edits = [edit | _pause(edit, told) for edit in management["edits"]]
+        body["context_management"] = {"edits": edits}
+    else:
+        betas = (ON_DEMAND,)
+        body["compaction"] = {"type": "summarize", "instructions": told}
+    cleaned, notes = _clean(body, session.model, asking, cleaner)
+    return ProviderSide(cleaned, betas, limit, notes)
+
+
+def ask_edits(plan: Plan, asking: Asking, cleaner: Cleaner) -> tuple[Json, tuple[str, ...]]:
+    """The request whose tokens are counted with the policy's edits at the wire, and its beta headers.
+
+    Raises `PolicyError` for a policy without such edits, `RequestRefused` for a context that is no request.
+    """
+    management = context_management(plan.policy, asking.model)
+    if management is None:
+        raise PolicyError(plan.policy.name, "it edits nothing at the wire")
+    body = render_request(live_context(plan.session, plan.ledger), model=asking.model).request
+    body["context_management"] = management
+    return _clean(body, plan.session.model, asking, cleaner)[0], tuple(list_betas(management))
+
+
+def _clean(body: Json, model: str | None, asking: Asking, cleaner: Cleaner) -> tuple[Json, tuple[str, ...]]:
+    cleaned, notes = cleaner.clean_body(body), []
+    parts = ("system", "tools", "messages")
+    if any(cleaned.get(part) != body.get(part) for part in parts):
+        notes.append("Secrets were taken out, so reasoning that is bound to them was left out too.")
+    elif model != asking.model:
+        notes.append("Another model is asked than the session's, so reasoning was left out.")
+    if notes:
+        cleaned = {**cleaned, "messages": _drop_thinking(cleaned["messages"])}
+    checks = [check for check in CHECKS if check is not find_prefill]
+    if faults := check_request(cleaned, checks=checks):
+        reason = f"The provider would not take this request: {faults[0].sentence.rstrip('.')}."
+        raise RequestRefused("invalid", reason)
+    return cleaned, tuple(notes)
+
+
+def _find_edits(plan: Plan, asking: Asking) -> tuple[Json | None, tuple[str, ...]]:
+    """The policy's edits, if one of them compacts: the others only hide, and write nothing."""
+    management = context_management(plan.policy, asking.model)
+    if management is None or all(edit["type"] != COMPACT for edit in management["edits"]):
+        return None, ()
+    return management, tuple(list_betas(management))
+
+
+def _pause(edit: Json, told: str) -> Json:
+    """A compaction stops when it is done: no reply of the model is wanted after it."""
+    return {"pause_after_compaction": True, "instructions": told} if edit["type"] == COMPACT else {}
+
+
+def _write_instructions(plan: Plan, asking: Asking) -> str:
+    """The same instruction as for a summariser: it takes the place of the provider's own (§5)."""
+    job = SummaryJob(kind="initial", entries=(), max_tokens=None)
+    prompt = write_prompt(
+        job, plan.session, focus=asking.focus, additions=asking.additions, name=asking.prompt
+    )
+    return prompt.parts[1][:MOST_INSTRUCTIONS]
+
+
+def _drop_thinking(messages: list[Json]) -> list[Json]:
+    kept = [
+        {**message, "content": [block for block in message["content"] if block.get("type") not in _THINKING]}
+        for message in messages
+    ]
+    return [message for message in kept if message["content"]]
+
+
+def read_compacted(side: ProviderSide, blocks: list[Json], stop_reason: str, usage: Usage) -> Compacted:
+    """The compaction in an answer. Raises `AnswerRefused` when there is none, or it failed."""
+    block: Json | None = next((block for block in blocks if block.get("type") == "compaction"), None)
+    if block is None:
+        reason = f"The provider did not compact; it stopped with {_word(stop_reason)}."
+        raise AnswerRefused("empty", reason, usage)
+    content: Any = block.get("content")
+    if not isinstance(content, str) or not content.strip():
+        raise AnswerRefused("empty", "The provider's compaction failed: it holds no summary.", usage)
+    return Compacted(Reply(text=content, usage=usage), block, side.betas, side.notes)
+
+
+def _word(stop_reason: str) -> str:
+    return stop_reason if stop_reason.replace("_", "").isalpha() else "no reason"

@@ -1,0 +1,68 @@
+"""What users and the model say, cut to what a summary has room for.
+
+Places are numbers that grow along the path: the entry's position times 2^32, as `gleaning` numbers facts.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .printable import printable
+from .session import Session
+
+WORDS = 600
+"""Characters of the first and the last request; the model's last words have half of it, others a third."""
+
+_REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|$)", re.DOTALL)
+_COMMAND = re.compile(r"^\s*<(?:command-|local-command|bash-(?:input|stdout|stderr))")
+_INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]]*\]$")
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+")
+_TELLING = 25  # characters; "Done." and "Good point." tell nothing
+
+
+def find_requests(session: Session) -> list[tuple[int, str]]:
+    """(place, words) of what the user says, without what the harness puts among it."""
+    found = []
+    for at, entry in enumerate(session.entries):
+        if entry.opens_turn:
+            text = _REMINDER.sub(" ", entry.text).strip()
+            if text and not _COMMAND.match(text) and not _INTERRUPTED.match(text):
+                found.append((at << 32, text))
+    return found
+
+
+def find_answers(session: Session) -> list[tuple[int, str]]:
+    """(place, words) of what the model says, without its reasoning."""
+    entries = enumerate(session.entries)
+    return [(at << 32, e.text.strip()) for at, e in entries if e.role == "assistant" and e.text.strip()]
+
+
+def find_sentence(text: str) -> str:
+    """The first sentence that is long enough to say something; empty without one.
+
+    >>> find_sentence("Done. The boards show the right hour again.")
+    'The boards show the right hour again.'
+    """
+    for line in text[: 4 * WORDS].split("\n"):
+        for sentence in _SENTENCE.split(line.strip(" #>*-")):
+            if len(sentence) >= _TELLING:
+                return clip(sentence, WORDS // 3)
+    return ""
+
+
+def last_line(text: str) -> str:
+    """The last line that says anything."""
+    lines = (line.strip() for line in reversed(text[-4 * WORDS :].split("\n")))
+    return next((" ".join(line.split()) for line in lines if line), "")
+
+
+def clip(text: str, limit: int) -> str:
+    """The text on one line, at most `limit` characters of it, safe to show."""
+    line = " ".join(text[: 4 * limit].split())
+    whole = len(line) <= limit and len(text) <= 4 * limit
+    return printable(line if whole else line[: limit - 1] + "…")
+
+
+def quote(text: str, limit: int) -> str:
+    """The same in quotation marks."""
+    return f'"{clip(text, limit)}"'

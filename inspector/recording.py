@@ -1,0 +1,222 @@
+"""A plan as the session keeps it: a compaction entry, and after it whatever no entry holds in that form.
+
+`append_to_manifest` keeps entries whole, as the published formats do. Where a plan leaves a part of an entry,
+rewrites one, puts words between them or moves them, the entries from there on stand again after the
+compaction, as the plan leaves them. So the model sees exactly what `build_context` promised, and everything
+that was there before stays in the tree.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from .assembly import append_checkpoint, build_context, carried_files
+from .blocks import BlockRef
+from .context import Context, Piece
+from .ledger import clear_output
+from .manifest_view import core_plan
+from .plan import Plan
+from .session import Boundary, Entry, Session
+from .summary import Checkpoint
+from .table import VERBATIM
+
+Group = tuple[Piece, ...]
+"""The pieces of one message."""
+NEW = ("summarised", "dropped")
+"""What is said of a piece that no entry holds: a new summary, or a notice of what was left out."""
+
+
+def is_durable(plan: Plan) -> bool:
+    """Whether a plan changes what is stored, and not only what a request shows of it.
+
+    Halves of calls that no request may carry are left out of any plan; that alone is no compaction.
+    """
+    core = core_plan(plan)
+    changed = (core.outcome.rule >= 0) & (core.fate != VERBATIM)
+    return core.summarises or core.notice is not None or bool(changed.any())
+
+
+def record_plan(
+    plan: Plan, checkpoint: Checkpoint | None, entry_id: str, told: dict[str, Any] | None = None
+) -> Session:
+    """The session with the plan done: a new compaction entry, which is on the path to the leaf.
+
+    `told` goes into the entry's boundary as it is. Entries that stand again are named after the compaction,
+    say of whom they are a copy, and report no usage: nobody pays for them twice. Raises `EditError` for a
+    failed summary and for a name that is taken.
+    """
+    core, context = core_plan(plan), promise_context(plan, checkpoint)
+    if core.summarises and core.place is not None and checkpoint is not None:
+        whole = append_checkpoint(core, checkpoint, entry_id)
+        if _said(context) == _shown(whole):
+            return _tell(whole, entry_id, core, told)
+    return _tell(_record_pieces(core, context, checkpoint, entry_id), entry_id, core, told)
+
+
+def promise_context(plan: Plan, checkpoint: Checkpoint | None) -> Context:
+    """The context that `record_plan` records: what is stored of the one the plan leaves.
+
+    An output that an earlier compaction emptied stays as that left it: it empties the same call wherever that
+    stands on the path.
+    """
+    core = core_plan(plan)
+    session, live = core.session, core.session.live
+    context = build_context(session, core, checkpoint)
+    rows = np.flatnonzero(live.cleared).tolist()
+    names = [session.entries[i].id for i in live.entries.tolist()]
+    emptied = {BlockRef(names[live.position[row]], int(live.block[row])): row for row in rows}
+    if not emptied:
+        return context
+
+    def settle(piece: Piece) -> Piece:
+        row = emptied.get(piece.origin[0]) if len(piece.origin) == 1 and piece.fate not in NEW else None
+        if row is None:
+            return piece
+        return replace(piece, block=clear_output(piece.block), tokens=int(core.table.tokens[row]))
+
+    return replace(context, pieces=tuple(map(settle, context.pieces)))
+
+
+def hash_policy(plan: Plan) -> str:
+    """SHA-256 of the policy as it is configured, in hexadecimal."""
+    return _hash(plan.policy.model_dump(mode="json"))
+
+
+def hash_plan(plan: Plan) -> str:
+    """SHA-256 of what the plan is made of and of every fate it decides, in hexadecimal."""
+    columns = [plan.fate.tolist(), plan.outcome.tokens.tolist()]
+    return _hash([plan.spec_json, plan.session.leaf, plan.ledger.counter.name, plan.place, columns])
+
+
+def _hash(value: Any) -> str:
+    return sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def _tell(session: Session, entry_id: str, core: Plan, told: dict[str, Any] | None) -> Session:
+    """The session with what is told of the compaction in its boundary."""
+    at = session.index[entry_id]
+    entry = session.entries[at]
+    boundary = entry.boundary
+    assert boundary is not None
+    boundary = boundary.model_copy(
+        update={"trigger": core.reason, "extra": {**boundary.extra, **(told or {})}}
+    )
+    entry = entry.model_copy(update={"boundary": boundary})
+    return _grown(session, (*session.entries[:at], entry, *session.entries[at + 1 :]), session.leaf)
+
+
+def _grown(session: Session, entries: tuple[Entry, ...], leaf: str | None) -> Session:
+    fields = {name: getattr(session, name) for name in Session.model_fields}
+    return Session.model_construct(**{**fields, "entries": entries, "leaf": leaf})
+
+
+def _record_pieces(core: Plan, context: Context, checkpoint: Checkpoint | None, entry_id: str) -> Session:
+    session = core.session
+    groups = [tuple(group) for _, group in groupby(context.pieces, key=lambda piece: piece.message)]
+    head, groups = _take_summary(session, groups)
+    kept = _count_kept(session, groups)
+    place = core.place if core.place is not None else 0
+    boundary = Boundary(
+        tokens_before=core.measured.tokens,
+        tokens_after=context.tokens,
+        kept=tuple(group[0].origin[0].entry for group in groups[:kept]),
+        summary=_stored_summary(session, head, checkpoint),
+        extra={"derived_from": "user content", "trust": "untrusted"} if head else {},
+        **carried_files(core, place),
+    )
+    entry = Entry(
+        id=entry_id,
+        parent=session.leaf,
+        kind="compaction",
+        blocks=tuple(piece.block for piece in head),
+        boundary=boundary,
+        usage=checkpoint.usage if checkpoint is not None else None,
+    )
+    copies = list(_copies(session, groups[kept:], entry_id))
+    return _grown(session, (*session.entries, entry, *copies), copies[-1].id if copies else entry_id)
+
+
+def _take_summary(session: Session, groups: list[Group]) -> tuple[Group, list[Group]]:
+    """What stands first because it was written up, now or by the compaction before; and the rest.
+
+    A summary that stands elsewhere is a message like others: a compaction's own words always come first.
+    """
+    if not groups or not groups[0][0].summary:
+        return (), groups
+    first = groups[0][0]
+    if first.fate == "summarised" or session[first.origin[0].entry].kind == "compaction":
+        return groups[0], groups[1:]
+    return (), groups
+
+
+def _stored_summary(session: Session, head: Group, checkpoint: Checkpoint | None) -> str:
+    if not head:
+        return ""
+    if head[0].fate == "summarised" and checkpoint is not None:
+        return checkpoint.text
+    before = session[head[0].origin[0].entry]
+    told = before.boundary.summary if before.boundary is not None else None
+    return told if told is not None else before.text
+
+
+def _count_kept(session: Session, groups: list[Group]) -> int:
+    """How many messages, from the first on, are entries of the session, whole and in their order."""
+    live = session.live
+    where = {session.entries[i].id: at for at, i in enumerate(live.entries.tolist())}
+    before = -1
+    for count, group in enumerate(groups):
+        if any(piece.fate in NEW for piece in group):
+            return count
+        name = group[0].origin[0].entry
+        at, entry = where[name], session[name]
+        fresh = at > before and entry.kind != "compaction" and all(p.origin[0].entry == name for p in group)
+        if not fresh:
+            return count
+        rows = range(live.start[at], live.start[at + 1])
+        blocks = [clear_output(b) if live.cleared[r] else b for r, b in zip(rows, entry.blocks, strict=True)]
+        if [piece.block for piece in group] != blocks or group[0].role != entry.role:
+            return count
+        before = at
+    return len(groups)
+
+
+def _copies(session: Session, groups: list[Group], name: str) -> Iterator[Entry]:
+    """The messages as new entries, each the parent of the next."""
+    parent = name
+    for number, group in enumerate(groups, 1):
+        entry = None if group[0].fate in NEW else session[group[0].origin[0].entry]
+        made = Entry(
+            id=f"{name}.{number}",
+            parent=parent,
+            role=group[0].role,
+            kind="branch_summary" if any(piece.summary for piece in group) else "message",
+            blocks=tuple(piece.block for piece in group),
+            meta=entry is None or entry.meta,
+        )
+        if entry is not None:
+            told = {name: getattr(entry, name) for name in ("model", "provider", "stop_reason", "timestamp")}
+            made = made.model_copy(update={**told, "extra": {**entry.extra, "copy_of": entry.id}})
+        parent = made.id
+        yield made
+
+
+def _said(context: Context) -> list[tuple[str, Any]]:
+    return [(piece.role, piece.block) for piece in context.pieces]
+
+
+def _shown(session: Session) -> list[tuple[str, Any]]:
+    """The same of a session's context, without counting it."""
+    live = session.live
+    entries = [session.entries[i] for i in live.entries.tolist()]
+    rows = zip(live.position.tolist(), live.block.tolist(), live.cleared.tolist(), strict=True)
+    return [
+        (entries[at].role, clear_output(entries[at].blocks[block]) if emptied else entries[at].blocks[block])
+        for at, block, emptied in rows
+    ]

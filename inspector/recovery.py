@@ -1,0 +1,119 @@
+"""What has to follow a reply: nothing, a compaction, or recovery from a refused request.
+
+In go a session and its leaf, out comes a `Judgement`. A request is recovered from once: the tree itself tells
+whether it was. Source: FLUE §11 and §12; the two emergencies K7, S2-22.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .blocks import Number
+from .models import window_of
+from .overflow import Version, classify_refusal, is_overflow
+from .session import Session
+from .transition import Transition
+from .trigger import Trigger
+
+Next = Literal["nothing", "compact", "recover", "surface"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What has to follow, and why. `surface`: the refusal is the caller's to tell, nothing here cures it.
+
+    `kind` tells too many tokens (400) from too many bytes (413): the second is cured only when pictures or
+    documents leave the context.
+    """
+
+    follows: Next
+    sentence: str
+    kind: Literal["token_overflow", "byte_overflow"] | None = None
+    failed: str | None = None
+
+
+def judge_reply(
+    session: Session,
+    trigger: Trigger,
+    *,
+    window: Number | None = None,
+    status: int | None = None,
+    version: Version = "pi-ai 0.73.0",
+    recovers: bool | None = None,
+) -> Judgement:
+    """What has to follow the reply at the leaf.
+
+    `status` is the HTTP status of a refusal, where it is known. `recovers` None follows the trigger: switched
+    off, it recovers from nothing either (FLUE §11).
+    """
+    leaf = session[session.leaf] if session.leaf in session.index else None
+    if leaf is None or leaf.role != "assistant" or leaf.kind != "message":
+        return Judgement("nothing", "The session does not end with a reply.")
+    willing = trigger.enabled if recovers is None else recovers
+    if leaf.stop_reason == "aborted":
+        return Judgement("nothing", "The reply was aborted.")
+    size = window if window is not None else window_of(session).tokens or 0
+    kind = classify_refusal(status, leaf.error) if leaf.stop_reason == "error" else None
+    full = is_overflow(
+        leaf.stop_reason, leaf.error, leaf.usage, size, provider=leaf.provider, version=version
+    )
+    if kind is None and full:
+        kind = "token_overflow"
+    if kind is not None:
+        told = "The context does not fit" if kind == "token_overflow" else "The request has too many bytes"
+        if not willing:
+            return Judgement("surface", f"{told}, and recovery is switched off.", kind)
+        if was_recovered(session, leaf.id):
+            return Judgement("surface", f"{told}, and it was recovered from once already.", kind)
+        return Judgement("recover", f"{told}.", kind, leaf.id)
+    if leaf.stop_reason == "error":
+        return Judgement("surface", "The request failed for another reason.")
+    if leaf.usage is None or not trigger.fires(leaf.usage.tokens, size):
+        return Judgement("nothing", "The trigger does not fire.")
+    return Judgement("compact", "The trigger fires.")
+
+
+def was_recovered(session: Session, failed: str) -> bool:
+    """Whether the request that `failed` answers was recovered from before.
+
+    It was when it follows a recovery's compaction, no answer and no word of the user between, or when such a
+    compaction stands beside it.
+    """
+    parents = session.tree.parent
+    at = parents[session.index[failed]]
+    recovered = {parents[i] for i in session.tree.bounded.tolist() if _recovers(session, i)}
+    seen: set[int] = set()
+    while at is not None and at not in seen:
+        entry = session.entries[at]
+        if _recovers(session, at) or at in recovered:
+            return True
+        if "copy_of" not in entry.extra and entry.stop_reason not in ("error", "aborted"):
+            return False
+        seen.add(at)
+        at = parents[at]
+    return False
+
+
+def may_retry(transition: Transition, judgement: Judgement) -> bool:
+    """Whether the refused request is worth making again.
+
+    Too many bytes are not cured by fewer tokens: then a picture or a document has to be gone (S2-22).
+    """
+    if judgement.kind == "byte_overflow":
+        before, after = _count_media(transition.plan.session), _count_media(transition.after)
+        return transition.retries and after < before
+    return transition.retries
+
+
+def _count_media(session: Session) -> int:
+    blocks = (block for i in session.live.entries.tolist() for block in session.entries[i].blocks)
+    parts = (
+        part for block in blocks for part in ((block.parts) if block.kind == "tool_output" else (block,))
+    )
+    return sum(part.kind in ("image", "document") for part in parts)
+
+
+def _recovers(session: Session, at: int) -> bool:
+    boundary = session.entries[at].boundary
+    return boundary is not None and boundary.trigger == "overflow"

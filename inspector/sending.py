@@ -1,0 +1,274 @@
+"""Summary jobs -> what a model would be sent for them: without secrets, counted and priced.
+
+Nothing is sent from here. What would be sent is told to the byte: the same jobs give the same bodies, and a
+body's digest is that of what the server receives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from .cleaned import clean_session, look_through
+from .compactjson import stringify
+from .counter import Counter
+from .errors import RedactionError
+from .money import Money, add_money
+from .prices import TTL, Price
+from .prompts import write_prompt
+from .redact import Finding, Redactor
+from .session import Session
+from .shortening import take_part
+from .summary import SummaryJob
+from .wire.surrogates import replace_lone_surrogates
+
+Json = dict[str, Any]
+
+LONGEST = 16_000
+"""Tokens a summary may have where its job sets no limit: the most that Flue asks for (FLUE §10.3)."""
+MOST_PASSES = 4
+"""How often a request is looked through until nothing more is found in it."""
+NAME = "checkpoint"
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a model is asked, the same for all jobs.
+
+    `keep` are names of secrets to be sent all the same; `personal` takes out e-mail addresses and users'
+    names too. `known` are secrets that no form tells, by their own words; they are never shown.
+    """
+
+    model: str
+    focus: str = ""
+    additions: Mapping[str, str] = field(default_factory=dict)
+    cache: TTL | None = "5m"
+    effort: str | None = None
+    prompt: str = NAME
+    keep: frozenset[str] = frozenset()
+    personal: bool = False
+    known: tuple[str, ...] = field(default=(), repr=False)
+
+
+class Asked(NamedTuple):
+    """One request: what it is for, its body, and the tokens of it by a counter; `cached` of them are written
+    to the provider's cache."""
+
+    kind: str
+    body: Json
+    tokens: int
+    cached: int
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the body as compact JSON with sorted keys, without `stream`."""
+        return digest_body(self.body)
+
+    @property
+    def text(self) -> str:
+        """Everything the model would read."""
+        return "\n\n".join(read_texts(self.body))
+
+
+@dataclass(frozen=True)
+class Sending:
+    """What would be sent for a plan. Nothing was.
+
+    `tokens` and `price` are for asking once: `price` is the most that can cost, with each answer as long as
+    it may be and nothing read from a cache; None when no price is known, which `price_note` says. `counter`
+    names who counted. `redacted` was taken out, `kept` was left in by name, `personal` was found and left in.
+    """
+
+    model: str
+    requests: tuple[Asked, ...]
+    counter: str
+    counter_note: str
+    price: Money | None
+    price_note: str
+    redacted: tuple[Finding, ...] = ()
+    kept: tuple[str, ...] = ()
+    personal: tuple[Finding, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        return sum(asked.tokens for asked in self.requests)
+
+    @property
+    def digest(self) -> str:
+        """One hash for all the requests, in order."""
+        return sha256("".join(asked.digest for asked in self.requests).encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        if not self.requests:
+            return f"Sending({self.model}, nothing to send)"
+        price = f"at most {self.price}" if self.price is not None else "price not known"
+        many = f"{len(self.requests)} request{'' if len(self.requests) == 1 else 's'}"
+        lines = [f"Sending({self.model}, {many}, {self.tokens:,} tokens by {self.counter}, {price})"]
+        lines += [f"  redacted {item.name:<34} ×{item.times:<5,} {item.hint}" for item in self.redacted]
+        lines += [f"  kept     {name}" for name in self.kept]
+        return "\n".join(lines)
+
+
+class Cleaner:
+    """Takes secrets out of what is sent for a session; one found anywhere on its path is known in all of it.
+
+    Raises `RedactionError` when that cannot be done: then nothing is sent.
+    """
+
+    def __init__(self, session: Session, asking: Asking, known: Redactor | None = None) -> None:
+        self._personal, self._keep = asking.personal, asking.keep
+        self._redactor = (known or look_at(session)).fork(asking.keep)
+        for secret in asking.known:
+            self._redactor.know(secret, "environment-secret")
+
+    def clean(self, job: SummaryJob, session: Session) -> tuple[SummaryJob, Session]:
+        """The job and a session of its entries alone, without secrets."""
+        job, part = take_part(session, job)
+        shown = range(len(part.entries))
+        self._look(lambda: look_through(part, shown, self._redactor))
+        self._look(lambda: self._redactor.look("previous", job.previous or ""))
+        tidy = self._redactor.clean
+        entries = tuple(tidy(name) for name in job.entries)
+        previous = None if job.previous is None else tidy(job.previous)
+        cleaned = clean_session(part, shown, self._redactor)
+        return job.model_copy(update={"entries": entries, "previous": previous}), cleaned
+
+    def clean_body(self, body: Json) -> Json:
+        """The body without secrets, looked through until nothing more is found."""
+        for _ in range(MOST_PASSES):
+            self._look(lambda: self._redactor.look("request", body))  # noqa: B023 - called at once
+            cleaned: Json = self._redactor.clean_tree(body)
+            if cleaned == body:
+                _guard(lambda: self._redactor.check(body))  # noqa: B023 - called at once
+                return body
+            body = cleaned
+        raise RedactionError("there was always more to take out", "sent")
+
+    def findings(
+        self, bodies: Iterable[Json]
+    ) -> tuple[tuple[Finding, ...], tuple[str, ...], tuple[Finding, ...]]:
+        """What was taken out of these bodies, what was kept by name, what is personal and stays."""
+        text = "\0".join(part for body in bodies for part in read_texts(body))
+        found = self._redactor.findings
+        counted = ((item, text.count(f"[redacted {item.name}]")) for item in found)
+        redacted = tuple(item._replace(times=times) for item, times in counted if times)
+        kept = tuple(sorted(self._keep & {item.name for item in found}))
+        personal = () if self._personal else tuple(item for item in found if item.grade != "secret")
+        return redacted, kept, personal
+
+    def check_keep(self) -> None:
+        """Raise `EditError` for a name to be kept that nothing found has."""
+        replace(self._redactor, keep=self._keep).check_keep()
+
+    def scrub(self, text: str) -> str:
+        """A text from elsewhere without secrets, all of them and what is personal too."""
+        bare = self._redactor.bare
+        self._look(lambda: bare.look("error", text))
+        return bare.clean(text)
+
+    def _look(self, look: Callable[[], None]) -> None:
+        _guard(look)
+        if not self._personal:
+            found = self._redactor.findings
+            keep = self._keep | {item.name for item in found if item.grade != "secret"}
+            if keep != self._redactor.keep:
+                self._redactor = replace(self._redactor, keep=keep, _cleaned={})
+
+
+def look_at(session: Session) -> Redactor:
+    """A redactor that knows each secret on the session's path. Raises `RedactionError` if it cannot tell."""
+    redactor = Redactor()
+    _guard(lambda: look_through(session, session.path, redactor))
+    return redactor
+
+
+def _guard(look: Callable[[], None]) -> None:
+    try:
+        look()
+    except RedactionError as error:
+        raise RedactionError(error.reason, "sent") from error
+    except RecursionError as error:
+        raise RedactionError("it is nested too deep to be looked through", "sent") from error
+
+
+def write_body(
+    job: SummaryJob, session: Session, asking: Asking, cleaner: Cleaner, *, limit: int | None = None
+) -> Json:
+    """The body of a Messages request for a job, without secrets.
+
+    The material comes first and the instruction last, each marked so that the provider caches all before it
+    (CLAUDE §9): asked again in other words, the material is read from there. `limit` is the length the words
+    ask for, where that is less than what the answer may have.
+    """
+    job, session = cleaner.clean(job, session)
+    may = LONGEST if job.max_tokens is None else job.max_tokens
+    told = job if limit is None else job.model_copy(update={"max_tokens": limit})
+    name = asking.prompt
+    if limit is not None and name == NAME:
+        name = "checkpoint-tight"
+    prompt = write_prompt(told, session, focus=asking.focus, additions=asking.additions, name=name)
+    material, instruction = prompt.parts
+    content = [_mark(material, asking.cache)] if material.strip() else []
+    body: Json = {
+        "model": asking.model,
+        "max_tokens": may,
+        "system": [_mark(prompt.system, asking.cache)],
+        "messages": [{"role": "user", "content": [*content, _mark(instruction, None)]}],
+    }
+    if asking.effort is not None:
+        body["output_config"] = {"effort": asking.effort}
+    for part in ("system", "messages"):
+        replace_lone_surrogates(body, part, part)
+    return cleaner.clean_body(body)
+
+
+def _mark(text: str, cache: TTL | None) -> Json:
+    block: Json = {"type": "text", "text": text}
+    if cache is not None:
+        block["cache_control"] = {"type": "ephemeral"} | ({"ttl": cache} if cache == "1h" else {})
+    return block
+
+
+def read_texts(body: Json) -> list[str]:
+    """The texts of a body, in the order in which the model reads them."""
+    blocks = [*body.get("system", ())]
+    blocks += [block for message in body.get("messages", ()) for block in message["content"]]
+    return [block["text"] for block in blocks if block.get("type") == "text"]
+
+
+def digest_body(body: Mapping[str, Any]) -> str:
+    """SHA-256 of a body as compact JSON with sorted keys, without `stream`: how the answer travels."""
+    plain = _sort({key: value for key, value in body.items() if key != "stream"})
+    return sha256(stringify(plain).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _sort(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _sort(value[key]) for key in sorted(value)}
+    return [_sort(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def count_body(kind: str, body: Json, counter: Counter) -> Asked:
+    """The request with its tokens by a counter of texts."""
+    sizes = counter.count(read_texts(body)).tolist()
+    marked = [at for at, block in enumerate(_blocks(body)) if "cache_control" in block]
+    return Asked(kind, body, sum(sizes), sum(sizes[: marked[-1] + 1]) if marked else 0)
+
+
+def _blocks(body: Json) -> list[Json]:
+    return [*body.get("system", ()), *(block for message in body["messages"] for block in message["content"])]
+
+
+def price_requests(requests: Sequence[Asked], price: Price | None, ttl: TTL | None) -> Money | None:
+    """The most that asking once for each can cost; None without a price."""
+    return add_money([_price(asked, price, ttl) for asked in requests]) if price is not None else None
+
+
+def _price(asked: Asked, price: Price, ttl: TTL | None) -> Money:
+    written = asked.cached if ttl is not None and asked.cached >= (price.minimum or 0) else 0
+    fresh, output = asked.tokens - written, asked.body["max_tokens"]
+    total = float(price.charge(fresh, 0, written, output, ttl or "5m").total)
+    return Money(Decimal(repr(round(total, 9))), price.currency, price.note)

@@ -1,0 +1,206 @@
+"""DOOR: what a compaction leaves, in a folder: the manifest, the earlier ones, an archive, spilled outputs.
+
+The manifest is moved into its place last and whole, so a writer that is killed leaves the old one or the new
+one. Everything else is kept under the hash of its content, or under a name that cannot leave the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from .archive import make_record
+from .cleaned import clean_session, look_through
+from .compactjson import dump_lossless
+from .disk import StrPath, find_place, open_session, write_whole
+from .errors import EditError, EscapeError, ReadError, WriteConflict
+from .lock import NAME as LOCK
+from .lock import hold
+from .manifest_view import core_plan
+from .readers import read_session
+from .readers.manifest import READER, dump_manifest
+from .redact import Finding, Redactor
+from .rules.spill_outputs import Spill, SpillOutputs, find_spills
+from .session import Session
+from .transition import Transition
+
+CURRENT, EARLIER, ARCHIVE = "manifest.json", "earlier", "archive"
+PREVIOUS = "previous"
+"""Where a manifest's `extra` names the one before it: a file in the folder of earlier ones."""
+HASHED = re.compile(r"[0-9a-f]{64}\.json")
+
+
+class Saved(NamedTuple):
+    """What stands where after a transition was saved; `archive` is None when nothing left.
+
+    `redacted` are the secrets that were taken out of everything written.
+    """
+
+    manifest: Path
+    earlier: Path
+    archive: Path | None
+    outputs: tuple[Path, ...]
+    redacted: tuple[Finding, ...] = ()
+
+
+def save_transition(transition: Transition, folder: StrPath, *, keep_secrets: bool = False) -> Saved:
+    """Write what a compaction left: the new manifest last, so that all it speaks of is there before it.
+
+    The manifest before it is kept under its hash and named in the new one, what left the context is archived
+    once, and each spilled output is a file of its own. Secrets are taken out of all of it unless they are to
+    be kept. Raises `WriteConflict` when another writer is at work or the manifest there is not the one that
+    was compacted, `EscapeError` for an output that would leave the folder, `EditError` when there is nothing
+    to save, `RedactionError` and `OSError`; then the old manifest still stands.
+    """
+    if transition.after.leaf == transition.session.leaf:
+        raise EditError("save", transition.plan.policy.name, transition.why or "nothing was compacted")
+    cleaner = None if keep_secrets else _find_secrets(transition.after)
+    home = Path(os.path.realpath(Path(folder).expanduser()))
+    home.mkdir(parents=True, exist_ok=True)
+    with hold(home):
+        _sweep(home)
+        current = home / CURRENT
+        session = _clean(transition.session, cleaner)
+        before = current.read_bytes() if current.exists() else dump_manifest(session).encode("ascii")
+        stored = _read(before)
+        if stored is None or not _goes_on_from(session, _clean(stored, cleaner)):
+            raise WriteConflict(str(home), "the manifest there is not the session that was compacted")
+        spills = [(_inside(home, spill.path), spill.text) for spill in _spills(transition)]
+        if cleaner is not None:
+            before = dump_manifest(_clean(stored, cleaner)).encode("ascii")
+        earlier = _keep(home / EARLIER, before)
+        left = _archive(transition, cleaner)
+        archive = None if left is None else _keep(home / ARCHIVE, left)
+        for place, text in spills:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(place, (cleaner.clean(text) if cleaner else text).encode("utf-8", "surrogatepass"))
+        after = _clean(transition.after, cleaner)
+        after = after.model_copy(update={"extra": {**after.extra, PREVIOUS: earlier.name}})
+        write_whole(current, dump_manifest(after).encode("ascii"))
+    redacted = () if cleaner is None else cleaner.findings
+    return Saved(
+        current,
+        earlier,
+        archive,
+        tuple(place for place, _ in spills),
+        tuple(f for f in redacted if f.grade == "secret"),
+    )
+
+
+def open_earlier(path: StrPath) -> Session:
+    """The session as it was before the one a manifest holds. Raises `ReadError` where none is named."""
+    return open_session(_find_earlier(find_place(path)))
+
+
+def undo(folder: StrPath) -> Session:
+    """Put the manifest before the current one back in its place; the current one is kept under its hash.
+
+    Raises `ReadError` where there is none before it, and `WriteConflict` when another writer is at work.
+    """
+    home = Path(os.path.realpath(Path(folder).expanduser()))
+    with hold(home):
+        current = home / CURRENT
+        earlier = _find_earlier(current)
+        session = open_session(earlier)
+        _keep(home / EARLIER, current.read_bytes())
+        write_whole(current, earlier.read_bytes())
+    return session
+
+
+def _find_earlier(manifest: Path) -> Path:
+    name = open_session(manifest).extra.get(PREVIOUS)
+    if not isinstance(name, str) or not HASHED.fullmatch(name):
+        raise ReadError(str(manifest), detail="it names no earlier manifest")
+    beside = manifest.parent / name
+    found = beside if manifest.parent.name == EARLIER else manifest.parent / EARLIER / name
+    if f"{sha256(found.read_bytes()).hexdigest()}.json" != name:
+        raise ReadError(str(found), detail="it was changed since it was kept")
+    return found
+
+
+def _read(manifest: bytes) -> Session | None:
+    try:
+        return read_session(manifest, CURRENT, READER.name)
+    except ReadError:
+        return None
+
+
+def _goes_on_from(session: Session, stored: Session) -> bool:
+    """Whether a session holds everything that a stored one does, in its order."""
+    return stored.id == session.id and session.entries[: len(stored.entries)] == stored.entries
+
+
+def _find_secrets(session: Session) -> Redactor | None:
+    """What takes the secrets of a session out of it, None when it has none; what is personal stays."""
+    redactor = Redactor()
+    look_through(session, range(len(session.entries)), redactor)
+    findings = redactor.findings
+    if all(finding.grade != "secret" for finding in findings):
+        return None
+    return redactor.fork(frozenset(finding.name for finding in findings if finding.grade != "secret"))
+
+
+def _clean(session: Session, cleaner: Redactor | None) -> Session:
+    if cleaner is None:
+        return session
+    cleaned = clean_session(session, range(len(session.entries)), cleaner)
+    cleaner.check(cleaned.model_dump())
+    return cleaned
+
+
+def _keep(folder: Path, content: bytes) -> Path:
+    """A file under the hash of its content, written once."""
+    folder.mkdir(exist_ok=True)
+    place = folder / f"{sha256(content).hexdigest()}.json"
+    if not place.exists() or place.read_bytes() != content:
+        write_whole(place, content)
+    return place
+
+
+def _archive(transition: Transition, cleaner: Redactor | None) -> bytes | None:
+    if not transition.done:
+        return None
+    plan = core_plan(transition.plan)
+    path = plan.session.path
+    moment = (plan.session.entries[path[-1]].timestamp if path else None) or ""
+    record = make_record(plan, moment)
+    if record is not None and cleaner is not None:
+        record = cleaner.clean_tree(record)
+        cleaner.check(record)
+    return None if record is None else dump_lossless(record).encode("ascii")
+
+
+def _spills(transition: Transition) -> list[Spill]:
+    plan = core_plan(transition.plan)
+    rules = (rule for rule in plan.policy.rules if isinstance(rule, SpillOutputs) and rule.enabled)
+    return [spill for rule in rules for spill in find_spills(rule, plan.table)] if transition.done else []
+
+
+def _inside(home: Path, path: str) -> Path:
+    """Where a path beside the manifest leads. Raises `EscapeError` if that is anywhere else."""
+    parts = PurePosixPath(path.replace("\\", "/")).parts
+    place = home.joinpath(*parts) if parts else home
+    real = Path(os.path.realpath(place))
+    taken = not parts or parts[0].casefold() in (CURRENT, EARLIER, ARCHIVE, LOCK)
+    if (
+        taken
+        or ".." in parts
+        or "\0" in path
+        or ":" in path
+        or not real.is_relative_to(home)
+        or real != place
+    ):
+        raise EscapeError(path, str(home))
+    return place
+
+
+def _sweep(home: Path) -> None:
+    """Take away what a writer left that was killed."""
+    for folder in (home, home / EARLIER, home / ARCHIVE):
+        for litter in folder.glob(".*.tmp"):
+            with suppress(OSError):
+                litter.unlink()

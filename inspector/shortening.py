@@ -1,0 +1,120 @@
+"""A summary job whose text is too long for the provider -> the same job over less text, by one stated rule.
+
+First the text is made tighter: no reasoning of the model, and of a tool's output its beginning and its end.
+Where that is not enough, entries are left out: the oldest first, users' words last. The user's first words
+and the newest entry stay. Nothing here asks a model.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from .blocks import Block, Text, ToolOutput, build
+from .session import Entry, Session
+from .summary import SummaryJob, conversation_text, job_entries
+
+HEAD, TAIL = 350, 150
+"""Characters of a tool's output that stay, from its beginning and from its end."""
+MARGIN = 0.9
+"""Of what the provider says it takes, the share that is used: characters are no exact measure of tokens."""
+_FIGURES = re.compile(r"([\d,]{4,})\s*tokens?\D{1,40}?([\d,]{4,})")
+
+Step = Literal["tighter", "truncated"]
+
+
+class Shortened(NamedTuple):
+    """A job and a session that holds just its entries; `characters` of conversation, entries `left_out`."""
+
+    job: SummaryJob
+    session: Session
+    step: Step
+    characters: int
+    left_out: int
+
+    @property
+    def notice(self) -> str:
+        """What the summariser is told of it."""
+        told = "Long outputs of tools are shown by their beginning and end, and reasoning is not shown."
+        if self.left_out:
+            many = f"{self.left_out:,} entries were" if self.left_out > 1 else "One entry was"
+            told += f" {many} left out of the conversation, the oldest first."
+        return told
+
+
+def take_part(session: Session, job: SummaryJob) -> tuple[SummaryJob, Session]:
+    """The job over a session that holds nothing but its entries, without what the job leaves out."""
+    part = build(
+        Session, format=session.format, model=session.model, entries=tuple(job_entries(session, job))
+    )
+    return job.model_copy(update={"leave_out": ()}), part
+
+
+def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | None:
+    """The job with at most `most` characters of conversation; None when what must stay is longer.
+
+    >>> from inspector import count_tokens, make_plan, open_bundled
+    >>> session = open_bundled()
+    >>> job = make_plan(session, count_tokens(session), "flue").jobs[0]
+    >>> short = shorten_job(job, session, 3_000)
+    >>> short.step, short.characters <= 3_000, short.job.entries[-1] == job.entries[-1]
+    ('truncated', True, True)
+    """
+    job, session = take_part(session, job)
+    entries = [_tighten(entry) for entry in session.entries]
+    sizes = [len(text) + 2 if (text := _text(entry, job)) else 0 for entry in entries]
+    total, gone = max(sum(sizes) - 2, 0), set[int]()
+    for at in _find_order(entries):
+        if total <= most:
+            break
+        gone.add(at)
+        total -= sizes[at]
+    if total > most:
+        return None
+    kept = [at for at in range(len(entries)) if at not in gone]
+    said = sum(1 for at in gone if sizes[at])
+    return Shortened(
+        job.model_copy(update={"entries": tuple(job.entries[at] for at in kept), "thinking": False}),
+        build(Session, format=session.format, model=session.model, entries=tuple(entries[at] for at in kept)),
+        "truncated" if said else "tighter",
+        total,
+        said,
+    )
+
+
+def find_limit(message: str) -> float | None:
+    """The share of what was asked that the provider would take, by its own figures; None if it tells none.
+
+    >>> find_limit("prompt is too long: 250000 tokens > 200000 maximum")
+    0.8
+    """
+    found = _FIGURES.search(message)
+    if found is None:
+        return None
+    asked, limit = (int(figure.replace(",", "")) for figure in found.groups())
+    return limit / asked if 0 < limit < asked else None
+
+
+def _text(entry: Entry, job: SummaryJob) -> str:
+    return conversation_text([entry], thinking=False, whole_characters=job.whole_characters)
+
+
+def _find_order(entries: list[Entry]) -> list[int]:
+    """Positions in the order in which they may go."""
+    users = [at for at, entry in enumerate(entries) if entry.role == "user"]
+    others = [at for at, entry in enumerate(entries) if entry.role != "user"]
+    stay = {len(entries) - 1, *users[:1]}
+    return [at for at in (*others, *users) if at not in stay]
+
+
+def _tighten(entry: Entry) -> Entry:
+    blocks = tuple(_cut(block) for block in entry.blocks)
+    same = all(new is old for new, old in zip(blocks, entry.blocks, strict=True))
+    return entry if same else entry.model_copy(update={"blocks": blocks})
+
+
+def _cut(block: Block) -> Block:
+    if not isinstance(block, ToolOutput) or len(text := block.text) <= HEAD + TAIL + 60:
+        return block
+    gap = f"\n\n[... {len(text) - HEAD - TAIL} more characters left out]\n\n"
+    return block.model_copy(update={"parts": (build(Text, text=text[:HEAD] + gap + text[-TAIL:]),)})

@@ -1,0 +1,188 @@
+"""Compaction as a transition from one session to the next: plan, write up, append, rebuild, and retry.
+
+Pure: in go a session and a policy, out comes a `Transition` that holds the session as it was and the one that
+goes on. Nothing is asked but the summariser that is handed in. The order is Flue's (FLUE §9, §11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from .archive import list_archived
+from .assembly import live_context
+from .context import Context
+from .drawable import Drawable
+from .errors import EditError
+from .ledger import Ledger, count_tokens
+from .manifest_view import core_plan
+from .plan import Plan, make_plan
+from .policy import Edits, Policy, Reason
+from .recording import hash_plan, hash_policy, is_durable, promise_context, record_plan
+from .session import Entry, Session
+from .summary import Checkpoint
+from .writing import Summariser, write_up
+
+STAND_IN = "stand-in"
+RETRY = "retry"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Transition(Drawable):
+    """What a compaction made of a session.
+
+    `session` is as it was handed in and `after` what goes on. They are the same where nothing came of it;
+    `why` then says so. `entry` is the new compaction entry's id, `failed` the reply that was taken off the
+    path first, when a refusal was recovered from: it stays in the tree, on a branch of its own.
+    """
+
+    session: Session
+    plan: Plan
+    after: Session
+    checkpoint: Checkpoint | None = None
+    entry: str | None = None
+    failed: str | None = None
+    why: str = ""
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a compaction now that was not there before."""
+        return self.entry is not None
+
+    @property
+    def retries(self) -> bool:
+        """Whether the refused request is to be made again: only after a refusal, and only when it helped."""
+        return self.done and self.plan.reason == "overflow"
+
+    @cached_property
+    def promised(self) -> Context:
+        """The context the plan promised, as far as it is stored."""
+        if not self.done:
+            return live_context(self.plan.session, self.plan.ledger)
+        return promise_context(self.plan, self.checkpoint)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """`after`, counted as the session before it was."""
+        return count_tokens(self.after, self.plan.ledger.counter)
+
+    @property
+    def context(self) -> Context:
+        """The context rebuilt from the session that goes on."""
+        return live_context(self.after, self.ledger)
+
+    @property
+    def archived(self) -> tuple[str, ...]:
+        """Ids of the entries that an archive has to hold: those that lose something."""
+        return list_archived(core_plan(self.plan)) if self.done else ()
+
+    def __repr__(self) -> str:
+        if not self.done:
+            return f"Transition(nothing appended: {self.why})"
+        boundary = self.after[self.entry or ""].boundary
+        assert boundary is not None
+        before, left = boundary.tokens_before or 0, boundary.tokens_after or 0
+        gone = f", {self.failed} taken off the path" if self.failed else ""
+        return f"Transition({self.plan.policy.name}: {self.entry}, {before:,} -> {left:,} tokens{gone})"
+
+
+def compact(
+    session: Session,
+    policy: str | Policy | Mapping[str, Any] = "flue",
+    summariser: Summariser | Checkpoint | None = None,
+    *,
+    ledger: Ledger | None = None,
+    edits: Edits | Mapping[str, Any] | None = None,
+    reason: Reason = "manual",
+    failed: str | None = None,
+    window: int | None = None,
+) -> Transition:
+    """Compact the context at the session's leaf, and hand back what came of it; the session stays as it is.
+
+    `summariser` answers the plan's jobs; a `Checkpoint` is what somebody wrote already, and None writes the
+    stand-in. `failed` is the reply that was refused: when it is the leaf, it is
+    taken off the path before anything is planned (S4-60, S4-61). A summariser that fails, or nothing to
+    compact, is an outcome and no error: nothing is appended (S4-50). Raises as `make_plan` does, `EditError`
+    for a `failed` that is no entry, and whatever the summariser raises.
+
+    >>> from inspector import open_bundled
+    >>> session = open_bundled()
+    >>> done = compact(session, "flue", lambda job, session: "So far: a calendar.")
+    >>> done.after.leaf == done.entry, done.after[done.entry].boundary.summary.splitlines()[0]
+    (True, 'So far: a calendar.')
+    """
+    before, taken = _take_off(session, failed) if reason == "overflow" else (session, None)
+    ledger = ledger if ledger is not None else count_tokens(session)
+    asked = edits if isinstance(edits, Edits) or edits is None else dict(edits)
+    named = policy if isinstance(policy, str | Policy) else dict(policy)
+    plan = make_plan(before, ledger, named, asked, reason=reason, window=window)
+    start = Transition(session, plan, before, failed=taken)
+    if not is_durable(plan):
+        return replace(start, why=plan.why or "The policy finds nothing to compact.")
+    core = core_plan(plan)
+    checkpoint = _write(core, summariser) if core.summarises else None
+    if checkpoint is not None and checkpoint.error is not None:
+        return replace(start, checkpoint=checkpoint, why=checkpoint.error)
+    name = _free_name(session)
+    told: dict[str, Any] = {
+        "policy": plan.policy.name,
+        "policy_sha256": hash_policy(plan),
+        "plan_sha256": hash_plan(plan),
+    }
+    if checkpoint is not None:
+        told |= {"by": checkpoint.by, "deterministic": checkpoint.deterministic}
+    if taken is not None:
+        told["failed"] = taken
+    return replace(start, after=record_plan(plan, checkpoint, name, told), checkpoint=checkpoint, entry=name)
+
+
+def _write(plan: Plan, summariser: Summariser | Checkpoint | None) -> Checkpoint:
+    if isinstance(summariser, Checkpoint):
+        return summariser
+    if summariser is not None:
+        return write_up(plan, summariser)
+    texts = [text for text, _, _ in plan.stand_in.texts(plan.place or 0)]
+    return Checkpoint(text="\n\n".join(texts), by=STAND_IN, deterministic=True)
+
+
+def append_retry(transition: Transition, entries: Iterable[Entry]) -> Transition:
+    """The same with what the retried request brought, after the compaction, marked as a retry's (S4-64).
+
+    Raises `EditError` for a transition that retries nothing, and for a name that is taken.
+    """
+    if not transition.retries:
+        raise EditError("retry", transition.entry or "", transition.why or "no request was refused")
+    session = transition.after
+    made: list[Entry] = []
+    names, parent = set(session.index), session.leaf
+    for entry in entries:
+        if entry.id in names:
+            raise EditError("retry", entry.id, "the session already has an entry of this name")
+        told = {"parent": parent, "extra": {**entry.extra, "source": RETRY}}
+        made.append(entry.model_copy(update=told))
+        names.add(entry.id)
+        parent = entry.id
+    fields = {name: getattr(session, name) for name in Session.model_fields}
+    after = Session.model_construct(**{**fields, "entries": (*session.entries, *made), "leaf": parent})
+    return replace(transition, after=after)
+
+
+def _take_off(session: Session, failed: str | None) -> tuple[Session, str | None]:
+    """The session before a failed reply, if that is its leaf; the reply stays in the tree."""
+    if failed is None:
+        return session, None
+    if failed not in session.index:
+        raise EditError("failed", failed, "no such entry in this session")
+    entry = session[failed]
+    if session.leaf not in (failed, entry.id) or entry.role != "assistant":
+        return session, None
+    return session.at(entry.parent), entry.id
+
+
+def _free_name(session: Session) -> str:
+    number = sum(boundary.kind == "compact" for _, boundary in session.boundaries) + 1
+    while f"compaction-{number}" in session.index or f"compaction-{number}.1" in session.index:
+        number += 1
+    return f"compaction-{number}"

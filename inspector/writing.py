@@ -1,0 +1,139 @@
+"""Plan + summariser -> Checkpoint: the jobs of a plan are answered, and the answers put together.
+
+A summariser is anything that answers a job: `Extractive`, a model behind a door, a function of your own. What
+another harness wrote comes in by `from_text`.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .blocks import BlockRef
+from .errors import EditError, Stopped
+from .extractive import Extractive
+from .facts.paths import canonical_path
+from .plan import Plan
+from .rules.carry_file_operations import CarryFileOperations, FileOperations, collect
+from .session import Session
+from .summary import Checkpoint, Reply, SummaryJob, write_checkpoint
+from .table import SUMMARISED
+
+Summariser = Callable[[SummaryJob, Session], Reply | str]
+"""Answers one job with a reply, or with nothing but its text.
+
+What it may have beside: `by` (a name), `deterministic`, `side_by_side` (its calls may run in threads of
+their own), `stop()` (gives up calls that are under way), `without(files)` (itself, leaving out files that are
+listed elsewhere).
+"""
+
+_WRAPPED = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
+
+
+def write_up(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
+    """Have a plan's jobs answered and put the answers together (FLUE §10.3); without one, by `Extractive`.
+
+    A split turn takes two answers, anything else one (S4-47, S4-48); the lists of files that the policy
+    carries end the text (S4-45). A reply that stopped in error makes a checkpoint with an `error`; what the
+    summariser raises is raised. Raises `EditError` for a plan that summarises nothing.
+
+    >>> from inspector import count_tokens, make_plan, open_bundled
+    >>> session = open_bundled()
+    >>> plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    >>> write_up(plan).by, write_up(plan, lambda job, session: "All is well.").text
+    ('extractive', 'All is well.')
+    """
+    if not plan.jobs:
+        raise EditError("summary", plan.policy.name, plan.why or "the plan summarises nothing")
+    summariser = Extractive(plan.ledger) if summariser is None else summariser
+    files = carried_files(plan)
+    asked = summariser
+    if files is not None and (without := getattr(summariser, "without", None)) is not None:
+        paths = [*files.read_files, *files.modified_files]
+        asked = without(frozenset(canonical_path(path, plan.session.cwd) for path in paths))
+    replies = _ask_all(plan.jobs, plan.session, asked)
+    checkpoint = write_checkpoint(plan.jobs, replies, "" if files is None else files.text())
+    told = {
+        "by": name_of(summariser),
+        "covers": tuple(map(str, covered(plan))),
+        "deterministic": bool(getattr(summariser, "deterministic", False)),
+    }
+    return checkpoint.model_copy(update=told)
+
+
+def from_text(text: str, plan: Plan | None = None, *, by: str = "pasted") -> Checkpoint:
+    """A checkpoint of text that somebody else wrote, such as another harness; `plan` says what it covers.
+
+    Where one part of it is marked as the summary, that part is taken and what the writer thought before it is
+    not. Raises `EditError` for text without words.
+
+    >>> from_text("<analysis>hm</analysis>\\n<summary>\\nAll is well.\\n</summary>").text
+    'All is well.'
+    """
+    marked = _WRAPPED.findall(text)
+    words = (marked[0] if len(marked) == 1 else text).replace("\r\n", "\n").strip()
+    if not words:
+        raise EditError("summary by", by, "there are no words in it")
+    return Checkpoint(text=words, by=by, covers=() if plan is None else tuple(map(str, covered(plan))))
+
+
+def name_of(summariser: Summariser) -> str:
+    """Who writes: what the summariser calls itself, else the name of the function or its type."""
+    told = getattr(summariser, "by", None) or getattr(summariser, "__name__", None)
+    return str(told or type(summariser).__name__)
+
+
+def carried_files(plan: Plan) -> FileOperations | None:
+    """The files that the policy lists after the summary; None where it lists none."""
+    if not any(isinstance(rule, CarryFileOperations) and rule.enabled for rule in plan.policy.rules):
+        return None
+    return collect(plan.table, plan.place or 0)
+
+
+def covered(plan: Plan) -> list[BlockRef]:
+    """The blocks that the summary stands for, in context order."""
+    live, entries = plan.session.live, plan.session.entries
+    rows = np.flatnonzero(plan.fate == SUMMARISED)
+    places = zip(live.entries[live.position[rows]].tolist(), live.block[rows].tolist(), strict=True)
+    return [BlockRef(entries[at].id, block) for at, block in places]
+
+
+def _ask_all(jobs: Sequence[SummaryJob], session: Session, summariser: Summariser) -> list[Reply]:
+    """An answer to each job, in their order; side by side where the summariser says that it can."""
+    if len(jobs) < 2 or not getattr(summariser, "side_by_side", False):
+        return [_ask(summariser, job, session) for job in jobs]
+    replies: list[Reply | None] = [None] * len(jobs)
+    faults: list[BaseException | None] = [None] * len(jobs)
+
+    def work(at: int) -> None:
+        try:
+            replies[at] = _ask(summariser, jobs[at], session)
+        except BaseException as fault:
+            faults[at] = fault
+            _stop(summariser)
+
+    threads = [threading.Thread(target=work, args=(at,), daemon=True) for at in range(1, len(jobs))]
+    for thread in threads:
+        thread.start()
+    # The first is asked here, so that an interrupt reaches it.
+    work(0)
+    for thread in threads:
+        thread.join()
+    if told := [fault for fault in faults if fault is not None]:
+        # The others were only given up because of the first that failed by itself.
+        raise next((fault for fault in told if not isinstance(fault, Stopped)), told[0])
+    return [reply for reply in replies if reply is not None]
+
+
+def _ask(summariser: Summariser, job: SummaryJob, session: Session) -> Reply:
+    reply = summariser(job, session)
+    return Reply(text=reply) if isinstance(reply, str) else reply
+
+
+def _stop(summariser: Summariser) -> None:
+    stop = getattr(summariser, "stop", None)
+    if stop is not None:
+        stop()

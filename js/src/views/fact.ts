@@ -1,0 +1,177 @@
+// One fact's story: what each compaction left of it and why, what it cost, what would have kept it, and where it was said.
+import type { FactLink, FactPlace, FactReply } from "../core/factwire";
+import { nameTurns, plural } from "../core/format";
+import { showProblem } from "./bodytext";
+import { makeCopy } from "./clip";
+import { h } from "./dom";
+import { drawFixes } from "./factfixes";
+import { drawFate } from "./factrow";
+import { ASKING } from "./inquiry";
+import type { Actions, Picture } from "./picture";
+
+/** Of many places the first and the last are named until someone asks for all. */
+const [FIRST, LAST] = [2, 4];
+
+export const makeStory = (actions: Actions) => {
+  const node = h("div", {
+    ...{ class: "ci-story", role: "region", "aria-label": "The fact's story", tabindex: -1 },
+    "data-testid": "fact-story",
+  });
+  let told: FactReply | string | undefined;
+  let whole = false;
+
+  const render = (picture: Picture, story: FactReply | null, note: string) => {
+    const focused = node.contains(document.activeElement);
+    node.replaceChildren(
+      ...(story === null ? explain(note) : drawStory(picture, story, actions, whole, showAll)),
+    );
+    // What was pressed may be gone; the story it belonged to is still here.
+    if (focused && !node.contains(document.activeElement)) node.focus({ preventScroll: true });
+  };
+  const showAll = (picture: Picture, story: FactReply) => {
+    whole = true;
+    render(picture, story, "");
+  };
+
+  return {
+    node,
+    draw(picture: Picture) {
+      const { story, storyNote, chosen } = picture.tracing;
+      const now = story ?? `${chosen} ${storyNote}`;
+      if (now === told) return;
+      const same = typeof told === "object" && story !== null && told.number === story.number;
+      whole &&= same;
+      told = now;
+      render(picture, story, storyNote);
+    },
+  };
+};
+
+const TIERS = [
+  ["recorded", "The file holds the summary, and it says so."],
+  ["planned", "A stand-in for a summary that no model has written yet."],
+  ["inferred", "The summary cannot be read: only what is outside it is known."],
+] as const;
+
+const explain = (note: string): HTMLElement[] =>
+  note === ASKING
+    ? [h("p", { class: "ci-quiet", role: "status" }, note)]
+    : note !== ""
+      ? [showProblem(note)]
+      : [
+          h(
+            "p",
+            { class: "ci-quiet" },
+            "Choose a fact to see where it was said, what every compaction left of it and why, and what would keep it.",
+          ),
+          h(
+            "dl",
+            { class: "ci-parts-of" },
+            ...TIERS.flatMap(([tier, words]) => [
+              h("dt", { class: `ci-by-${tier}` }, h("i", { class: "ci-chip", "aria-hidden": "true" }), tier),
+              h("dd", {}, words),
+            ]),
+          ),
+        ];
+
+const drawStory = (
+  picture: Picture,
+  story: FactReply,
+  actions: Actions,
+  whole: boolean,
+  showAll: (picture: Picture, story: FactReply) => void,
+): HTMLElement[] => {
+  const { form, kind, chain, why, regrets, said, saidTotal, focus } = story;
+  const close = h("button", { type: "button", class: "ci-link" }, "close");
+  close.addEventListener("click", () => actions.facts.open(-1));
+  const place = (said: FactPlace) => goButton(said.label, () => actions.goTo(said.ref));
+  const hidden = whole ? 0 : Math.max(0, said.length - FIRST - LAST);
+  const more = h("button", { type: "button", class: "ci-link ci-quiet" }, `${hidden} between`);
+  more.addEventListener("click", () => showAll(picture, story));
+  const places =
+    hidden > 0
+      ? [...said.slice(0, FIRST).map(place), more, ...said.slice(FIRST + hidden).map(place)]
+      : said.map(place);
+  const left = saidTotal - said.length;
+  return [
+    h("h4", {}, h("span", { "data-testid": "fact-form" }, form), close),
+    h("p", { class: "ci-quiet" }, [kind, ...sayWhen(story)].join(" · ")),
+    h(
+      "dl",
+      { class: "ci-parts-of" },
+      ...part(
+        "became",
+        h("ul", { class: "ci-chain", "data-testid": "fact-chain" }, ...chain.map(link => drawLink(link))),
+      ),
+      ...(story.others.length > 0 ? part("may also mean", story.others.join(", ")) : []),
+      ...part("why", h("p", { "data-testid": "fact-why" }, why)),
+      ...(regrets.length === 0
+        ? []
+        : part(
+            "needed again",
+            ...regrets.map(({ sentence, turn, step }) =>
+              h(
+                "p",
+                {},
+                h("span", { class: "ci-lost", "aria-hidden": "true" }, "↺ "),
+                ...said
+                  .filter(at => at.step === step)
+                  .slice(0, 1)
+                  .flatMap(({ ref }) => [goButton(`turn ${turn + 1}`, () => actions.goTo(ref)), " "]),
+                sentence,
+              ),
+            ),
+          )),
+      ...(story.fate === "" || story.fate === "verbatim" || chain.at(-1)?.stood === false
+        ? []
+        : part("keep it, in tokens", ...drawFixes(picture, story, actions))),
+      ...part(
+        "said",
+        h("p", { class: "ci-places" }, ...places, ...(left > 0 ? [`and ${plural(left, "more block")}`] : [])),
+      ),
+      ...(focus === ""
+        ? []
+        : part(
+            "ask for it",
+            h(
+              "p",
+              { class: "ci-quiet" },
+              "Words for /compact, or for the instructions of an API that compacts. ",
+              makeCopy("copy", () => [focus, "copied"]),
+            ),
+            h(
+              "pre",
+              { tabindex: 0, "aria-label": "Words for the summary", "data-testid": "fact-focus" },
+              focus,
+            ),
+          )),
+    ),
+  ];
+};
+
+const part = (name: string, ...value: (Node | string)[]): HTMLElement[] => [
+  h("dt", {}, name),
+  h("dd", {}, ...value),
+];
+
+const goButton = (words: string, act: () => void) => {
+  const button = h("button", { type: "button", class: "ci-link" }, words);
+  button.addEventListener("click", act);
+  return button;
+};
+
+const sayWhen = ({ said, saidTotal }: FactReply): string[] => {
+  const [first, last] = [said[0], said.at(-1)];
+  const done = new Set(said.flatMap(({ operation }) => operation ?? []));
+  if (first === undefined || last === undefined) return [];
+  return [...done, `said in ${plural(saidTotal, "block")}`, nameTurns(first.turn, last.turn)];
+};
+
+const drawLink = ({ label, fate, tier, words, stood }: FactLink): HTMLElement =>
+  h(
+    "li",
+    {},
+    h("span", {}, label),
+    ...drawFate(fate, tier, stood),
+    h("span", { class: "ci-quiet" }, fate === "weakened" && words !== "" ? `as “${words}”` : ""),
+  );

@@ -1,0 +1,108 @@
+// The facts as a list of which only those in sight exist; the hand is on it from the search box as well.
+import { NO_TRACING, type Tracing } from "../core/tracing";
+import { h, makeId, setAttributes } from "./dom";
+import { drawFact, tellFact } from "./factrow";
+import type { Inquiry } from "./inquiry";
+import { makeScroller } from "./scroller";
+
+const ROW = 24;
+
+/** `input` steps through the list as its own keys do. */
+export const makeFactList = (facts: Inquiry, input: HTMLElement) => {
+  const base = makeId("fact");
+  let shown: Tracing = NO_TRACING;
+  let active = -1;
+
+  const size = () => shown.list?.total ?? 0;
+  const scroller = makeScroller({
+    height: ROW,
+    role: "presentation",
+    keyOf: String,
+    draw(index) {
+      const row = shown.rows.get(index);
+      if (row === undefined) facts.fetch(index);
+      const chosen = row !== undefined && row.number === shown.chosen;
+      const node = h(
+        "div",
+        {
+          role: "option",
+          id: `${base}-${index}`,
+          class: `ci-fact${chosen ? " ci-chosen" : ""}${index === active ? " ci-active" : ""}`,
+          title: row && tellFact(row),
+          "aria-selected": String(chosen),
+          "aria-setsize": size(),
+          "aria-posinset": index + 1,
+          "data-testid": "fact",
+        },
+        ...drawFact(row),
+      );
+      return { node, tall: false };
+    },
+    drawn(first, end) {
+      const exists = first <= active && active < end;
+      for (const node of [input, list])
+        setAttributes(node, { "aria-activedescendant": exists ? `${base}-${active}` : undefined });
+    },
+  });
+  const list = scroller.node;
+  setAttributes(list, {
+    ...{ id: base, role: "listbox", tabindex: 0, "aria-label": "Facts", "data-testid": "facts-list" },
+  });
+  setAttributes(input, { "aria-controls": base });
+  const names = ["kind", "fact", "becomes", "evidence", "turn"].map(name => h("span", {}, name));
+
+  const mark = (at: number) => {
+    active = Math.max(0, Math.min(size() - 1, at));
+    scroller.show(size());
+    scroller.reveal(active);
+  };
+
+  const open = (index: number) => {
+    const row = shown.rows.get(index);
+    if (row === undefined) return;
+    mark(index);
+    facts.open(row.number);
+  };
+
+  const onKey = (event: KeyboardEvent) => {
+    const change = KEYS[event.key];
+    if (change !== undefined && size() > 0) mark(active < 0 ? change - 1 : active + change);
+    else if (event.key === "Enter") open(Math.max(0, active));
+    else return;
+    event.preventDefault();
+  };
+
+  list.addEventListener("keydown", event => {
+    if (event.key === "Escape") facts.open(-1);
+    else onKey(event);
+  });
+  list.addEventListener("click", event => {
+    const line = (event.target as Element).closest<HTMLElement>("[role=option]");
+    if (line !== null) open(Number(line.id.slice(base.length + 1)));
+  });
+  const resized = new ResizeObserver(() => size() > 0 && scroller.show(size()));
+  resized.observe(list);
+
+  return {
+    nodes: [h("p", { class: "ci-fact ci-columns", "aria-hidden": "true" }, ...names), list],
+    onKey,
+    draw(tracing: Tracing) {
+      if (shown.wish !== tracing.wish || (shown.chosen >= 0 && tracing.chosen < 0)) active = -1;
+      shown = tracing;
+      scroller.show(size());
+    },
+    dispose() {
+      resized.disconnect();
+      scroller.dispose();
+    },
+  };
+};
+
+const KEYS: Record<string, number> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 8,
+  PageUp: -8,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};

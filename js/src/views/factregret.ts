@@ -1,0 +1,41 @@
+// What was needed again after a compaction took it, in words: the marks on the overview say no more than this.
+import type { RegretMark } from "../core/factwire";
+import { plural, short } from "../core/format";
+import type { Tracing } from "../core/tracing";
+import { h, setShown, setText } from "./dom";
+import type { Actions } from "./picture";
+
+const MOST = 60;
+
+export const makeRegrets = (actions: Actions) => {
+  const summary = h("summary", {});
+  const list = h("ul", {});
+  const more = h("p", { class: "ci-quiet" });
+  const node = h("details", { class: "ci-more ci-regrets", "data-testid": "regrets" }, summary, list, more);
+  let told: Tracing["regret"];
+  return {
+    node,
+    draw({ regret }: Tracing) {
+      const marks = regret?.marks ?? [];
+      setShown(node, marks.length > 0);
+      if (regret === told || regret === null) return;
+      told = regret;
+      const price = regret.price === "" ? "" : `, ${regret.price}`;
+      setText(
+        summary,
+        `↺ ${plural(marks.length, "time")} something was needed again after a compaction took it: ${short(regret.tokens)} tokens${price}`,
+      );
+      list.replaceChildren(...marks.slice(0, MOST).map(mark => drawMark(mark, actions)));
+      setText(more, marks.length > MOST ? `and ${plural(marks.length - MOST, "more time")}` : "");
+    },
+  };
+};
+
+const drawMark = ({ row, turn, number, sentence }: RegretMark, actions: Actions) => {
+  const go = h("button", { type: "button", class: "ci-link" }, `turn ${turn + 1}`);
+  go.addEventListener("click", () => {
+    actions.facts.open(number);
+    if (row >= 0) actions.reveal(row);
+  });
+  return h("li", {}, go, " ", sentence);
+};

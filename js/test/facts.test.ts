@@ -1,0 +1,360 @@
+// @vitest-environment happy-dom
+import { afterEach, expect, test } from "vitest";
+import { inventFacts } from "../dev/facts";
+import { MemoryHost } from "../dev/host";
+import type { FactReply, FactsReply } from "../src/core/factwire";
+import type { Traits } from "../src/core/host";
+import { PAGE } from "../src/views/inquiry";
+import { renderWorkbench } from "../src/views/workbench";
+import { smallPlan, smallScene } from "./small";
+
+const { wire, data, scene } = smallScene();
+const planned = smallPlan(scene);
+const blocks = scene.entryIds.map((id, turn) => ({
+  ref: `${id}/0`,
+  turn: Math.floor(turn / 3),
+  label: "Read",
+}));
+const facts = inventFacts(blocks, scene.entries + 1, [0, 1]);
+const traits = (changes: Partial<Traits> = {}): Traits => ({
+  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], mode: "debug", block: "", versus: {} },
+  ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },
+  ...changes,
+});
+/** Until everything asked so far is answered and drawn: by frames, not by the clock. */
+const settle = async (time = 0) => {
+  await new Promise(done => setTimeout(done, time));
+  for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame);
+};
+const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
+const press = (key: string, target: Element) =>
+  target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+
+interface Asked {
+  type: string;
+  id: string;
+  place: number;
+  from: number;
+  query: string;
+}
+type Stand = (asked: Asked) => object | null | undefined;
+
+let dispose = () => {};
+/** A host whose Python knows facts; `stand` answers in its place, null for never. */
+const open = async (changes: Partial<Traits> = {}, extra: object = {}, stand: Stand = () => undefined) => {
+  const host = Object.assign(new MemoryHost(traits(changes), null), extra);
+  const send = host.send.bind(host);
+  host.send = message => {
+    send(message);
+    const mine = stand(message as Asked);
+    const reply = mine === undefined ? facts.answer(message as Asked) : mine;
+    if (reply) queueMicrotask(() => host.emit("msg:custom", { ...reply, id: (message as Asked).id }));
+  };
+  dispose = renderWorkbench(host, document.body);
+  await settle();
+  return host;
+};
+const asked = (host: MemoryHost, type = "facts") =>
+  (host.sent as Asked[]).filter(message => message.type === type);
+const plan = (changes: Parameters<typeof smallPlan>[1]) => {
+  const { wire: _plan, data: _plan_data } = smallPlan(scene, changes);
+  return { _plan, _plan_data };
+};
+const cutAt = (place: number, seq: number) =>
+  plan({ seq, cut: { place, id: scene.entryIds[place] ?? "end", by: "you", sentence: "" } });
+const rows = () => [...document.querySelectorAll<HTMLElement>("[data-testid=fact]")];
+const story = () => find("fact-story").textContent ?? "";
+const lost = facts.list({}).rows[0]!;
+
+afterEach(() => {
+  dispose();
+  document.body.replaceChildren();
+});
+
+test("facts are asked for once a plan, and only where the panel is open", async () => {
+  const host = await open({ mode: "explore" });
+  expect(asked(host)).toEqual([]);
+  find("mode-debug").click();
+  await settle();
+  expect(asked(host).map(({ place, from }) => [place, from])).toEqual([[3, 0]]);
+  expect(asked(host, "regret")).toHaveLength(1);
+  find("mode-explore").click();
+  find("mode-debug").click();
+  await settle();
+  expect(asked(host)).toHaveLength(1);
+});
+
+test("another policy asks again, and a cut only once it has settled", async () => {
+  const host = await open();
+  host.set("policy", "other");
+  host.receive(plan({ policy: "other" }));
+  await settle();
+  expect(asked(host)).toHaveLength(2);
+  press("ArrowRight", find("cut-handle"));
+  await settle();
+  expect(asked(host)).toHaveLength(2);
+  host.receive({ cut: "e4", ...plan({ policy: "other", seq: 9, cut: cutAt(4, 9)._plan.cut }) });
+  await settle();
+  expect(asked(host).map(({ place }) => place)).toEqual([3, 3, 4]);
+  expect(asked(host, "regret")).toHaveLength(1);
+});
+
+test("an answer to an older question is dropped", async () => {
+  const late: Asked[] = [];
+  const host = await open({}, {}, message => {
+    if (message.type !== "facts") return undefined;
+    late.push(message);
+    return null;
+  });
+  host.receive({ cut: "e4", ...cutAt(4, 1) });
+  await settle();
+  const [first, second] = late as [Asked, Asked];
+  const answer = ({ id, place }: Asked, total: number) =>
+    host.emit("msg:custom", { type: "facts", id, ...facts.list({ place }), total });
+  answer(second, 7);
+  await settle();
+  answer(first, 8);
+  await settle();
+  expect(find("facts-count").textContent).toBe("7 facts");
+});
+
+test("a file that grows while its facts are found is asked about again only once there is an answer", async () => {
+  const host = await open({}, {}, ({ type }) => (type === "facts" ? null : undefined));
+  for (const title of ["grown", "grown again"]) {
+    host.receive({ _scene: { ...wire, title }, _scene_data: data, ...plan({}) });
+    await settle();
+  }
+  expect(asked(host)).toHaveLength(1);
+  host.emit("msg:custom", { type: "facts", id: asked(host)[0]?.id, ...facts.list({ place: 3 }) });
+  await settle();
+  expect(asked(host)).toHaveLength(2);
+});
+
+test("the count at risk is looked up while the cut moves", async () => {
+  const host = await open();
+  const { places, total } = facts.list({}).risk!;
+  const count = asked(host).length;
+  expect(find("at-risk").textContent).toBe(`${places[3]} of ${total} at risk`);
+  for (const [key, place] of [
+    ["ArrowRight", 4],
+    ["Home", 1],
+  ] as const) {
+    press(key, find("cut-handle"));
+    await settle();
+    expect(find("at-risk").textContent).toBe(`${places[place]} of ${total} at risk`);
+  }
+  expect(asked(host)).toHaveLength(count);
+});
+
+test("fate and evidence are told in words as well as by look, and apart from each other", async () => {
+  await open();
+  const cells = [...(rows()[0]?.children ?? [])].map(cell => cell.textContent);
+  expect(cells).toEqual([lost.kind, lost.form, "lost", lost.tier, String(lost.lastTurn + 1)]);
+  const tiers = new Set(rows().map(row => row.querySelector(".ci-tier")?.textContent));
+  expect(tiers).toEqual(new Set(["recorded", "planned"]));
+  for (const row of rows()) {
+    const tier = row.querySelector(".ci-tier")?.textContent;
+    expect(row.querySelector(".ci-outcome")?.classList.contains(`ci-by-${tier}`)).toBe(true);
+  }
+});
+
+test("of many facts few exist, and the next page comes when it is in sight", async () => {
+  const many = inventFacts(blocks, 6, [0, 1], 3000);
+  const host = await open({}, {}, message => many.answer(message));
+  expect(rows().length).toBeLessThan(60);
+  expect(rows()[0]?.getAttribute("aria-setsize")).toBe("3000");
+  const list = find("facts-list");
+  press("End", list);
+  await settle();
+  expect(asked(host).map(({ from }) => from)).toEqual([0, 3000 - PAGE]);
+  expect(rows().at(-1)?.textContent).toContain(many.list({ from: 2999, to: 3000 }).rows[0]?.form);
+  expect(document.querySelectorAll(".ci *").length).toBeLessThan(3000);
+});
+
+test("f goes to the search, the query is Python's to match, arrows and Enter open a story, Escape closes it", async () => {
+  const host = await open({ mode: "explore" });
+  press("f", document.querySelector(".ci") as Element);
+  await settle();
+  const input = find("facts-search") as HTMLInputElement;
+  expect(document.activeElement).toBe(input);
+  input.value = "state";
+  input.dispatchEvent(new Event("input"));
+  await settle(260);
+  expect(asked(host).at(-1)?.query).toBe("state");
+  expect(input.getAttribute("aria-controls")).toBe(find("facts-list").id);
+  press("ArrowDown", input);
+  press("ArrowDown", input);
+  const active = document.getElementById(input.getAttribute("aria-activedescendant") ?? "");
+  expect(active).toBe(rows()[1]);
+  press("Enter", input);
+  await settle();
+  const second = facts.list({ query: "state" }).rows[1];
+  expect(find("fact-form").textContent).toBe(second?.form);
+  expect(rows()[1]?.getAttribute("aria-selected")).toBe("true");
+  press("Escape", find("facts-list"));
+  await settle();
+  expect(story()).toContain("Choose a fact");
+});
+
+test("a story tells the chain with its evidence, the reason, the regret and the price before it is paid", async () => {
+  const host = await open();
+  rows()[0]?.click();
+  await settle();
+  const told = facts.story(lost.number, 3);
+  const chain = [...find("fact-chain").querySelectorAll("li")].map(line => line.textContent);
+  told.chain.forEach(({ label, fate, tier }, i) => {
+    for (const words of [label, fate, tier]) expect(chain[i]).toContain(words);
+  });
+  expect(find("fact-why").textContent).toBe(told.why);
+  expect(story()).toContain(told.regrets[0]?.sentence);
+  expect(find("fact-focus").textContent).toBe(told.focus);
+  expect(find("fix").nextElementSibling?.textContent).toBe("+92");
+  expect(host.saves).toBe(0);
+});
+
+test("a fix is one edit, undone as any other, and the story is asked for anew", async () => {
+  const host = await open();
+  rows()[0]?.click();
+  await settle();
+  const pins = facts.story(lost.number, 3).fixes[0]?.changes.pins;
+  find("fix").focus();
+  find("fix").click();
+  expect([host.get("pins"), host.saves]).toEqual([pins, 1]);
+  expect(find("said").textContent).toContain("+92 tokens");
+  host.receive(plan({ seq: 1, pins: [...(pins ?? [])] }));
+  await settle();
+  expect(asked(host, "fact")).toHaveLength(2);
+  expect(find("fact-form").textContent).toBe(lost.form);
+  expect(find("fact-story").contains(document.activeElement)).toBe(true);
+  press("z", document.querySelector(".ci") as Element);
+  expect(host.get("pins")).toEqual([]);
+});
+
+test("a fix by another policy leaves the settings of this one behind", async () => {
+  const fix = {
+    means: "carry",
+    sentence: "Carry file operations.",
+    price: 5,
+    money: "",
+    fate: "restated",
+    recipe: "",
+  };
+  const told = { ...facts.story(lost.number, 3), fixes: [{ ...fix, changes: { policy: "other" } }] };
+  const host = await open({ settings: { "keep.tokens": 4 } }, {}, ({ type }) =>
+    type === "fact" ? { ...(told as unknown as FactReply), type } : undefined,
+  );
+  rows()[0]?.click();
+  await settle();
+  find("fix").click();
+  expect([host.get("policy"), host.get("settings")]).toEqual(["other", {}]);
+});
+
+test("a block that says it is chosen", async () => {
+  const host = await open();
+  rows()[0]?.click();
+  await settle();
+  const { ref, label } = facts.story(lost.number, 3).said[0]!;
+  const place = [...find("fact-story").querySelectorAll("button")].find(
+    button => button.textContent === label,
+  );
+  place?.click();
+  await settle(260);
+  expect(host.get("block")).toBe(ref);
+});
+
+test("where something was needed again is told in words, and the marks go with the panel", async () => {
+  await open();
+  const marks = find("fact-marks");
+  expect([marks.hidden, marks.getAttribute("role")]).toEqual([false, "img"]);
+  expect(marks.getAttribute("aria-label")).toBe("Something was needed again after a compaction 6 times.");
+  expect(find("regrets").textContent).toContain("22.9k tokens, $0.07");
+  rows()[0]?.click();
+  await settle();
+  expect(marks.getAttribute("aria-label")).toContain(`${lost.form} is said in turn`);
+  expect(marks.getAttribute("aria-label")).toContain("this plan: lost, recorded");
+  find("mode-explore").click();
+  await settle();
+  expect(marks.hidden).toBe(true);
+});
+
+test("kind and fate filter, and each choice says how many it leaves", async () => {
+  const host = await open();
+  const files = facts.list({}).kinds[0]!;
+  expect(find("facts-file").textContent).toBe(`files${files.total}`);
+  find("facts-file").click();
+  await settle();
+  expect(find("facts-lost").textContent).toBe(`lost${files.fates.lost}`);
+  find("facts-lost").click();
+  await settle();
+  expect(asked(host).at(-1)).toMatchObject({ kind: "file", fate: "lost", from: 0 });
+  expect(find("facts-lost").getAttribute("aria-checked")).toBe("true");
+  press("ArrowLeft", find("facts-lost"));
+  await settle();
+  expect(asked(host).at(-1)).toMatchObject({ kind: "file", fate: "" });
+});
+
+test("without a kernel the panel says so and asks nothing", async () => {
+  const host = await open({}, { needsKernel: "This page has no kernel." });
+  expect(find("facts-note").textContent).toContain("needs a kernel");
+  expect(find("facts-list").closest<HTMLElement>(".ci-both")?.hidden).toBe(true);
+  expect([...asked(host), ...asked(host, "regret")]).toEqual([]);
+});
+
+test("what went wrong is told, and asked again by hand", async () => {
+  let broken = true;
+  const host = await open({}, {}, ({ type }) =>
+    type === "facts" && broken ? { type: "error", sentence: "It was stopped." } : undefined,
+  );
+  expect(find("facts-note").textContent).toBe("It was stopped.");
+  expect(asked(host)).toHaveLength(1);
+  broken = false;
+  [...find("facts").querySelectorAll("button")]
+    .find(({ textContent }) => textContent === "try again")
+    ?.click();
+  await settle();
+  expect(asked(host)).toHaveLength(2);
+  expect(rows().length).toBeGreaterThan(0);
+});
+
+test("a fact is text, whatever it holds", async () => {
+  const evil = "<img src=x onerror=alert(1)>";
+  await open({}, {}, message => {
+    if (message.type !== "facts") return undefined;
+    const reply: Omit<FactsReply, "type" | "id"> = facts.list(
+      message as unknown as Partial<Omit<FactsReply, "type">>,
+    );
+    return { type: "facts", ...reply, rows: reply.rows.map(row => ({ ...row, form: evil })) };
+  });
+  expect(rows()[0]?.textContent).toContain(evil);
+  expect(document.querySelector(".ci img")).toBeNull();
+});
+
+test("in a recorded summary the words without ground are underlined and told; other blocks are not checked", async () => {
+  const text = "A <b>shadow</b> branch";
+  const sentence = "Line 1 names the path shadow; nothing it summarises does.";
+  const mark = { line: 1, start: 5, end: 11, words: "shadow", what: "path", sentence };
+  const stand: Stand = ({ type }) => {
+    if (type === "body") return { type, row: 0, before: { text, total: 22 }, after: null, facts: [] };
+    if (type === "rows") return { type, from: 0, rows: [{ label: "summary", preview: text }] };
+    return type === "grounding" ? { type, row: 0, read: true, marks: [mark] } : undefined;
+  };
+  const show = async (changes: Partial<Traits>) => {
+    const host = await open({ block: "e0/0", ...changes }, {}, stand);
+    find("show-text").click();
+    await settle();
+    return host;
+  };
+  const plain = await show({});
+  expect(asked(plain, "grounding")).toEqual([]);
+  dispose();
+  const [compacted, user, ...rest] = wire.sections;
+  const swapped = { ...wire, sections: [user!, compacted!, ...rest] };
+  const host = await show({ _scene: swapped });
+  expect(asked(host, "grounding")).toHaveLength(1);
+  const [pre] = document.querySelectorAll<HTMLElement>(".ci-bodies pre");
+  expect(pre?.textContent).toBe(text);
+  expect(
+    [...(pre?.querySelectorAll("u") ?? [])].map(({ textContent, title }) => [textContent, title]),
+  ).toEqual([["shadow", sentence]]);
+  expect(find("grounding").textContent).toBe(sentence);
+});

@@ -1,0 +1,41 @@
+"""Sessions of a few words, for tests of what is found in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.blocks import Block, Text, ToolCall, ToolOutput
+from inspector.facts import Facts, find_facts
+from inspector.session import Entry, Session
+
+CWD = "/home/ann/app"
+
+
+def talk(*said: tuple[str, Block], cwd: str | None = CWD) -> Session:
+    """A session of one block per entry: (role, block)."""
+    entries = tuple(
+        Entry(id=f"e{n}", parent=f"e{n - 1}" if n else None, role=role, blocks=(block,))
+        for n, (role, block) in enumerate(said)
+    )
+    return Session(format="demo", cwd=cwd, entries=entries, leaf=entries[-1].id if entries else None)
+
+
+def tell(text: str, role: str = "user") -> Facts:
+    return find_facts(talk((role, Text(text=text))))
+
+
+def call(name: str, **given: Any) -> Facts:
+    return find_facts(talk(("assistant", ToolCall(id="c", name=name, input=given))))
+
+
+def answer(text: str, command: str = "make", failed: bool = False) -> Facts:
+    return find_facts(
+        talk(
+            ("assistant", ToolCall(id="c", name="Bash", input={"command": command})),
+            ("tool", ToolOutput(call_id="c", parts=(Text(text=text),), is_error=failed)),
+        )
+    )
+
+
+def forms(facts: Facts, kind: str) -> list[str]:
+    return [fact.form for fact in facts.by_kind(kind)]

@@ -1,0 +1,118 @@
+"""The list of files that a summary carries: as published, and of every tool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.assembly import append_checkpoint, build_context
+from inspector.blocks import Text, ToolCall, ToolOutput
+from inspector.counter import Counter as TokenCounter
+from inspector.ledger import count_tokens
+from inspector.plan import Plan, make_plan
+from inspector.policies import find_policy, names_of_policies
+from inspector.rules.carry_file_operations import CarryFileOperations, collect
+from inspector.session import Entry, Session
+from inspector.summary import Checkpoint
+from tests.strategies import sessions
+from tests.test_cuts import build, say, user
+
+LENGTH = TokenCounter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
+
+
+def act(number: int, tool: str, **given: Any) -> tuple[Entry, Entry]:
+    call = ToolCall(id=f"c{number}", name=tool, input=given)
+    output = ToolOutput(call_id=f"c{number}", name=tool, parts=(Text(text="ok"),))
+    return Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(output,))
+
+
+def plan_of(session: Session, **knobs: Any) -> Plan:
+    given = {f"carry-file-operations.{name}": value for name, value in knobs.items()}
+    edits = {"cut": "end", "settings": given}
+    return make_plan(session, count_tokens(session, LENGTH), "flue", edits, reason="manual")
+
+
+def lists(plan: Plan) -> tuple[list[str], list[str]]:
+    assert plan.place is not None
+    files = collect(plan.table, plan.place)
+    return files.read_files, files.modified_files
+
+
+def busy() -> Session:
+    session = build(
+        user("work"),
+        *act(1, "read", path="plain.py"),
+        *act(2, "Read", file_path="/repo/src/argument.py"),
+        *act(3, "mcp__files__read_file", path="src/server.py"),
+        *act(4, "Bash", command="cat src/shell.py && sed -i s/a/b/ src/changed.py > src/out.txt"),
+        *act(5, "Edit", file_path="src/edited.py", old_string="a", new_string="b"),
+        *act(6, "Grep", pattern="x", path="src/only_listed"),
+        say("done"),
+    )
+    return session.model_copy(update={"cwd": "/repo"})
+
+
+def test_as_published_only_three_tools_and_one_argument_are_seen() -> None:
+    assert lists(plan_of(busy())) == (["plain.py"], [])
+
+
+def test_every_tool_sees_other_arguments_servers_and_shell_commands() -> None:
+    read, modified = lists(plan_of(busy(), every_tool=True))
+    assert read == ["plain.py", "src/argument.py", "src/server.py", "src/shell.py"]
+    assert modified == ["src/changed.py", "src/edited.py", "src/out.txt"]
+
+
+def test_the_knob_is_off_in_every_published_policy() -> None:
+    carrying = [
+        rule
+        for name in names_of_policies()
+        for rule in find_policy(name).rules
+        if isinstance(rule, CarryFileOperations)
+    ]
+    assert len(carrying) > 2
+    assert not any(rule.every_tool for rule in carrying)
+
+
+def test_the_lists_go_on_into_the_next_compaction() -> None:
+    plan = plan_of(busy(), every_tool=True)
+    done = append_checkpoint(plan, Checkpoint(text="all is well", by="a test"), "k1")
+    told = done["k1"].boundary
+    assert told is not None
+    assert (list(told.files_read), list(told.files_modified)) == lists(plan)
+
+
+def test_calls_that_a_tool_made_itself_are_seen_as_well() -> None:
+    calls = {"calls": [{"name": "Read", "arguments": {"file_path": "src/inner.py"}}]}
+    call, answer = act(1, "task", prompt="look")
+    session = build(user("work"), call, answer.model_copy(update={"extra": {"nestedCalls": calls}}), say())
+    assert lists(plan_of(session, nested=True)) == ([], [])
+    assert lists(plan_of(session, nested=True, every_tool=True)) == (["src/inner.py"], [])
+
+
+@pytest.mark.parametrize("given", [None, 7, [], {}, {"file_path": 3}, {"command": ["", None]}])
+def test_a_call_that_names_no_file_adds_nothing(given: Any) -> None:
+    call = ToolCall(id="c1", name="Read", input=given)
+    output = ToolOutput(call_id="c1", name="Read", parts=(Text(text="ok"),))
+    entries = (Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(output,)))
+    assert lists(plan_of(build(user("work"), *entries, say()), every_tool=True)) == ([], [])
+
+
+@settings(max_examples=60)
+@given(sessions(), st.booleans(), st.booleans())
+def test_the_list_costs_what_is_said_wherever_the_cut_stands(
+    session: Session, nested: bool, every: bool
+) -> None:
+    """By the cut table and by the context alike."""
+    ledger = count_tokens(session, LENGTH)
+    knobs = {"carry-file-operations.nested": nested, "carry-file-operations.every_tool": every}
+    plan = make_plan(session, ledger, "flue", {"settings": knobs}, reason="manual")
+    for place in np.flatnonzero(plan.cuts.legal).tolist()[:6]:
+        other = make_plan(
+            session, ledger, "flue", {"settings": knobs, "cut": plan.cuts[place].entry}, reason="manual"
+        )
+        assert other.after == int(plan.cut_table.total[place])
+        assert build_context(session, other).tokens == other.after

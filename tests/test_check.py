@@ -1,0 +1,287 @@
+"""The lint: every code on a session small enough to read, what chooses codes, and what is written out."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.blocks import Text, ToolCall, ToolOutput
+from inspector.bundled import CONSTRAINT, LOST_PATH, open_bundled
+from inspector.checks import check
+from inspector.errors import EditError, PolicyError
+from inspector.findings import CHECKS, SEVERITIES, Finding, Findings, choose
+from inspector.ledger import count_tokens
+from inspector.lintreports import find_line, write_github, write_json, write_text
+from inspector.plan import make_plan
+from inspector.session import Boundary, Entry, Session
+from tests.strategies import sessions
+from tests.test_cuts import build, say, user
+
+SESSION = open_bundled()
+
+
+def act(number: int, tool: str, told: str = "ok", failed: bool = False, **given: Any) -> tuple[Entry, Entry]:
+    """A call and its answer."""
+    call = ToolCall(id=f"c{number}", name=tool, input=given)
+    output = ToolOutput(call_id=f"c{number}", name=tool, parts=(Text(text=told),), is_error=failed)
+    return Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(output,))
+
+
+def compact(summary: str) -> Entry:
+    blocks = (Text(text=summary),) if summary else ()
+    return Entry(id="", kind="compaction", blocks=blocks, boundary=Boundary(summary=summary))
+
+
+def found(*before: Entry, summary: str = "all is well", after: tuple[Entry, ...] = ()) -> list[Finding]:
+    return list(check(build(*before, compact(summary), *after, user("go on"), say())))
+
+
+def codes(*before: Entry, **more: Any) -> dict[str, str]:
+    """{code: form} of what is found."""
+    return {f.code: f.fact.form if f.fact is not None else "" for f in found(*before, **more)}
+
+
+def test_the_demo_shows_its_lost_file_and_rule() -> None:
+    findings = check(SESSION)
+    assert not findings.ok
+    assert [f.fact.form for f in findings if f.code == "CI001" and f.fact is not None] == [LOST_PATH]
+    assert any(CONSTRAINT in f.sentence for f in findings if f.code == "CI002")
+    assert findings.counts["CI009"] == sum(f.code == "CI009" for f in findings) > 5
+    assert findings.severities["error"] == sum(f.severity == "error" for f in findings)
+    assert sum(findings.severities.values()) == len(findings)
+
+
+def test_CI001_an_edited_file_is_lost_and_one_that_was_only_read_is_not_told() -> None:
+    edit = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
+    look = act(2, "Read", file_path="src/b.py")
+    assert codes(user("work"), *look, *edit) == {"CI001": "src/a.py"}
+    assert "CI001" not in codes(user("work"), *edit, summary="src/a.py was changed")
+
+
+def test_CI002_a_rule_of_the_user_is_lost() -> None:
+    rule = user("You must never push to main.")
+    (finding,) = (f for f in found(rule, say()) if f.code == "CI002")
+    assert finding.severity == "error"
+    assert "said by the user in turn 1" in finding.sentence
+    assert "CI002" not in codes(rule, say(), summary="You must never push to main.")
+
+
+def todos(number: int, *items: tuple[str, str]) -> tuple[Entry, Entry]:
+    return act(number, "TodoWrite", todos=[{"content": text, "status": status} for text, status in items])
+
+
+def test_CI003_only_what_the_last_list_left_open_counts() -> None:
+    first = todos(1, ("write the parser", "pending"), ("write the docs", "pending"))
+    last = todos(2, ("write the parser", "completed"), ("write the docs", "in_progress"))
+    assert codes(user("work"), *first, *last)["CI003"] == "write the docs"
+    done = todos(2, ("write the parser", "completed"), ("write the docs", "completed"))
+    assert "CI003" not in codes(user("work"), *first, *done)
+
+
+def test_CI004_the_last_error_is_lost_and_an_earlier_one_is_not_told() -> None:
+    old = act(1, "Bash", "ValueError: the old one", True, command="make old")
+    new = act(2, "Bash", "KeyError: the new one\nTypeError: and another", True, command="make new")
+    lost = [f for f in found(user("work"), *old, *new) if f.code == "CI004"]
+    assert ["KeyError" in f.sentence for f in lost] == [True]
+    assert "CI004" not in codes(user("work"), *old, *new, summary="it ends in KeyError: the new one")
+
+
+def test_CI005_the_last_command_that_passed_and_the_last_that_failed() -> None:
+    runs = (
+        *act(1, "Bash", command="pytest tests/old.py"),
+        *act(2, "Bash", command="pytest tests/new.py"),
+        *act(3, "Bash", "boom", True, command="make all"),
+    )
+    lost = [f.sentence for f in found(user("work"), *runs) if f.code == "CI005"]
+    assert [("passed" in s, "failed" in s) for s in lost] == [(True, False), (False, True)]
+    assert "pytest tests/new.py" in lost[0]
+    assert "make all" in lost[1]
+
+
+def test_CI006_a_created_file_is_lost_whatever_was_done_to_it_later() -> None:
+    write = act(1, "Write", file_path="src/new.py", content="x")
+    edit = act(2, "Edit", file_path="src/new.py", old_string="x", new_string="y")
+    assert codes(user("work"), *write, *edit)["CI006"] == "src/new.py"
+    assert "CI001" not in codes(user("work"), *write, *edit)
+
+
+def test_CI007_a_name_that_two_files_have_is_ambiguous() -> None:
+    reads = (*act(1, "Read", file_path="src/left/util.py"), *act(2, "Read", file_path="src/right/util.py"))
+    lost = [f for f in found(user("work"), *reads, summary="util.py was read") if f.code == "CI007"]
+    assert len(lost) == 2
+    assert 'only "util.py" is left, which src/right/util.py is called too' in lost[0].sentence
+    one = act(1, "Read", file_path="src/left/util.py")
+    assert "CI007" not in codes(user("work"), *one, summary="util.py was read")
+
+
+def test_CI008_a_line_of_a_summary_that_nothing_grounds() -> None:
+    (finding,) = (f for f in found(user("work"), say(), summary="Fixed src/ghost.py.") if f.code == "CI008")
+    assert "src/ghost.py" in finding.sentence
+    assert finding.refs[0].entry == finding.entry
+
+
+def test_CI009_what_was_lost_and_read_again() -> None:
+    look = act(1, "Read", "a long text", file_path="src/a.py")
+    again = act(2, "Read", "a long text", file_path="src/a.py")
+    lost = [f for f in found(user("work"), *look, after=again) if f.code == "CI009"]
+    assert len(lost) == 1
+    assert "read again" in lost[0].sentence
+
+
+def test_CI010_a_decision_is_lost() -> None:
+    chosen = say("We decided to keep SQLite because it needs no server.")
+    assert "SQLite" in codes(user("work"), chosen)["CI010"]
+
+
+def test_CI011_a_summary_nobody_can_read_makes_its_losses_inferred() -> None:
+    edit = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
+    findings = check(build(user("work"), *edit, compact(""), user("go on"), say()))
+    assert findings.ok
+    by_code = {f.code: f for f in findings}
+    assert (by_code["CI001"].severity, by_code["CI001"].tier) == ("warning", "inferred")
+    assert by_code["CI011"].severity == "note"
+    inferred = sum(f.tier == "inferred" and f.code != "CI011" for f in findings)
+    assert f"{inferred:,} losses are inferred" in by_code["CI011"].sentence
+    assert "(inferred)" in write_text(findings, SESSION)[0]
+
+
+def test_a_policy_is_checked_where_the_context_was_fullest() -> None:
+    findings = check(SESSION, "mini-claude-code", "CI001")
+    assert LOST_PATH in {f.fact.form for f in findings if f.fact is not None}
+    assert {f.tier for f in findings} == {"planned"}
+    assert {f.entry for f in findings} == {""}
+    lost = next(f for f in findings if f.fact is not None and f.fact.form == LOST_PATH)
+    assert lost.fix is not None
+    assert lost.plan is not None
+    assert lost.fix.plan.trace[LOST_PATH].fate != "lost"
+
+
+def test_a_plan_is_taken_as_it_is() -> None:
+    plan = make_plan(SESSION, count_tokens(SESSION), "keep-recent-turns")
+    findings = check(SESSION, plan)
+    assert "keep-recent-turns" in findings.looked
+    assert {f.plan for f in findings} <= {plan}
+    everything = check(build(user("hello"), say()), "flue")
+    assert (len(everything), everything.looked) == (0, "flue, nothing to compact")
+    with pytest.raises(PolicyError):
+        check(SESSION, "no-such-policy")
+
+
+def test_nothing_is_found_where_nothing_was_compacted() -> None:
+    findings = check(build(user("You must never push to main."), say()))
+    assert (list(findings), findings.ok, findings.counts) == ([], True, {})
+    assert repr(findings) == "Findings(0 recorded compactions: nothing found)"
+
+
+# The table and the choosing.
+
+
+def test_the_table_of_codes_is_complete_and_stable() -> None:
+    assert list(CHECKS) == [f"CI{number:03}" for number in range(1, len(CHECKS) + 1)]
+    assert [check.name for check in CHECKS.values()] == [
+        "edited file lost",
+        "user constraint lost",
+        "open todo lost",
+        "last error lost",
+        "last outcome lost",
+        "created file lost",
+        "ambiguous file name",
+        "ungrounded summary line",
+        "regret",
+        "decision lost",
+        "summary unreadable",
+    ]
+    for code, one in CHECKS.items():
+        assert one.code == code
+        assert one.severity in SEVERITIES
+        assert one.sentence.endswith(".")
+        assert one.example.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("rules", "chosen"),
+    [
+        (None, set(CHECKS)),
+        ("", set(CHECKS)),
+        ("CI001", {"CI001"}),
+        ("ci001, CI002", {"CI001", "CI002"}),
+        (["CI001", "CI002,CI003"], {"CI001", "CI002", "CI003"}),
+        ("-CI007", set(CHECKS) - {"CI007"}),
+        ("CI00,-CI007", {code for code in CHECKS if code < "CI010"} - {"CI007"}),
+        (["-CI007", "CI00"], {code for code in CHECKS if code < "CI010"} - {"CI007"}),
+        ("ALL,-CI01", {code for code in CHECKS if code < "CI010"}),
+    ],
+)
+def test_codes_are_chosen_by_their_beginnings(rules: Any, chosen: set[str]) -> None:
+    assert choose(rules) == chosen
+
+
+@pytest.mark.parametrize("rules", ["CI999", "-XX", "-", "edited"])
+def test_a_rule_that_names_no_code_is_a_named_error(rules: str) -> None:
+    with pytest.raises(EditError, match="no such check; known: CI001"):
+        check(SESSION, rules=rules)
+
+
+@settings(max_examples=30, deadline=None)
+@given(sessions(), st.sampled_from((None, "flue", "mini-claude-code")))
+def test_any_session_can_be_checked_and_choosing_is_leaving_out(session: Session, policy: str | None) -> None:
+    every = check(session, policy, window=2_000)
+    for code in every.counts:
+        chosen = check(session, policy, code, window=2_000)
+        assert [f.sentence for f in chosen] == [f.sentence for f in every if f.code == code]
+        assert [f.sentence for f in every.select(code)] == [f.sentence for f in chosen]
+    for finding in every:
+        assert finding.code in CHECKS
+        assert "\n" not in finding.sentence
+    for lines in (write_text(every, session), write_github(every, session, "file")):
+        assert all("\n" not in line and "\r" not in line for line in lines)
+    assert json.loads(write_json(every, session)[0])["counts"] == every.counts
+
+
+# What is written out.
+
+
+def test_columns_have_a_row_for_each_finding() -> None:
+    findings = check(SESSION)
+    columns = findings.to_columns()
+    assert {len(column) for column in columns.values()} == {len(findings)}
+    assert columns["code"] == [f.code for f in findings]
+    assert columns["form"][columns["code"].index("CI001")] == LOST_PATH
+
+
+def test_a_line_of_the_file_is_told_for_what_stands_in_it() -> None:
+    (finding,) = check(SESSION, rules="CI001")
+    at = find_line(finding, SESSION)
+    assert at == SESSION[finding.refs[-1].entry].sources[0].line
+    assert f"line {at}:" in write_text(check(SESSION, rules="CI001"), SESSION)[0]
+
+
+def test_json_holds_everything_a_program_needs() -> None:
+    findings = check(SESSION, "mini-claude-code", "CI001")
+    told = json.loads(write_json(findings, SESSION, fixes=True)[0])
+    assert told["ok"] is False
+    assert told["counts"] == {"CI001": len(findings)}
+    first = told["findings"][0]
+    assert (first["code"], first["tier"]) == ("CI001", "planned")
+    assert first["fix"]["tokens"] == findings[0].fix.price
+    assert json.loads(write_json(findings, SESSION)[0])["findings"][0]["fix"] is None
+
+
+def test_github_commands_cannot_be_forged_by_a_transcript() -> None:
+    """A line break or a percent sign in a form is written out, so no second command begins."""
+    sentence = "bad\n::error::forged 100%"
+    finding = Finding("CI001", "error", sentence)
+    (line,) = write_github(Findings((finding,), "a test"), SESSION, "a:b,c%\n.jsonl")
+    assert line == (
+        "::error file=a%3Ab%2Cc%25%0A.jsonl,title=CI001 edited file lost::bad%0A::error::forged 100%25"
+    )
+
+
+def test_levels_of_github_are_the_severities() -> None:
+    lines = write_github(check(SESSION), SESSION, "s.jsonl")
+    assert {re.match(r"::(\w+) ", line)[1] for line in lines} == {"error", "warning"}  # type: ignore[index]

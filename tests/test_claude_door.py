@@ -1,0 +1,795 @@
+"""The summariser that asks a model: the real client against a server on this machine, on every path."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import re
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import apicall, count_tokens, detector, make_plan, open_bundled
+from inspector.blocks import Text, ToolCall, ToolOutput
+from inspector.claude import Claude, Progress
+from inspector.errors import (
+    AnswerRefused,
+    EditError,
+    KeyMissing,
+    PolicyError,
+    PromptMissing,
+    RedactionError,
+    RequestRefused,
+    Stopped,
+    SummaryError,
+)
+from inspector.plan import Plan
+from inspector.prices import Price
+from inspector.prompts import SECTIONS
+from inspector.redact import name_secret
+from inspector.sending import digest_body
+from inspector.session import Entry, Session
+from inspector.shortening import HEAD, TAIL, shorten_job
+from inspector.summary import SummaryJob, job_text
+from inspector.writing import write_up
+from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail
+from tests.test_redact import PLANTED
+
+MODEL = "claude-opus-4-5"
+OPEN = Callable[..., Loopback]
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+
+@pytest.fixture
+def serve() -> Iterator[OPEN]:
+    open_ones: list[Loopback] = []
+
+    def start(*cues: Cue, **options: Any) -> Loopback:
+        open_ones.append(Loopback(*cues, **options).__enter__())
+        return open_ones[-1]
+
+    yield start
+    for one in open_ones:
+        one.__exit__()
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    session = open_bundled()
+    return make_plan(session, count_tokens(session), "flue", reason="manual")
+
+
+@pytest.fixture(scope="module")
+def job(plan: Plan) -> SummaryJob:
+    return plan.jobs[0]
+
+
+def claude(server: Loopback, model: str = MODEL, **options: Any) -> Claude:
+    return Claude(model, base_url=server.url, **options)
+
+
+def kinds(model: Claude) -> list[str]:
+    return [event.kind for event in model.events]
+
+
+def say(rows: list[tuple[str, Any]]) -> Session:
+    entries = []
+    for number, (role, said) in enumerate(rows):
+        blocks = said if isinstance(said, tuple) else (Text(text=said),)
+        parent = f"e{number - 1}" if number else None
+        entries.append(Entry(id=f"e{number}", parent=parent, role=role, blocks=blocks))
+    return Session(format="demo", model=MODEL, entries=tuple(entries), leaf=entries[-1].id)
+
+
+def whole(session: Session, **fields: Any) -> SummaryJob:
+    names = tuple(entry.id for entry in session.entries)
+    return SummaryJob(kind="initial", entries=names, max_tokens=1000, **fields)
+
+
+TALK = say([("user", "Which tides are there?"), ("assistant", "Spring tides and neap tides.")])
+TALK_JOB = whole(TALK)
+
+
+# Asking and being answered.
+
+
+def test_a_job_is_asked_and_its_answer_is_the_reply(serve: OPEN, plan: Plan, job: SummaryJob) -> None:
+    server = serve(Cue(text="## Goal\n- ship it\n"))
+    reply = claude(server)(job, plan.session)
+    assert reply.text == "## Goal\n- ship it" and reply.stop_reason == "stop" and reply.error is None
+    assert reply.usage is not None and reply.usage.output == 4 and reply.usage.cache_write > 10_000
+    (sent,) = server.asked
+    assert sent.body["stream"] is True and sent.body["model"] == MODEL
+    assert [message["role"] for message in sent.body["messages"]] == ["user"]
+    assert job_text(plan.session, job) in sent.text
+
+
+def test_both_calls_of_a_split_turn_run_side_by_side_within_0_8_and_0_5_of_the_reserve(
+    serve: OPEN, plan: Plan
+) -> None:
+    server = serve()
+    server.barrier = threading.Barrier(2)  # neither is answered before both are there
+    checkpoint = write_up(plan, claude(server))
+    assert server.most_together == 2
+    # FLUE §10.3, of a reserve of 16,384 tokens.
+    assert sorted(one.body["max_tokens"] for one in server.asked) == [8192, 13107]
+    assert checkpoint.by == MODEL and checkpoint.deterministic is False
+    assert checkpoint.text.count(SUMMARY) == 2 and "Turn Context (split turn)" in checkpoint.text
+
+
+def test_a_job_without_a_limit_may_have_16_000_tokens(serve: OPEN, plan: Plan, job: SummaryJob) -> None:
+    server = serve()
+    claude(server)(job.model_copy(update={"max_tokens": None}), plan.session)
+    assert server.asked[0].body["max_tokens"] == 16_000
+
+
+def test_focus_and_additions_reach_the_model_under_their_names(
+    serve: OPEN, plan: Plan, job: SummaryJob
+) -> None:
+    server = serve()
+    claude(server, focus="the tide tables", additions={"memory": "Release on Friday."})(job, plan.session)
+    material, instruction = (block["text"] for block in server.asked[0].body["messages"][0]["content"])
+    assert "the tide tables" in instruction and "Release on Friday." in instruction
+    assert "memory" in instruction.split("Release on Friday.")[0]
+    assert "Release on Friday." not in material
+    with pytest.raises(PromptMissing):
+        Claude(MODEL, prompt="poem")
+
+
+def test_lone_surrogates_are_replaced_so_that_the_provider_takes_the_request(serve: OPEN) -> None:
+    server = serve()
+    session = say([("user", "half \ud83d a sign"), ("assistant", "yes")])
+    claude(server)(whole(session), session)
+    assert "half \ufffd a sign" in server.asked[0].text
+
+
+def test_what_stays_the_same_is_cached_and_read_from_there_when_asked_again(
+    serve: OPEN, plan: Plan, job: SummaryJob
+) -> None:
+    server = serve()
+    first = claude(server)(job, plan.session).usage
+    again = claude(server, focus="the tests")(job, plan.session).usage
+    assert first is not None and again is not None
+    assert first.cache_read == 0 and again.cache_read == first.cache_write and again.cache_write == 0
+    content = server.asked[0].body["messages"][0]["content"]
+    assert [block.get("cache_control") for block in content] == [{"type": "ephemeral"}, None]
+    plain = serve()
+    claude(plain, cache=None)(job, plan.session)
+    assert b"cache_control" not in plain.asked[0].raw
+    hour = serve()
+    claude(hour, cache="1h", effort="low")(job, plan.session)
+    assert hour.asked[0].body["system"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+    assert hour.asked[0].body["output_config"] == {"effort": "low"}
+
+
+# Seeing before sending.
+
+
+def test_a_preview_shows_to_the_byte_what_is_sent_and_sends_nothing(
+    serve: OPEN, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve()
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    sending = claude(server).preview(plan)
+    assert server.received == []
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    write_up(plan, claude(server))
+    assert sorted(one.digest for one in sending.requests) == sorted(digest_body(r.body) for r in server.asked)
+    assert {one.text for one in sending.requests} == {one.text for one in server.asked}
+    assert sending.counter == plan.ledger.counter.name and sending.counter in repr(sending)
+
+
+def test_a_price_is_the_most_that_asking_once_can_cost(plan: Plan) -> None:
+    table = {"mine": Price(model="mine", input=10, output=100, minimum=0, source="my contract")}
+    sending = Claude("mine", prices=table).preview(plan)
+    written = sum(one.cached for one in sending.requests)
+    fresh = sending.tokens - written
+    assert 0 < fresh < written
+    # Dollars per million tokens; what is written to the cache costs 1.25 times as much (CLAUDE §9).
+    most = (fresh * 10 + written * 12.5 + (13107 + 8192) * 100) / 1e6
+    assert sending.price is not None and float(sending.price.amount) == pytest.approx(most)
+    uncached = Claude("mine", prices=table, cache=None).preview(plan)
+    plain = (sending.tokens * 10 + (13107 + 8192) * 100) / 1e6
+    assert uncached.price is not None and float(uncached.price.amount) == pytest.approx(plain)
+    # A prefix shorter than the shortest that is cached costs nothing extra.
+    short = {"mine": table["mine"].model_copy(update={"minimum": 10**6})}
+    assert Claude("mine", prices=short).preview(plan).price == uncached.price
+    unknown = Claude("gpt-5.5").preview(plan)
+    assert (
+        unknown.price is None and "No price is known" in unknown.price_note and "not known" in repr(unknown)
+    )
+
+
+def test_tokens_are_counted_by_the_provider_when_asked_for(serve: OPEN, plan: Plan) -> None:
+    server = serve()
+    counted = claude(server).count(plan)
+    assert counted.counter == "count_tokens" and server.asked == []
+    # The server counts a token for three characters here, where nothing else does.
+    for one, received in zip(counted.requests, server.received, strict=True):
+        assert received.path == "/v1/messages/count_tokens"
+        assert one.tokens == sum(len(text) for text in texts(received.body)) // 3
+        assert one.cached < one.tokens
+    assert counted.digest == claude(server).preview(plan).digest
+
+
+def texts(body: dict[str, Any]) -> list[str]:
+    blocks = [*body["system"], *body["messages"][0]["content"]]
+    return [block["text"] for block in blocks]
+
+
+# Streaming, and giving up.
+
+
+def test_an_answer_is_told_as_it_grows(serve: OPEN, plan: Plan, job: SummaryJob) -> None:
+    heard: list[Progress] = []
+    server = serve(Cue(text="x" * 160, fault="hangs", after=6))
+
+    def tell(progress: Progress) -> None:
+        heard.append(progress)
+        if progress.text:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        claude(server, tell=tell)(job, plan.session)
+    assert heard[-1].kind == job.kind and heard[-1].text == "x" * len(heard[-1].text) and heard[-1].tries == 1
+    assert 0 < heard[-1].share < 1
+    heard.clear()
+    claude(serve(Cue(text="x" * 160)), tell=heard.append)(job, plan.session)
+    assert heard[-1].text == "x" * 160 and heard[-1].share == 1.0
+    sizes = [len(progress.text) for progress in heard]
+    assert sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize("cue", [Cue(fault="silent"), Cue(fault="hangs", after=5)], ids=["silent", "midway"])
+def test_a_stop_works_at_once_and_cuts_the_connection(serve: OPEN, cue: Cue) -> None:
+    server = serve(cue)
+    model = claude(server)
+    threading.Thread(target=lambda: (server.hanging.wait(20), model.stop()), daemon=True).start()
+    with pytest.raises(Stopped):
+        model(TALK_JOB, TALK)
+    begun = time.monotonic()
+    while any(thread.name == "anthropic" for thread in threading.enumerate()):
+        assert time.monotonic() - begun < 5, "the call still listens"
+        time.sleep(0.01)
+    assert len(server.asked) == 1
+    assert claude(serve())(TALK_JOB, TALK).text == SUMMARY  # and the next one is not stopped
+
+
+def test_nothing_is_sent_again_after_a_stop(serve: OPEN) -> None:
+    server = serve(fail(429, retry_after_ms="300"))
+    model = claude(server)
+
+    def tell(progress: Progress) -> None:
+        if server.asked:
+            raise Stopped
+
+    model.tell = tell
+    with pytest.raises(Stopped):
+        model(TALK_JOB, TALK)
+    for thread in threading.enumerate():
+        if thread.name == "anthropic":
+            thread.join(5)
+    assert len(server.asked) == 1
+
+
+# What the provider refuses.
+
+
+@pytest.mark.parametrize("status", [429, 500, 529])
+def test_what_may_pass_is_asked_again_as_the_client_does(serve: OPEN, status: int) -> None:
+    server = serve(fail(status), fail(status))
+    model = claude(server)
+    assert model(TALK_JOB, TALK).text == SUMMARY
+    assert [one.headers["x-stainless-retry-count"] for one in server.asked] == ["0", "1", "2"]
+    assert len({one.raw for one in server.asked}) == 1
+    assert kinds(model) == ["retried", "retried"] and model.events[0].data == {"error": f"http-{status}"}
+
+
+def test_a_wait_in_seconds_is_kept_to(serve: OPEN) -> None:
+    server = serve(Cue(429, headers={"retry-after": "0.2"}))
+    begun = time.monotonic()
+    assert claude(server)(TALK_JOB, TALK).text == SUMMARY
+    assert time.monotonic() - begun >= 0.2 and len(server.asked) == 2
+
+
+REFUSALS = {
+    "rate_limit": (fail(429, "Number of requests has exceeded your limit"), "asks to wait"),
+    "overloaded": (fail(529, "Overloaded"), "too much to do"),
+    "server": (fail(500, "Internal server error"), "The provider failed"),
+    "authentication": (fail(401, "invalid x-api-key"), "does not accept the key"),
+    "permission": (fail(403, "no access"), "may not do this"),
+    "not_found": (fail(404, "model: claude-none"), "name may be wrong"),
+    "invalid": (fail(400, "temperature: out of range"), "does not accept the request"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+def test_a_refusal_is_a_named_error_that_reads_like_a_sentence(serve: OPEN, kind: str) -> None:
+    cue, words = REFUSALS[kind]
+    server = serve(cue, cue)
+    with pytest.raises(RequestRefused, match=words) as raised:
+        claude(server, max_retries=1)(TALK_JOB, TALK)
+    error = raised.value
+    again = kind in ("rate_limit", "overloaded", "server")
+    assert (error.kind, error.status, error.used) == (kind, cue.status, None)
+    assert len(server.asked) == (2 if again else 1) and ("after 2 tries" in str(error)) == again
+    assert cue.message in str(error) and re.fullmatch(r"The [^\n]+\.", str(error))
+
+
+def test_a_page_of_a_proxy_is_told_as_a_failing_server(serve: OPEN) -> None:
+    server = serve(Cue(502, "<html>\x1b[31mBad gateway</html>", fault="page"))
+    with pytest.raises(RequestRefused, match=r"The provider failed \(502\)") as raised:
+        claude(server, max_retries=0)(TALK_JOB, TALK)
+    assert raised.value.kind == "server" and "\x1b" not in str(raised.value)
+
+
+def test_an_error_inside_a_stream_is_told_by_its_own_name(serve: OPEN, plan: Plan, job: SummaryJob) -> None:
+    server = serve(Cue(message="Overloaded", fault="overloaded_error", after=5))
+    with pytest.raises(RequestRefused) as raised:
+        claude(server)(job, plan.session)
+    assert (raised.value.kind, raised.value.status) == ("overloaded", 529)
+    assert raised.value.used is not None and raised.value.used.prompt > 10_000  # what was read is paid
+
+
+def test_a_provider_that_cannot_be_reached_or_does_not_answer(serve: OPEN) -> None:
+    with Loopback() as gone:
+        address = gone.url
+    with pytest.raises(RequestRefused, match="could not be reached") as raised:
+        Claude(MODEL, base_url=address, max_retries=0)(TALK_JOB, TALK)
+    assert raised.value.kind == "connection"
+    for cue in (Cue(fault="silent"), Cue(fault="hangs", after=5)):
+        with pytest.raises(RequestRefused, match=r"did not answer within 0\.3 seconds") as raised:
+            claude(serve(cue), timeout=0.3, max_retries=0)(TALK_JOB, TALK)
+        assert raised.value.kind == "timeout"
+
+
+def test_the_key_is_not_taken_to_another_host(serve: OPEN) -> None:
+    other = serve()
+    server = serve(Cue(307, "over there", {"location": f"{other.url}/v1/messages"}))
+    with pytest.raises(RequestRefused, match="leads elsewhere") as raised:
+        claude(server)(TALK_JOB, TALK)
+    assert raised.value.kind == "redirect" and other.received == []
+
+
+# Too long: made shorter by a stated rule.
+
+
+def test_a_request_too_long_is_shortened_to_what_the_provider_says_it_takes(
+    serve: OPEN, plan: Plan, job: SummaryJob
+) -> None:
+    server = serve(window=7_000)
+    model = claude(server)
+    assert model(job, plan.session).text == SUMMARY
+    # By the provider's own figures it fits at once.
+    assert len(server.asked) == 2 and kinds(model) == ["token_overflow", "retried"]
+    step = model.events[1].data
+    assert step["error"] == "token_overflow" and step["attempt"] == 1 and step["left_out"] > 0
+    assert f"{step['left_out']} entries were left out" in server.asked[1].text
+    newest = plan.session[job.entries[-1]]
+    assert newest.blocks and job.entries[-1] in shortest(job, plan.session, step["characters"])
+
+
+def shortest(job: SummaryJob, session: Session, most: int) -> tuple[str, ...]:
+    short = shorten_job(job, session, most)
+    assert short is not None
+    return short.job.entries
+
+
+@pytest.mark.parametrize(
+    ("cue", "kind"),
+    [
+        (fail(413, "Request exceeds the maximum size"), "byte_overflow"),
+        (fail(400, "prompt is too long"), "token_overflow"),
+        (Cue(stop_reason="model_context_window_exceeded"), "token_overflow"),
+    ],
+    ids=["413", "400", "window"],
+)
+def test_without_figures_it_is_halved_each_time(
+    serve: OPEN, plan: Plan, job: SummaryJob, cue: Cue, kind: str
+) -> None:
+    server = serve(cue, cue)
+    model = claude(server)
+    assert model(job, plan.session).text == SUMMARY
+    sizes = [len(texts(one.body)[1]) for one in server.asked]
+    frame = sizes[0] - len(job_text(plan.session, job))  # tags, and the summary before
+    assert len(sizes) == 3 and all(b - frame <= (a - frame) / 2 for a, b in pairwise(sizes))
+    assert kinds(model) == [kind, "retried"] * 2
+    assert [event.data["attempt"] for event in model.events[1::2]] == [1, 2]
+
+
+@pytest.mark.parametrize("status", [400, 413])
+def test_what_no_shortening_cures_is_refused_in_the_end(
+    serve: OPEN, plan: Plan, job: SummaryJob, status: int
+) -> None:
+    cue = fail(status, "prompt is too long" if status == 400 else "Request exceeds the maximum size")
+    server = serve(*[cue] * 9)
+    with pytest.raises(RequestRefused, match=r"too long for the model|too many bytes") as raised:
+        claude(server)(job, plan.session)
+    assert raised.value.kind == ("token_overflow" if status == 400 else "byte_overflow")
+    assert 2 < len(server.asked) <= 6 and raised.value.status == status
+
+
+def test_the_oldest_goes_first_users_words_last_and_both_ends_stay() -> None:
+    output = ToolOutput(call_id="c", parts=(Text(text="A" * 900 + "B" * 900),))
+    rows: list[tuple[str, Any]] = [("user", "the goal")]
+    for turn in range(4):
+        call = ToolCall(id="c", name="Read", input={"path": f"{turn}.py"})
+        rows += [("assistant", (call,)), ("tool", (output,)), ("user", f"wish {turn}")]
+    session = say([*rows, ("assistant", "the newest")])
+    tight = shorten_job(whole(session), session, 10_000)
+    assert tight is not None and tight.step == "tighter" and tight.left_out == 0
+    text = job_text(tight.session, tight.job)
+    assert tight.characters == len(text) and "A" * HEAD in text and "B" * TAIL in text
+    assert "A" * (HEAD + 1) not in text and "more characters left out" in text
+    cut = shorten_job(whole(session), session, 1_500)
+    assert cut is not None and cut.step == "truncated"
+    text = job_text(cut.session, cut.job)
+    assert [f"wish {turn}" in text for turn in range(4)] == [True] * 4 and "the goal" in text
+    assert "0.py" not in text and "3.py" in text and text.endswith("the newest")
+    least = shorten_job(whole(session), session, 45)
+    assert least is not None and least.job.entries == ("e0", "e13")
+    assert shorten_job(whole(session), session, 10) is None
+
+
+# Answers that cannot stand.
+
+
+def test_S0_103_S0_104_an_answer_cut_off_is_asked_for_again_tighter_and_refused_in_the_end(
+    serve: OPEN, plan: Plan, job: SummaryJob
+) -> None:
+    cut = Cue(stop_reason="max_tokens")
+    server = serve(cut, cut)
+    model = claude(server)
+    reply = model(job, plan.session)
+    assert reply.text == SUMMARY and reply.usage is not None
+    # What the three answers cost, the two that are not kept too; the material is read from the cache.
+    assert reply.usage.output == 3 * (len(SUMMARY) // 4)
+    assert reply.usage.cache_read > 1.9 * reply.usage.cache_write > 0
+    limits = [re.findall(r"Stay below ([\d,]+) tokens", one.text)[-1] for one in server.asked]
+    assert limits == ["13,107", "6,553", "3,276"]
+    assert [one.body["max_tokens"] for one in server.asked] == [13107] * 3
+    assert [event.kind for event in model.events] == ["summary_oversize"] * 2
+    assert model.events[1].data | {"size": 0} == {"size": 0, "budget": 13107, "attempt": 2, "limit": 3276}
+    server = serve(cut, cut, cut)
+    with pytest.raises(
+        AnswerRefused, match="cut off at its 13,107 tokens, also when asked for less"
+    ) as raised:
+        claude(server)(job, plan.session)
+    assert raised.value.kind == "cut_off" and len(server.asked) == 3
+    assert raised.value.used is not None and raised.value.used.output == reply.usage.output
+
+
+@pytest.mark.parametrize(
+    ("cue", "kind", "words"),
+    [
+        (Cue(text=""), "empty", "answer is empty"),
+        (Cue(text=" \n"), "empty", "answer is empty"),
+        (Cue(text="I cannot", stop_reason="refusal"), "refusal", "refused to write"),
+        (
+            Cue(stop_reason="refusal", details={"type": "refusal", "category": "cyber"}),
+            "refusal",
+            "it names the reason cyber",
+        ),
+        (Cue(stop_reason="tool_use"), "tool", "called a tool"),
+        (Cue(stop_reason="pause_turn"), "unknown", "not known here"),
+        (Cue(fault="cut", after=8), "interrupted", "connection ended before the answer did, after"),
+        (Cue(fault="ends early", after=8), "interrupted", "connection ended before the answer did, after"),
+        (Cue(fault="ends early", after=2), "interrupted", "before anything of it came"),
+        (Cue(fault="bad json", after=6), "broken", "could not be read"),
+        (Cue(fault="garbage"), "broken", "no message of the provider's"),
+    ],
+)
+def test_an_answer_that_cannot_stand_is_refused_and_not_asked_for_again(
+    serve: OPEN, cue: Cue, kind: str, words: str
+) -> None:
+    server = serve(cue)
+    with pytest.raises(AnswerRefused, match=words) as raised:
+        claude(server)(TALK_JOB, TALK)
+    assert raised.value.kind == kind and len(server.asked) == 1
+    assert re.fullmatch(r"(The|What) [^\n]+\.", str(raised.value))
+
+
+def test_when_one_of_two_calls_fails_the_other_is_given_up(serve: OPEN, plan: Plan) -> None:
+    server = serve(Cue(fault="silent"), fail(400, "temperature: out of range"))
+    with pytest.raises(RequestRefused, match="temperature"):
+        write_up(plan, claude(server))
+    assert len(server.asked) <= 2
+
+
+# Secrets.
+
+
+def planted() -> Session:
+    """A session that holds every planted secret where a summariser would read it."""
+    said = [frame.format(secret) for frame, secret in PLANTED.values()]
+    everything = "\n".join(said)
+    rows: list[tuple[str, Any]] = [("user", f"Please look. {said[0]}\n{said[2]}")]
+    for number, text in enumerate(said):
+        call = ToolCall(id=f"c{number}", name="Bash", input={"command": f"run '{text}'", "env": {"X": text}})
+        # Across the place where a tool's output is cut.
+        output = ToolOutput(call_id=f"c{number}", parts=(Text(text="." * (1_985 - number) + "\n" + text),))
+        rows += [("assistant", (Text(text=f"I see {text}"), call)), ("tool", (output,))]
+    rows += [("user", "And then?"), ("assistant", everything)]
+    session = say(rows)
+    return session.model_copy(update={"system": (Text(text="You help."),), "extra": {"note": everything}})
+
+
+SECRETS = [secret for kind, (_, secret) in PLANTED.items() if kind not in ("email", "user", "private-key")]
+SECRETS += PLANTED["private-key"][1].split("\n")[1:3]
+
+
+def leaked(data: bytes) -> list[str]:
+    text = data.decode()
+    return [secret for secret in SECRETS if secret in text or json.dumps(secret)[1:-1] in text]
+
+
+def test_S0_112_no_secret_is_ever_sent_or_written(
+    serve: OPEN, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DEPLOY_PASSWORD", "plain horse 7 words")
+    monkeypatch.chdir(tmp_path)
+    session = planted()
+    everything = "\n".join(frame.format(secret) for frame, secret in PLANTED.values())
+    job = whole(session, previous=f"Before: {everything}\nplain horse 7 words")
+    server = serve(fail(400, f"prompt is too long: {everything}"), Cue(stop_reason="max_tokens"))
+    model = claude(
+        server, focus=f"keep {everything}", additions={"memory": f"{everything} plain horse 7 words"}
+    )
+    reply = model(job, session)
+    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    sending, counted = model.preview(plan), model.count(plan)
+    assert len(server.asked) == 3 and len(server.received) >= 4
+    assert (
+        leaked(server.bytes) == [] and b"plain horse" not in server.bytes and KEY.encode() not in server.bytes
+    )
+    assert leaked("\n".join(one.text for one in sending.requests).encode()) == []
+    assert leaked(repr((reply, sending, counted, model, model.events)).encode()) == []
+    # It is redacted, not left out: the model can tell that something stood there.
+    assert f"[redacted {name_secret('github-token', PLANTED['github-token'][1])}]" in server.asked[0].text
+    assert {item.kind for item in sending.redacted} >= {"github-token", "aws-access-key", "anthropic-key"}
+    assert {item.kind for item in sending.personal} == {"email", "user"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_S0_112_what_the_provider_says_of_a_secret_is_not_repeated(serve: OPEN) -> None:
+    session = planted()
+    everything = " ".join(frame.format(secret) for frame, secret in PLANTED.values())
+    for secret in [*SECRETS, everything, KEY]:
+        server = serve(fail(400, f"text: {secret} is not allowed"))
+        with pytest.raises(RequestRefused, match="text") as raised:
+            claude(server)(whole(session), session)
+        assert leaked(str(raised.value).encode()) == [] and KEY not in str(raised.value)
+
+
+def test_S0_112_a_secret_is_sent_only_by_its_name(serve: OPEN, plan: Plan) -> None:
+    kept, other = PLANTED["aws-access-key"][1], PLANTED["github-token"][1]
+    session = say([("user", f"use {kept} and {other}"), ("assistant", "done")])
+    server = serve()
+    claude(server, keep=[name_secret("aws-access-key", kept)])(whole(session), session)
+    assert kept in server.asked[0].text and other not in server.asked[0].text
+    with pytest.raises(EditError, match="nothing of this name was found"):
+        claude(server, keep=["aws-access-key 12345678"]).preview(plan)
+
+
+def test_S0_112_personal_words_stay_unless_they_are_to_go(serve: OPEN) -> None:
+    session = say([("user", "write to ann.lee@lighthouse.org about /Users/annlee42/x.py")])
+    server = serve()
+    claude(server)(whole(session), session)
+    claude(server, personal=True)(whole(session), session)
+    assert "/Users/annlee42/x.py" in server.asked[0].text and "ann.lee@" in server.asked[0].text
+    assert "annlee42" not in server.asked[1].text and "ann.lee@" not in server.asked[1].text
+
+
+def test_S0_112_nothing_is_sent_when_secrets_cannot_be_looked_for(
+    serve: OPEN, plan: Plan, job: SummaryJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, real = serve(), builtins.__import__
+
+    def missing(name: str, *rest: Any) -> Any:
+        if name.startswith("detect_secrets"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    for name in [name for name in sys.modules if name.startswith("detect_secrets")]:
+        monkeypatch.delitem(sys.modules, name)
+    detector._patterns.cache_clear()
+    try:
+        for ask in (lambda m: m(job, plan.session), lambda m: m.count(plan), lambda m: m.compact(plan)):
+            with pytest.raises(RedactionError, match=r"Nothing was sent, because it may hold secrets"):
+                ask(claude(server))
+    finally:
+        detector._patterns.cache_clear()
+    assert server.received == []
+
+
+# The key.
+
+
+def test_without_a_key_there_is_a_sentence_and_nothing_is_sent(
+    serve: OPEN, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    server = serve()
+    with pytest.raises(KeyMissing, match="set ANTHROPIC_API_KEY in the environment"):
+        claude(server)(TALK_JOB, TALK)
+    assert server.received == []
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", KEY)
+    assert claude(server)(TALK_JOB, TALK).text == SUMMARY
+
+
+def test_without_the_package_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    with pytest.raises(KeyMissing, match=r"pip install 'compaction-inspector\[claude\]'"):
+        Claude(MODEL)(TALK_JOB, TALK)
+
+
+def reachable(root: object) -> str:
+    """Every text that can be reached from an object of this package."""
+    seen: set[int] = set()
+    stack, out = [root], []
+    while stack:
+        item = stack.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, str | bytes):
+            out.append(str(item))
+        elif isinstance(item, dict):
+            stack += [*item.keys(), *item.values()]
+        elif isinstance(item, list | tuple | set | frozenset):
+            stack += item
+        elif type(item).__module__.partition(".")[0] in ("inspector", "anthropic", "httpx", "httpx2"):
+            stack += [getattr(item, "__dict__", {}), *(getattr(item, n, "") for n in _slots(item))]
+    return "\n".join(out)
+
+
+def _locals(error: BaseException) -> list[str]:
+    """What a traceback that shows variables would show of this package's frames, and of those it calls."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return [repr(dict(frame.f_locals)) for frame in frames if frame.f_globals.get("__name__") != __name__]
+
+
+def _slots(item: object) -> list[str]:
+    return [name for kind in type(item).__mro__ for name in getattr(kind, "__slots__", ())]
+
+
+@pytest.mark.parametrize("cue", [Cue(), fail(401, "bad"), fail(400, KEY), Cue(fault="cut", after=8)])
+def test_the_key_is_kept_nowhere_and_stands_in_no_error(
+    serve: OPEN, plan: Plan, job: SummaryJob, cue: Cue
+) -> None:
+    model = claude(serve(cue))
+    told: list[object] = []
+    try:
+        told.append(model(job, plan.session))
+    except SummaryError as error:
+        told += [repr(error), error.args, error.__dict__, error.__cause__, error.__context__]
+        told += _locals(error)
+    told += [repr(model), reachable(model), repr(model.preview(plan))]
+    assert told and [str(part)[:60] for part in told if KEY in repr(part)] == []
+    with pytest.raises(TypeError, match="not written down"):
+        __import__("pickle").dumps(model)
+
+
+def test_values_of_the_environment_count_as_secrets_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {"MY_API_KEY": "value-0001", "DB_PASSWORD": "value-0002", "SSH_AUTH_SOCK": "/tmp/agent.1234"}
+    told |= {
+        "HOME_DIR": "value-0003",
+        "KEY_FILE": "/etc/key.pem",
+        "TOKENIZER": "value-0004",
+        "PIN_TOKEN": "12",
+    }
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    found = apicall.read_secrets()
+    assert {"value-0001", "value-0002", KEY} <= set(found)
+    assert not {"/tmp/agent.1234", "value-0003", "/etc/key.pem", "value-0004", "12"} & set(found)
+
+
+# The provider's own compaction.
+
+
+def bound(model: str = "claude-opus-5-5") -> Plan:
+    session = open_bundled().model_copy(update={"model": model})
+    return make_plan(session, count_tokens(session), "flue", reason="manual")
+
+
+def test_the_provider_compacts_what_stands_before_the_cut(serve: OPEN) -> None:
+    server, plan = serve(Cue(text="Everything so far.", stop_reason="end_turn")), bound()
+    model = claude(server, "claude-opus-5-5", focus="the tide tables")
+    shown = model.preview_compact(plan)
+    assert server.received == []
+    made = model.compact(plan)
+    (sent,) = server.asked
+    assert digest_body(sent.body) == shown.digest
+    assert sent.body["compaction"]["type"] == "summarize" and "context_management" not in sent.body
+    told = sent.body["compaction"]["instructions"]
+    assert all(section in told for section in SECTIONS) and "the tide tables" in told
+    assert "compact-2026-09-04" in sent.headers["anthropic-beta"] and made.betas == ("compact-2026-09-04",)
+    assert made.block == {
+        "type": "compaction",
+        "content": "Everything so far.",
+        "encrypted_content": "c2VhbGVk",
+    }
+    assert made.reply.text == "Everything so far." and made.reply.usage is not None
+    # Its cost stands beside the sums of a reply, which are otherwise what the request was (CLAUDE §5.1).
+    assert made.reply.usage.output == 70 and made.reply.usage.cache_read == 5
+    live = [plan.session.entries[at].text for at in plan.session.live.entries.tolist()]
+    gone, kept = live[: plan.place], [text for text in live[plan.place :] if len(text) > 40]
+    assert kept and not any(text in sent.text for text in kept)
+    assert all(text in sent.text for text in gone[1:])
+
+
+def test_edits_at_the_wire_are_the_policys_and_their_effect_is_counted(serve: OPEN) -> None:
+    server = serve(Cue(text="So far.", stop_reason="compaction"))
+    session = open_bundled().model_copy(update={"model": "claude-opus-5-5"})
+    plan = make_plan(session, count_tokens(session), "anthropic-context-editing")
+    model = claude(server, "claude-opus-5-5")
+    before, after = model.count_edited(plan)
+    assert 0 < after == before // 2
+    made = model.compact(plan)
+    edits = {edit["type"]: edit for edit in server.asked[0].body["context_management"]["edits"]}
+    assert edits["compact_20260112"]["trigger"] == {"type": "input_tokens", "value": 150_000}
+    assert edits["compact_20260112"]["pause_after_compaction"] is True
+    assert {"compact-2026-01-12", "context-management-2025-06-27"} == set(made.betas)
+    assert set(made.betas) == set(server.asked[0].headers["anthropic-beta"].split(","))
+    with pytest.raises(PolicyError, match="edits nothing at the wire"):
+        model.count_edited(bound())
+
+
+@pytest.mark.parametrize(
+    ("cue", "words"), [(Cue(text=""), "holds no summary"), (fail(529, "compaction_unavailable"), "too much")]
+)
+def test_a_compaction_that_failed_is_refused(serve: OPEN, cue: Cue, words: str) -> None:
+    with pytest.raises(SummaryError, match=words):
+        claude(serve(cue), "claude-opus-5-5", max_retries=0).compact(bound())
+
+
+def test_thinking_that_is_bound_to_a_secret_or_to_another_model_is_left_out(serve: OPEN) -> None:
+    same = claude(serve(), "claude-opus-5-5").preview_compact(bound())
+    other = claude(serve(), "claude-opus-5").preview_compact(bound())
+    assert same.notes == () and "Another model" in other.notes[0]
+    assert "thinking" not in {kind for kind, _ in content(other.body)}
+    plan = bound()
+    says = Text(text=f"use {PLANTED['github-token'][1]}")
+    spoilt = next(at for at in plan.session.live.entries.tolist()[1:] if plan.session.entries[at].opens_turn)
+    entries = [*plan.session.entries]
+    entries[spoilt] = entries[spoilt].model_copy(update={"blocks": (says,)})
+    session = plan.session.model_copy(update={"entries": tuple(entries)})
+    server = serve()
+    made = claude(server, "claude-opus-5-5").compact(
+        make_plan(session, count_tokens(session), "pi", reason="manual")
+    )
+    assert leaked(server.bytes) == [] and "thinking" not in {
+        kind for kind, _ in content(server.asked[0].body)
+    }
+    assert "Secrets were taken out" in made.notes[0]
+    assert "thinking" in {kind for kind, _ in content(same.body)}
+
+
+def content(body: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [(block["type"], block) for message in body["messages"] for block in message["content"]]
+
+
+def test_the_server_speaks_without_a_stream_too(serve: OPEN) -> None:
+    import anthropic
+
+    client = anthropic.Anthropic(api_key=KEY, base_url=serve(Cue(text="hello")).url)
+    with client:
+        answer = client.messages.create(
+            model=MODEL, max_tokens=9, messages=[{"role": "user", "content": "Say hello."}]
+        )
+    assert answer.content[0].text == "hello" and answer.usage.input_tokens == 2  # type: ignore[union-attr]

@@ -1,0 +1,154 @@
+"""Facts of tool arguments: files and what is done to them, commands, todos."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector.blocks import Text, ToolCall
+from inspector.facts import find_facts
+from inspector.facts.shell import read_command
+from inspector.facts.tables import operation_of
+from tests.telling import CWD, answer, call, forms, talk, tell
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "path", "operation"),
+    [
+        ("Read", {"file_path": f"{CWD}/src/a.py"}, "src/a.py", "read"),
+        ("read", {"path": "src/a.py"}, "src/a.py", "read"),
+        ("Write", {"file_path": f"{CWD}/b", "content": "x"}, "b", "created"),
+        ("MultiEdit", {"file_path": "a.py", "edits": []}, "a.py", "edited"),
+        ("NotebookEdit", {"notebook_path": "n.ipynb"}, "n.ipynb", "edited"),
+        ("Glob", {"pattern": "*.py", "path": "src"}, "src", "listed"),
+        ("LS", {"path": f"{CWD}/src/"}, "src", "listed"),
+        ("mcp__filesystem__read_file", {"path": "x/y.md"}, "x/y.md", "read"),
+        ("mcp__fs__move_file", {"source": "a.md", "destination": "b.md"}, "a.md", "deleted"),
+        ("str_replace_based_edit_tool", {"command": "view", "path": "/etc/hosts"}, "/etc/hosts", "read"),
+        ("read_files", {"files": [{"path": "a.py"}, {"path": "b.py"}]}, "b.py", "read"),
+        ("shell", {"command": ["bash", "-lc", "cat a.py"], "workdir": "sub"}, "sub/a.py", "read"),
+        ("apply_patch", {"input": "*** Begin Patch\n*** Add File: n/new.py\n+x"}, "n/new.py", "created"),
+        ("apply_patch", {"input": "*** Begin Patch\n*** Delete File: old.py\n"}, "old.py", "deleted"),
+        ("apply_patch", {"patchText": "*** Begin Patch\n*** Update File: a.py\n"}, "a.py", "edited"),
+        ("shell", {"command": ["apply_patch", "*** Begin Patch\n*** Add File: b.py\n"]}, "b.py", "created"),
+        ("exec_command", {"cmd": "sed -n '1,9p' a.py", "workdir": f"{CWD}/sub"}, "sub/a.py", "read"),
+        ("local_shell", {"command": ["cat", "a b.py"]}, "a b.py", "read"),
+        ("execute_command", {"command": "cat a.py"}, "a.py", "read"),
+        ("replace_in_file", {"path": "a.py", "diff": "x"}, "a.py", "edited"),
+        ("run_shell_command", {"command": "rm a.py"}, "a.py", "deleted"),
+        ("read_many_files", {"paths": ["a.py"]}, "a.py", "read"),
+        ("replace_string_in_file", {"filePath": f"{CWD}/a.py"}, "a.py", "edited"),
+        ("multi_replace_string_in_file", {"replacements": [{"filePath": "a.py"}]}, "a.py", "edited"),
+        ("run_in_terminal", {"command": "cat a.py"}, "a.py", "read"),
+        ("view", {"path": f"{CWD}/a.py"}, "a.py", "read"),
+        ("use_mcp_tool", {"tool_name": "delete_file", "arguments": {"path": "a.py"}}, "a.py", "deleted"),
+        ("fs_read", {"operations": [{"mode": "Line", "path": "a.py"}]}, "a.py", "read"),
+        ("Grep", {"pattern": "x", "path": "src/a.py"}, "src/a.py", "read"),
+        ("Read", {"file_path": "C:\\app\\a.py"}, "C:/app/a.py", "read"),
+        ("Read", {"file_path": "~/app/a.py"}, "a.py", "read"),
+    ],
+)
+def test_what_a_tool_does_to_a_file_is_known_whatever_it_is_called(
+    name: str, given: dict[str, Any], path: str, operation: str
+) -> None:
+    assert call(name, **given)["file", path].operations == (operation,)
+
+
+def test_writing_a_file_that_was_read_edits_it() -> None:
+    steps = [
+        ToolCall(id=str(n), name=name, input={"file_path": "a.py"})
+        for n, name in enumerate(["Read", "Write"])
+    ]
+    facts = find_facts(talk(*(("assistant", step) for step in steps)))
+    assert facts["a.py"].operations == ("read", "edited")
+
+
+def test_a_tool_without_a_known_verb_does_nothing_to_a_file() -> None:
+    assert operation_of("browser_click") is None
+    assert call("browser_click", path="shots/1.png")["shots/1.png"].operations == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "touched"),
+    [
+        ("cat a.py b.py | head -3", [("a.py", "read"), ("b.py", "read")]),
+        ("sed -n '1,20p' src/a.py", [("src/a.py", "read")]),
+        ("sed -i '' 's/x/y/' a.py", [("a.py", "edited")]),
+        ("head -n 5 a.txt; tail -20 b.txt", [("a.txt", "read"), ("b.txt", "read")]),
+        ("grep -rn 'a b' src/", [("src/", "listed")]),
+        ("grep -r x src a.py", [("src", "listed"), ("a.py", "read")]),
+        ("go vet ./cmd/...", []),
+        ("bun add @types/node react@18 && go doc github.com/a/b/c.Type", []),
+        ("type C:\\app\\a.txt; del D:\\b.log", [("C:\\app\\a.txt", "read"), ("D:\\b.log", "deleted")]),
+        ("mv 'a b.py' c.py", [("a b.py", "deleted"), ("c.py", "created")]),
+        ("cp -r a.py d/", [("a.py", "read"), ("d/", "created")]),
+        (
+            "rm -rf build && mkdir -p out/x && touch t.md",
+            [("build", "deleted"), ("out/x", "created"), ("t.md", "created")],
+        ),
+        ("echo hi > a.log", [("a.log", "created")]),
+        ("make >> b.log 2>&1", [("b.log", "edited")]),
+        ("make 2>/dev/null | tee -a c.log", [("c.log", "edited")]),
+        ("cat > x.md <<'EOF'\nrm -rf y.md\nEOF\nls", [("x.md", "created")]),
+        ("git rm a.py; git mv b.py c.py", [("a.py", "deleted"), ("b.py", "deleted"), ("c.py", "created")]),
+        ("python3 scripts/run.py --fast", [("scripts/run.py", "read")]),
+        ("FOO=1 sudo cat /etc/hosts", [("/etc/hosts", "read")]),
+        ("cat $FILE *.py $(ls x.py)", []),
+        ("ls -la src", [("src", "listed")]),
+    ],
+)
+def test_a_shell_command_tells_what_it_does_to_files(command: str, touched: list[tuple[str, str]]) -> None:
+    assert [(one.path, one.operation) for one in read_command(command)] == touched
+    for one in read_command(command):
+        assert command[one.start : one.end] == one.path
+
+
+def test_a_relative_path_after_cd_starts_there() -> None:
+    facts = answer("lib/x.py:3: error: bad", command="cd sub && cat a.py")
+    assert facts["file", "sub/a.py"].operations == ("read",)
+    assert ("file", "sub/lib/x.py") in facts
+
+
+def test_commands_are_run_by_tools_and_quoted_by_words() -> None:
+    facts = call("Bash", command="pytest  -q\ttests/test_a.py")
+    assert forms(facts, "command") == ["pytest -q tests/test_a.py"]
+    assert facts["pytest -q tests/test_a.py"].operations == ("ran",)
+    assert forms(tell("use `npm run check`, not `the other way`"), "command") == ["npm run check"]
+    assert forms(tell("```bash\n$ make test\n```"), "command") == ["make test"]
+    block = "```sh\n# all of it\ntool build --fast \\\n  --all   # slow\ncurl https://a.dev/x\n```"
+    assert forms(tell(block), "command") == ["tool build --fast --all", "curl https://a.dev/x"]
+    assert forms(tell("First run `tool reset` or Run npm ci --quiet to start"), "command") == [
+        "tool reset",
+        "npm ci --quiet",
+    ]
+    assert forms(tell("<bash-input>git pull --rebase</bash-input>"), "command") == ["git pull --rebase"]
+
+
+def test_a_program_that_tools_ran_is_known_in_words() -> None:
+    ran = ToolCall(id="c", name="Bash", input={"command": "shopctl status -v"})
+    facts = find_facts(talk(("assistant", ran), ("assistant", Text(text="`shopctl stop --all` ends it"))))
+    assert forms(facts, "command") == ["shopctl status -v", "shopctl stop --all"]
+
+
+def test_commands_quoted_in_what_tools_are_given_are_found() -> None:
+    facts = call("Edit", file_path="a.md", new_string='- Verify with `npm run "check"`')
+    assert forms(facts, "command") == ['npm run "check"']
+
+
+def test_todos_are_those_still_open() -> None:
+    todos = [{"content": "write tests", "status": "pending"}, {"content": "read", "status": "completed"}]
+    assert forms(call("TodoWrite", todos=todos), "todo") == ["write tests"]
+    assert forms(tell("- [ ] ship it\n- [x] build\nTODO: rename"), "todo") == ["ship it", "rename"]
+    assert forms(tell("packages with - [ ] to keep track"), "todo") == []
+    assert forms(answer("## Plan\n- [ ] write the docs"), "todo") == ["write the docs"]
+    boxes = call("update_todo_list", todos="[ ] write tests\n[-] run them\n[x] read")
+    assert forms(boxes, "todo") == ["write tests", "run them"]
+    assert forms(call("TaskUpdate", taskId="1", status="completed", description="all of it"), "todo") == []
+
+
+def test_what_is_needed_or_comes_next_is_a_todo() -> None:
+    text = "Done. I need to add a test for it. Fine.\n\n## Next steps\n- Run the linter\n- None\n\nBye."
+    assert forms(tell(text, "assistant"), "todo") == ["I need to add a test for it.", "Run the linter"]
+    listed = "I need to:\n1. Remove the flag\n2. Update the docs"
+    assert forms(tell(listed, "assistant"), "todo") == ["Remove the flag", "Update the docs"]

@@ -1,0 +1,536 @@
+"""The Facts panel's questions: the list, one fact's life, what was regretted, what has no ground."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector import policies
+from inspector.blocks import Text, ToolCall, ToolOutput
+from inspector.bundled import LOST_PATH, open_bundled
+from inspector.closeup import describe_body
+from inspector.desk import Desk
+from inspector.disk import open_session
+from inspector.factmarks import find_words
+from inspector.facts import KINDS
+from inspector.ledger import count_tokens
+from inspector.plan import Plan, make_plan
+from inspector.policies import names_of_policies
+from inspector.session import Boundary, Entry, Session
+from inspector.trace import FATES, trace_facts
+from tests.shared import SHARED, needs_shared
+from tests.strategies import sessions
+
+REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-3auto-compactions-893l.jsonl"
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    return open_bundled()
+
+
+@pytest.fixture(scope="module")
+def ledger(session: Session) -> Any:
+    return count_tokens(session, "calibrated")
+
+
+@pytest.fixture
+def desk(session: Session, ledger: Any, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setattr(policies, "_own", {})
+    desk = Desk(session, ledger=ledger)
+    desk.answer({})
+    return desk
+
+
+def ask(desk: Desk, question: str, /, **asked: Any) -> dict[str, Any]:
+    """The reply to a question that has one, as the browser reads it."""
+    reply = desk.reply({"type": question, "id": "1", **asked})
+    assert reply["type"] == question, reply["sentence"]
+    out: dict[str, Any] = json.loads(json.dumps(reply, allow_nan=False))
+    return out
+
+
+def place_of(desk: Desk) -> int:
+    return desk.plan.place or 0
+
+
+def listed(desk: Desk, **asked: Any) -> dict[str, Any]:
+    return ask(desk, "facts", **{"place": place_of(desk), "from": 0, "to": 500, **asked})
+
+
+def every_row(desk: Desk, **asked: Any) -> list[dict[str, Any]]:
+    """All pages of the list."""
+    total = listed(desk, **asked)["total"]
+    pages = range(0, total, 500)
+    return [row for at in pages for row in listed(desk, **asked, **{"from": at, "to": at + 500})["rows"]]
+
+
+def refused(desk: Desk, question: str, /, **asked: Any) -> str:
+    reply = desk.reply({"type": question, "id": "1", **asked})
+    assert reply["type"] == "error"
+    return str(reply["sentence"])
+
+
+def number_of(desk: Desk, form: str, kind: str = "file") -> int:
+    (row,) = [row for row in listed(desk, query=form, kind=kind)["rows"] if row["form"] == form]
+    return int(row["number"])
+
+
+def at_risk(plan: Plan) -> int:
+    """Counted the long way: facts that stood and that no block names any more as it was said."""
+    trace = trace_facts(plan.ledger.session.facts, plan)
+    return sum(traced.stood and traced.fate != "verbatim" for traced in trace)
+
+
+# -- the list ---------------------------------------------------------------------------------------
+
+
+def test_the_list_is_the_trace_of_the_plan(desk: Desk, session: Session) -> None:
+    trace = trace_facts(session.facts, desk.plan)
+    rows = every_row(desk)
+    assert len(rows) == listed(desk)["total"] == len(trace)
+    by_number = {traced.fact.number: traced for traced in trace}
+    for row in rows:
+        traced = by_number.pop(row["number"])
+        assert (row["kind"], row["form"], row["fate"]) == (traced.fact.kind, traced.fact.form, traced.fate)
+        assert (row["tier"], row["stood"], row["said"]) == (traced.tier, traced.stood, len(traced.said))
+        assert row["words"] == traced.words and row["others"] == len(traced.others)
+        first, last = (trace.scene.turns.get(ref.entry, 1) - 1 for ref in (traced.said[0], traced.said[-1]))
+        assert (row["firstTurn"], row["lastTurn"]) == (first, last)
+
+
+def test_a_row_says_where_by_whom_and_what_was_done(desk: Desk) -> None:
+    row = next(row for row in listed(desk, query=LOST_PATH)["rows"] if row["form"] == LOST_PATH)
+    live = desk.plan.session.live
+    said = desk.plan.session.entries[live.entries[live.position[row["row"]]]].blocks[live.block[row["row"]]]
+    assert "offsets.py" in said.text and row["lastTurn"] == live.turn[live.position[row["row"]]]
+    assert row["by"] == ["tool", "model"] and row["operations"] == ["listed", "read", "edited"]
+
+
+def test_what_is_gone_comes_first_then_by_kind_then_what_was_changed_then_the_last_said(
+    desk: Desk,
+) -> None:
+    rows = every_row(desk)
+    place = {entry.id: at for at, entry in enumerate(desk.session.entries)}
+    facts = {fact.number: fact for fact in desk.session.facts.values()}
+    known = set(desk.moment.path)
+
+    def key(row: dict[str, Any]) -> tuple[Any, ...]:
+        last = max(place[s.ref.entry] for s in facts[row["number"]].said if place[s.ref.entry] in known)
+        did = set(row["operations"])
+        rank = 0 if did & {"created", "edited", "deleted"} else 1 if did & {"read", "ran"} else 2
+        return (not row["stood"], -FATES.index(row["fate"]), KINDS.index(row["kind"]), rank, -last)
+
+    assert [key(row) for row in rows] == sorted(map(key, rows)) and len({row["fate"] for row in rows}) > 2
+
+
+def test_the_chips_count_what_stood_before_and_no_filter_changes_them(desk: Desk, session: Session) -> None:
+    desk.answer({"at": desk.history.segments[-1].at})  # after a compaction, much was gone before
+    reply = listed(desk)
+    rows = every_row(desk)
+    stood = Counter((row["kind"], row["fate"]) for row in rows if row["stood"])
+    assert any(not row["stood"] for row in rows)
+    chips = {
+        (kind["id"], fate): number
+        for kind in reply["kinds"]
+        for fate, number in kind["fates"].items()
+        if number
+    }
+    assert chips == stood
+    assert [kind["id"] for kind in reply["kinds"]] == sorted({kind for kind, _ in stood}, key=KINDS.index)
+    assert all(kind["total"] == sum(kind["fates"].values()) for kind in reply["kinds"])
+    assert listed(desk, query="zzz", kind="file", fate="lost")["kinds"] == reply["kinds"]
+    for (kind, fate), number in stood.items():
+        assert listed(desk, kind=kind, fate=fate)["total"] == number
+
+
+def test_a_query_is_a_part_of_the_form_whatever_its_case(desk: Desk) -> None:
+    found = listed(desk, query="CALENDAR/off")
+    assert found["total"] == len(found["rows"]) > 0
+    assert all("calendar/off" in row["form"].casefold() for row in found["rows"])
+    assert listed(desk, query=LOST_PATH, kind="symbol")["total"] == 0
+
+
+def test_pages_of_the_list_are_slices_of_it_and_the_risk_comes_with_the_first(desk: Desk) -> None:
+    whole = listed(desk)
+    part = listed(desk, **{"from": 7, "to": 19})
+    assert part["rows"] == whole["rows"][7:19] and part["total"] == whole["total"]
+    assert "risk" in whole and "risk" not in part
+    assert listed(desk, **{"from": 10**9, "to": 2 * 10**9})["rows"] == []
+    assert len(listed(desk, **{"from": -5, "to": 10**9})["rows"]) == 500
+
+
+def test_another_moment_has_the_facts_said_until_then(desk: Desk, session: Session) -> None:
+    whole = listed(desk)["total"]
+    desk.answer({"at": session.entries[session.path[30]].id})
+    part = listed(desk)
+    assert 0 < part["total"] < whole and all(row["lastTurn"] <= 30 for row in part["rows"])
+
+
+def test_a_moment_on_another_path_has_the_facts_of_its_own() -> None:
+    says = {"a": "Look at src/a.py.", "b": "Look at src/b.py.", "c": "Look at src/c.py."}
+    entries = [
+        Entry(id=name, parent=None if name == "a" else "a", role="user", blocks=(Text(text=text),))
+        for name, text in says.items()
+    ]
+    desk = Desk(Session(format="demo", entries=tuple(entries), leaf="c"))
+    desk.answer({"at": "b"})
+    reply = listed(desk, kind="file")
+    assert {row["form"] for row in reply["rows"]} == {"src/a.py", "src/b.py"}
+    told = ask(desk, "fact", number=number_of(desk, "src/b.py"), place=0)
+    assert [said["step"] for said in told["said"]] == [-1] and told["said"][0]["row"] == 1
+
+
+def test_a_session_without_facts_says_so() -> None:
+    for entries in ((), (Entry(id="a", role="user", blocks=(Text(text="ok"),)),)):
+        desk = Desk(Session(format="demo", entries=entries, leaf=entries[-1].id if entries else None))
+        desk.answer({})
+        reply = listed(desk)
+        assert reply["rows"] == reply["kinds"] == [] and reply["sentence"] and reply["risk"]["total"] == 0
+        assert ask(desk, "regret")["sentence"] and "fact 0" in refused(desk, "fact", number=0, place=0)
+
+
+def test_what_is_asked_wrongly_gets_a_sentence(desk: Desk) -> None:
+    illegal = next(at for at in range(len(desk.plan.cuts)) if not desk.plan.cuts.legal[at])
+    sentence = desk.plan.cuts[illegal].sentence
+    assert sentence in refused(desk, "facts", place=illegal)
+    assert sentence in refused(desk, "fact", number=0, place=illegal)
+    for place in (-1, len(desk.plan.cuts), 10**12):
+        assert f"place {place}" in refused(desk, "facts", place=place)
+    for number in (-1, len(desk.session.facts)):
+        assert f"fact {number}" in refused(desk, "fact", number=number, place=place_of(desk))
+    for wrong in ({}, {"place": "x"}, {"place": 1e999}, {"place": None}):
+        refused(desk, "facts", **wrong)
+    refused(desk, "fact", place=0)
+    refused(desk, "grounding")
+
+
+# -- at risk ----------------------------------------------------------------------------------------
+
+
+def check_risk(desk: Desk, step: int = 1) -> None:
+    """At every `step`th legal place, and at the plan's own, as many are at risk as the trace counts there."""
+    risk, plan = listed(desk)["risk"], desk.plan
+    own = place_of(desk)
+    assert risk["places"][own] == at_risk(plan), plan.policy.name
+    legal = np.flatnonzero(plan.cuts.legal).tolist()
+    assert [at for at, number in enumerate(risk["places"]) if number >= 0 and at != own] == [
+        at for at in legal if at != own
+    ]
+    for place in {*legal[::step], *legal[-1:]} - {own}:
+        edits = plan.edits.model_copy(update={"cut": plan.cuts.ids[place]})
+        moved = make_plan(plan.session, plan.ledger, plan.policy, edits)
+        assert risk["places"][place] == at_risk(moved), (plan.policy.name, place)
+
+
+def test_at_every_legal_place_those_are_at_risk_that_the_trace_does_not_find_verbatim(desk: Desk) -> None:
+    check_risk(desk)
+
+
+@pytest.mark.parametrize("policy", names_of_policies())
+def test_that_is_so_under_every_policy_and_with_a_pin(desk: Desk, policy: str) -> None:
+    desk.answer({"policy": policy, "pins": [f"{desk.plan.cuts.ids[40]}/0"]})
+    check_risk(desk, 9)
+
+
+def test_that_is_so_after_a_recorded_compaction(desk: Desk) -> None:
+    desk.answer({"at": desk.history.segments[-1].at})
+    assert desk.plan.session.live.summary == 0
+    check_risk(desk)
+
+
+@settings(max_examples=60, deadline=None)
+@given(sessions(), st.sampled_from(names_of_policies()))
+def test_that_is_so_in_any_session(session: Session, policy: str) -> None:
+    desk = Desk(session, policy, counter="chars4_utf16")
+    desk.answer({})
+    check_risk(desk)
+
+
+def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_cut(desk: Desk) -> None:
+    reply = listed(desk)
+    first = next(at for at, legal in enumerate(desk.plan.cuts.legal.tolist()) if legal)
+    assert reply["risk"]["total"] == sum(kind["total"] for kind in reply["kinds"])
+    assert reply["risk"]["places"][first] == 0 < reply["risk"]["places"][-1] <= reply["risk"]["total"]
+
+
+# -- one fact ---------------------------------------------------------------------------------------
+
+
+def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(desk: Desk) -> None:
+    # The stand-in of other policies names the file; here nothing stands where a summary would.
+    desk.answer({"policy": "claude-code"})
+    desk.answer({"cut": "end"})
+    told = ask(desk, "fact", number=number_of(desk, LOST_PATH), place=place_of(desk))
+    assert (told["form"], told["kind"], told["fate"], told["tier"]) == (LOST_PATH, "file", "lost", "planned")
+    recorded, planned = told["chain"]
+    assert recorded["label"] == "compaction at 158k" and recorded["tier"] == "recorded"
+    assert recorded["step"] == desk.history.marks[0].step and recorded["fate"] == "lost"
+    assert (planned["step"], planned["label"], planned["fate"]) == (-1, "this plan", "lost")
+    assert "The cut keeps nothing." in told["why"]
+    (again,) = told["regrets"]
+    assert again["tokens"] > 0 and again["step"] > recorded["step"] and "read again" in again["sentence"]
+    prices = [fix["price"] for fix in told["fixes"]]
+    assert prices == sorted(prices) and told["fixes"][0]["means"] == "pin"
+    assert LOST_PATH in told["focus"]
+
+
+def test_every_block_that_says_it_is_told_once_with_its_place(desk: Desk, session: Session) -> None:
+    number = number_of(desk, LOST_PATH)
+    told = ask(desk, "fact", number=number, place=place_of(desk))
+    fact = next(fact for fact in session.facts.values() if fact.number == number)
+    assert [said["ref"] for said in told["said"]] == list(dict.fromkeys(str(s.ref) for s in fact.said))
+    assert told["saidTotal"] == len(told["said"])
+    live = desk.plan.session.live
+    rows = {said["row"] for said in told["said"] if said["row"] >= 0}
+    assert rows and any(said["row"] == -1 for said in told["said"]), "it is said again after the compaction"
+    for said in told["said"]:
+        assert desk.history.turn[said["step"]] == said["turn"]
+        assert said["label"].startswith(f"turn {said['turn'] + 1} · ")
+        if said["row"] >= 0:
+            entry = desk.plan.session.entries[live.entries[live.position[said["row"]]]]
+            assert said["ref"] == f"{entry.id}/{live.block[said['row']]}"
+    assert "turn 1 · tool output · Glob" in [said["label"] for said in told["said"]]
+
+
+def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(desk: Desk, session: Session) -> None:
+    later = session.facts[LOST_PATH]
+    desk.answer({"at": session.entries[session.path[1]].id})
+    told = ask(desk, "fact", number=later.number, place=place_of(desk))
+    assert (told["fate"], told["tier"], told["fixes"]) == ("", "", []) and told["why"] and told["said"]
+    assert [one["label"] for one in told["chain"]] == ["compaction at 158k"]
+
+
+def test_the_fate_is_that_of_the_cut_that_was_asked_for(desk: Desk) -> None:
+    number, end = number_of(desk, LOST_PATH), len(desk.plan.cuts) - 1
+    legal = np.flatnonzero(desk.plan.cuts.legal).tolist()
+    assert ask(desk, "fact", number=number, place=legal[0])["fate"] == "verbatim"
+    there = ask(desk, "fact", number=number, place=end)
+    desk.answer({"cut": "end"})
+    here = ask(desk, "fact", number=number, place=end)
+    names = ("fate", "tier", "words", "chain", "why")
+    assert {name: there[name] for name in names} == {name: here[name] for name in names}
+
+
+def check_fixes(desk: Desk, number: int, place: int) -> list[str]:
+    """Every fix, applied as it says, costs what it says and keeps the fact as it says. Their means."""
+    before, wanted = desk.plan, desk.wanted
+    if place != place_of(desk):
+        edits = before.edits.model_copy(update={"cut": before.cuts.ids[place]})
+        before = make_plan(before.session, before.ledger, before.policy, edits)
+    fixes = ask(desk, "fact", number=number, place=place)["fixes"]
+    assert fixes == sorted(fixes, key=lambda fix: fix["price"])
+    for fix in fixes:
+        assert set(fix["changes"]) <= set(Desk.NAMES) and fix["changes"]
+        desk.answer(fix["changes"])
+        assert desk.plan.after == before.after + fix["price"], fix["sentence"]
+        (row,) = [row for row in every_row(desk) if row["number"] == number]
+        assert row["fate"] == fix["fate"], fix["sentence"]
+        desk.answer(wanted)
+        assert desk.wanted == wanted, "undone it is as it was"
+    return [fix["means"] for fix in fixes]
+
+
+@pytest.mark.parametrize("cut", ["", "end"])
+@pytest.mark.parametrize(
+    "policy", ["flue", "keep-recent-turns", "claude-code", "mini-claude-code", "stud-merged"]
+)
+def test_a_fix_costs_what_it_says_and_keeps_what_it_says(desk: Desk, policy: str, cut: str) -> None:
+    desk.answer({"policy": policy})
+    desk.answer({"cut": cut})
+    lost = [row["number"] for row in listed(desk, fate="lost")["rows"] if row["kind"] in ("file", "error")]
+    means = {name for number in lost[:6] for name in check_fixes(desk, number, place_of(desk))}
+    assert means or not lost
+
+
+def test_a_fix_at_another_place_sets_the_cut_with_it(desk: Desk) -> None:
+    desk.answer({"settings": {"keep-recent-tokens.tokens": 9000}})
+    check_fixes(desk, number_of(desk, LOST_PATH), len(desk.plan.cuts) - 1)
+
+
+def test_a_fix_by_another_policy_keeps_settings_cut_and_pins(desk: Desk) -> None:
+    files = [Entry(id="e0", role="user", blocks=(Text(text="Please look."),))]
+    for at in range(1, 9):
+        call = ToolCall(id=f"c{at}", name="read", input={"path": f"src/part{at}.py"})
+        output = ToolOutput(call_id=f"c{at}", name="read", parts=(Text(text="x = 1\n" * 40),))
+        files.append(Entry(id=f"a{at}", parent=files[-1].id, role="assistant", blocks=(call,)))
+        files.append(Entry(id=f"r{at}", parent=f"a{at}", role="tool", blocks=(output,)))
+        files.append(
+            Entry(id=f"u{at}", parent=f"r{at}", role="user", blocks=(Text(text=f"Go on with {at}."),))
+        )
+    desk = Desk(Session(format="demo", entries=tuple(files), leaf="u8"), "keep-recent-turns")
+    # A summary of 60 tokens has no room for every call.
+    desk.answer({"settings": {"summarise-older.cap": 60}, "pins": ["r2/0"]})
+    desk.answer({"cut": "u7"})
+    number = number_of(desk, "src/part1.py")
+    assert "carry" in check_fixes(desk, number, place_of(desk))
+    name = "keep-recent-turns-and-files"
+    assert name in names_of_policies()
+    told = ask(desk, "fact", number=number, place=place_of(desk))["fixes"]
+    (carry,) = [fix for fix in told if fix["means"] == "carry"]
+    desk.answer(carry["changes"])
+    assert desk.plan.policy.name == name and desk.wanted["cut"] == "u7" and desk.wanted["pins"] == ["r2/0"]
+    assert desk.wanted["settings"] == {"summarise-older.cap": 60}
+    assert names_of_policies().count(name) == 1, "offered twice it is one policy"
+    desk.answer({"policy": "flue"})
+    assert desk.wanted["cut"] == "", "another policy still places its own cut"
+
+
+@settings(max_examples=25, deadline=None)
+@given(sessions(), st.sampled_from(names_of_policies()), st.integers(0, 10**6))
+def test_in_any_session_a_fix_keeps_its_word(session: Session, policy: str, chosen: int) -> None:
+    desk = Desk(session, policy, counter="chars4_utf16")
+    desk.answer({})
+    places = np.flatnonzero(desk.plan.cuts.legal).tolist() or [0]
+    place = place_of(desk) if chosen % 2 else places[chosen % len(places)]
+    for row in listed(desk, place=place)["rows"][:3]:
+        check_fixes(desk, row["number"], place)
+
+
+@settings(max_examples=40, deadline=None)
+@given(sessions(), st.sampled_from(names_of_policies()))
+def test_every_question_of_any_session_has_an_answer_that_is_safe_to_show(
+    session: Session, policy: str
+) -> None:
+    desk = Desk(session, policy, counter="chars4_utf16")
+    desk.answer({})
+    replies = [listed(desk), ask(desk, "regret")]
+    replies += [
+        ask(desk, "fact", number=row["number"], place=place_of(desk)) for row in replies[0]["rows"][:4]
+    ]
+    summary = desk.plan.session.live.summary
+    if summary == 0 and desk.plan.session.live.start[1]:
+        replies.append(ask(desk, "grounding", row=0))
+    text = json.dumps(replies, ensure_ascii=False)
+    assert not {"\x1b", "\x00", "\u202e"} & set(text)
+    text.encode()  # no halves of surrogate pairs
+
+
+# -- regret and grounding ---------------------------------------------------------------------------
+
+
+def test_every_regret_is_a_mark_where_it_came_again(desk: Desk) -> None:
+    reply = ask(desk, "regret")
+    compacted = desk.history.marks[0].step
+    assert reply["marks"] and reply["sentence"] == ""
+    assert sum(mark["tokens"] for mark in reply["marks"]) >= reply["tokens"] > 0
+    facts = list(desk.session.facts)
+    for mark in reply["marks"]:
+        assert mark["step"] >= compacted and mark["row"] == -1, "the moment ends before the compaction"
+        assert mark["turn"] == desk.history.turn[mark["step"]]
+        assert facts[mark["number"]] == (mark["kind"], mark["form"])
+    desk.answer({"at": desk.history.segments[-1].at})
+    live = desk.plan.session.live
+    for mark in ask(desk, "regret")["marks"]:
+        assert mark["row"] >= 0 and live.turn[live.position[mark["row"]]] == mark["turn"]
+
+
+def compacted(text: str, said: str = "Look at src/a.py in 20 minutes.") -> Desk:
+    """A summary of one message, and a word after it."""
+    entries = (
+        Entry(id="a", role="user", blocks=(Text(text=said),)),
+        Entry(
+            id="b",
+            parent="a",
+            kind="compaction",
+            blocks=(Text(text=text),),
+            boundary=Boundary(trigger="auto", summary=text),
+        ),
+        Entry(id="c", parent="b", role="user", blocks=(Text(text="Go on."),)),
+    )
+    desk = Desk(Session(format="demo", entries=entries, leaf="c"))
+    desk.answer({"at": "c"})
+    return desk
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "All is in src/b.py.",
+        "First line.\r\nThen 😀 it is in src\\b.py:7 and takes 77 minutes.",
+        "A \u202emark, then `./src/b.py`, 20 of 77\tand src/a.py",
+        'The user said "never touch the calendar of tides".',
+    ],
+)
+def test_a_mark_lies_on_its_words_in_the_body_that_is_shown(text: str) -> None:
+    desk = compacted(text)
+    reply = ask(desk, "grounding", row=0)
+    shown = describe_body(desk.plan, 0)["before"]["text"].encode("utf-16-le")
+    assert reply["read"] and reply["marks"]
+    for mark in reply["marks"]:
+        there = shown[2 * mark["start"] : 2 * mark["end"]].decode("utf-16-le")
+        assert there.replace("\\", "/") == mark["words"] and mark["sentence"]
+        lines = text.split("\n")
+        assert there in lines[mark["line"] - 1] or "\u202e" in lines[mark["line"] - 1]
+
+
+def test_what_has_ground_has_no_mark() -> None:
+    reply = ask(compacted("It is src/a.py, in 20 minutes."), "grounding", row=0)
+    assert (reply["marks"], reply["read"]) == ([], True)
+
+
+def test_a_mark_behind_what_a_body_shows_is_left_out() -> None:
+    reply = ask(compacted("src/b.py " + "word " * 5_000 + "src/c.py"), "grounding", row=0)
+    assert [mark["words"] for mark in reply["marks"]] == ["src/b.py"]
+
+
+def test_a_row_that_is_no_recorded_summary_is_told(desk: Desk) -> None:
+    assert "no summary" in refused(desk, "grounding", row=0)
+    assert "no block" in refused(desk, "grounding", row=10**9)
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab/\\. 12\"'\t(é😀"), max_size=60), st.integers(0, 59), st.integers(1, 9))
+def test_words_of_a_line_are_found_in_it(line: str, start: int, length: int) -> None:
+    words = " ".join(line[start : start + length].split())
+    first, end = find_words(line, words)
+    assert 0 <= first <= end <= len(line)
+    if words:
+        assert " ".join(line[first:end].split()).replace("\\", "/") == words.replace("\\", "/")
+
+
+# -- kept and let go --------------------------------------------------------------------------------
+
+
+def test_facts_are_kept_until_the_session_grows(desk: Desk, session: Session) -> None:
+    listed(desk)
+    kept = desk.found
+    desk.answer({"cut": "end"})
+    assert desk.found is kept and kept
+    desk.follow(session.at(session.entries[session.path[200]].id))
+    desk.answer({})
+    assert desk.found == {} and listed(desk)["total"] > 0
+
+
+def test_better_counts_change_the_prices_and_find_no_fact_anew(session: Session) -> None:
+    desk = Desk(session, counter="chars4_utf16")
+    desk.answer({"cut": "end"})
+    number = number_of(desk, LOST_PATH)
+    rough = ask(desk, "fact", number=number, place=place_of(desk))
+    facts = desk.session.facts
+    desk.follow(session, count_tokens(session, "o200k_base"))
+    desk.answer({})
+    exact = ask(desk, "fact", number=number, place=place_of(desk))
+    assert desk.session.facts is facts and exact["fate"] == rough["fate"]
+    assert [fix["price"] for fix in exact["fixes"]] != [fix["price"] for fix in rough["fixes"]]
+    check_fixes(desk, number, place_of(desk))
+
+
+@needs_shared
+def test_a_real_session_has_three_rounds_and_every_count_is_right() -> None:
+    desk = Desk(open_session(REAL), counter="chars4_utf16")
+    desk.answer({})
+    check_risk(desk, 40)
+    reply = listed(desk)
+    assert len(desk.history.marks) >= 3 and reply["risk"]["total"] > 100
+    first = min(range(len(desk.session.facts)), key=lambda n: n)
+    told = ask(desk, "fact", number=first, place=place_of(desk))
+    assert [one["step"] for one in told["chain"][:-1]] == [
+        mark.step for mark in desk.history.marks if mark.kind == "compact"
+    ]

@@ -1,0 +1,149 @@
+"""Fixes: each keeps what it says at the price it says, applied as a hand would; words for a summariser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.assembly import build_context, live_context
+from inspector.bundled import LOST_PATH
+from inspector.context import Context
+from inspector.errors import EditError
+from inspector.facts import find_facts
+from inspector.fixes import find_fixes
+from inspector.focus import write_focus
+from inspector.ledger import count_tokens
+from inspector.plan import Plan, make_plan
+from inspector.policy import Edits
+from inspector.session import Session
+from inspector.trace import FATES, Traced, trace_facts
+from inspector.wire import check_context, check_request, render_request
+from tests.strategies import sessions
+from tests.test_trace import BEFORE, FACTS, LEDGER, LENGTH, RECORDED, SESSION
+
+
+def short_summary() -> tuple[Plan, Traced]:
+    """A plan whose summary is cut before it comes to the path."""
+    edits = {"cut": "end", "settings": {"summarise-older.cap": 300}}
+    plan = make_plan(BEFORE, LEDGER, "flue", edits)
+    return plan, trace_facts(FACTS, plan)[LOST_PATH]
+
+
+def test_why_tells_that_the_summary_was_cut_and_what_the_file_list_saw() -> None:
+    _, traced = short_summary()
+    assert (traced.fate, traced.tier) == ("lost", "planned")
+    why = traced.why()
+    assert "The summary is cut at 300 tokens" in why
+    assert "summarise-older (summarised)" in why
+    assert "saw only tools named read, write and edit with a `path`" in why
+    assert "Read(file_path)" in why
+
+
+def test_fixes_keep_the_path_at_the_price_they_state() -> None:
+    plan, traced = short_summary()
+    fixes = traced.fixes()
+    assert {"pin", "cut", "knob"} <= {fix.means for fix in fixes}
+    assert [fix.price for fix in fixes] == sorted(fix.price for fix in fixes)
+    for fix in fixes:
+        again = make_plan(BEFORE, LEDGER, fix.policy, fix.edits)
+        assert again.after - plan.after == fix.price
+        assert trace_facts(FACTS, again)[LOST_PATH].fate == fix.fate
+        assert FATES.index(fix.fate) < FATES.index("lost")
+        context = build_context(BEFORE, again)
+        assert LOST_PATH in "\n".join(piece.block.text for piece in context.pieces)
+        assert check_request(render_request(context).request) == ()
+
+
+def test_what_the_recorded_summary_lost_is_fixed_by_a_plan_of_the_moment_before() -> None:
+    """The recorded summary is read where a stand-in would restate the path by itself."""
+    plan = make_plan(BEFORE, LEDGER, "flue", {"cut": "end"})
+    assert trace_facts(FACTS, plan)[LOST_PATH].fate == "restated"
+    fixes = RECORDED[LOST_PATH].fixes(plan)
+    assert [fix.price for fix in fixes] == sorted(fix.price for fix in fixes)
+    cheapest = fixes[0]
+    assert (cheapest.means, cheapest.fate) == ("pin", "verbatim")
+    again = make_plan(BEFORE, LEDGER, "flue", apply(plan.edits, cheapest.changes))
+    assert (again.after - plan.after, again.trace[LOST_PATH].fate) == (cheapest.price, "verbatim")
+    (carry,) = (fix for fix in fixes if fix.means == "carry")
+    assert (carry.changes, carry.fate) == (
+        {"settings": {"carry-file-operations.every_tool": True}},
+        "restated",
+    )
+    assert LOST_PATH in "\n".join(p.block.text for p in build_context(BEFORE, carry.plan).pieces if p.summary)
+    assert carry.price > 0
+    assert carry.money
+    with pytest.raises(EditError, match="another moment"):
+        RECORDED[LOST_PATH].fixes(make_plan(SESSION, LEDGER, "flue"))
+
+
+def test_a_policy_without_a_list_of_files_is_given_one_under_a_name_of_its_own() -> None:
+    plan = make_plan(BEFORE, LEDGER, "keep-recent-turns", {"cut": "end"})
+    (carry,) = (fix for fix in RECORDED[LOST_PATH].fixes(plan) if fix.means == "carry")
+    policy = carry.changes["policy"]
+    assert (policy.name, carry.policy) == ("keep-recent-turns-and-files", policy)
+    assert make_plan(BEFORE, LEDGER, policy, plan.edits).after == plan.after + carry.price
+
+
+def test_what_stands_needs_no_fix() -> None:
+    plan = make_plan(BEFORE, LEDGER, "flue")
+    traced = next(t for t in trace_facts(FACTS, plan) if t.fate == "verbatim")
+    assert find_fixes(plan, traced) == ()
+
+
+def test_focus_names_what_to_keep() -> None:
+    assert write_focus([]) == write_focus([], "instructions") == ""
+    assert LOST_PATH in write_focus([RECORDED[LOST_PATH]]).split("\n")[1]
+
+
+def test_instructions_for_an_api_are_a_whole_prompt_that_keeps_its_limit() -> None:
+    """They stand in the place of the default prompt, and an API takes 16,384 characters."""
+    few = write_focus([RECORDED[LOST_PATH]], "instructions")
+    assert few.startswith("Summarise the conversation")
+    assert few.endswith(write_focus([RECORDED[LOST_PATH]]))
+    many = write_focus(RECORDED.select(), "instructions")
+    assert len(many) <= 16_384
+    assert many.splitlines()[-1] == f"- and {len(RECORDED.select()) - many.count(chr(10) + '- ') + 1:,} more"
+    with pytest.raises(EditError, match="known: compact, instructions"):
+        write_focus([], "poem")  # type: ignore[arg-type]
+
+
+# Laws.
+
+
+def refusals(context: Context) -> set[str]:
+    return {v.rule for v in check_context(context, awaits_user=True, model="claude-opus-4-5")}
+
+
+EVERY = ["flue", "keep-recent-turns", "claude-code", "mini-claude-code", "openhands"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(sessions(orderly=True, least=3), st.sampled_from(EVERY))
+def test_a_fix_costs_what_it_says_and_breaks_nothing(session: Session, name: str) -> None:
+    edits = {"settings": {"summarise-older.cap": 5}} if name == "flue" else {}
+    given_window = {"window": 2_000, "reason": "manual"}
+    plan = make_plan(session, count_tokens(session, LENGTH), name, edits, **given_window)  # type: ignore[arg-type]
+    had = refusals(live_context(session, plan.ledger)) | refusals(build_context(session, plan))
+    for traced in trace_facts(find_facts(session), plan).select("lost", "weakened", "restated")[:4]:
+        for fix in find_fixes(plan, traced):
+            assert fix.plan.after - plan.after == fix.price
+            assert FATES.index(fix.fate) < FATES.index(traced.fate)
+            assert refusals(build_context(session, fix.plan)) <= had
+            changed = apply(plan.edits, fix.changes)
+            policy = fix.changes.get("policy", name)
+            again = make_plan(session, plan.ledger, policy, changed, **given_window)  # type: ignore[arg-type]
+            assert again.after == fix.plan.after
+
+
+def apply(edits: Edits, changes: Mapping[str, Any]) -> Edits:
+    """What a hand would do with a fix's changes."""
+    new = {key: value for key, value in changes.items() if key != "policy"}
+    if "pins" in new:
+        new["pins"] = (*edits.pins, *new["pins"])
+    if "settings" in new:
+        new["settings"] = {**edits.settings, **new["settings"]}
+    return edits.model_copy(update=new)

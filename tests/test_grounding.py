@@ -1,0 +1,104 @@
+"""What a summary may name though no message says it word for word, and what it may not."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.blocks import Text
+from inspector.grounding import Sources, check_grounding, ground_recorded
+from inspector.session import Boundary, Entry, Note, Session, Source
+from tests.test_cuts import build, say, user
+
+
+def summarised(text: str, *after: Entry, said: str = "go") -> Session:
+    """Something said, then a recorded compaction whose summary is this text."""
+    entry = Entry(id="", kind="compaction", blocks=(Text(text=text),), boundary=Boundary(summary=text))
+    return build(user(said), say("done"), entry, *after)
+
+
+def marks(session: Session) -> list[str]:
+    (found,) = ground_recorded(session)
+    return [mark.words for mark in found.unfounded]
+
+
+def test_the_file_of_the_session_itself_is_no_invention() -> None:
+    """A harness ends the summary with where its transcript stands."""
+    name = "1284c080-f9cd-45f8-9942-ff58f5c517e5"
+    text = f"Read the full transcript at: /home/ann/.app/{name}.jsonl or /home/ann/.app/{name}-b.jsonl"
+    session = summarised(text)
+    assert len(marks(session)) == 2
+    assert marks(session.model_copy(update={"id": name})) == [f"/home/ann/.app/{name}-b.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "see https://example.org/app/pull/136 please",
+        "https://example.org/app/-/merge_requests/136",
+        "gh pr view 136 --json title",
+        'it said {"number": 136, "title": "x"}',
+        "merge PR 136 now",
+        "it is #136",
+    ],
+)
+def test_the_number_of_an_issue_counts_however_it_was_written(said: str) -> None:
+    assert marks(summarised("Created PR #136.", said=said)) == []
+    assert marks(summarised("Created PR #137.", said=said)) == ["#137"]
+
+
+def test_any_other_number_is_no_issue() -> None:
+    assert marks(summarised("Created PR #136.", said="136 passed, /pull/1365, id=136")) == ["#136"]
+
+
+COMMAND = (
+    "<command-name>/compact</command-name>\n<command-message>compact</command-message>\n"
+    "<command-args>mind the staging bucket above all</command-args>"
+)
+
+
+def test_what_the_compaction_was_asked_for_with_is_a_source() -> None:
+    """Claude Code writes the command down behind the compaction that it made."""
+    text = 'The user said "mind the staging bucket above all".'
+    assert marks(summarised(text, user("go on"), say())) == ["mind the staging bucket above all"]
+    assert marks(summarised(text, user(COMMAND), say())) == []
+    # What is said from the next reply on was not known when the summary was written.
+    assert marks(summarised(text, user("go on"), say(), user(COMMAND), say())) != []
+
+
+def test_a_command_behind_one_compaction_is_no_source_of_an_earlier_one() -> None:
+    text = 'The user said "mind the staging bucket above all".'
+    first, second = (
+        Entry(id="", kind="compaction", blocks=(Text(text=words),), boundary=Boundary(summary=words))
+        for words in (text, "All is well.")
+    )
+    session = build(user("go"), say("done"), first, second, user(COMMAND), say())
+    assert [len(found.unfounded) for found in ground_recorded(session)] == [1, 0]
+
+
+def queue(line: int, kind: str = "queue-operation") -> Note:
+    return Note(type=kind, known=True, source=Source(line, 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("note", "unread"), [(queue(2), True), (queue(9), False), (queue(2, "progress"), False)]
+)
+def test_a_quote_is_named_with_care_where_messages_were_queued_that_nobody_reads(
+    note: Note, unread: bool
+) -> None:
+    session = summarised('The user said "are there any tests yet". 4,711 of them.')
+    entries = tuple(
+        entry.model_copy(update={"sources": (Source(line, 0, 1),)})
+        for line, entry in zip((1, 3, 5), session.entries, strict=True)
+    )
+    session = session.model_copy(update={"entries": entries, "notes": (note,)})
+    session = Session.model_construct(**{name: getattr(session, name) for name in Session.model_fields})
+    (found,) = ground_recorded(session)
+    quote, number = found.unfounded
+    assert (quote.what, quote.unread) == ("quote", unread)
+    assert ("Messages queued there are not read." in quote.sentence) is unread
+    assert not number.unread
+
+
+def test_a_path_named_like_a_session_needs_its_id() -> None:
+    assert check_grounding("at /tmp/x.jsonl", Sources(["go"], own="")) != ()
+    assert check_grounding("at /tmp/x.jsonl", Sources(["go"], own="x")) == ()

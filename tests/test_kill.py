@@ -1,0 +1,140 @@
+"""A process that is killed while it saves leaves the old manifest or the new one, whole.
+
+Run as a program it is the nursery: it forks a writer for every kill, since starting Python takes longer than
+saving does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from inspector.readers.manifest import dump_manifest
+from inspector.session import Session
+from inspector.shelf import ARCHIVE, CURRENT, EARLIER, open_earlier, save_transition
+from inspector.summary import Reply
+from inspector.transition import Transition, compact
+from tests.test_cuts import answer, build, call, say, user
+
+KILLS = 200
+
+
+def small() -> Session:
+    loops = [
+        part
+        for n in range(6)
+        for part in (user(f"task {n}"), call(f"c{n}"), answer(f"c{n}"), say(f"done {n} " * 40))
+    ]
+    return build(*loops)
+
+
+def transition() -> Transition:
+    return compact(
+        small(),
+        "flue",
+        lambda job, session: Reply(text="what was done " * 20),
+        edits={"settings": {"keep-recent-tokens.tokens": 60}},
+    )
+
+
+def write_old(folder: Path, done: Transition) -> bytes:
+    old = dump_manifest(done.session).encode("ascii")
+    folder.mkdir()
+    (folder / CURRENT).write_bytes(old)
+    return old
+
+
+def save_and_time(root: Path, done: Transition) -> tuple[bytes, float]:
+    """What a forked writer leaves that nobody kills, and how long one of a few takes."""
+    times = []
+    for number in range(5):
+        folder = root / f"whole-{number}"
+        write_old(folder, done)
+        start = time.perf_counter()
+        child = os.fork()
+        if child == 0:
+            save_transition(done, folder, keep_secrets=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        times.append(time.perf_counter() - start)
+    return (folder / CURRENT).read_bytes(), sorted(times)[2]
+
+
+def kill_writer(folder: Path, done: Transition, delay: float) -> None:
+    """Fork a writer and end it `delay` seconds after it has begun."""
+    ready, begun = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(begun, b"!")
+        try:
+            save_transition(done, folder, keep_secrets=True)
+            time.sleep(60)
+        finally:
+            os._exit(1)
+    os.read(ready, 1)
+    time.sleep(delay)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(ready)
+    os.close(begun)
+
+
+def main(root: Path, seed: int) -> None:
+    """Kill, look, and let the next writer at it; tell what was found as JSON."""
+    done, chance = transition(), random.Random(seed)
+    new, takes = save_and_time(root, done)
+    found = {"old": 0, "new": 0, "midway": 0, "torn": 0, "blocked": 0}
+    for number in range(KILLS):
+        folder = root / f"k{number}"
+        old = write_old(folder, done)
+        kill_writer(folder, done, chance.uniform(0, takes))
+        left = (folder / CURRENT).read_bytes()
+        kind = "old" if left == old else "new" if left == new else "torn"
+        found[kind] += 1
+        # Something of the new one is there already, and the manifest is still the old one.
+        found["midway"] += kind == "old" and (folder / EARLIER).exists()
+        if kind == "new":
+            # Everything that the new manifest speaks of is there.
+            whole = open_earlier(folder / CURRENT) == done.session
+            found["torn"] += not whole or len(list((folder / ARCHIVE).glob("[0-9a-f]*.json"))) != 1
+        elif number % 5 == 0:
+            save_transition(done, folder, keep_secrets=True)
+            again = (folder / CURRENT).read_bytes() == new and not any(folder.rglob(".*.tmp"))
+            found["blocked"] += not again
+    print(json.dumps(found))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no kill -9 here")
+def test_a_writer_killed_at_200_random_points_leaves_the_old_manifest_or_the_new_one(tmp_path: Path) -> None:
+    seed = random.randrange(2**32)
+    # A kill loses nothing that the system was told to write, so memory will do, and takes no turns at a disk.
+    memory = Path("/dev/shm")
+    where = memory if os.access(memory, os.W_OK) else tmp_path
+    with tempfile.TemporaryDirectory(dir=where) as root:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.test_kill", root, str(seed)],
+            capture_output=True,
+            text=True,
+            cwd=Path(__file__).parents[1],
+            timeout=300,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["old"] + found["new"] == KILLS, (seed, found)
+    assert (found["torn"], found["blocked"]) == (0, 0), (seed, found)
+    # The kills fell before, within and after the writing.
+    assert min(found["old"], found["new"], found["midway"]) > 0, (seed, found)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

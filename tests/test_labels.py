@@ -1,0 +1,63 @@
+"""How well facts are found, against labels made by hand: gates on the half no rule was written for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from inspector.facts import KINDS, OPERATIONS, Fact, find_facts
+from inspector.session import Session
+from tests.labelled import HALVES, Score, print_table, read_labels, score
+from tests.shared import needs_shared
+
+GATES = dict.fromkeys(("file", "command", "error", "url"), (0.95, 0.9))
+# Precision and recall of the other kinds, a little under what was measured.
+FLOORS: dict[str, tuple[float, float]] = {
+    "symbol": (0.97, 0.90),
+    "id": (0.96, 0.94),
+    "number": (0.75, 0.50),
+    "constraint": (0.80, 0.20),
+    "decision": (0.75, 0.25),
+    "todo": (0.90, 0.62),
+}
+
+
+def said(session: Session) -> Iterable[Fact]:
+    """Every fact of a session, of its recorded summaries too."""
+    facts = find_facts(session)
+    return [*facts.values(), *facts.summaries.values()]
+
+
+def short(scores: dict[str, Score], wanted: dict[str, tuple[float, float]]) -> list[str]:
+    """The kinds that stay under what is wanted, in words."""
+    return [
+        f"{kind}: precision {scores[kind].precision:.3f}, recall {scores[kind].recall:.3f}, wanted {least}"
+        for kind, least in wanted.items()
+        if not (scores[kind].precision >= least[0] and scores[kind].recall >= least[1])
+    ]
+
+
+@needs_shared
+def test_what_is_found_agrees_with_the_labels(capsys: pytest.CaptureFixture[str]) -> None:
+    scores = score(said, "held")
+    print_table(scores)
+    table = capsys.readouterr().out
+    assert not short(scores, GATES | FLOORS), "\n".join([table, *short(scores, GATES | FLOORS)])
+    files = scores["file"]
+    assert files.operations_right >= 0.95 * files.operations, table
+
+
+def test_the_labels_are_well_formed() -> None:
+    windows = read_labels()
+    assert sum(len(window.facts) for window in windows) >= 300
+    assert len({(w.file, w.entry, w.block, w.start) for w in windows}) == len(windows)
+    for half in HALVES:
+        kinds = {mark.kind for window in windows if window.half == half for mark in window.facts}
+        assert kinds == set(KINDS)
+    for window in windows:
+        assert window.half in HALVES and 0 <= window.start < window.end
+        for mark in window.facts:
+            assert window.start <= mark.start < mark.end <= window.end
+            assert bool(mark.form) == (mark.kind in ("file", "url", "id"))
+            assert mark.operation is None or (mark.kind == "file" and mark.operation in OPERATIONS)

@@ -1,0 +1,139 @@
+"""Regret: what was paid for once more, in tokens and money, and when there is none."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import assume, given, settings
+
+from inspector.blocks import Text, ToolCall
+from inspector.bundled import CONSTRAINT, LOST_PATH
+from inspector.facts import find_facts
+from inspector.ledger import count_tokens
+from inspector.money import add_money, price_tokens
+from inspector.plan import make_plan
+from inspector.prices import find_price
+from inspector.regret import find_regret, sum_regret
+from inspector.session import Boundary, Entry, Session
+from inspector.trace import trace_recorded
+from tests.strategies import sessions
+from tests.test_cuts import build, say, user
+from tests.test_trace import (
+    BEFORE,
+    COMPACTION,
+    FACTS,
+    LEDGER,
+    LENGTH,
+    RECORDED,
+    SESSION,
+    WORDS,
+    ask,
+    rules_in,
+)
+
+REGRET = find_regret(SESSION, FACTS, LEDGER)
+
+
+def test_the_path_and_the_rule_are_regretted() -> None:
+    (read,) = (r for r in REGRET if r.traced.fact.kind == "file" and r.traced.fact.form == LOST_PATH)
+    call = SESSION.block(read.again)
+    assert isinstance(call, ToolCall)
+    assert (call.name, read.traced.fate) == ("Read", "lost")
+    assert [SESSION.block(ref).kind for ref in read.paid] == ["tool_call", "tool_output"]
+    assert read.tokens == sum(int(LEDGER.tokens[LEDGER.row(ref)]) for ref in read.paid) > 1_000
+    told = [r for r in REGRET if r.traced.fact.kind == "constraint"]
+    assert {r.traced.fact.form for r in told} == {t.fact.form for t in rules_in(RECORDED)}
+    assert all(CONSTRAINT in SESSION.block(r.again).text for r in told)
+
+
+def test_nothing_is_regretted_before_the_compaction() -> None:
+    assert find_regret(BEFORE, FACTS, LEDGER) == ()
+
+
+def test_regret_and_fixes_have_prices_where_the_model_has_one() -> None:
+    """By hand: a call is what the model wrote, its output is sent once; dollars per million tokens."""
+    (read,) = (r for r in REGRET if r.traced.fact.kind == "file" and r.traced.fact.form == LOST_PATH)
+    model = SESSION[read.again.entry].model
+    price = find_price(model).price
+    assert price is not None
+    call, output = (int(LEDGER.tokens[LEDGER.row(ref)]) for ref in read.paid)
+    by_hand = (Decimal(repr(price.output)) * call + Decimal(repr(price.input)) * output) / 1_000_000
+    assert read.money is not None
+    assert (read.money.amount, read.money.source) == (by_hand, price.note)
+    assert read.price.startswith("$0.0")
+    assert read.price in read.sentence
+    tokens, money = sum_regret([read, read])
+    assert (tokens, money) == (read.tokens, read.money)
+
+
+def test_no_price_is_made_up_for_a_model_that_has_none() -> None:
+    entries = tuple(entry.model_copy(update={"model": "mystery-1"}) for entry in SESSION.entries)
+    session = SESSION.model_copy(update={"entries": entries, "model": "mystery-1"})
+    session = Session.model_construct(**{name: getattr(session, name) for name in Session.model_fields})
+    ledger = count_tokens(session)
+    regrets = find_regret(session, session.facts, ledger)
+    assert len(regrets) == len(REGRET)
+    assert {regret.price for regret in regrets} == {""}
+    assert sum_regret(regrets)[1] is None
+    assert "$" not in regrets[0].sentence.rpartition(":")[2]
+    plan = make_plan(session.at(COMPACTION.parent), ledger, "flue", {"cut": "end"})
+    assert {fix.money for fix in plan.trace[LOST_PATH].fixes()} == {""}
+
+
+def test_a_price_that_depends_on_the_size_of_the_request_is_taken_for_that_size() -> None:
+    small, large = (price_tokens("claude-haiku-5-5", 1_000_000, request=n) for n in (100_000, 100_001))
+    assert small is not None
+    assert large is not None
+    assert (str(small), str(large)) == ("$0.10", "$0.50")
+    assert add_money([small, None]) is None
+    assert str(add_money([small, large])) == "$0.60"
+
+
+def test_nothing_is_regretted_when_the_output_still_stands() -> None:
+    """The compaction keeps what was read, and it is read again."""
+    entries = [user("read"), *ask(1, "text", file_path="src/auth.py"), say()]
+    told = Boundary(summary="all is well", first_kept="e0")
+    entries.append(Entry(id="", kind="compaction", blocks=(Text(text="all is well"),), boundary=told))
+    entries += [user("again"), *ask(2, "text", file_path="src/auth.py"), say()]
+    session = build(*entries)
+    assert find_regret(session, find_facts(session), count_tokens(session, WORDS)) == ()
+
+
+# Laws.
+
+
+@settings(max_examples=60, deadline=None)
+@given(sessions())
+def test_nothing_is_regretted_where_nothing_was_lost(session: Session) -> None:
+    """Regret is of what a compaction took: a fact that does not stand as it did, an output that is gone."""
+    facts, ledger = find_facts(session), count_tokens(session, LENGTH)
+    lost = {}
+    for found in trace_recorded(session, facts):
+        entry, scene = found.scene.entry, found.scene
+        assert entry is not None
+        lost[entry.id] = bool((scene.before.rows & ~scene.after.rows).any())
+    for regret in find_regret(session, facts, ledger):
+        assert lost[regret.entry]
+        assert regret.traced.stood
+        assert regret.traced.fate != "verbatim" or regret.traced.fact.kind == "file"
+        assert regret.tokens == sum(int(ledger.tokens[ledger.row(ref)]) for ref in regret.paid)
+    if not lost:
+        assert find_regret(session, facts, ledger) == ()
+
+
+@settings(max_examples=40, deadline=None)
+@given(sessions(orderly=True))
+def test_a_compaction_that_keeps_everything_is_never_regretted(session: Session) -> None:
+    """The same path told again after a compaction that keeps all of it."""
+    messages = [session.entries[i] for i in session.path if session.entries[i].kind == "message"]
+    assume(messages)
+    told = Boundary(summary="all is well", first_kept="e0")
+    summary = Entry(id="", kind="compaction", blocks=(Text(text="all is well"),), boundary=told)
+    copies = [
+        entry.model_copy(update={"aliases": (), "sidechain": None})
+        for entry in (*messages, summary, *messages)
+    ]
+    again = build(*copies)
+    found = trace_recorded(again, facts := find_facts(again))
+    if all(traced.fate == "verbatim" for traced in found[0].select()):
+        assert find_regret(again, facts, count_tokens(again, LENGTH)) == ()

@@ -1,0 +1,217 @@
+"""A transition on disk: a folder that holds the manifest, the ones before it, and all that left."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from inspector.blocks import Text, ToolOutput
+from inspector.disk import open_session, save_session
+from inspector.errors import EditError, EscapeError, InspectorError, ReadError, WriteConflict
+from inspector.lock import hold
+from inspector.policy import Policy
+from inspector.rules.spill_outputs import SpillOutputs
+from inspector.session import Entry, Session
+from inspector.shelf import ARCHIVE, CURRENT, EARLIER, Saved, open_earlier, save_transition, undo
+from inspector.transition import Transition, compact
+from tests.test_cuts import build, call, say, user
+from tests.test_transition import SMALL, turns, write
+
+KEY = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ3sT5vX7zA2cE4gH6jK8mN0pR2tV4xZ6" * 2
+
+
+def done(session: Session | None = None) -> Transition:
+    return compact(session or turns("one", "two", "three"), "flue", write, edits=SMALL)
+
+
+def save(tmp_path: Path, transition: Transition | None = None) -> Saved:
+    return save_transition(transition or done(), tmp_path / "s")
+
+
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {".lock"}
+
+
+def test_what_goes_on_is_the_manifest_and_what_was_before_is_named_in_it(tmp_path: Path) -> None:
+    transition = done()
+    saved = save(tmp_path, transition)
+    after = open_session(saved.manifest)
+    assert after.entries == transition.after.entries
+    assert after.leaf == transition.after.leaf
+    assert after.extra == {"previous": saved.earlier.name}
+    assert open_earlier(saved.manifest) == transition.session
+    assert saved.earlier.stem == sha256(saved.earlier.read_bytes()).hexdigest()
+    with pytest.raises(ReadError, match="names no earlier"):
+        open_earlier(saved.earlier)
+
+
+def test_S3_34_what_left_is_archived_once_under_its_hash(tmp_path: Path) -> None:
+    transition = done()
+    saved = save(tmp_path, transition)
+    assert saved.archive is not None
+    record = json.loads(saved.archive.read_bytes())
+    assert tuple(entry["id"] for entry in record["omitted"]) == transition.archived
+    assert saved.archive.stem == sha256(saved.archive.read_bytes()).hexdigest()
+    stood = saved.archive.stat().st_mtime_ns
+    undo(tmp_path / "s")
+    assert save(tmp_path, transition).archive == saved.archive
+    assert saved.archive.stat().st_mtime_ns == stood
+    assert len(list(saved.archive.parent.iterdir())) == 1
+
+
+def test_undo_opens_the_earlier_manifest_and_goes_on_from_there(tmp_path: Path) -> None:
+    first = done()
+    one = save(tmp_path, first)
+    second = compact(open_session(one.manifest), "claude-code", write)
+    two = save(tmp_path, second)
+    kept = two.manifest.read_bytes()
+    assert open_earlier(two.manifest) == open_session(one.earlier.parent / two.earlier.name)
+    assert undo(tmp_path / "s").entries == first.after.entries
+    assert undo(tmp_path / "s") == first.session
+    assert (tmp_path / "s" / EARLIER / f"{sha256(kept).hexdigest()}.json").read_bytes() == kept
+    with pytest.raises(ReadError, match="names no earlier"):
+        undo(tmp_path / "s")
+    assert save(tmp_path, first).manifest.exists()
+
+
+def test_an_earlier_manifest_that_was_changed_or_is_named_elsewhere_is_refused(tmp_path: Path) -> None:
+    saved = save(tmp_path)
+    saved.earlier.write_bytes(saved.earlier.read_bytes() + b" ")
+    with pytest.raises(ReadError, match="changed since"):
+        undo(tmp_path / "s")
+    after = open_session(saved.manifest)
+    for name in ("../../etc/passwd", "/etc/passwd", "x.json", 7):
+        save_session(after.model_copy(update={"extra": {"previous": name}}), saved.manifest)
+        with pytest.raises(ReadError, match="names no earlier"):
+            open_earlier(saved.manifest)
+
+
+def test_a_second_writer_is_told_so_and_writes_nothing(tmp_path: Path) -> None:
+    save(tmp_path)
+    before = {name: (tmp_path / "s" / name).read_bytes() for name in files(tmp_path / "s")}
+    # Another session, or the same gone on otherwise, is not what stands there.
+    for other in (done(turns("other", "words", "here")), done()):
+        with pytest.raises(WriteConflict, match="not the session that was compacted"):
+            save(tmp_path, other)
+    with hold(tmp_path / "s"), pytest.raises(WriteConflict, match="another writer is at work"):
+        save(tmp_path)
+    assert {name: (tmp_path / "s" / name).read_bytes() for name in files(tmp_path / "s")} == before
+
+
+def test_of_two_writers_at_once_one_writes_and_the_other_is_told(tmp_path: Path) -> None:
+    for number in range(5):
+        folder, outcomes, gate = tmp_path / str(number), [], threading.Barrier(2)
+
+        def work(
+            folder: Path = folder, outcomes: list[str] = outcomes, gate: threading.Barrier = gate
+        ) -> None:
+            transition = done()
+            gate.wait()
+            try:
+                save_transition(transition, folder)
+                outcomes.append("saved")
+            except InspectorError as error:
+                outcomes.append(type(error).__name__)
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(outcomes) == ["WriteConflict", "saved"]
+        assert open_earlier(folder / CURRENT) == done().session
+
+
+def test_nothing_to_save_is_said(tmp_path: Path) -> None:
+    with pytest.raises(EditError, match="save"):
+        save(tmp_path, compact(turns("one"), "flue", write))
+    assert not (tmp_path / "s").exists()
+
+
+def spilling(folder: str, call_id: str = "c1") -> Transition:
+    big = ToolOutput(call_id=call_id, parts=(Text(text="line\n" * 2000),))
+    session = build(user("go"), call(call_id), Entry(id="", role="tool", blocks=(big,)), say("ok"))
+    rule = SpillOutputs(budget=1000, preview=10, exempt_tools=(), folder=folder)
+    return compact(session, Policy(name="spill", rules=(rule,)))
+
+
+def test_S2_50_a_spilled_output_is_a_file_beside_the_manifest(tmp_path: Path) -> None:
+    saved = save(tmp_path, spilling("tool-results", "../../up"))
+    (place,) = saved.outputs
+    assert place.read_text("utf-8") == "line\n" * 2000
+    assert place.parent == tmp_path / "s" / "tool-results"
+    shown = open_session(saved.manifest)
+    assert place.relative_to(tmp_path / "s").as_posix() in str(shown.entries[-2].blocks)
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "..",
+        "../up",
+        "a/../../up",
+        "/tmp/up",
+        "a\\..\\..\\up",
+        "C:/up",
+        EARLIER,
+        ARCHIVE,
+        "Earlier/x",
+        ".lock",
+        CURRENT,
+    ],
+)
+def test_a_spilled_output_cannot_leave_the_folder(tmp_path: Path, folder: str) -> None:
+    with pytest.raises(EscapeError, match="no place inside"):
+        save(tmp_path, spilling(folder))
+    assert files(tmp_path) == {"s/.lock"}
+
+
+def test_a_spilled_output_follows_no_link_out_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "tool-results").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(EscapeError):
+        save(tmp_path, spilling("tool-results"))
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_no_file_holds_a_secret_and_what_was_taken_out_is_told(tmp_path: Path) -> None:
+    words = [f"export ANTHROPIC_API_KEY={KEY}", "two", "three"]
+    session = build(*(part for word in words for part in (user(word), say(f"{word} " + "x" * 200))))
+    transition = compact(session, "flue", lambda job, session: f"the key is {KEY}", edits=SMALL)
+    saved = save(tmp_path, transition)
+    assert [item.grade for item in saved.redacted] == ["secret"]
+    for name in files(tmp_path / "s"):
+        assert KEY.encode() not in (tmp_path / "s" / name).read_bytes(), name
+    again = compact(open_session(saved.manifest), "claude-code", write)
+    assert save(tmp_path, again).redacted == ()
+    kept = save_transition(transition, tmp_path / "k", keep_secrets=True)
+    assert KEY.encode() in kept.manifest.read_bytes()
+
+
+def test_halves_of_surrogate_pairs_are_saved_too(tmp_path: Path) -> None:
+    transition = compact(turns("one \ud83d", "two", "three"), "flue", write, edits=SMALL)
+    saved = save(tmp_path, transition)
+    assert open_session(saved.manifest).entries == transition.after.entries
+    assert saved.archive is not None
+    assert "\ud83d" in json.loads(saved.archive.read_bytes())["omitted"][0]["blocks"][0]["text"]
+
+
+def test_litter_of_a_killed_writer_is_swept_away(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / f".{CURRENT}.0a1b2c3d.tmp").write_bytes(b"half")
+    save(tmp_path)
+    assert not any(".tmp" in name for name in files(tmp_path / "s"))
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / ".lock").symlink_to(tmp_path / "victim")
+    with pytest.raises(OSError, match=r"\.lock"):
+        save(tmp_path)
+    assert not os.path.lexists(tmp_path / "victim")

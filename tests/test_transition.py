@@ -1,0 +1,253 @@
+"""A compaction as a transition: what was promised is what the next request holds, and nothing is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.assembly import live_context
+from inspector.blocks import Image, Text, ToolOutput
+from inspector.context import Context
+from inspector.cost import add_usage
+from inspector.errors import EditError
+from inspector.ledger import CLEARED_TEXT, count_tokens
+from inspector.manifest_view import manifest_context
+from inspector.policies import names_of_policies
+from inspector.policy import Policy, Trigger
+from inspector.readers.manifest import dump_manifest, read
+from inspector.recording import hash_plan, hash_policy
+from inspector.recovery import judge_reply, may_retry, was_recovered
+from inspector.rules.truncate_outputs import TruncateOutputs
+from inspector.session import Entry, Session, Usage
+from inspector.summary import Reply, SummaryJob
+from inspector.transition import STAND_IN, Transition, append_retry, compact
+from inspector.wire import check_context
+from tests.strategies import sessions
+from tests.test_cuts import answer, build, call, say, user
+from tests.test_laws import LENGTH, policies
+
+USED = Usage(input=100, output=20)
+
+
+def write(job: SummaryJob, session: Session) -> Reply:
+    return Reply(text=f"{job.kind}: {len(job.entries)} entries", usage=USED)
+
+
+def fail(job: SummaryJob, session: Session) -> Reply:
+    return Reply(stop_reason="error", error="the model is asleep")
+
+
+def said(context: Context) -> list[tuple[str, object]]:
+    return [(piece.role, piece.block) for piece in context.pieces]
+
+
+@st.composite
+def transitions(draw: st.DrawFn, *, orderly: bool = False) -> Transition:
+    session = draw(sessions(orderly=orderly))
+    policy = draw(policies() | st.sampled_from(names_of_policies()))
+    ledger = count_tokens(session, LENGTH)
+    reason = draw(st.sampled_from(("manual", "auto", "overflow")))
+    summariser = draw(st.sampled_from((None, write, write)))
+    return compact(session, policy, summariser, ledger=ledger, reason=reason)
+
+
+@settings(max_examples=200)
+@given(transitions())
+def test_the_rebuilt_context_is_the_one_the_plan_promised(done: Transition) -> None:
+    plan = done.plan
+    if not done.done:
+        assert done.after == plan.session
+        assert done.why
+        return
+    assert said(done.context) == said(done.promised)
+    planned = said(manifest_context(plan.session, plan, done.checkpoint))
+    assert len(planned) == len(done.context)
+    for mine, theirs in zip(said(done.context), planned, strict=True):
+        # What was emptied before stays as that left it.
+        assert mine == theirs or CLEARED_TEXT in str(mine[1])
+
+
+@settings(max_examples=100)
+@given(transitions())
+def test_S4_6_nothing_that_was_there_is_touched(done: Transition) -> None:
+    before = dump_manifest(done.session)
+    assert done.after.entries[: len(done.session.entries)] == done.session.entries
+    assert dump_manifest(done.session) == before
+    assert read(dump_manifest(done.after).encode()) == done.after
+    if done.done:
+        assert done.entry in {done.after.entries[i].id for i in done.after.path}
+        assert done.after.path[: len(done.plan.session.path)] == done.plan.session.path
+
+
+@settings(max_examples=100)
+@given(transitions())
+def test_S4_68_usage_grows_by_what_the_summariser_took_and_nothing_else(done: Transition) -> None:
+    before = add_usage(done.plan.session)
+    written = done.checkpoint.usage if done.checkpoint is not None and done.done else None
+    assert add_usage(done.after) == (before if written is None else before + written)
+
+
+@settings(max_examples=100)
+@given(transitions(orderly=True))
+def test_the_provider_takes_what_the_session_goes_on_with_as_it_took_what_was_promised(
+    done: Transition,
+) -> None:
+    promised = {found.rule for found in check_context(done.promised, awaits_user=True)}
+    assert {found.rule for found in check_context(done.context, awaits_user=True)} <= promised
+
+
+def turns(*labels: str) -> Session:
+    return build(*(part for label in labels for part in (user(label), say(f"{label}: {'x' * 200}"))))
+
+
+def refused(session: Session, message: str = "prompt is too long: 11000 tokens > 10000 maximum") -> Session:
+    """The session with a last request that the provider refused."""
+    return grow(
+        session,
+        Entry(
+            id="refused",
+            parent=session.leaf,
+            role="assistant",
+            stop_reason="error",
+            error=message,
+            usage=USED,
+        ),
+    )
+
+
+def grow(session: Session, *entries: Entry) -> Session:
+    fields = {name: getattr(session, name) for name in Session.model_fields}
+    return Session(**{**fields, "entries": (*session.entries, *entries), "leaf": entries[-1].id})
+
+
+SMALL = {"settings": {"keep-recent-tokens.tokens": 50}}
+ASKED = refused(turns("one", "two", "three"))
+
+
+def overflow(session: Session = ASKED, failed: str | None = "refused") -> Transition:
+    return compact(session, "flue", write, edits=SMALL, reason="overflow", failed=failed)
+
+
+def test_S4_60_S4_61_a_refused_reply_leaves_the_path_first_and_only_where_it_is_the_leaf() -> None:
+    done = overflow()
+    names = [done.after.entries[i].id for i in done.after.path]
+    assert done.failed == "refused"
+    assert "refused" not in names
+    assert "refused" in done.after.index
+    assert done.after[done.entry or ""].parent == ASKED["refused"].parent
+    # Another leaf is left where it is: only a match is taken off.
+    earlier = ASKED.at(ASKED["refused"].parent)
+    assert overflow(earlier).failed is None
+    with pytest.raises(EditError, match="no such entry"):
+        overflow(ASKED, "nobody")
+
+
+def test_S4_64_the_retry_stands_in_the_tree_after_the_entry_beside_the_leaf_that_was_left() -> None:
+    done = overflow()
+    reply = Entry(id="again", role="assistant", blocks=(Text(text="recovered"),), usage=USED)
+    retried = append_retry(done, [reply]).after
+    assert [retried.entries[i].id for i in retried.path][-2:] == [done.entry, "again"]
+    assert retried["again"].extra["source"] == "retry"
+    # The tree tells it all: abandoned leaf and entry hang off the same words, the retry off the entry.
+    assert retried["refused"].parent == retried[done.entry or ""].parent
+    assert retried["again"].parent == done.entry
+    shown = live_context(retried, count_tokens(retried)).pieces
+    assert shown[-1].block.text == "recovered"
+    assert read(dump_manifest(retried).encode()) == retried
+    # The refused request is billed to nobody; the summary and the retry are.
+    assert done.checkpoint is not None
+    assert done.checkpoint.usage is not None
+    assert add_usage(retried, ASKED["refused"].parent).input == done.checkpoint.usage.input + USED.input
+    with pytest.raises(EditError, match="already has"):
+        append_retry(done, [reply, reply])
+
+
+def test_S4_8_only_a_refusal_is_retried() -> None:
+    manual = compact(turns("one", "two", "three"), "flue", write, edits=SMALL)
+    assert manual.done
+    assert not manual.retries
+    with pytest.raises(EditError, match="retry"):
+        append_retry(manual, [])
+
+
+def test_S4_50_a_summariser_that_fails_appends_nothing_and_retries_nothing() -> None:
+    done = compact(ASKED, "flue", fail, edits=SMALL, reason="overflow", failed="refused")
+    assert done.after == ASKED.at(ASKED["refused"].parent)
+    assert done.why == "Summarization failed: the model is asleep"
+    assert not done.retries
+
+
+def test_the_entry_tells_what_it_was_made_by() -> None:
+    session = turns("one", "two", "three")
+    done = compact(session, "flue", write, edits=SMALL)
+    boundary = done.after[done.entry or ""].boundary
+    assert boundary is not None
+    assert (boundary.trigger, boundary.extra["policy"]) == ("manual", "flue")
+    assert boundary.extra["policy_sha256"] == hash_policy(done.plan)
+    assert boundary.extra["plan_sha256"] == hash_plan(done.plan)
+    again = compact(session, "flue", write, edits={"settings": {"keep-recent-tokens.tokens": 60}})
+    assert hash_policy(again.plan) != hash_policy(done.plan)
+    assert boundary.tokens_after == done.context.tokens
+    stand_in = compact(session, "flue", edits=SMALL)
+    assert stand_in.after[stand_in.entry or ""].boundary.extra["by"] == STAND_IN  # type: ignore[union-attr]
+
+
+def test_a_context_that_no_whole_entries_make_stands_again_after_the_compaction() -> None:
+    """Cutting outputs short makes no cut and summarises nothing, and still is a transition."""
+    short = Policy(name="short", rules=(TruncateOutputs(limit=100),))
+    long = ToolOutput(call_id="c1", parts=(Text(text="x" * 500),))
+    told = Entry(id="", role="tool", blocks=(long,))
+    session = build(user("go"), call("c0"), answer("c0"), call("c1"), told, say("ok"))
+    done = compact(session, short)
+    assert done.done
+    assert done.checkpoint is None
+    assert said(done.context) == said(done.promised)
+    copies = [entry.extra.get("copy_of") for entry in done.after.entries[len(session.entries) + 1 :]]
+    assert copies == [entry.id for entry in session.entries[4:]], "what stands before the change stays itself"
+    assert not compact(done.after, short).done, "there is nothing left to cut short"
+    twice = compact(done.after, "flue", write, edits={"settings": {"keep-recent-tokens.tokens": 1}})
+    assert said(twice.context) == said(twice.promised)
+
+
+TRIGGER = Trigger(reserve_tokens=1000)
+
+
+def judged(session: Session, **given: object) -> tuple[str, str | None]:
+    found = judge_reply(session, TRIGGER, window=10_000, **given)  # type: ignore[arg-type]
+    return found.follows, found.kind
+
+
+def test_S2_22_a_400_and_a_413_are_two_emergencies() -> None:
+    bytes_ = "request_too_large: Request exceeds the maximum size"
+    assert judged(ASKED, status=400) == ("recover", "token_overflow")
+    assert judged(refused(turns("one", "two"), bytes_), status=413) == ("recover", "byte_overflow")
+    assert judged(refused(turns("one"), "500 internal"), status=500) == ("surface", None)
+    assert judged(refused(turns("one"), "rate limit reached"), status=429) == ("surface", None)
+    assert judged(turns("one")) == ("nothing", None)
+
+
+def test_S2_22_too_many_bytes_are_only_asked_again_once_a_picture_is_gone() -> None:
+    words = refused(turns("one", "two", "three"), "413 payload too large")
+    judgement = judge_reply(words, TRIGGER, window=10_000, status=413)
+    assert not may_retry(overflow(words), judgement)
+    picture = Entry(id="picture", blocks=(Image(url="https://example.org/a.png"), Text(text="see")))
+    fields = {name: getattr(words, name) for name in Session.model_fields}
+    first, *rest = words.entries
+    below = first.model_copy(update={"parent": "picture"})
+    shown = Session(**{**fields, "entries": (picture, below, *rest)})
+    assert may_retry(overflow(shown), judgement)
+
+
+def test_S4_59_a_request_is_recovered_from_once() -> None:
+    done = overflow()
+    failed = Entry(id="again", role="assistant", stop_reason="error", error=ASKED["refused"].error)
+    twice = append_retry(done, [failed]).after
+    assert was_recovered(twice, "again")
+    assert judged(twice) == ("surface", "token_overflow")
+    # Seen from the leaf that was left, the recovery stands beside it.
+    assert judged(twice.at("refused")) == ("surface", "token_overflow")
+    # The user's next words open a new account.
+    asked = Entry(id="next", parent="again", blocks=(Text(text="and now?"),))
+    more = grow(twice, asked, failed.model_copy(update={"id": "third", "parent": "next"}))
+    assert judged(more) == ("recover", "token_overflow")
