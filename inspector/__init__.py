@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .bundled import open_bundled
     from .checkpoints import check_checkpoint
     from .checks import check
+    from .claude import Claude, Progress
     from .comparison import Comparison, compare_policies
     from .conduct import Conduct
     from .context import Context, Piece
@@ -41,21 +42,28 @@ if TYPE_CHECKING:
     from .disk import open_session, save_session, session_schema
     from .editing import context_management
     from .errors import (
+        AnswerRefused,
         CounterError,
         EditError,
         EmptySession,
+        EscapeError,
         FigureError,
         FrameError,
         InspectorError,
+        KeyMissing,
         ManifestVersion,
         PatchError,
         PolicyError,
         PromptMissing,
         ReadError,
         RedactionError,
+        RequestRefused,
         Stopped,
+        SummaryError,
+        WriteConflict,
     )
     from .export import Exported, export_html
+    from .exports import export_session
     from .extractive import Extractive
     from .facts import Fact, Facts, find_facts
     from .findings import CHECKS, Finding, Findings
@@ -79,9 +87,11 @@ if TYPE_CHECKING:
     from .run import Run
     from .scenario import Act, Scenario, Writer
     from .session import Boundary, Entry, Session, Turn, Usage
+    from .shelf import open_earlier, save_transition
     from .still import Snapshot
     from .summary import Checkpoint, SummaryJob
     from .trace import Trace, Traced, trace_facts, trace_recorded
+    from .transition import Transition, compact
     from .widgets import Workbench
     from .wire import check_context, check_request, render_request
     from .writing import from_text, write_up
@@ -97,6 +107,7 @@ _HOMES = {
     "bundled": "open_bundled",
     "checkpoints": "check_checkpoint",
     "checks": "check",
+    "claude": "Claude Progress",
     "comparison": "Comparison compare_policies",
     "conduct": "Conduct",
     "context": "Context Piece",
@@ -108,9 +119,11 @@ _HOMES = {
     "diff": "Diff diff_contexts diff_text patch",
     "disk": "open_session save_session session_schema",
     "editing": "context_management",
-    "errors": "CounterError EditError EmptySession FigureError FrameError InspectorError ManifestVersion "
-    "PatchError PolicyError PromptMissing ReadError RedactionError Stopped",
+    "errors": "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError "
+    "InspectorError KeyMissing ManifestVersion PatchError PolicyError PromptMissing ReadError "
+    "RedactionError RequestRefused Stopped SummaryError WriteConflict",
     "export": "Exported export_html",
+    "exports": "export_session",
     "extractive": "Extractive",
     "facts": "Fact Facts find_facts",
     "findings": "CHECKS Finding Findings",
@@ -135,9 +148,11 @@ _HOMES = {
     "run": "Run",
     "scenario": "Act Scenario Writer",
     "session": "Boundary Entry Session Turn Usage",
+    "shelf": "open_earlier save_transition",
     "still": "Snapshot",
     "summary": "Checkpoint SummaryJob",
     "trace": "Trace Traced trace_facts trace_recorded",
+    "transition": "Transition compact",
     "widgets": "Workbench",
     "wire": "check_context check_request render_request",
     "writing": "from_text write_up",
@@ -151,12 +166,14 @@ __all__ = [
     "PROMPTS",
     "READERS",
     "Act",
+    "AnswerRefused",
     "AuditEvent",
     "Bill",
     "Block",
     "BlockRef",
     "Boundary",
     "Checkpoint",
+    "Claude",
     "Comparison",
     "Conduct",
     "Context",
@@ -169,6 +186,7 @@ __all__ = [
     "Edits",
     "EmptySession",
     "Entry",
+    "EscapeError",
     "Exported",
     "Extractive",
     "Fact",
@@ -180,6 +198,7 @@ __all__ = [
     "FrameError",
     "InspectorError",
     "Keeping",
+    "KeyMissing",
     "Ledger",
     "ManifestVersion",
     "Money",
@@ -189,10 +208,12 @@ __all__ = [
     "Policy",
     "PolicyError",
     "Price",
+    "Progress",
     "PromptMissing",
     "ReadError",
     "RedactionError",
     "Regret",
+    "RequestRefused",
     "Rule",
     "Run",
     "Scenario",
@@ -200,14 +221,17 @@ __all__ = [
     "Snapshot",
     "Stage",
     "Stopped",
+    "SummaryError",
     "SummaryJob",
     "Target",
     "Trace",
     "Traced",
+    "Transition",
     "Trigger",
     "Turn",
     "Usage",
     "Workbench",
+    "WriteConflict",
     "Writer",
     "add_policy",
     "add_rule",
@@ -218,12 +242,14 @@ __all__ = [
     "check_checkpoint",
     "check_context",
     "check_request",
+    "compact",
     "compare_policies",
     "context_management",
     "count_tokens",
     "diff_contexts",
     "diff_text",
     "export_html",
+    "export_session",
     "find_counter",
     "find_cuts",
     "find_facts",
@@ -240,6 +266,7 @@ __all__ = [
     "manifest_context",
     "measure_decay",
     "open_bundled",
+    "open_earlier",
     "open_session",
     "patch",
     "price_session",
@@ -249,6 +276,7 @@ __all__ = [
     "replay",
     "rule",
     "save_session",
+    "save_transition",
     "session_schema",
     "sum_regret",
     "trace_facts",

@@ -21,7 +21,7 @@ from ..session import Session
 from . import claude_code, flue, pi
 from .trunk import Loss, tell
 
-__all__ = ["FORMATS", "Exported", "Loss", "export_session"]
+__all__ = ["FORMATS", "Loss", "Transcript", "export_session"]
 
 Format = Literal["flue", "pi", "claude-code"]
 LABELS = ("name", "status", "artifact")
@@ -33,7 +33,7 @@ FORMATS: dict[str, Callable[[Session], tuple[bytes, Counter[str]]]] = {
 }
 
 
-class Exported(bytes):
+class Transcript(bytes):
     """The bytes of an export, and `losses`: what it does not hold as the session does."""
 
     losses: tuple[Loss, ...]
@@ -44,7 +44,7 @@ class Exported(bytes):
         return made
 
 
-def export_session(session: Session, format: Format) -> Exported:
+def export_session(session: Session, format: Format) -> Transcript:
     """The session's path to its leaf in another format, which our reader reads back to the same context.
 
     Raises `EditError` for a format that there is not, and for a session in which nobody says anything.
@@ -61,7 +61,7 @@ def export_session(session: Session, format: Format) -> Exported:
         again = read_session(content, "the export", format)
     except EmptySession:
         raise EditError("export", session.id, "nobody says anything on the path to the leaf") from None
-    return Exported(content, tell(losses + _compare(session, again)))
+    return Transcript(content, tell(losses + _compare(session, again)))
 
 
 def _compare(session: Session, again: Session) -> Counter[str]:
