@@ -199,9 +199,11 @@ export const makeFates = (actions: Actions): Fates => {
       if (parts.has("scene") || parts.has("other")) node.classList.toggle("ci-two", head.name(picture, grid));
       if (news || parts.has("size")) fold();
       else if (parts.has("place")) {
-        // The list follows a moving hand ten times a second; the frame belongs to the handle.
+        // The list follows a moving hand ten times a second, within a frame: after it, it would be laid out twice.
         clearTimeout(timer);
-        timer = setTimeout(fold, Math.max(0, drawnAt + PAUSE - performance.now()));
+        const left = drawnAt + PAUSE - performance.now();
+        if (left <= 0) fold();
+        else timer = setTimeout(fold, left);
       } else if (parts.has("row")) refresh();
       if (parts.has("row") && picture.row >= 0 && document.activeElement !== grid) reveal(picture.row);
     },
