@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector import Session, open_session
+from inspector import Fact, Session, find_facts, open_session
 from tests.shared import SHARED
 
 LABELS = Path(__file__).parent / "cases" / "facts" / "labels.jsonl"
@@ -205,13 +205,17 @@ def print_table(scores: dict[str, Score], slips: bool = False) -> None:
                 print(f"{kind} {name}: {slip.where} {mark.start}-{mark.end} {slip.text[:100]!r} {mark.form}")
 
 
-def main(words: list[str]) -> None:
-    from inspector import find_facts
+def find_all(session: Session) -> list[Fact]:
+    """Every fact of a session, of its recorded summaries too: windows lie in both."""
+    facts = find_facts(session)
+    return [*facts.values(), *facts.summaries.values()]
 
+
+def main(words: list[str]) -> None:
     halves = [word for word in words if word in HALVES]
     for half in halves or HALVES:
         print(half)
-        print_table(score(find_facts, half), slips="-v" in words)
+        print_table(score(find_all, half), slips="-v" in words)
 
 
 if __name__ == "__main__":

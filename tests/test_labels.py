@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pytest
 
-from inspector.facts import KINDS, OPERATIONS, Fact, find_facts
-from inspector.session import Session
-from tests.labelled import HALVES, Score, print_table, read_labels, score
+from inspector.facts import KINDS, OPERATIONS
+from tests.labelled import HALVES, Score, find_all, print_table, read_labels, score
 from tests.shared import needs_shared
 
 GATES = dict.fromkeys(("file", "command", "error", "url"), (0.95, 0.9))
@@ -23,12 +20,6 @@ FLOORS: dict[str, tuple[float, float]] = {
 }
 
 
-def said(session: Session) -> Iterable[Fact]:
-    """Every fact of a session, of its recorded summaries too."""
-    facts = find_facts(session)
-    return [*facts.values(), *facts.summaries.values()]
-
-
 def short(scores: dict[str, Score], wanted: dict[str, tuple[float, float]]) -> list[str]:
     """The kinds that stay under what is wanted, in words."""
     return [
@@ -40,7 +31,7 @@ def short(scores: dict[str, Score], wanted: dict[str, tuple[float, float]]) -> l
 
 @needs_shared
 def test_what_is_found_agrees_with_the_labels(capsys: pytest.CaptureFixture[str]) -> None:
-    scores = score(said, "held")
+    scores = score(find_all, "held")
     print_table(scores)
     table = capsys.readouterr().out
     assert not short(scores, GATES | FLOORS), "\n".join([table, *short(scores, GATES | FLOORS)])
