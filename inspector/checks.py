@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .blocks import BlockRef, ToolCall, ToolOutput
+from .blocks import BlockRef, ToolCall
 from .facts import Said
 from .facts.tools import read_call
 from .findings import CHECKS, SEVERITIES, Finding, Findings, Severity, choose
 from .grounding import ground_recorded
 from .history import trace_history
 from .ledger import Ledger, count_tokens
+from .needs import pair_calls
 from .plan import Plan, make_plan
 from .policy import Policy
 from .printable import printable
@@ -124,10 +125,12 @@ def _check_trace(trace: Trace, plan: Plan | None) -> Iterator[Finding]:
         if traced.stood
         for code, sentence in _judge(traced, look)
     ]
-    inferred = sum(finding.tier == "inferred" for finding in found)
     if plan is None and trace.scene.tier == "inferred":
         name = printable(entry)
-        sentence = f"The summary of compaction {name} cannot be read; {inferred:,} losses are inferred."
+        kinds = trace.counts.get("inferred", {}).values()
+        lost = sum(fates.get("lost", 0) for fates in kinds)
+        losses = f"{lost:,} loss is" if lost == 1 else f"{lost:,} losses are"
+        sentence = f"The summary of compaction {name} cannot be read; {losses} inferred."
         ref = (BlockRef(entry, 0),)
         found.append(Finding("CI011", CHECKS["CI011"].severity, sentence, ref, None, "inferred", entry))
     yield from sorted(found, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
@@ -152,14 +155,23 @@ class _Look:
         return self.at.get(ref.entry, -1), ref.block
 
     @cached_property
-    def todos(self) -> frozenset[str]:
-        """What the last todo list left open."""
+    def answers(self) -> dict[BlockRef, BlockRef]:
+        return pair_calls(self.session)
+
+    def has_worked(self, ref: BlockRef) -> bool:
+        """Whether a call was answered, and by no error."""
+        answer = self.answers.get(ref)
+        return answer is not None and not getattr(self.session.block(answer), "is_error", False)
+
+    @cached_property
+    def todos(self) -> frozenset[str] | None:
+        """What the last todo list left open; None where there is no list."""
         for i in reversed(self.session.path):
             for block in reversed(self.session.entries[i].blocks):
                 if block.kind == "tool_call" and _lists_todos(block):
                     named = read_call(block, block.text, self.session.cwd)
                     return frozenset(one.form for one in named if one.kind == "todo")
-        return frozenset()
+        return None
 
     @cached_property
     def error(self) -> tuple[str, BlockRef] | None:
@@ -177,30 +189,30 @@ class _Look:
     def outcomes(self) -> dict[bool, tuple[str, BlockRef]]:
         """Whether it failed, to the last command that did and where it was run."""
         errors = {said.ref for t in self.trace if t.fact.kind == "error" for said in t.fact.said}
-        outputs: dict[str, bool] = {}
-        for i in self.session.path:
-            entry = self.session.entries[i]
-            for number, block in enumerate(entry.blocks):
-                if isinstance(block, ToolOutput):
-                    outputs[block.call_id] = block.is_error or BlockRef(entry.id, number) in errors
         out: dict[bool, tuple[str, BlockRef]] = {}
         for traced in self.trace:
             for said in known(traced) if traced.fact.kind == "command" else ():
-                call = self.session.block(said.ref)
-                if not isinstance(call, ToolCall) or call.id not in outputs:
+                answer = self.answers.get(said.ref)
+                if answer is None:
                     continue
-                failed = outputs[call.id]
+                failed = answer in errors or not self.has_worked(said.ref)
                 if failed not in out or self.place(said.ref) > self.place(out[failed][1]):
                     out[failed] = traced.fact.form, said.ref
         return out
 
 
+_LISTS = ("todo", "todos", "plan", "tasks")
+
+
 def _lists_todos(call: ToolCall) -> bool:
-    """Whether a call writes a list of things that each have a status."""
+    """Whether a call writes a todo list, an empty one too: a list of things that each have a status."""
     given = call.input if isinstance(call.input, dict) else {}
+    by_name = any(word in call.name.lower() for word in _LISTS)
     return any(
-        isinstance(value, list) and value and all(isinstance(one, dict) and "status" in one for one in value)
-        for value in given.values()
+        isinstance(value, list)
+        and (by_name or name.lower() in _LISTS)
+        and all(isinstance(one, dict) and "status" in one for one in value)
+        for name, value in given.items()
     )
 
 
@@ -216,14 +228,16 @@ def _judge(traced: Traced, look: _Look) -> Iterator[tuple[str, str]]:
     form = printable(" ".join(fact.form.split()), LONGEST)
     if kind == "file":
         done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
-        changed = [said for said in done if said.operation in CHANGED]
+        # What failed changed nothing.
+        changed = [said for said in done if said.operation in CHANGED and look.has_worked(said.ref)]
         if traced.fate == "weakened" and traced.ambiguous and done:
             other = printable(traced.others[0], LONGEST)
             words = printable(traced.words, LONGEST)
             yield "CI007", f'Of the file {form} only "{words}" is left, which {other} is called too.'
-        if traced.fate == "lost" and changed:
-            code = "CI006" if any(said.operation == "created" for said in changed) else "CI001"
-            last = changed[-1]
+        created = [said for said in changed if said.operation == "created"]
+        # What was made and taken away again is nothing to keep.
+        if traced.fate == "lost" and changed and not (created and changed[-1].operation == "deleted"):
+            code, last = ("CI006", created[-1]) if created else ("CI001", changed[-1])
             yield code, f"The file {form}, {last.operation} {_when(traced, last.ref)}, is lost."
     elif traced.fate != "lost":
         return
@@ -233,7 +247,8 @@ def _judge(traced: Traced, look: _Look) -> Iterator[tuple[str, str]]:
             when = _when(traced, told[-1].ref)
             yield "CI002", f"The constraint {form}, said by the user {when}, is lost."
     elif kind == "todo":
-        if fact.form in look.todos or any(said.by == "user" for said in known(traced)):
+        by_user = any(said.by == "user" for said in known(traced))
+        if by_user if look.todos is None else fact.form in look.todos:
             yield "CI003", f"The todo {form}, open {_when(traced, traced.said[-1])}, is lost."
     elif kind == "error":
         if look.error is not None and look.error[0] == fact.form:

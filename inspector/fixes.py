@@ -36,8 +36,8 @@ TIMES = 64
 class Fix:
     """A way to keep a fact. `plan` is the plan with it, `price` the tokens (int) its context is longer by.
 
-    `fate` is the fact's in that plan, `sentence` what to do, `changes` what it sets: edits by their names,
-    and under "policy" the policy where that is another one.
+    `fate` is the fact's in that plan, `sentence` what to do, `changes` what it adds to the edits there are,
+    by their names, and under "policy" the policy where that is another one; `edits` are all of them.
     """
 
     means: Means
@@ -99,7 +99,10 @@ def find_fixes(plan: Plan, traced: Traced) -> tuple[Fix, ...]:
     if traced.fate == "verbatim" or not traced.stood:
         return ()
     entry = traced.scene.entry
-    judge = _Judge(traced, None if entry is None else entry.text)
+    judge = _Judge(traced, None if entry is None else entry.text, plan)
+    if judge.base == "verbatim":
+        # This plan keeps it as it is.
+        return ()
     found: dict[tuple[str, str], Fix] = {}
     for means, sentence, other, changes in _candidates(plan, judge):
         if judge.helps(other):
@@ -109,11 +112,15 @@ def find_fixes(plan: Plan, traced: Traced) -> tuple[Fix, ...]:
 
 
 class _Judge:
-    """What becomes of the fact in other plans; `written` is the summary of a recorded compaction."""
+    """What becomes of the fact in other plans; `written` is the summary of a recorded compaction.
 
-    def __init__(self, traced: Traced, written: str | None) -> None:
+    `base` is what becomes of it in the plan that is to be mended.
+    """
+
+    def __init__(self, traced: Traced, written: str | None, plan: Plan) -> None:
         self.traced, self.written = traced, written
         self._fates: dict[int, tuple[Plan, str]] = {}
+        self.base = self.fate(plan)
 
     def fate(self, plan: Plan) -> str:
         if id(plan) not in self._fates:
@@ -121,7 +128,7 @@ class _Judge:
         return self._fates[id(plan)][1]
 
     def helps(self, plan: Plan) -> bool:
-        return FATES.index(self.fate(plan)) < FATES.index(self.traced.fate)
+        return FATES.index(self.fate(plan)) < FATES.index(self.base)
 
 
 Candidate = tuple[Means, str, Plan, dict[str, Any]]

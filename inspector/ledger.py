@@ -36,6 +36,10 @@ CLEARED_TEXT = "[output cleared by an earlier compaction]"
 """What stands for a tool output that a recorded micro-compaction emptied."""
 
 
+LATELY = 4
+"""Moments of which something large is kept."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Ledger(Drawable):
     """Columns over the r blocks of a file with n entries: the head first, then every entry in file order.
@@ -190,6 +194,15 @@ class Ledger(Drawable):
         if key not in self._memory:
             self._memory[key] = make()
         found: T = self._memory[key]
+        return found
+
+    def remember_lately(self, family: str, key: Hashable, make: Callable[[], T]) -> T:
+        """The same for what is large and of one moment: of a family only the last `LATELY` are kept."""
+        kept: dict[Hashable, T] = self._memory.setdefault(family, {})
+        found = kept.pop(key) if key in kept else make()
+        kept[key] = found
+        while len(kept) > LATELY:
+            del kept[next(iter(kept))]
         return found
 
     def known(self, key: Hashable) -> Any:

@@ -19,7 +19,7 @@ from .ledger import Ledger
 from .mentions import long_words
 from .models import SYNTHETIC, model_of
 from .money import Money, add_money, price_tokens
-from .needs import has_failed, is_specific, same_answer, shows_file
+from .needs import has_failed, is_specific, pair_calls, same_answer, shows_file
 from .printable import brief, printable
 from .session import Entry, Session
 from .trace import Trace, Traced, trace_rounds
@@ -154,17 +154,7 @@ class _Walk:
 
     @cached_property
     def answers(self) -> dict[BlockRef, BlockRef]:
-        """Call to output, as a provider pairs them: the next output of the call's id."""
-        open_calls: dict[str, BlockRef] = {}
-        out: dict[BlockRef, BlockRef] = {}
-        for i in self.session.path:
-            entry = self.session.entries[i]
-            for number, block in enumerate(entry.blocks):
-                if block.kind == "tool_call":
-                    open_calls[block.id] = BlockRef(entry.id, number)
-                elif block.kind == "tool_output" and block.call_id in open_calls:
-                    out[open_calls.pop(block.call_id)] = BlockRef(entry.id, number)
-        return out
+        return pair_calls(self.session)
 
     @cached_property
     def model(self) -> str | None:
@@ -287,7 +277,10 @@ def _needs(walk: _Walk, fact: Fact, said: Said) -> bool:
     """Whether the block is one that asks for it: a call for a file or a command, a failing output."""
     block = walk.session.block(said.ref)
     if fact.kind == "file":
-        return shows_file(block, fact.form)
+        # What failed, or was never answered, showed nothing.
+        answer = walk.answers.get(said.ref)
+        shown = answer is not None and not getattr(walk.session.block(answer), "is_error", False)
+        return shown and shows_file(block, fact.form)
     return block.kind == "tool_call" if fact.kind == "command" else has_failed(block)
 
 

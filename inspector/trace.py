@@ -58,9 +58,10 @@ def trace_facts(facts: Facts, plan: Plan) -> Trace:
     _, found = ledger.remember(
         ("occurrences", id(facts)), lambda: (facts, find_occurrences(facts, plan.session))
     )
-    before = ledger.remember(("standing", plan.session.leaf), lambda: stand_live(plan.session))
-    _, moment = ledger.remember(
-        ("readings", id(facts), plan.session.leaf), lambda: (facts, Readings(found, before))
+    leaf = plan.session.leaf
+    before = ledger.remember_lately("standing", leaf, lambda: stand_live(plan.session))
+    _, moment = ledger.remember_lately(
+        "readings", (id(facts), leaf), lambda: (facts, Readings(found, before))
     )
     return _trace(found, Scene(plan.session, before, stand_plan(plan), plan=plan), moment)
 

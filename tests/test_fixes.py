@@ -94,6 +94,13 @@ def test_what_stands_needs_no_fix() -> None:
     assert find_fixes(plan, traced) == ()
 
 
+def test_what_another_plan_keeps_by_itself_needs_no_fix() -> None:
+    plan = make_plan(BEFORE, LEDGER, "claude-code")
+    lost = RECORDED[LOST_PATH]
+    assert lost.fate == "lost" and plan.trace[LOST_PATH].fate == "verbatim"
+    assert find_fixes(plan, lost) == ()
+
+
 def test_focus_names_what_to_keep() -> None:
     assert write_focus([]) == write_focus([], "instructions") == ""
     assert LOST_PATH in write_focus([RECORDED[LOST_PATH]]).split("\n")[1]

@@ -78,9 +78,12 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
       });
     }
     const texts = drawLeft(before, left);
-    if (texts[0] !== undefined && isSummary(picture, row)) {
+    // A comparison shows another text than the one that was checked.
+    const whole = texts[0] !== undefined && !texts[0].classList.contains("ci-diff");
+    if (whole && isSummary(picture, row)) {
       const found = ask(`grounds ${row}`, () => requests.ask("grounding", { row }));
-      if (typeof found === "object" && "marks" in found) markUnfounded(texts[0], before.text, found);
+      if (typeof found === "object" && "marks" in found)
+        markUnfounded(texts[0] as HTMLElement, before.text, found);
     }
     return texts;
   };

@@ -37,6 +37,9 @@ export const makeStory = (actions: Actions) => {
     node,
     draw(picture: Picture) {
       const { story, storyNote, chosen } = picture.tracing;
+      // Its fixes are priced for one plan.
+      const old = story !== null && (storyNote !== "" || story.place !== picture.place || !picture.settled);
+      node.classList.toggle("ci-stale", old);
       const now = story ?? `${chosen} ${storyNote}`;
       if (now === told) return;
       const same = typeof told === "object" && story !== null && told.number === story.number;

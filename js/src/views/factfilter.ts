@@ -1,4 +1,5 @@
 // Which facts to list: by kind and by fate, each choice with how many it leaves.
+import type { FactsReply } from "../core/factwire";
 import { exact } from "../core/format";
 import { countFacts, type Tracing, type Wish, WORST_FIRST } from "../core/tracing";
 import { h, setAttributes, setShown, setText } from "./dom";
@@ -18,13 +19,19 @@ export const makeFactFilter = (choose: (changes: Partial<Wish>) => void) => {
         fate,
       );
       kinds.draw(
-        [["", "any kind"], ...all.map(({ id, label }) => [id, label])].map(([id = "", label = ""]) => [
+        [["", "any kind"], ...withChosen(all, kind)].map(([id = "", label = ""]) => [
           ...([id, label, countFacts(all, id, fate)] as const),
         ]),
         kind,
       );
     },
   };
+};
+
+/** The kinds there are, and the one that is chosen though nothing of it is left. */
+const withChosen = (all: FactsReply["kinds"], kind: string): [string, string][] => {
+  const known = all.map(({ id, label }): [string, string] => [id, label]);
+  return kind === "" || all.some(({ id }) => id === kind) ? known : [...known, [kind, kind]];
 };
 
 type Option = readonly [id: string, label: string, count: number];
@@ -54,6 +61,12 @@ const makeChoice = (name: string, choose: (id: string) => void) => {
   return {
     node,
     draw(options: readonly Option[], chosen: string) {
+      // A kind of which nothing is left here is no choice any more.
+      for (const [id, button] of made) {
+        if (options.some(([known]) => known === id)) continue;
+        setAttributes(button, { "aria-checked": "false", tabindex: -1 });
+        setShown(button, false);
+      }
       for (const [id, label, count] of options) {
         const button = made.get(id) ?? make(id);
         const [words, number] = button.childNodes;

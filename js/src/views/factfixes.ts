@@ -22,7 +22,10 @@ export const drawFixes = (picture: Picture, story: FactReply, actions: Actions):
       words,
     );
     const said = [words, `${signed(fix.price)} tokens`, fix.money].filter(Boolean).join(", ");
-    button.addEventListener("click", () => actions.edit(fix.changes, `${said}. Press z to undo.`));
+    button.addEventListener("click", () => {
+      // Of another plan than the one on the screen: a new price is on its way.
+      if (button.closest(".ci-stale") === null) actions.edit(fix.changes, `${said}. Press z to undo.`);
+    });
     const price = h("span", { title: `${exact(fix.price)} tokens more` }, signed(fix.price));
     return h(
       "li",

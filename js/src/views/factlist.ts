@@ -87,9 +87,10 @@ export const makeFactList = (facts: Inquiry, input: HTMLElement) => {
     nodes: [h("p", { class: "ci-fact ci-columns", "aria-hidden": "true" }, ...names), list],
     onKey,
     draw(tracing: Tracing) {
-      if (shown.wish !== tracing.wish || (shown.chosen >= 0 && tracing.chosen < 0)) active = -1;
+      const fresh = shown.wish !== tracing.wish;
+      if (fresh || (shown.chosen >= 0 && tracing.chosen < 0)) active = -1;
       shown = tracing;
-      scroller.show(size());
+      scroller.show(size(), fresh ? { index: 0, hidden: 0 } : undefined);
     },
     dispose() {
       resized.disconnect();

@@ -1,7 +1,7 @@
 // Facts: where did it go? The list of what the session says, worst fate first, beside the story of the one that is open.
 import type { FactsReply } from "../core/factwire";
 import { exact, plural } from "../core/format";
-import { countFacts, riskAt } from "../core/tracing";
+import { countFacts, riskAt, type Tracing } from "../core/tracing";
 import { h, setAttributes, setShown, setText } from "./dom";
 import { makeStory } from "./fact";
 import { makeFactFilter } from "./factfilter";
@@ -14,6 +14,9 @@ const PAUSE = 220;
 export interface Facts extends View {
   focus(): void;
 }
+
+const WHOLE = ["scene", "mode", "size"] as const;
+const NEWS = [...WHOLE, "tracing", "place", "settled"] as const;
 
 export const makeFacts = (actions: Actions): Facts => {
   const { facts } = actions;
@@ -38,6 +41,7 @@ export const makeFacts = (actions: Actions): Facts => {
   const story = makeStory(actions);
   const regrets = makeRegrets(actions);
   let shown: Picture | undefined;
+  let drawn: Tracing | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const list = makeFactList(facts, input);
@@ -94,7 +98,6 @@ export const makeFacts = (actions: Actions): Facts => {
       });
     },
     draw(picture, parts) {
-      const before = shown?.tracing;
       shown = picture;
       facts.follow();
       const { tracing, needsKernel, place } = picture;
@@ -102,16 +105,18 @@ export const makeFacts = (actions: Actions): Facts => {
       setText(risk, sayRisk(picture));
       setAttributes(risk, { title: risk.textContent ? RISK : undefined });
       both.classList.toggle("ci-stale", found !== null && (found.place !== place || tracing.note !== ""));
-      if (!["scene", "mode", "tracing", "size", "place"].some(part => parts.has(part as "scene"))) return;
+      if (!NEWS.some(part => parts.has(part))) return;
       story.draw(picture);
-      if (parts.has("place") && tracing === before) return;
+      // A moving cut changes nothing of the list, an answer that comes meanwhile does.
+      if (tracing === drawn && !WHOLE.some(part => parts.has(part))) return;
+      drawn = tracing;
       regrets.draw(tracing);
       const waits = found === null ? tracing.note : tracing.failed || found.total === 0 ? tracing.note : "";
       setText(note, needsKernel === "" ? waits : NEEDS_KERNEL);
       setShown(again, tracing.failed);
       setShown(told, note.textContent !== "");
       // Who is about to look for something need not wait for the list.
-      setShown(both, needsKernel === "" && (found === null ? !tracing.failed : found.kinds.length > 0));
+      setShown(both, needsKernel === "" && (found === null ? !tracing.failed : found.sentence === ""));
       setText(count, found === null ? "" : sayCount(found));
       filter.draw(tracing);
       list.draw(tracing);

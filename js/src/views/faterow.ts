@@ -19,7 +19,7 @@ export interface Sight {
 export const tellItem = (picture: Picture, compared: Compared, item: Item): string => {
   if (item.kind === "cut") {
     const { plan, place, summary } = cutOf(picture, item);
-    return `${sayPlace(picture.scene, plan, place)} ${summary}`;
+    return `${place} ${sayPlace(picture.scene, plan, place)} ${summary}`;
   }
   if (item.kind === "fold")
     return `${item.to} ${item.before} ${item.after} ${item.same} ${[...item.fates].join(" ")}`;

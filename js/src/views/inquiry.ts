@@ -69,7 +69,7 @@ export const makeInquiry = (deck: Deck): Inquiry => {
     const { chosen, story } = picture.tracing;
     if (chosen < 0) return tell({ story: null, storyNote: "" });
     const kept = story?.number === chosen ? story : null;
-    tell({ story: kept, storyNote: kept === null ? ASKING : "" });
+    tell({ story: kept, storyNote: ASKING });
     try {
       const next = await requests.ask("fact", { number: chosen, place: picture.place });
       if (mine === stories) tell({ story: next, storyNote: "" });
