@@ -58,6 +58,8 @@ def type_query(page: Page, words: str) -> None:
     page.keyboard.press("f")
     expect(page.get_by_test_id("facts-search")).to_be_focused()
     page.keyboard.type(words)
+    # What is typed is asked for after a pause; what was found for its beginning goes then.
+    page.wait_for_timeout(400)
 
 
 def find_lost(page: Page) -> Locator:

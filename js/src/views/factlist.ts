@@ -38,6 +38,12 @@ export const makeFactList = (facts: Inquiry, input: HTMLElement) => {
       );
       return { node, tall: false };
     },
+    // A row that is drawn anew under a finger loses the click.
+    tell(index) {
+      const row = shown.rows.get(index);
+      if (row === undefined) return undefined;
+      return JSON.stringify([row, row.number === shown.chosen, index === active, size()]);
+    },
     drawn(first, end) {
       const exists = first <= active && active < end;
       for (const node of [input, list])

@@ -31,8 +31,8 @@ export interface Source {
   keyOf(index: number): string;
   /** Draws an item; an item that may be taller than the rest is marked so that it is measured. */
   draw(index: number): Drawn;
-  /** All that an item shows, in a few signs: while they stay the same, what was drawn of it stays too. */
-  tell?(index: number): string;
+  /** All that an item shows, in a few signs: while they stay the same, what was drawn of it stays too. Undefined: it does not. */
+  tell?(index: number): string | undefined;
   /** Gives an item, old or new, what depends on its place in the list. */
   place?(node: HTMLElement, index: number): void;
   /** Hears which items exist now: `first` up to but not including `end`. */
