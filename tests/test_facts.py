@@ -157,11 +157,12 @@ def test_no_text_is_slow(piece: str) -> None:
         session = talk(
             ("user", Text(text=text)), ("assistant", ToolCall(id="c", name="bash", input={"command": text}))
         )
-        start = time.perf_counter()
+        # The processor's time: what else the machine does is nothing to it.
+        start = time.process_time()
         find_facts(session)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
-    small, large = min(spend(20_000) for _ in range(2)), spend(80_000)
+    small, large = min(spend(20_000) for _ in range(2)), min(spend(80_000) for _ in range(2))
     assert large < 10 * small + 0.5
 
 
