@@ -7,7 +7,7 @@ those of the session as it is; texts are those of the cleaned one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -133,7 +133,9 @@ class Answers:
 
     def _plan(self, name: str, cut: str = "") -> Plan:
         desk = self.desk
-        return make_plan(self.known, desk.ledger, name, self._edits(name, cut), window=desk.window)
+        return desk.fill_in(
+            make_plan(self.known, desk.ledger, name, self._edits(name, cut), window=desk.window)
+        )
 
     def _draw(self, plan: Plan) -> tuple[dict[str, Any], int]:
         picture, data = draw_plan(plan)
@@ -148,9 +150,12 @@ class Answers:
         made = legal if whole else legal[len(legal) // 2 :][:1]
         at: list[list[Any]] = []
         hand: dict[str, Any] = {}
+        written = {} if own.checkpoint is None or own.place is None else {own.place: own}
         texts = {data: self._sides(clean)}
         for place in made:
             plan = self._plan(name, own.cuts.ids[place])
+            if plan.checkpoint is not None:
+                written[place] = plan
             drawn, number = self._draw(plan)
             drawn["recipe"] = drawn["recipe"].replace(f"cut={own.cuts.ids[place]!r}", f"cut={CUT!r}")
             drawn["deltas"] = [rule.pop("delta", None) for rule in drawn["rules"]]
@@ -167,7 +172,7 @@ class Answers:
             "at": at,
             "far": "" if whole else FAR,
             "texts": {str(number): sides for number, sides in texts.items()},
-            **self._summaries(clean, legal),
+            **self._summaries(clean, legal, written),
         }
 
     def _sides(self, plan: Plan) -> list[dict[str, Any]]:
@@ -191,22 +196,31 @@ class Answers:
         edits = clean.edits.model_copy(update={"cut": clean.cuts.ids[place]})
         return make_plan(self.moment, self.ledger, clean.policy, edits, window=self.desk.window)
 
-    def _summaries(self, clean: Plan, legal: Sequence[int]) -> dict[str, Any]:
-        """The summary at every place as runs of lines, which the next place's mostly shares."""
+    def _summaries(self, clean: Plan, legal: Sequence[int], written: Mapping[int, Plan]) -> dict[str, Any]:
+        """The summary at every place as runs of lines, which the next place's mostly shares.
+
+        `written` are the plans that have one of somebody's: what to know of it is told apart.
+        """
+        tidy = self.redactor.clean_tree
         own = [] if clean.place is None else [clean.place]
         texts: dict[int, list[int]] = {}
         facts: list[list[str]] = []
+        apart: dict[str, list[list[str]]] = {}
         for place in dict.fromkeys([*own, *legal]):
-            if self.spent > MOST_LINES and place not in own:
+            if self.spent > MOST_LINES and place not in own and place not in written:
                 continue
-            told = describe_summary(clean, place)
+            told = tidy(describe_summary(written.get(place, clean), place))
             numbers = [self.lines.setdefault(line, len(self.lines)) for line in told["text"].split("\n")]
             self.spent += len(numbers)
             texts[place] = [told["total"], *_runs(numbers)]
-            facts = told["facts"] or facts
+            if place in written:
+                apart[str(place)] = told["facts"]
+            else:
+                facts = told["facts"] or facts
         return {
             "summaries": {str(place): runs for place, runs in texts.items()},
-            "facts": self.redactor.clean_tree(facts),
+            "facts": facts,
+            "written": apart,
         }
 
     def _draw_recorded(self) -> dict[str, Any]:

@@ -37,10 +37,12 @@ def live_context(session: Session, ledger: Ledger) -> Context:
 def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
     """The context a plan leaves: the summary, if any, and after it what stands.
 
-    Without a `checkpoint` (a summary that somebody wrote) a deterministic stand-in takes its place and is
-    marked; its tokens are those the plan states. A checkpoint stands as the session's format shows it and is
-    counted by the plan's own counter. Raises `EditError` for a checkpoint that holds an error, not a summary.
+    Without a `checkpoint` (a summary that somebody wrote; by default the plan's own) a deterministic stand-in
+    takes its place and is marked; its tokens are those the plan states. A checkpoint stands as the session's
+    format shows it and is counted by the plan's own counter. Raises `EditError` for one that holds an error,
+    not a summary.
     """
+    checkpoint = plan.checkpoint if checkpoint is None else checkpoint
     if checkpoint is not None and checkpoint.error is not None:
         raise EditError("summary by", checkpoint.by, checkpoint.error)
     pieces = _standing(session, plan.outcome)

@@ -180,6 +180,10 @@ class Claude:
         after = int(call.counted["input_tokens"])
         return int(before) if before is not None else after, after
 
+    def remember(self, other: Claude) -> None:
+        """Know what another found in a session, so that it is not looked through again."""
+        self._seen = other._seen
+
     def stop(self) -> None:
         """Give up all that is under way: each call raises `Stopped` at once, and sends nothing more."""
         self.stops += 1

@@ -14,14 +14,17 @@ from typing import Any
 from .background import Answer, Errands, Pulse, Questions, tell_error
 from .counter import Counter
 from .counters import ESTIMATE
-from .desk import Desk, Tell
+from .desk import Desk, Tell, reply_to
 from .errors import InspectorError
 from .ledger import Ledger, count_tokens
+from .plan import Plan
 from .policy import Policy
 from .printable import printable
 from .run import Run
 from .scenario import Scenario
+from .scribe import Scribe
 from .session import Session
+from .summary import Checkpoint
 from .tail import Tail
 
 __all__ = ["Clerk", "Traits", "tell_error"]
@@ -37,10 +40,14 @@ SECONDS = 1.0
 FACTS = "Finding facts"
 SLOW = {
     **dict.fromkeys(("facts", "fact", "regret", "grounding"), FACTS),
+    "rules": "Trying rules",
     "review": "Looking for secrets",
     "export": "Making the page",
+    "sending": "Looking for secrets",
 }
 """Questions that may take seconds, and what is shown meanwhile."""
+WRITTEN = ("sending", "summarise", "writing", "unsummarise")
+"""Questions for the scribe."""
 
 
 class Clerk:
@@ -70,6 +77,7 @@ class Clerk:
         self._errands = Errands(lambda work: self._show("long", work))
         # Apart: a question does not wait until a long session is counted.
         self._questions = Questions(lambda work: self._show("question", work), self.lock)
+        self._scribe = Scribe(lambda work: self._show("summary", work), self.adopt_summary)
         self.closed = False
         self._pulse: Pulse | None = None
         self._living: object = None
@@ -93,6 +101,7 @@ class Clerk:
         """From now on there is somebody to hand over to."""
         self._errands.begin()
         self._questions.begin()
+        self._scribe.begin()
 
     def want(self, wanted: Mapping[str, Any], seq: int = 0, replay: bool | None = None) -> Traits:
         """The traits to set for what is wanted now; all of `desk.wanted` among them where that changed.
@@ -129,7 +138,8 @@ class Clerk:
                 desk = copy(self.desk)
                 words = SLOW[asked["type"]]
                 known = words == FACTS and "facts" in desk.ledger.session.__dict__
-                self._questions.ask(asked, answer, desk.reply, words if self._long and not known else "")
+                shown = words if self._long and not known else ""
+                self._questions.ask(asked, answer, lambda asked: self._find(desk, asked), shown)
             return True
         reply = self.reply(asked)
         if reply is not None:
@@ -139,15 +149,26 @@ class Clerk:
     def reply(self, asked: object) -> Traits | None:
         """The reply to a message, None where it needs none."""
         if isinstance(asked, dict) and asked.get("type") == "stop":
-            self.stop()
+            self.stop("" if asked.get("what") != "summary" else "summary")
             return None
         with self.lock:
             # A desk never changes what it holds, it holds something else: this one stays as it is.
             desk = copy(self.desk)
-        return desk.reply(asked)
+        return self._find(desk, asked)
 
-    def stop(self) -> None:
-        """Stop what is done in the background; estimates stay estimates, and nothing is replayed."""
+    def adopt_summary(self, plan: Plan, checkpoint: Checkpoint | None) -> None:
+        """A summary was written for a plan: it stands for the stand-in from now on; None takes it away."""
+        with self.lock:
+            self._tell(self.desk.adopt_summary(plan, checkpoint, self._seq))
+
+    def stop(self, what: str = "") -> None:
+        """Stop what is done in the background; estimates stay estimates, and nothing is replayed.
+
+        With "summary" only the summary that is being written is given up.
+        """
+        self._scribe.stop()
+        if what == "summary":
+            return
         with self.lock:
             stopped, refused = self._errands.stop(), self._questions.stop()
             self._works = {}
@@ -164,6 +185,11 @@ class Clerk:
         """Wait for what is done in the background. Raises TimeoutError after so many seconds."""
         if not self._errands.wait(timeout):
             raise TimeoutError("the work in the background is not finished")
+
+    def wait_for_summary(self, timeout: float | None = None) -> None:
+        """Wait for the summary that is being written. Raises TimeoutError after so many seconds."""
+        if not self._scribe.wait(timeout):
+            raise TimeoutError("the summary is not finished")
 
     def follow(self, tail: Tail) -> None:
         """Look at the file about once a second, and hand over what it has grown to."""
@@ -214,6 +240,7 @@ class Clerk:
         self._hand_over = lambda traits: None
         self._errands.close()
         self._questions.close()
+        self._scribe.close()
         if self._pulse is not None:
             self._pulse.stop()
 
@@ -229,7 +256,13 @@ class Clerk:
         """What is being done, the long work before questions."""
         with self.lock:
             self._works[whose] = work
-            self._tell({"_work": self._works.get("long") or self._works.get("question") or {}})
+            works = (self._works.get(name) for name in ("long", "summary", "question"))
+            self._tell({"_work": next((work for work in works if work), {})})
+
+    def _find(self, desk: Desk, asked: object) -> Traits:
+        if isinstance(asked, dict) and asked.get("type") in WRITTEN:
+            return reply_to(asked, lambda asked: self._scribe.find(desk, asked))
+        return desk.reply(asked)
 
     def _count(self) -> None:
         """Count exactly what was only estimated."""

@@ -26,7 +26,7 @@ from .provenance import (
     tell_reader,
 )
 from .session import Entry, Session
-from .summary import describe_call
+from .summary import Checkpoint, describe_call
 from .table import CLEARED, FATES, VERBATIM, Table
 from .view import Picture
 
@@ -164,11 +164,25 @@ def describe_other_summary(other: Plan | Picture | None, session: Session) -> di
 
 
 def describe_summary(plan: Plan, place: int) -> dict[str, Any]:
-    """The stand-in summary for a cut at `place`, and what to know of every text that stands there."""
+    """The summary for a cut at `place`, or the stand-in for one, and what to know of every text there."""
+    if plan.checkpoint is not None and place == plan.place:
+        return _describe_written(plan, plan.checkpoint)
     stands = 0 < place < len(plan.cuts)
     text = "\n\n".join(text for text, _, _ in plan.stand_in.texts(place)) if stands else ""
     facts = [*_WRITTEN_UP, ["deterministic", AGAIN]] if text else []
     return {**_body(text), "facts": facts}
+
+
+def _describe_written(plan: Plan, checkpoint: Checkpoint) -> dict[str, Any]:
+    again = "yes: the same history gives the same text" if checkpoint.deterministic else AGAIN
+    facts = [
+        *_WRITTEN_UP,
+        ["written by", checkpoint.by],
+        ["tokens", f"{plan.summary_tokens:,}"],
+        ["counted by", plan.ledger.source],
+        ["deterministic", again],
+    ]
+    return {**_body(checkpoint.text), "facts": printable_tree(facts)}
 
 
 def _row(table: Table, row: int) -> dict[str, str]:

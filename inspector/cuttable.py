@@ -36,6 +36,17 @@ class CutTable:
     sections: Ints
     summary: Ints
 
+    def lengthen(self, place: int, tokens: int) -> CutTable:
+        """The same with a summary at one place that is so much longer, or shorter, than its stand-in."""
+        if not tokens:
+            return self
+        total, sections, summary = self.total.copy(), self.sections.copy(), self.summary.copy()
+        sections[place, COMPACTED] += tokens
+        summary[place] += tokens
+        if total[place] >= 0:
+            total[place] += tokens
+        return CutTable(total, sections, summary)
+
 
 def sum_behind(kept: Cells, uncut: Cells, edge: int) -> Cells:
     """What stands from each live position on: `uncut` up to the `edge`, `kept` behind it."""

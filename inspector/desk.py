@@ -23,6 +23,7 @@ from .run import Run
 from .runview import draw_run
 from .scenario import Scenario, read_scenario
 from .session import Session
+from .summary import Checkpoint, SummaryJob
 from .view import Picture, draw_plan, draw_scene
 from .wishes import NAMES, carry_over, check_wanted, let_go, tell_gone
 
@@ -31,6 +32,7 @@ Tell = Callable[[float], None]
 MOST_ROWS = 500
 MOST_HITS = 200
 MOST_WORDS = 2_000
+MOST_WRITTEN = 7
 
 
 class Life(NamedTuple):
@@ -55,12 +57,24 @@ class Life(NamedTuple):
         )
 
 
+class Written(NamedTuple):
+    """A summary, and what it was written for: it stands wherever a plan asks for the very same."""
+
+    policy: Policy
+    jobs: tuple[SummaryJob, ...]
+    checkpoint: Checkpoint
+
+    def is_for(self, plan: Plan) -> bool:
+        return self.policy == plan.policy and self.jobs == plan.jobs
+
+
 class Desk:
     """A session, what is wanted of it, and the plans that answer.
 
     `wanted` holds the values of `NAMES` that were answered last; at first the fullest moment under
     `policy`. `plan` is theirs. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
-    `refused` says why there is none where one was wanted. `lived` is the replay last lived.
+    `refused` says why there is none where one was wanted. `lived` is the replay last lived. `written` are
+    the summaries that were written here.
 
     >>> from inspector import open_bundled
     >>> desk = Desk(open_bundled(), "keep-recent-turns")
@@ -90,6 +104,7 @@ class Desk:
         self.other: Plan | Picture | None = None
         self.refused: InspectorError | None = None
         self.lived: Run | None = None
+        self.written: tuple[Written, ...] = ()
         name = policy if isinstance(policy, str) else add_policy(policy).name
         fullest = self.history.fullest
         self.wanted: dict[str, Any] = {
@@ -174,6 +189,20 @@ class Desk:
         picture, data = draw_run(run)
         return {"_run": picture, "_run_data": data}
 
+    def fill_in(self, plan: Plan) -> Plan:
+        """The plan with the summary that was written for it, if one was."""
+        known = (one.checkpoint for one in reversed(self.written) if one.is_for(plan))
+        return plan.with_summary(next(known, None))
+
+    def adopt_summary(self, plan: Plan, checkpoint: Checkpoint | None, seq: int = 0) -> dict[str, Any]:
+        """Take over a summary that was written for a plan, None for the stand-in again; the traits to set."""
+        others = tuple(one for one in self.written if not one.is_for(plan))
+        new = () if checkpoint is None else (Written(plan.policy, plan.jobs, checkpoint),)
+        self.written = (*others[-MOST_WRITTEN:], *new)
+        # Plan B may be the one that it was written for.
+        self._compared = None
+        return self.answer({}, seq)
+
     def look_up(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The reply to a question of the browser, without its type and id.
 
@@ -185,7 +214,11 @@ class Desk:
             last = min(int(asked["to"]), first + MOST_ROWS)
             return {"from": first, "rows": describe_rows(self.plan, first, last)}
         if kind == "body":
-            return {"row": int(asked["row"]), **describe_body(self.plan, int(asked["row"]), self.other)}
+            from .factview import plan_at
+
+            # The hand may be ahead of what was last wanted: what becomes of a block is told for its place.
+            plan = plan_at(self, int(asked["place"])) if "place" in asked else self.plan
+            return {"row": int(asked["row"]), **describe_body(plan, int(asked["row"]), self.other)}
         if kind == "summary" and asked.get("versus"):
             return {"place": -1, **describe_other_summary(self.other, self.session)}
         if kind == "summary":
@@ -202,6 +235,10 @@ class Desk:
             from .factstory import look_up_facts
 
             return look_up_facts(self, asked)
+        if kind == "rules":
+            from .offers import offer_rules
+
+            return {"rules": offer_rules(self.plan)}
         if kind == "review":
             from .page import review
 
@@ -215,15 +252,7 @@ class Desk:
 
     def reply(self, asked: object) -> dict[str, Any]:
         """The whole reply to a message; one that makes no sense gets a sentence."""
-        if not isinstance(asked, dict):
-            return {"type": "error", "id": None, "sentence": "A question is an object with a type."}
-        try:
-            found = self.look_up(asked)
-        except Exception as error:  # whatever it is: whoever asked would wait for ever
-            what = str(error) or type(error).__name__
-            sentence = printable(f"This question has no answer: {what}", MOST_WORDS)
-            return {"type": "error", "id": asked.get("id"), "sentence": sentence}
-        return {"type": asked.get("type"), "id": asked.get("id"), **found}
+        return reply_to(asked, self.look_up)
 
     def follow(self, session: Session, ledger: Ledger | None = None) -> None:
         """The session grew, or was counted better: the next answer draws a new scene.
@@ -257,7 +286,8 @@ class Desk:
             pins=tuple(wanted.get("pins", ())),
             settings=dict(wanted.get("settings", {})),
         )
-        return make_plan(moment, self.ledger, find_policy(wanted["policy"]), edits, window=self.window)
+        policy = find_policy(wanted["policy"])
+        return self.fill_in(make_plan(moment, self.ledger, policy, edits, window=self.window))
 
     def _plan_on(self, moment: Session, wanted: dict[str, Any]) -> tuple[Plan, str]:
         """The same once the session has grown: without what it has grown past, and a sentence about that."""
@@ -304,6 +334,19 @@ class Desk:
         other = self._plan(plan.session, versus)
         picture, data = draw_plan(other)
         return other, ({**picture, "label": printable(other.policy.title or other.policy.name, 120)}, data)
+
+
+def reply_to(asked: object, find: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """The reply to a message by what `find` makes of it; a sentence where nothing can be made of it."""
+    if not isinstance(asked, dict):
+        return {"type": "error", "id": None, "sentence": "A question is an object with a type."}
+    try:
+        found = find(asked)
+    except Exception as error:  # whatever it is: whoever asked would wait for ever
+        what = str(error) or type(error).__name__
+        sentence = printable(f"This question has no answer: {what}", MOST_WORDS)
+        return {"type": "error", "id": asked.get("id"), "sentence": sentence}
+    return {"type": asked.get("type"), "id": asked.get("id"), **found}
 
 
 def _configure(wanted: Mapping[str, Any]) -> Policy:

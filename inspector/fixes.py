@@ -81,8 +81,8 @@ def find_fixes(plan: Plan, traced: Traced) -> tuple[Fix, ...]:
     """Edits of the plan after which the fact stands better, the cheapest first. Empty for one that stands.
 
     `traced` is the fact in this very plan, or in the recorded compaction that came next: then its summary is
-    read in place of the stand-in. Every fix is a plan of its own: legal, its pairs whole. Raises `EditError`
-    for a plan of another moment.
+    read in place of the stand-in, as one that was written for the plan is. Every fix is a plan of its own:
+    legal, its pairs whole. Raises `EditError` for a plan of another moment.
 
     >>> from inspector.bundled import LOST_PATH, open_bundled
     >>> from inspector.facts import find_facts
@@ -98,8 +98,11 @@ def find_fixes(plan: Plan, traced: Traced) -> tuple[Fix, ...]:
         raise EditError("plan at", str(plan.session.leaf), "the fact was traced at another moment")
     if traced.fate == "verbatim" or not traced.stood:
         return ()
-    entry = traced.scene.entry
-    judge = _Judge(traced, None if entry is None else entry.text, plan)
+    entry, written = traced.scene.entry, plan.checkpoint
+    text = entry.text if entry is not None else None if written is None else written.text
+    # A summary is written for one plan: all are compared with a stand-in in its place.
+    plan = plan.with_summary(None)
+    judge = _Judge(traced, text, plan)
     if judge.base == "verbatim":
         # This plan keeps it as it is.
         return ()

@@ -73,6 +73,8 @@ def trace_flow(plan: Plan) -> Flow:
     if plan.place is None and len(depths) + len(tiers.stages) > 1:
         uncut = _sum_tier(plan.tier, fates)
         before[0], after[0], added[0] = uncut[0][0], uncut[1][0], 0
+    if plan.checkpoint is not None and plan.place is not None:
+        added[plan.place] = plan.summary_tokens + plan.notice_tokens
     return Flow(fates, before, after, added, plan.ledger.head_tokens, plan.hidden)
 
 

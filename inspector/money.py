@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from .prices import MILLION, find_price
+from .session import Usage
 
 
 class Money(NamedTuple):
@@ -49,6 +50,20 @@ def price_tokens(model: str | None, fresh: int, output: int = 0, *, request: int
     # The published figures are decimal; a float's own digits give them back exactly.
     sent, written = (Decimal(repr(rate)) * count for rate, count in zip(rates, (fresh, output), strict=True))
     return Money((sent + written) / MILLION, price.currency, price.note)
+
+
+def price_usage(model: str | None, usage: Usage) -> Money | None:
+    """What a reply cost by its reported usage, cache writes at the price of five minutes; None if unknown.
+
+    >>> from inspector.session import Usage
+    >>> str(price_usage("claude-opus-4-5", Usage(input=1000, output=400, cache_write=2000)))
+    '$0.028'
+    """
+    price = find_price(model).price
+    if price is None:
+        return None
+    charges = price.charge(usage.input, usage.cache_read, usage.cache_write, usage.output)
+    return Money(Decimal(repr(round(float(charges.total), 9))), price.currency, price.note)
 
 
 def add_money(amounts: list[Money | None]) -> Money | None:

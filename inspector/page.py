@@ -146,6 +146,7 @@ def _look(desk: Desk, keep: Collection[str]) -> Redactor:
     redactor = Redactor(keep_names(keep))
     look_through(desk.session, _shown(desk), redactor)
     redactor.look("what is wanted", {name: desk.wanted[name] for name in ("settings", "pins", "versus")})
+    redactor.look("a summary", [one.checkpoint.text for one in desk.written])
     return redactor
 
 

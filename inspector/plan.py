@@ -9,7 +9,7 @@ stage, and stops at the first that meets its target.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +34,7 @@ from .rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from .session import Session
 from .stages import StageReport, report_stages
 from .standin import StandIn
-from .summary import SummaryJob
+from .summary import Checkpoint, SummaryJob, shown_summary
 from .table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from .tiers import Tier, Tiers
 from .usage import Measured, judge_trigger
@@ -45,7 +45,8 @@ class Plan(Drawable):
     """What a policy does to the context at the leaf of a session.
 
     `place` is the live position the cut stands at, or None when there is nothing to compact; `why` then
-    says so. Fates and tokens are columns over the live blocks, in context order.
+    says so. Fates and tokens are columns over the live blocks, in context order. `checkpoint` is a summary
+    that somebody wrote for it: it stands, and is counted, in the stand-in's place.
     """
 
     session: Session
@@ -56,6 +57,7 @@ class Plan(Drawable):
     cuts: CutPoints
     tiers: Tiers
     depth: int
+    checkpoint: Checkpoint | None = None
 
     @property
     def tier(self) -> Tier:
@@ -195,14 +197,30 @@ class Plan(Drawable):
 
     @cached_property
     def after(self) -> int:
-        """Tokens of the context this plan leaves, a stand-in in the summary's place."""
+        """Tokens of the context this plan leaves; where no summary is written, the stand-in is counted."""
         stands = int(self.outcome.tokens.sum())
         return self.ledger.head_tokens + stands + self.summary_tokens + self.notice_tokens
 
     @cached_property
     def summary_tokens(self) -> int:
-        """Tokens of the stand-in summary, counted line by line."""
-        return int(self.stand_in.cost[self.place]) if self.summarises and self.place is not None else 0
+        """Tokens of the summary as the model is shown it; of the stand-in, line by line, without one."""
+        if not self.summarises or self.place is None:
+            return 0
+        if self.checkpoint is None:
+            return int(self.stand_in.cost[self.place])
+        return int(self.ledger.count_texts([shown_summary(self.session.format, self.checkpoint.text)])[0])
+
+    @property
+    def _longer(self) -> int:
+        """Tokens by which the summary that was written is longer than its stand-in."""
+        if self.checkpoint is None or self.place is None:
+            return 0
+        return self.summary_tokens - int(self.stand_in.cost[self.place])
+
+    @property
+    def left(self) -> int:
+        """What is left by the policy's own measure; a summary counts by the ledger's."""
+        return self.tier.size(self.place) + self._longer
 
     @property
     def hidden(self) -> int:
@@ -213,7 +231,7 @@ class Plan(Drawable):
     def under_target(self) -> bool | None:
         """Whether the policy's target is met, by its own measure; None without a target (TIERED §11 i)."""
         limit = self.tiers.limit
-        return None if limit is None else self.tier.size(self.place) <= limit
+        return None if limit is None else self.left <= limit
 
     @cached_property
     def trace(self) -> Any:
@@ -231,8 +249,8 @@ class Plan(Drawable):
     def fits(self) -> bool:
         """Whether what is left would not trigger the policy again. True when nothing tells the threshold."""
         trigger = self.policy.trigger
-        left = self.after + self.hidden if trigger.measure in COUNTED else self.tier.size(self.place)
-        return not trigger.fires(left, self.table.window)
+        size = self.after + self.hidden if trigger.measure in COUNTED else self.left
+        return not trigger.fires(size, self.table.window)
 
     @cached_property
     def jobs(self) -> tuple[SummaryJob, ...]:
@@ -241,10 +259,30 @@ class Plan(Drawable):
             return ()
         return list_jobs(self.table, self.spec, self.place, self.splits, self.fate == SUMMARISED)
 
-    @property
+    @cached_property
     def cut_table(self) -> CutTable:
-        """All places planned at once."""
-        return self.tiers.cuts
+        """All places planned at once, each with a stand-in; the plan's own with what was written for it."""
+        table = self.tiers.cuts
+        return table if self.place is None else table.lengthen(self.place, self._longer)
+
+    def with_summary(self, checkpoint: Checkpoint | None) -> Plan:
+        """The same plan with a summary that somebody wrote for it, as by `write_up`; None takes it away.
+
+        Raises `EditError` for a checkpoint that holds an error, and for a plan that summarises nothing.
+
+        >>> from inspector import count_tokens, from_text, open_bundled
+        >>> session = open_bundled()
+        >>> plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+        >>> plan.with_summary(from_text("All is well.")).summary_tokens < plan.summary_tokens
+        True
+        """
+        if checkpoint == self.checkpoint:
+            return self
+        if checkpoint is not None and checkpoint.error is not None:
+            raise EditError("summary by", checkpoint.by, checkpoint.error)
+        if checkpoint is not None and not self.summarises:
+            raise EditError("summary by", checkpoint.by, self.why or "the plan summarises nothing")
+        return replace(self, checkpoint=checkpoint)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -288,7 +326,7 @@ class Plan(Drawable):
 
     @property
     def recipe(self) -> str:
-        """The Python that makes this plan, with a ledger by the same counter."""
+        """The Python that makes this plan, with a ledger by the same counter, and the `checkpoint` it has."""
         parts = ["session", f"ledger, {self._policy_json!r}"]
         if self.session.leaf != _last_leaf(self.session):
             parts[0] = f"session.at({self.session.leaf!r})"
@@ -298,7 +336,8 @@ class Plan(Drawable):
             parts.append(f"window={self.table.given_window}")
         if self.reason != "auto":
             parts.append(f"reason={self.reason!r}")
-        return f"make_plan({', '.join(parts)})"
+        written = "" if self.checkpoint is None else ".with_summary(checkpoint)"
+        return f"make_plan({', '.join(parts)}){written}"
 
     def __repr__(self) -> str:
         counts = Counter(self.fate.tolist())

@@ -61,8 +61,9 @@ def tell_plan(plan: Plan) -> list[str]:
         some = _some(moved, "block shares", "blocks share")
         notes.append(f"{some} the fate of the other half of {'its' if moved == 1 else 'their'} call.")
     if plan.under_target is False:
-        left, limit = plan.tier.size(plan.place), plan.tiers.limit
-        notes.append(f"The target of {limit:,} is missed: {left:,} are left by the policy's own measure.")
+        limit = plan.tiers.limit
+        left = f"{plan.left:,} are left by the policy's own measure"
+        notes.append(f"The target of {limit:,} is missed: {left}.")
     if not plan.fits:
         notes.append("What is left would trigger the policy again.")
     if not plan.deterministic:

@@ -228,7 +228,8 @@ class StopHandler(DeskHandler):
 
     @guarded
     async def post(self, id: str) -> None:
-        await self.off_loop(self.tenant(id).clerk.stop)
+        what = (self.get_json_body() or {}).get("what", "")
+        await self.off_loop(self.tenant(id).clerk.stop, "summary" if what == "summary" else "")
         self.finish("{}")
 
 

@@ -241,7 +241,7 @@ def stand_live(session: Session) -> Standing:
 
 
 def stand_plan(plan: Plan, written: str | None = None) -> Standing:
-    """What stands in the context that a plan leaves, its stand-in summary included.
+    """What stands in the context that a plan leaves, its summary or the stand-in for one included.
 
     `written` is a summary that the file holds: it is read in the stand-in's place, and after it what the
     plan's rules add to a summary.
@@ -251,7 +251,8 @@ def stand_plan(plan: Plan, written: str | None = None) -> Standing:
     others = list(_head(session))
     made = 0
     for piece in build_context(session, plan).pieces:
-        ref = piece.origin[0] if len(piece.origin) == 1 else None
+        # A new summary is of no block, even if it stands for one alone.
+        ref = piece.origin[0] if len(piece.origin) == 1 and piece.message > 0 else None
         if ref is not None and not piece.stand_in:
             blocks = session[ref.entry].blocks
             original = blocks[ref.block] if ref.block < len(blocks) else None
@@ -263,7 +264,7 @@ def stand_plan(plan: Plan, written: str | None = None) -> Standing:
                 how: How = "pointer" if piece.fate == "pointer" else "shortened"
                 others.append(Stand(ref, piece.block.text, how, piece.origin))
             continue
-        if piece.stand_in and written is not None:
+        if piece.summary and written is not None:
             if not made:
                 others += _written(plan, written, piece.origin)
                 made = len(others)

@@ -143,6 +143,8 @@ def _write(plan: Plan, summariser: Summariser | Checkpoint | None) -> Checkpoint
         return summariser
     if summariser is not None:
         return write_up(plan, summariser)
+    if plan.checkpoint is not None:
+        return plan.checkpoint
     texts = [text for text, _, _ in plan.stand_in.texts(plan.place or 0)]
     return Checkpoint(text="\n\n".join(texts), by=STAND_IN, deterministic=True)
 

@@ -25,6 +25,7 @@ from .printable import printable, printable_tree
 from .provenance import BY_MODEL, is_summary, tell_downstream
 from .session import Session
 from .sidelanes import place_sides
+from .summary import Checkpoint
 from .table import COUNTED, FATES
 
 VERSION = 1
@@ -128,6 +129,7 @@ def draw_plan(plan: Plan, seq: int = 0) -> Picture:
         "state": describe_fill(plan),
         "notes": list(plan.notes),
         "recipe": plan.recipe,
+        "summary": None if plan.checkpoint is None else _tell_written(plan, plan.checkpoint),
         "pins": list(plan.edits.pins),
         "columns": pack.columns,
     }
@@ -305,6 +307,10 @@ def _after(plan: Plan) -> list[int]:
     left = np.bincount(plan.table.section, plan.outcome.tokens, len(SECTIONS)).astype(int)
     left[SECTIONS.index("compacted")] += plan.summary_tokens + plan.notice_tokens
     return [*(left + plan.ledger.head_sections).tolist(), plan.hidden]
+
+
+def _tell_written(plan: Plan, checkpoint: Checkpoint) -> dict[str, Any]:
+    return {"by": checkpoint.by, "tokens": plan.summary_tokens}
 
 
 def _cut(plan: Plan) -> dict[str, Any]:

@@ -191,7 +191,10 @@ def _planned_cause(traced: Traced, plan: Plan) -> Iterator[str]:
     if plan.summarises and plan.spec is not None and plan.place is not None:
         last = max(int(live.position[row]) for row in rows) if rows else 0
         cap = plan.spec.max_tokens
-        if int(plan.stand_in.first[plan.place]) > last:
+        if plan.checkpoint is not None:
+            written = plan.checkpoint
+            yield f"The summary by {brief(written.by)} ({len(written.text):,} characters) does not name it."
+        elif int(plan.stand_in.first[plan.place]) > last:
             yield f"The summary is cut at {cap:,} tokens and begins after the last place that says it."
         else:
             yield "The stand-in takes a short line from each message and nothing from outputs that went well."

@@ -30,9 +30,11 @@ from .run import Run
 from .scenario import Scenario
 from .session import Session
 from .still import Snapshot
+from .summary import Checkpoint
 from .tail import Tail
 from .view import Picture
 from .wishes import NAMES
+from .writing import Summariser, from_text, write_up
 
 if TYPE_CHECKING:
     from .export import Exported
@@ -173,7 +175,7 @@ class Workbench(anywidget.AnyWidget):
 
     @property
     def context(self) -> Context:
-        """The context that the plan leaves, a stand-in where a model's summary would stand."""
+        """The context that the plan leaves; a stand-in stands where no summary is written."""
         plan = self.plan
         return build_context(plan.session, plan)
 
@@ -182,6 +184,20 @@ class Workbench(anywidget.AnyWidget):
         """The session, what is wanted of it and the answers as they are now; it does not go on with them."""
         with self._clerk.lock:
             return copy(self._clerk.desk)
+
+    def summarise(self, summariser: Summariser | Checkpoint | str | None = None) -> Checkpoint:
+        """Have the summary of the plan on the screen written, and show it in the stand-in's place.
+
+        By `Extractive` where nobody is named; a `Checkpoint`, or text of your own, is taken as it is. What is
+        written stands wherever the same is to be written up. Raises what `write_up` raises.
+        """
+        plan = self.plan.with_summary(None)
+        if isinstance(summariser, str):
+            summariser = from_text(summariser, plan)
+        made = summariser if isinstance(summariser, Checkpoint) else write_up(plan, summariser)
+        plan.with_summary(made)
+        self._clerk.adopt_summary(plan, made)
+        return made
 
     def export_html(self, path: StrPath, **options: Any) -> Exported:
         """Write the workbench as one file that needs neither network nor kernel; see `export.export_html`."""

@@ -193,28 +193,28 @@ export class Answering implements Line {
       const rows = held.rows.slice(asked.from, asked.to).map(([label, preview]) => ({ label, preview }));
       return { from: asked.from, rows };
     }
-    if (asked.type === "body") return this.showBody(asked.row ?? -1);
+    if (asked.type === "body") return this.showBody(asked.row ?? -1, asked.place ?? this.plan.cut.place);
     if (asked.type === "summary") {
       if (asked.versus) throw new Sorry(SORRY.summary);
       const place = asked.place ?? -1;
       const plan = held.plans[this.plan.policy] ?? held.plans[this.granted.policy ?? ""];
       const found = plan && findSummary(held, plan, place);
       if (plan === undefined || found === undefined) throw new Sorry(SORRY.summary);
-      return { place, text: found[0], total: found[1], facts: plan.facts };
+      return { place, text: found[0], total: found[1], facts: plan.written?.[place] ?? plan.facts };
     }
     if (asked.type === "search") throw new Sorry(SORRY.search);
     if (asked.type === "lesson") throw new Sorry(SORRY.lesson);
     throw new Sorry(SORRY.question);
   }
 
-  private showBody(row: number): Omit<BodyReply, "type" | "id"> {
+  private showBody(row: number, place: number): Omit<BodyReply, "type" | "id"> {
     const { scene, plan, other, store } = this;
     const body = store.held.bodies[row];
     if (body === undefined) throw new Sorry(SORRY.body);
     const [text, total, told] = body;
-    const side = (scene.blockEntry[row] as number) < plan.cut.place ? 0 : 1;
+    const side = (scene.blockEntry[row] as number) < place ? 0 : 1;
     const after = store.held.plans[this.granted.policy ?? ""]?.texts[this.columns]?.[side][row];
-    const { fate, tokens, by } = tellFate(scene, plan, row);
+    const { fate, tokens, by } = tellFate(scene, plan, row, place);
     const facts = told.flatMap<[string, string]>(([name, value]) => {
       if (name === "tokens before")
         return [
@@ -240,8 +240,8 @@ export class Answering implements Line {
   }
 }
 
-const tellFate = (scene: Scene, plan: Plan, row: number) => {
-  const { fate, tokens, rule } = fateAt(scene, plan, row, plan.cut.place);
+const tellFate = (scene: Scene, plan: Plan, row: number, place: number) => {
+  const { fate, tokens, rule } = fateAt(scene, plan, row, place);
   const by = plan.rules[rule]?.kind ?? NOBODY[rule] ?? "nothing";
   return { fate: scene.fates[fate]?.label ?? "", tokens, by };
 };

@@ -30,6 +30,8 @@ export interface HeldPlan {
   /** By place: the whole length, then runs of lines. */
   summaries: Readonly<Record<string, readonly number[]>>;
   facts: [string, string][];
+  /** The same of summaries that somebody wrote, by their places. */
+  written?: Record<number, [string, string][]>;
 }
 
 export interface Held {

@@ -1,0 +1,111 @@
+"""What would be sent to a provider, and what came of it, as JSON for a screen.
+
+In go a `Sending` or a `Checked`, out come small values; every text passes `printable_tree`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .checkpoints import Checked
+from .money import price_usage
+from .plan import Plan
+from .prices import PRICES
+from .printable import printable, printable_tree
+from .redact import Finding
+from .sending import Asked, Sending
+from .session import Usage
+
+MOST_SHOWN = 20_000
+"""Characters of one request that a screen is sent."""
+MOST_TOLD = 20
+OFFLINE = "Made here from the session's own words, within {:,} tokens; nothing is sent."
+
+
+def describe_sending(sending: Sending, host: str, trouble: str = "") -> dict[str, Any]:
+    """What would be sent to `host`; `trouble` says why it cannot be."""
+    requests = len(sending.requests)
+    price = "" if sending.price is None else f"at most {sending.price}"
+    said = f"{requests} request{'' if requests == 1 else 's'} to {host}; nothing was sent yet."
+    told = {
+        "by": "model",
+        "ready": not trouble,
+        "sentence": trouble or said,
+        "host": host,
+        "model": sending.model,
+        "requests": [_tell_request(asked) for asked in sending.requests],
+        "tokens": sending.tokens,
+        "counter": sending.counter,
+        "counterNote": sending.counter_note,
+        "price": price,
+        "priceNote": sending.price_note,
+        "redacted": _tell_findings(sending.redacted),
+        "kept": list(sending.kept),
+        "personal": _tell_findings(sending.personal),
+        "digest": sending.digest,
+    }
+    return dict(printable_tree(told))
+
+
+def describe_offline(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any]:
+    """The same for a summary that is made here."""
+    told: dict[str, Any] = {
+        "by": "extractive",
+        "ready": not trouble,
+        "sentence": trouble or OFFLINE.format(limit),
+    }
+    nothing = dict.fromkeys(("host", "model", "price", "priceNote", "digest"), "")
+    lists: dict[str, Any] = {name: [] for name in ("requests", "redacted", "kept", "personal")}
+    ledger = plan.ledger
+    return {
+        **told,
+        **nothing,
+        **lists,
+        "tokens": 0,
+        "counter": ledger.counter.name,
+        "counterNote": ledger.source,
+    }
+
+
+def tell_checked(checked: Checked) -> list[str]:
+    """What is wrong with a written summary, a sentence each."""
+    told = [printable(fault.sentence, 400) for fault in checked.faults[:MOST_TOLD]]
+    more = len(checked.faults) - len(told)
+    return [*told, f"{more:,} more of the kind."] if more > 0 else told
+
+
+def tell_usage(model: str, usage: Usage | None) -> tuple[str, str]:
+    """What an answer used by the provider's word, and what that cost; "" where nobody was asked."""
+    if usage is None:
+        return "", ""
+    parts = (
+        (usage.input, "sent"),
+        (usage.cache_write, "written to the cache"),
+        (usage.cache_read, "read from the cache"),
+        (usage.output, "answered"),
+    )
+    money = price_usage(model, usage)
+    said = ", ".join(f"{count:,} {what}" for count, what in parts if count)
+    return f"{said} (provider usage)", "" if money is None else str(money)
+
+
+def list_models(first: str | None) -> list[str]:
+    """Models with a known price, the session's own first if it is one."""
+    names = [*PRICES]
+    return names if first is None else [first, *(name for name in names if name != first)]
+
+
+def _tell_request(asked: Asked) -> dict[str, Any]:
+    text = asked.text
+    return {
+        "kind": asked.kind,
+        "tokens": asked.tokens,
+        "cached": asked.cached,
+        "text": printable(text, MOST_SHOWN),
+        "total": len(text),
+    }
+
+
+def _tell_findings(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    return [{"name": item.name, "hint": item.hint, "count": item.times} for item in findings]

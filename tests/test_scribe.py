@@ -1,0 +1,256 @@
+"""The workbench's Summarise flow without a browser: a clerk, its scribe, and a provider on loopback."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from inspector import Edits, count_tokens, from_text, make_plan, open_bundled
+from inspector.assembly import build_context
+from inspector.bundled import LOST_PATH
+from inspector.clerk import Clerk
+from inspector.diff import diff_contexts
+from inspector.page import make
+from inspector.session import Session
+
+from .exported import unpack_page
+from .loopback import KEY, SUMMARY, Cue, Loopback, fail
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+MODEL = "claude-opus-4-5"
+
+
+class Screen:
+    """Keeps the traits that are handed over."""
+
+    def __init__(self) -> None:
+        self.traits: dict[str, Any] = {}
+
+    def __call__(self, traits: dict[str, Any]) -> None:
+        self.traits |= traits
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Clerk, Screen]]:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
+    yield from _open(open_bundled())
+
+
+def _open(session: Session) -> Iterator[tuple[Clerk, Screen]]:
+    screen = Screen()
+    clerk = Clerk(session, screen, "claude-code")
+    screen(clerk.start({"cut": "end", "at": ""}))
+    clerk.begin()
+    yield clerk, screen
+    clerk.close()
+
+
+def ask(clerk: Clerk, kind: str, **more: Any) -> dict[str, Any]:
+    found: list[dict[str, Any]] = []
+    heard = threading.Event()
+
+    def answer(reply: dict[str, Any]) -> None:
+        found.append(reply)
+        heard.set()
+
+    wished = {"by": "model", "model": MODEL, "focus": "", "keep": [], "digest": "", "text": ""}
+    clerk.ask({"type": kind, "id": "1", **wished, **more}, answer)
+    assert heard.wait(30)
+    assert found[0]["type"] == kind, found[0]
+    return found[0]
+
+
+def await_end(clerk: Clerk) -> dict[str, Any]:
+    """What came of it."""
+    clerk.wait_for_summary(30)
+    return ask(clerk, "writing", **{"from": 0})
+
+
+def serve(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+
+def test_an_extractive_summary_stands_in_the_stand_ins_place(desk: tuple[Clerk, Screen]) -> None:
+    clerk, screen = desk
+    before = screen.traits["_plan"]
+    assert before["summary"] is None
+    offer = ask(clerk, "sending", by="extractive")
+    assert offer["ready"] and "nothing is sent" in offer["sentence"] and offer["requests"] == []
+    ask(clerk, "summarise", by="extractive")
+    done = await_end(clerk)
+    assert (done["state"], done["by"], done["here"]) == ("done", "extractive", True)
+    after, plan = screen.traits["_plan"], clerk.desk.plan
+    assert after["summary"] == {"by": "extractive", "tokens": done["tokens"]}
+    assert plan.checkpoint is not None and plan.checkpoint.text == done["text"]
+    bare = plan.with_summary(None)
+    assert after["after"]["total"] - before["after"]["total"] == plan.summary_tokens - bare.summary_tokens
+    assert build_context(plan.session, plan).tokens == plan.after
+    told = clerk.reply({"type": "summary", "id": "2", "place": plan.place})
+    assert told is not None and told["text"] == done["text"]
+    assert ["written by", "extractive"] in told["facts"]
+
+
+def test_facts_and_the_diff_read_the_summary_that_was_written(desk: tuple[Clerk, Screen]) -> None:
+    clerk, _ = desk
+    before = clerk.desk.plan
+    assert before.trace[LOST_PATH].fate == "restated"
+    lost = next(one.fact.form for one in before.trace if one.stood and one.fate == "lost")
+    ask(clerk, "summarise", by="pasted", text=f"All that matters is `{lost}`.")
+    assert await_end(clerk)["state"] == "done"
+    plan = clerk.desk.plan
+    assert (plan.trace[lost].fate, plan.trace[lost].tier) == ("restated", "planned")
+    assert plan.trace[LOST_PATH].fate == "lost"
+    assert "The summary by pasted" in plan.trace[LOST_PATH].why()
+    contexts = [build_context(each.session, each) for each in (before, plan)]
+    assert any(lost in piece.block.text for piece in contexts[1].pieces if piece.summary)
+    assert "All that matters" in repr(diff_contexts(*contexts).rows)
+
+
+def test_a_summary_goes_with_its_cut_and_comes_back_with_it(desk: tuple[Clerk, Screen]) -> None:
+    clerk, screen = desk
+    ask(clerk, "summarise", by="pasted", text="All is well.")
+    assert await_end(clerk)["here"]
+    clerk.want({"pins": [f"{clerk.desk.plan.jobs[-1].entries[0]}/0"]}, 1)
+    told = ask(clerk, "writing", **{"from": 0})
+    assert clerk.desk.plan.checkpoint is None and not told["here"] and told["cut"] == "end"
+    clerk.want({"pins": []}, 2)
+    assert clerk.desk.plan.checkpoint is not None and ask(clerk, "writing")["here"]
+    ask(clerk, "unsummarise")
+    assert clerk.desk.plan.checkpoint is None and screen.traits["_plan"]["summary"] is None
+
+
+def test_a_model_is_sent_what_was_seen_and_nothing_before(
+    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clerk, screen = desk
+    with Loopback() as server:
+        serve(server, monkeypatch)
+        seen = ask(clerk, "sending")
+        assert seen["ready"] and seen["host"] == server.url.removeprefix("http://")
+        assert seen["price"].startswith("at most $") and seen["tokens"] > 1000 and not server.received
+        ask(clerk, "summarise", digest=seen["digest"])
+        done = await_end(clerk)
+        assert done["state"] == "done", done["sentence"]
+        assert (done["by"], done["text"]) == (MODEL, SUMMARY) and "provider usage" in done["usage"]
+        assert done["price"].startswith("$")
+        assert [len(one.text) for one in server.asked] == [one["total"] for one in seen["requests"]]
+        assert server.asked[0].text.startswith(seen["requests"][0]["text"][:500])
+        assert screen.traits["_plan"]["summary"]["by"] == MODEL
+
+
+def test_nothing_is_sent_that_was_not_looked_at(
+    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clerk, _ = desk
+    with Loopback() as server:
+        serve(server, monkeypatch)
+        assert ask(clerk, "summarise", digest="")["state"] == "failed"
+        seen = ask(clerk, "sending")
+        assert ask(clerk, "summarise", digest="0" * 64)["state"] == "failed"
+        clerk.want({"pins": [f"{clerk.desk.plan.jobs[-1].entries[0]}/0"]}, 1)
+        told = ask(clerk, "summarise", digest=seen["digest"])
+        assert told["state"] == "failed" and "Look again" in told["sentence"]
+        assert not server.received
+
+
+def test_without_a_key_nothing_can_be_sent(desk: tuple[Clerk, Screen]) -> None:
+    clerk, _ = desk
+    seen = ask(clerk, "sending")
+    assert not seen["ready"] and "ANTHROPIC_API_KEY" in seen["sentence"] and seen["tokens"] > 1000
+
+
+@pytest.mark.parametrize(
+    ("cue", "words"),
+    [
+        (fail(400, "messages: text content blocks must be non-empty"), "does not accept the request (400)"),
+        (fail(401), "does not accept the key"),
+        (Cue(stop_reason="refusal", text="no"), "refused to write the summary"),
+        (Cue(text=""), "empty"),
+    ],
+)
+def test_an_error_reads_like_a_sentence_and_keeps_nothing(
+    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch, cue: Cue, words: str
+) -> None:
+    clerk, _ = desk
+    with Loopback(cue) as server:
+        serve(server, monkeypatch)
+        ask(clerk, "summarise", digest=ask(clerk, "sending")["digest"])
+        told = await_end(clerk)
+        assert told["state"] == "failed" and words in told["sentence"], told["sentence"]
+        assert told["text"] == "" and clerk.desk.plan.checkpoint is None
+
+
+def test_a_summary_can_be_stopped_in_the_middle(
+    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clerk, screen = desk
+    with Loopback(Cue(fault="hangs", after=5)) as server:
+        serve(server, monkeypatch)
+        ask(clerk, "summarise", digest=ask(clerk, "sending")["digest"])
+        assert server.hanging.wait(30)
+        while ask(clerk, "writing")["total"] == 0:
+            pass
+        told = ask(clerk, "writing")
+        assert told["state"] == "writing" and SUMMARY.startswith(told["text"])
+        clerk.ask({"type": "stop", "what": "summary"}, lambda reply: None)
+        told = await_end(clerk)
+        assert told["state"] == "stopped" and "nothing of it was kept" in told["sentence"]
+        assert clerk.desk.plan.checkpoint is None and screen.traits["_work"] == {}
+
+
+def test_a_planted_secret_is_in_nothing_sent_or_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = open_bundled()
+    jobs = make_plan(session, count_tokens(session), "claude-code", {"cut": "end"}).jobs
+    first = next(entry for entry in map(session.__getitem__, jobs[0].entries) if entry.role == "user")
+    spoken = first.model_copy(
+        update={"blocks": (first.blocks[0].model_copy(update={"text": f"The token is {SECRET}."}),)}
+    )
+    entries = tuple(spoken if entry is first else entry for entry in session.entries)
+    planted = session.model_copy(update={"entries": entries})
+    for clerk, screen in _open(planted):
+        with Loopback() as server:
+            serve(server, monkeypatch)
+            seen = ask(clerk, "sending")
+            assert SECRET not in repr(seen) and seen["redacted"]
+            ask(clerk, "summarise", digest=seen["digest"])
+            assert await_end(clerk)["state"] == "done"
+            assert SECRET.encode() not in server.bytes and KEY.encode() not in server.bytes
+            assert SECRET not in repr(screen.traits) and KEY not in repr(screen.traits)
+
+
+def test_a_plan_with_a_summary_is_a_plan_like_any_other() -> None:
+    session = open_bundled()
+    plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    filled = plan.with_summary(from_text("All is well.", plan))
+    assert plan.place is not None
+    table = filled.cut_table
+    assert int(table.total[plan.place]) == filled.after
+    assert int(table.sections[plan.place].sum()) == filled.after
+    assert (table.total != plan.cut_table.total).sum() == 1
+    assert filled.with_summary(None) != filled and filled.with_summary(None).after == plan.after
+    names = {"session": session, "ledger": plan.ledger, "checkpoint": filled.checkpoint}
+    made = eval(filled.recipe, {**names, "make_plan": make_plan, "Edits": Edits})
+    assert (made.after, made.recipe) == (filled.after, filled.recipe)
+
+
+def test_an_exported_page_shows_the_summary_that_was_written(desk: tuple[Clerk, Screen]) -> None:
+    clerk, _ = desk
+    words = f"All that matters is the token {SECRET}."
+    ask(clerk, "summarise", by="pasted", text=words)
+    assert await_end(clerk)["here"]
+    page = make(clerk.desk)
+    assert SECRET not in page.html
+    held, _ = unpack_page(page.html)
+    place, policy = str(clerk.desk.plan.place), held["plans"]["claude-code"]
+    total, *runs = policy["summaries"][place]
+    spans = zip(runs[::2], runs[1::2], strict=True)
+    text = "\n".join(line for first, n in spans for line in held["lines"][first : first + n])
+    assert text.startswith("All that matters is the token [redacted") and total > 0
+    assert ["written by", "pasted"] in policy["written"][place]
+    drawn = next({**policy["hand"], **wire} for at, wire, _ in policy["at"] if str(at) == place)
+    assert drawn["summary"]["by"] == "pasted"
