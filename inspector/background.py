@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from .desk import Tell
 from .errors import Stopped
+from .lives import Tell
 from .printable import printable
 
 T = TypeVar("T")

@@ -9,14 +9,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from copy import copy
+from pathlib import Path, PurePath
 from typing import Any
 
 from .background import Answer, Errands, Pulse, Questions, tell_error
 from .counter import Counter
 from .counters import ESTIMATE
-from .desk import Desk, Tell, reply_to
+from .desk import Desk, reply_to
 from .errors import InspectorError
 from .ledger import Ledger, count_tokens
+from .lives import Tell
 from .plan import Plan
 from .policy import Policy
 from .printable import printable
@@ -43,6 +45,7 @@ SLOW = {
     "rules": "Trying rules",
     "review": "Looking for secrets",
     "export": "Making the page",
+    "save": "Saving the plan",
     "sending": "Looking for secrets",
 }
 """Questions that may take seconds, and what is shown meanwhile."""
@@ -55,7 +58,8 @@ class Clerk:
 
     `hand_over` gets traits that were found out in the background. It is called in the thread that found
     them, with `lock` held; nothing is found out before `begin`. `trouble` is the error behind the last
-    sentence that `want` answered with, or None. Once it is `closed` nobody hears anything.
+    sentence that `want` answered with, or None. `keep` saves a plan and tells where, None where nobody may.
+    Once it is `closed` nobody hears anything.
     """
 
     def __init__(
@@ -78,6 +82,7 @@ class Clerk:
         # Apart: a question does not wait until a long session is counted.
         self._questions = Questions(lambda work: self._show("question", work), self.lock)
         self._scribe = Scribe(lambda work: self._show("summary", work), self.adopt_summary)
+        self.keep: Callable[[Plan], Path] | None = None
         self.closed = False
         self._pulse: Pulse | None = None
         self._living: object = None
@@ -262,6 +267,9 @@ class Clerk:
     def _find(self, desk: Desk, asked: object) -> Traits:
         if isinstance(asked, dict) and asked.get("type") in WRITTEN:
             return reply_to(asked, lambda asked: self._scribe.find(desk, asked))
+        if isinstance(asked, dict) and asked.get("type") == "save" and self.keep is not None:
+            keep = self.keep
+            return reply_to(asked, lambda _: tell_place(keep(desk.plan)))
         return desk.reply(asked)
 
     def _count(self) -> None:
@@ -335,6 +343,11 @@ class Clerk:
 
     def _regret(self, error: Exception) -> None:
         self._tell({"_error": tell_error(error)})
+
+
+def tell_place(path: PurePath) -> Traits:
+    """Where a plan was saved, as the reply to that wish."""
+    return {"name": printable(path.name), "path": printable(str(path))}
 
 
 def _is_long(session: Session) -> bool:

@@ -7,65 +7,30 @@ or thread; who calls it from several threads holds a lock.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from .closeup import describe_body, describe_other_summary, describe_rows, describe_summary
 from .errors import EditError, InspectorError
 from .history import History, trace_history
 from .ledger import Ledger, count_tokens
+from .lives import Life, Tell
 from .plan import Plan, make_plan
 from .policies import add_policy, find_policy, names_of_policies
 from .policy import Edits, Policy
 from .printable import printable
 from .recorded import draw_recorded
-from .replays import replay
 from .run import Run
 from .runview import draw_run
 from .scenario import Scenario, read_scenario
 from .session import Session
-from .summary import Checkpoint, SummaryJob
+from .summary import Checkpoint
 from .view import Picture, draw_plan, draw_scene
 from .wishes import NAMES, carry_over, check_wanted, let_go, tell_gone
-
-Tell = Callable[[float], None]
+from .written import Written, fill_in, keep
 
 MOST_ROWS = 500
 MOST_HITS = 200
 MOST_WORDS = 2_000
-MOST_WRITTEN = 7
-
-
-class Life(NamedTuple):
-    """A session and all that a replay of it depends on."""
-
-    session: Session
-    ledger: Ledger
-    history: History
-    policy: Policy
-    scenario: Scenario
-    window: int | None
-
-    def live(self, tell: Tell | None = None) -> Run:
-        return replay(
-            self.session,
-            self.policy,
-            self.scenario,
-            ledger=self.ledger,
-            window=self.window,
-            history=self.history,
-            tell=tell,
-        )
-
-
-class Written(NamedTuple):
-    """A summary, and what it was written for: it stands wherever a plan asks for the very same."""
-
-    policy: Policy
-    jobs: tuple[SummaryJob, ...]
-    checkpoint: Checkpoint
-
-    def is_for(self, plan: Plan) -> bool:
-        return self.policy == plan.policy and self.jobs == plan.jobs
 
 
 class Desk:
@@ -191,14 +156,11 @@ class Desk:
 
     def fill_in(self, plan: Plan) -> Plan:
         """The plan with the summary that was written for it, if one was."""
-        known = (one.checkpoint for one in reversed(self.written) if one.is_for(plan))
-        return plan.with_summary(next(known, None))
+        return fill_in(plan, self.written)
 
     def adopt_summary(self, plan: Plan, checkpoint: Checkpoint | None, seq: int = 0) -> dict[str, Any]:
         """Take over a summary that was written for a plan, None for the stand-in again; the traits to set."""
-        others = tuple(one for one in self.written if not one.is_for(plan))
-        new = () if checkpoint is None else (Written(plan.policy, plan.jobs, checkpoint),)
-        self.written = (*others[-MOST_WRITTEN:], *new)
+        self.written = keep(self.written, plan, checkpoint)
         # Plan B may be the one that it was written for.
         self._compared = None
         return self.answer({}, seq)

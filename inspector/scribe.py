@@ -19,9 +19,10 @@ from .apicall import KEYS
 from .background import Errands, tell_error
 from .checkpoints import Checked, check_checkpoint
 from .claude import Claude, Progress
-from .desk import Desk, Tell
+from .desk import Desk
 from .errors import EditError
 from .extractive import TOKENS, Extractive
+from .lives import Tell
 from .models import find_claude, model_of
 from .plan import Plan
 from .printable import printable

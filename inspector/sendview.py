@@ -42,7 +42,7 @@ def describe_sending(sending: Sending, host: str, trouble: str = "") -> dict[str
         "priceNote": sending.price_note,
         "redacted": _tell_findings(sending.redacted),
         "kept": list(sending.kept),
-        "personal": _tell_findings(sending.personal),
+        "personal": _tell_findings(sending.personal if requests else ()),
         "digest": sending.digest,
     }
     return dict(printable_tree(told))

@@ -27,23 +27,23 @@ FLOORS: tuple[str, ...] = (
         "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights "
         "ownrules archive lengths remarks pointers provenance snips spill"
     ),
-    "context assembly carried editing fill manifest_view wire knobs recording exports writing",
+    "context assembly carried editing fill manifest_view wire knobs recording exports writing savedplan",
     (
         "diff trace traced cost bill mentions standing occurrences whylost decay regret fixes grounding "
         "finder checkpoints needs outcomes readings covering pinning keeping focus atrisk sending "
-        "shortening providerside transition recovery"
+        "shortening providerside transition recovery polarity"
     ),
     (
         "review replays run life bundled story against attempts chronicle compactor gateway harness "
         "inflight keeper world comparison checks findings lintreports"
     ),
     (
-        "view closeup runview desk wishes lesson recorded sidelanes flow figures plotting sawtooth strips "
-        "still page answers factview factstory factmarks"
+        "view closeup runview desk wishes lesson recorded sidelanes flow figures plotting sawtooth fading strips "
+        "still page answers offers factview factstory factmarks sendview written lives"
     ),
     (
         "disk lock shelf claude apicall asker corpus widgets server comms export cli magic tail "
-        "background clerk tenants"
+        "background clerk tenants planfiles scribe"
     ),
     "__init__",
 )
