@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .counter import Counter
     from .counters import COUNTERS, find_counter
     from .cuts import CutPoint, CutPoints, find_cuts
-    from .decay import measure_decay
+    from .decay import Decay, Fading, compact_rounds, measure_decay
     from .diff import Diff, diff_contexts, diff_text, patch
     from .disk import open_session, save_session, session_schema
     from .editing import context_management
@@ -52,7 +52,9 @@ if TYPE_CHECKING:
         InspectorError,
         KeyMissing,
         ManifestVersion,
+        OtherSession,
         PatchError,
+        PlanError,
         PolicyError,
         PromptMissing,
         ReadError,
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from .exports import export_session
     from .extractive import Extractive
     from .facts import Fact, Facts, find_facts
+    from .fading import draw_decay
     from .findings import CHECKS, Finding, Findings
     from .fixes import Fix, find_fixes
     from .focus import write_focus
@@ -76,6 +79,7 @@ if TYPE_CHECKING:
     from .money import Money
     from .ownrules import rule
     from .plan import Plan, make_plan
+    from .planfiles import open_plan, save_plan
     from .policies import POLICIES, add_policy, find_policy
     from .policy import Edits, Policy, Rule, Stage, Target, Trigger
     from .prices import Price, find_price
@@ -115,17 +119,18 @@ _HOMES = {
     "counter": "Counter",
     "counters": "COUNTERS find_counter",
     "cuts": "CutPoint CutPoints find_cuts",
-    "decay": "measure_decay",
+    "decay": "Decay Fading compact_rounds measure_decay",
     "diff": "Diff diff_contexts diff_text patch",
     "disk": "open_session save_session session_schema",
     "editing": "context_management",
     "errors": "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError "
-    "InspectorError KeyMissing ManifestVersion PatchError PolicyError PromptMissing ReadError "
-    "RedactionError RequestRefused Stopped SummaryError WriteConflict",
+    "InspectorError KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing "
+    "ReadError RedactionError RequestRefused Stopped SummaryError WriteConflict",
     "export": "Exported export_html",
     "exports": "export_session",
     "extractive": "Extractive",
     "facts": "Fact Facts find_facts",
+    "fading": "draw_decay",
     "findings": "CHECKS Finding Findings",
     "fixes": "Fix find_fixes",
     "focus": "write_focus",
@@ -137,6 +142,7 @@ _HOMES = {
     "money": "Money",
     "ownrules": "rule",
     "plan": "Plan make_plan",
+    "planfiles": "open_plan save_plan",
     "policies": "POLICIES add_policy find_policy",
     "policy": "Edits Policy Rule Stage Target Trigger",
     "prices": "Price find_price",
@@ -181,6 +187,7 @@ __all__ = [
     "CounterError",
     "CutPoint",
     "CutPoints",
+    "Decay",
     "Diff",
     "EditError",
     "Edits",
@@ -191,6 +198,7 @@ __all__ = [
     "Extractive",
     "Fact",
     "Facts",
+    "Fading",
     "FigureError",
     "Finding",
     "Findings",
@@ -202,9 +210,11 @@ __all__ = [
     "Ledger",
     "ManifestVersion",
     "Money",
+    "OtherSession",
     "PatchError",
     "Piece",
     "Plan",
+    "PlanError",
     "Policy",
     "PolicyError",
     "Price",
@@ -243,11 +253,13 @@ __all__ = [
     "check_context",
     "check_request",
     "compact",
+    "compact_rounds",
     "compare_policies",
     "context_management",
     "count_tokens",
     "diff_contexts",
     "diff_text",
+    "draw_decay",
     "export_html",
     "export_session",
     "find_counter",
@@ -267,6 +279,7 @@ __all__ = [
     "measure_decay",
     "open_bundled",
     "open_earlier",
+    "open_plan",
     "open_session",
     "patch",
     "price_session",
@@ -275,6 +288,7 @@ __all__ = [
     "render_request",
     "replay",
     "rule",
+    "save_plan",
     "save_session",
     "save_transition",
     "session_schema",
@@ -306,8 +320,13 @@ def _trace_plan(plan: Any) -> Any:
     return import_module(f"{__name__}.trace").trace_plan(plan)
 
 
+def _list_rules(_: Any) -> dict[str, Any]:
+    """Every kind of rule by its name: a policy that gets one more needs its model."""
+    return {kind.name: kind.model for kind in import_module(f"{__name__}.rules").list_rules()}
+
+
 _drawers.append(_draw)
-_answers.update(facts=_find_facts, trace=_trace_plan)
+_answers.update(facts=_find_facts, trace=_trace_plan, rules=_list_rules)
 
 
 def __dir__() -> list[str]:

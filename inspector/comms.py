@@ -18,6 +18,7 @@ from .bundled import open_bundled
 from .clerk import Clerk, Traits, tell_error
 from .disk import open_session
 from .errors import InspectorError
+from .planfiles import save_beside
 from .wishes import pick_wanted
 
 TARGET = "compaction-inspector"
@@ -36,6 +37,8 @@ def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
     try:
         place = Path(asked.get("root") or ".").expanduser() / asked.get("path", "").lstrip("/")
         clerk = Clerk(open_bundled() if asked.get("bundled") else open_session(place), send)
+        home = "" if asked.get("bundled") else str(place)
+        clerk.keep = lambda plan: save_beside(plan, home)
         wanted = asked.get("wanted") or {}
         try:
             first = clerk.start(pick_wanted(wanted), bool(wanted.get("replay")))

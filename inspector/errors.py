@@ -8,6 +8,8 @@
     ├── PolicyError            a policy that does not exist, or settings it does not accept
     ├── PromptMissing          a prompt for a summariser that does not exist
     ├── EditError              an edit that points at nothing in this session
+    ├── PlanError              a saved plan that cannot be made again
+    │   └── OtherSession       it was saved of another session
     ├── PatchError             a diff that does not belong to the context it is applied to
     ├── RedactionError         whether a text holds a secret could not be told, so it is not handed on
     ├── SummaryError           a model gave no summary that can be used
@@ -117,6 +119,21 @@ class EditError(InspectorError):
 
     def __str__(self) -> str:
         return f"{self.edit} {self.target!r}: {self.reason}"
+
+
+class PlanError(InspectorError):
+    """A saved plan cannot be made again: the file holds none, or what it was made by has changed since."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name, self.reason = name, reason
+        super().__init__(name, reason)
+
+    def __str__(self) -> str:
+        return f"saved plan {self.name}: {self.reason}"
+
+
+class OtherSession(PlanError):
+    """A saved plan belongs to another session than the one it is opened on."""
 
 
 class PatchError(InspectorError):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .plan import Plan
+from .policies import list_policies
 from .policy import Policy, Rule
 from .printable import printable
 
@@ -22,12 +23,38 @@ _TYPES = {"integer": "integer", "number": "number", "boolean": "boolean"}
 def describe_rules(plan: Plan) -> list[dict[str, Any]]:
     """The trigger, the target, every rule, and the harness: what each says, what can be set, what it changes.
 
-    A `sentence` holds `{knob}` where the control for that knob belongs. `first_rule` says where rules begin.
+    A `sentence` holds `{knob}` where the control for that knob belongs; what an edit has added has in
+    "added" the settings that go when it is removed. `first_rule` says where rules begin.
     """
-    policy = plan.policy
+    policy, added = plan.policy, find_added(plan)
     shown = [_describe(part, None) for part in policy.parts[: first_rule(policy)]]
-    shown += [_describe(rule, _delta(plan, code)) for code, rule in enumerate(policy.rules)]
+    for code, rule in enumerate(policy.rules):
+        shown.append(_describe(rule, _delta(plan, code)))
+        if rule.kind in added:
+            # Where nothing is said of it, it is the policy's own.
+            shown[-1]["added"] = added[rule.kind]
     return [*shown, _describe(policy.conduct, None)]
+
+
+def find_added(plan: Plan) -> dict[str, list[str]]:
+    """The kinds of the rules that the edits have added to the policy as it is known by its name.
+
+    With each are the settings that go with it when it is removed: its own, and the switches of the rules that
+    it took the place of.
+    """
+    settings = plan.edits.settings
+    switched = {key.removesuffix(".enabled") for key in settings if key.endswith(".enabled")}
+    if not switched:
+        return {}
+    known = next((policy for policy in list_policies() if policy.name == plan.policy.name), plan.policy)
+    was_on = {rule.kind: rule.enabled for rule in known.rules}
+    off = [rule for rule in plan.policy.rules if was_on.get(rule.kind) and not rule.enabled]
+    out = {}
+    for rule in plan.policy.rules:
+        if rule.kind in switched and rule.kind not in was_on:
+            own = [key for key in settings if key.startswith(f"{rule.kind}.")]
+            out[rule.kind] = [*own, *(f"{other.kind}.enabled" for other in off if rule.rivals(other))]
+    return out
 
 
 def first_rule(policy: Policy) -> int:

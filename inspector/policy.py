@@ -6,10 +6,12 @@ the rule panel shows. `Edits` are what a hand changed on top of a policy: the cu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, SerializeAsAny, ValidationError, model_validator
 
+from .above import ask
 from .blocks import Value
 from .conduct import Conduct
 from .errors import EditError, PolicyError
@@ -83,22 +85,106 @@ class Policy(Value):
         return (self.trigger, *target, self.conduct, *self.rules)
 
     def configured(self, settings: dict[str, Any]) -> Self:
-        """This policy with settings "<kind>.<knob>" applied. Raises `PolicyError` naming what is wrong."""
+        """This policy with settings "<kind>.<knob>" applied.
+
+        "<kind>.enabled" of a rule that it does not have adds that rule, in its place. Raises `PolicyError`
+        naming what is wrong.
+        """
         if not settings:
             return self
         owners = {rule.kind: rule for rule in self.parts}
+        added = _find_added(self.name, settings, owners)
+        owners |= added
         for key, value in settings.items():
             kind, _, knob = key.partition(".")
             if kind not in owners:
-                raise PolicyError(self.name, f"it has no rule {kind!r}", owners)
+                adds = (
+                    f", and {kind}.enabled, which would add it, is not set"
+                    if kind in ask("rules", None)
+                    else ""
+                )
+                raise PolicyError(self.name, f"it has no rule {kind!r}{adds}", owners)
             owners[kind] = _set(self.name, owners[kind], knob, value)
-        update: dict[str, Any] = {"rules": tuple(owners[rule.kind] for rule in self.rules)}
+        rules = place_rules((owners[rule.kind] for rule in self.rules), (owners[kind] for kind in added))
+        update: dict[str, Any] = {"rules": rules}
         update |= {name: owners[name] for name in ("trigger", "target", "conduct") if name in owners}
         changed = self.model_copy(update=update)
         trigger = changed.trigger
         share = trigger.ratio if trigger.tokens is None and trigger.enabled else None
         check_thresholds(self.name, changed.conduct, share)
+        _check_together(self.name, rules, added)
         return changed
+
+    def add(self, rule: Rule | str, **knobs: Any) -> Self:
+        """This policy with one more rule in its place, as a policy of its own, "<name>-and-<kind>".
+
+        As an edit on top of the policy the same is the setting "<kind>.enabled". Raises `PolicyError` for a
+        kind that does not exist or that it has, and for two rules that cannot stand together.
+
+        >>> from inspector import find_policy
+        >>> mine = find_policy("flue").add("dedupe-reads", tools=("Read",))
+        >>> mine.name, [rule.kind for rule in mine.rules][-2:]
+        ('flue-and-dedupe-reads', ['dedupe-reads', 'summarise-older'])
+        """
+        kind = rule if isinstance(rule, str) else rule.kind
+        if any(own.kind == kind for own in self.parts):
+            raise PolicyError(self.name, f"it has a rule {kind!r}; its settings can be changed")
+        made = _make(self.name, kind) if isinstance(rule, str) else rule
+        for knob, value in knobs.items():
+            made = _set(self.name, made, knob, value)
+        rules = place_rules(self.rules, [made])
+        _check_together(self.name, rules, [kind])
+        title = (
+            f"{self.title or self.name} and {made.title[:1].lower()}{made.title[1:]}" if made.title else ""
+        )
+        named = {"name": f"{self.name}-and-{kind}", "title": title, "rules": rules}
+        return self.model_copy(update=named)
+
+
+def place_rules(rules: Iterable[Rule], added: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules with some more, each before the first that is more general than itself.
+
+    The order in which they were added makes no difference.
+    """
+    out = list(rules)
+    for rule in sorted(added, key=lambda rule: (rule.rank, rule.kind)):
+        at = next((at for at, other in enumerate(out) if other.rank > rule.rank), len(out))
+        out.insert(at, rule)
+    return tuple(out)
+
+
+def _find_added(policy: str, settings: dict[str, Any], owners: dict[str, Rule]) -> dict[str, Rule]:
+    """The rules that settings bring along, as they are by default."""
+    kinds = [key.removesuffix(".enabled") for key in settings if key.endswith(".enabled")]
+    missing = [kind for kind in kinds if kind not in owners]
+    if not missing:
+        return {}
+    known = ask("rules", None)
+    return {kind: _make(policy, kind) for kind in missing if kind in known}
+
+
+def _make(policy: str, kind: str) -> Rule:
+    """A rule of that kind as it is by default."""
+    known: dict[str, type[Rule]] = ask("rules", None)
+    if kind not in known:
+        raise PolicyError(policy, f"there is no kind of rule {kind!r:.60}", known, meant=kind)
+    try:
+        return known[kind]()  # type: ignore[call-arg]
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, (kind, *first["loc"])))
+        raise PolicyError(policy, f"{where}: {first['msg']}") from None
+
+
+def _check_together(policy: str, rules: Iterable[Rule], added: Iterable[str]) -> None:
+    """Raise `PolicyError` where a rule was added beside one whose work it does."""
+    on, new = [rule for rule in rules if rule.enabled], {*added}
+    for rule in on:
+        for other in on if rule.kind in new else ():
+            why = rule.rivals(other) if other is not rule else ""
+            if why:
+                switch = f"switch one of them off ({other.kind}.enabled)"
+                raise PolicyError(policy, f"{rule.kind} and {other.kind} {why}; {switch}")
 
 
 def _set(policy: str, rule: Rule, knob: str, value: Any) -> Rule:

@@ -6,6 +6,7 @@ and hides what is hidden. Reading, counting and planning are done in threads, of
     POST   inspector/open             {"path" or "bundled": true, "wanted"}  -> frame
     POST   inspector/desks/ID         {"wanted"}                             -> frame
     POST   inspector/desks/ID/ask     {"type", ...}                          -> JSON
+    POST   inspector/desks/ID/save    {"type": "save", "id"}                 -> JSON, by who may write files
     GET    inspector/desks/ID/news    ?rev=                                  -> frame, at the latest in 25 s
     POST   inspector/desks/ID/stop
     DELETE inspector/desks/ID
@@ -21,7 +22,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from jupyter_core.utils import ensure_async
@@ -42,6 +43,7 @@ Method = TypeVar("Method", bound=Callable[..., Awaitable[None]])
 PATIENCE = 25.0
 """Seconds that a question for news waits at most."""
 THREADS = 6
+MOST_PLANS = 1000
 SOON = 3.0
 """Seconds after the server's start until what opens a document is loaded, if none was opened by then."""
 GONE = "The server has closed this session to make room for others, or was started anew. Open it again."
@@ -60,6 +62,11 @@ class Refusal(Exception):
 def guarded(method: Method) -> Method:
     """Only for who is logged in, and may read this server's files."""
     return cast(Method, web.authenticated(authorized("read", resource="contents")(method)))
+
+
+def guarded_write(method: Method) -> Method:
+    """Only for who is logged in, and may write this server's files."""
+    return cast(Method, web.authenticated(authorized("write", resource="contents")(method)))
 
 
 class House:
@@ -223,6 +230,39 @@ class AskHandler(DeskHandler):
         self.finish(json.dumps(await reply if comes else {}))
 
 
+class SaveHandler(DeskHandler):
+    """The plan is written to a new file beside the session's, by the contents manager."""
+
+    @guarded_write
+    async def post(self, id: str) -> None:
+        from .clerk import tell_error, tell_place
+
+        tenant, asked = self.tenant(id), self.body()
+        name, text = await self.off_loop(tenant.write_plan)
+        try:
+            place = await self.keep(tenant.source.name.rpartition("/")[0], name, text)
+        except (OSError, web.HTTPError) as error:
+            said = error.log_message if isinstance(error, web.HTTPError) else tell_error(error)
+            raise Refusal(422, f"The plan could not be saved: {said}", type(error).__name__) from None
+        self.finish(json.dumps({"type": "save", "id": asked.get("id"), **tell_place(PurePosixPath(place))}))
+
+    async def keep(self, folder: str, name: str, text: str) -> str:
+        """Write a text to the first free name in a folder, unless it stands there already; tells where."""
+        from .savedplan import number_name
+
+        contents: Any = self.contents_manager
+        for number in range(1, MOST_PLANS):
+            place = f"{folder}/{number_name(name, number)}".lstrip("/")
+            if not await ensure_async(contents.exists(place)):
+                await ensure_async(contents.save({"type": "file", "format": "text", "content": text}, place))
+                return place
+            if await ensure_async(contents.file_exists(place)):
+                known = await ensure_async(contents.get(place, content=True, type="file", format="text"))
+                if known["content"] == text:
+                    return place
+        raise OSError(f"there are {MOST_PLANS - 1} plans of this name")
+
+
 class StopHandler(DeskHandler):
     """Enough of what is done in the background."""
 
@@ -260,6 +300,7 @@ def _load_jupyter_server_extension(app: Any) -> None:
         ("open", OpenHandler),
         (r"desks/([\w-]+)", ChangeHandler),
         (r"desks/([\w-]+)/ask", AskHandler),
+        (r"desks/([\w-]+)/save", SaveHandler),
         (r"desks/([\w-]+)/stop", StopHandler),
         (r"desks/([\w-]+)/news", NewsHandler),
     )

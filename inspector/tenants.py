@@ -19,6 +19,7 @@ from .clerk import Clerk, Traits, tell_error
 from .errors import InspectorError
 from .printable import printable
 from .readers import read_session
+from .savedplan import name_plan, write_plan
 from .session import Session
 from .tail import Tail
 from .wishes import NAMES, pick_wanted
@@ -91,6 +92,12 @@ class Tenant:
             self._traits |= {name: wanted[name] for name in known if name in wanted}
             self._keep(self.clerk.want(pick_wanted(wanted), self._traits["_seq"], wanted.get("replay")))
             return self.frame(before)
+
+    def write_plan(self) -> tuple[str, str]:
+        """The plan as it stands, as a file to keep: its name and its text."""
+        with self.clerk.lock:
+            plan = self.clerk.desk.plan
+        return name_plan(plan.ledger.session, self.source.name), write_plan(plan)
 
     def frame(self, since: int, **head: Any) -> bytes:
         """All traits that were changed after the revision `since`."""

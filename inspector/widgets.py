@@ -25,6 +25,7 @@ from .disk import StrPath, open_session
 from .history import History
 from .ledger import Ledger
 from .plan import Plan
+from .planfiles import save_beside
 from .policy import Policy
 from .run import Run
 from .scenario import Scenario
@@ -47,9 +48,10 @@ if not (_STATIC / "widget.js").exists():
 class Workbench(anywidget.AnyWidget):
     """A session under the hand: see its tokens, drag the cut, change rules, compare before and after.
 
-    `session` is a `Session` or a path. `at` is the entry whose moment is planned; by default the fullest
-    moment of the session, the end of the stretch between compactions that grew largest. `cut` is the
-    first entry kept ("end" keeps none, "" lets the policy decide). All of them can be set from Python:
+    `session` is a `Session` or a path, or a `Plan`, which is shown as it was made. `at` is the entry whose
+    moment is planned; by default the fullest moment of the session, the end of the stretch between
+    compactions that grew largest. `cut` is the first entry kept ("end" keeps none, "" lets the policy
+    decide). All of them can be set from Python:
 
         wb = Workbench("session.jsonl")
         wb.cut = wb.plan.cuts.ids[12]
@@ -96,7 +98,7 @@ class Workbench(anywidget.AnyWidget):
 
     def __init__(
         self,
-        session: Session | str | os.PathLike[str],
+        session: Session | Plan | str | os.PathLike[str],
         policy: str | Policy | dict[str, Any] = "flue",
         *,
         counter: str = "calibrated",
@@ -111,8 +113,15 @@ class Workbench(anywidget.AnyWidget):
         mode: str = "explore",
         follow: bool = False,
     ) -> None:
+        if isinstance(session, Plan):
+            # All that it was made of; what else is given is of no use.
+            plan, edits = session, session.edits
+            session, policy, window = plan.ledger.session, plan.spec_json["policy"], plan.table.given_window
+            counter, at = plan.ledger.base.name, plan.session.leaf
+            cut, pins, settings = edits.cut or "", edits.pins, edits.settings
         if follow and isinstance(session, Session):
             raise ValueError("only a file can be followed; a Session is a value and never grows")
+        home = "" if isinstance(session, Session) else os.fspath(session)
         tail = Tail(session) if follow and not isinstance(session, Session) else None
         if tail is not None:
             session = tail.session
@@ -122,6 +131,7 @@ class Workbench(anywidget.AnyWidget):
         self._clerk = Clerk(
             session, self._take_over, policy, counter=counter, window=window, scenario=scenario
         )
+        self._clerk.keep = lambda plan: save_beside(plan, home)
         wanted = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}
         if at is not None:
             wanted["at"] = at

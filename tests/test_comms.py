@@ -14,6 +14,7 @@ from comm.base_comm import BaseComm
 from inspector.bundled import write_story
 from inspector.columns import unpack
 from inspector.comms import TARGET, open_document
+from inspector.planfiles import open_plan
 from tests.longer import write_long
 
 
@@ -103,6 +104,21 @@ def test_questions_about_facts_are_answered_from_behind(root: Path) -> None:
     said = len(document.sent)
     document.says(ask={"type": "regret", "id": "10"})
     assert len(document.sent) == said
+
+
+def test_a_plan_is_saved_beside_its_session(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "story.jsonl").write_bytes(write_story())
+    document = opened(path="in/story.jsonl", root=str(tmp_path), wanted={"cut": "end"})
+    document.says(ask={"type": "save", "id": "11"})
+    end = time.monotonic() + 60
+    while "reply" not in document.sent[-1] and time.monotonic() < end:
+        time.sleep(0.01)
+    reply = document.sent[-1]["reply"]
+    assert (reply["type"], reply["name"]) == ("save", "story.plan.json")
+    plan = open_plan(tmp_path / "in" / "story.plan.json", tmp_path / "in" / "story.jsonl")
+    assert plan.edits.cut == "end"
+    document.handle_close({"content": {"data": {}}})
 
 
 def test_an_absolute_path_is_one_below_the_root(root: Path) -> None:

@@ -38,8 +38,8 @@ FLOORS: tuple[str, ...] = (
         "inflight keeper world comparison checks findings lintreports"
     ),
     (
-        "view closeup runview desk wishes lesson recorded sidelanes flow figures plotting sawtooth fading strips "
-        "still page answers offers factview factstory factmarks sendview written lives"
+        "view closeup runview desk wishes lesson recorded sidelanes flow figures plotting sawtooth strips "
+        "fading still page answers offers factview factstory factmarks sendview written lives"
     ),
     (
         "disk lock shelf claude apicall asker corpus widgets server comms export cli magic tail "

@@ -22,6 +22,7 @@ import pytest
 from inspector.bundled import write_story
 from inspector.columns import unpack
 from inspector.disk import open_session
+from inspector.planfiles import open_plan
 from inspector.policies import names_of_policies
 from inspector.tenants import MOST, Source, Tenant, Tenants, pack_frame
 from tests.longer import write_long
@@ -203,6 +204,45 @@ def test_a_document_opens_as_it_was_left_and_also_where_that_no_longer_fits(serv
     assert lost["_plan"]["policy"] == "flue" and "an entry that is gone" in lost["_error"]
 
 
+def test_a_plan_is_saved_beside_its_session_and_never_over_another_file(server: Server) -> None:
+    folder = server.root / "kept"
+    folder.mkdir()
+    shutil.copy(server.root / "story.jsonl", folder / "run.session.jsonl")
+    desk = server.open("kept/run.session.jsonl", settings={"dedupe-reads.enabled": True})["desk"]
+
+    def save() -> Any:
+        return server.ask("POST", f"inspector/desks/{desk}/save", {"type": "save", "id": "s"}).json
+
+    saved = {"type": "save", "id": "s", "name": "run.plan.json", "path": "kept/run.plan.json"}
+    assert save() == saved
+    assert save() == saved, "what stands there already is not written twice"
+    before = (folder / "run.plan.json").read_bytes()
+    server.change(desk, cut="end")
+    assert save()["name"] == "run-2.plan.json"
+    assert (folder / "run.plan.json").read_bytes() == before
+    plan = open_plan(folder / "run.plan.json", folder / "run.session.jsonl")
+    assert plan.edits.settings == {"dedupe-reads.enabled": True}
+    assert plan.policy.rules[3].kind == "dedupe-reads"
+    assert open_plan(folder / "run-2.plan.json", folder / "run.session.jsonl").edits.cut == "end"
+
+
+def test_to_ask_writes_no_file(server: Server) -> None:
+    """Who may only read may ask; to save is a way of its own."""
+    desk = server.open("story.jsonl")["desk"]
+    assert server.question(desk, type="save", id="s")["type"] == "error"
+    assert not list(server.root.glob("story*.plan.json")) and not list(Path.cwd().glob("*.plan.json"))
+
+
+def test_a_folder_that_cannot_be_written_gets_a_sentence(server: Server) -> None:
+    folder = server.root / "taken"
+    folder.mkdir()
+    shutil.copy(server.root / "story.jsonl", folder / "run.jsonl")
+    desk = server.open("taken/run.jsonl")["desk"]
+    shutil.rmtree(folder)
+    answer = server.ask("POST", f"inspector/desks/{desk}/save", {"type": "save", "id": "s"})
+    assert answer.status == 422 and "could not be saved" in answer.json["message"]
+
+
 def test_the_bundled_session_needs_no_file(server: Server) -> None:
     first = server.ask("POST", "inspector/open", {"bundled": True}).frame
     assert "high water" in first["_scene"]["title"]
@@ -212,6 +252,7 @@ ROUTES = (
     ("POST", "inspector/open"),
     ("POST", "inspector/desks/x"),
     ("POST", "inspector/desks/x/ask"),
+    ("POST", "inspector/desks/x/save"),
     ("GET", "inspector/desks/x/news?rev=0"),
     ("POST", "inspector/desks/x/stop"),
     ("DELETE", "inspector/desks/x"),

@@ -31,6 +31,7 @@ class CondenseMiddle(Rule):
         "keep the first {first} events and, of more than {events}, the newest half; condense what is between"
     )
     source: ClassVar[str] = "openhands-sdk 1.58.0, LLMSummarizingCondenser (PEERS §1)"
+    cuts: ClassVar[bool] = True
 
     kind: Literal["condense-middle"] = "condense-middle"
     events: int = Field(240, ge=1, le=LARGE, description="More events than this are condensed to half of it")

@@ -18,6 +18,7 @@ class DropOlder(Rule):
     source: ClassVar[str] = (
         "langchain-core 1.7.2, trim_messages; inspect_ai 0.3.285, trim_messages (PEERS §1)"
     )
+    takes: ClassVar[bool] = True
 
     kind: Literal["drop-older"] = "drop-older"
 

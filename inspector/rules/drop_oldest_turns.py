@@ -22,6 +22,7 @@ class DropOldestTurns(Rule):
     phrase: ClassVar[str] = "only the last {turns} turns are sent"
     source: ClassVar[str] = "seed 002, Snip (S2-3, S2-13, S2-14); how many turns is not told there"
     projection: ClassVar[bool] = True
+    cuts: ClassVar[bool] = True
 
     kind: Literal["drop-oldest-turns"] = "drop-oldest-turns"
     turns: int = Field(10, ge=1, le=LARGE, description="Whole turns sent, the current one among them")

@@ -27,6 +27,8 @@ class KeepRecentMessages(Rule):
     title: ClassVar[str] = "Keep recent messages"
     phrase: ClassVar[str] = "keep the last {messages} messages verbatim"
     source: ClassVar[str] = "mini-claude-code 60a3bef, recent window (TIERED §3)"
+    cuts: ClassVar[bool] = True
+    keeps: ClassVar[bool] = True
 
     kind: Literal["keep-recent-messages"] = "keep-recent-messages"
     messages: int = Field(6, ge=-LARGE, le=LARGE, description="Messages kept at the end; less than 0 is 0")

@@ -46,6 +46,7 @@ class KeepRecentShare(Rule):
     source: ClassVar[str] = (
         "LangChain 1.4.7 and langchain-core 1.7.2; inspect_ai 0.3.285; Gemini CLI 02b2885c (PEERS §1)"
     )
+    cuts: ClassVar[bool] = True
 
     kind: Literal["keep-recent-share"] = "keep-recent-share"
     share: float = Field(0.3, ge=0, le=1, description="Share kept after the cut")

@@ -36,6 +36,7 @@ class KeepRecentTokens(Rule):
     title: ClassVar[str] = "Keep recent tokens"
     phrase: ClassVar[str] = "keep about the last {tokens} tokens verbatim"
     source: ClassVar[str] = "Flue dbaa9eff and pi 0.58.3 to 1.5.2, find cut point (FLUE §6, §13)"
+    cuts: ClassVar[bool] = True
 
     kind: Literal["keep-recent-tokens"] = "keep-recent-tokens"
     tokens: Number = Field(

@@ -16,6 +16,7 @@ class KeepRoot(Rule):
     title: ClassVar[str] = "Keep root"
     phrase: ClassVar[str] = "keep the first {messages} messages verbatim"
     source: ClassVar[str] = "mini-claude-code 60a3bef, root task (TIERED §3)"
+    keeps: ClassVar[bool] = True
 
     kind: Literal["keep-root"] = "keep-root"
     messages: int = Field(

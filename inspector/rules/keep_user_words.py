@@ -34,6 +34,8 @@ class KeepUserWords(Rule):
     title: ClassVar[str] = "Keep the user's words"
     phrase: ClassVar[str] = "keep the user's newest words verbatim, up to {tokens} tokens"
     source: ClassVar[str] = "Codex CLI 0100b103, compact.rs (PEERS §1)"
+    cuts: ClassVar[bool] = True
+    keeps: ClassVar[bool] = True
 
     kind: Literal["keep-user-words"] = "keep-user-words"
     tokens: int = Field(

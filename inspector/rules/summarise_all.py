@@ -24,6 +24,8 @@ class SummariseAll(Rule):
     source: ClassVar[str] = (
         "seed 002, Auto and Reactive (S2-5, S2-9); Anthropic, compaction, compact_20260112 (CLAUDE §5.1)"
     )
+    cuts: ClassVar[bool] = True
+    takes: ClassVar[bool] = True
 
     kind: Literal["summarise-all"] = "summarise-all"
     max_tokens: int = Field(16_000, ge=0, le=LARGE, description="Tokens that the summary may have")

@@ -28,6 +28,7 @@ class SummariseOlder(Rule):
     title: ClassVar[str] = "Summarise older"
     phrase: ClassVar[str] = "everything before the cut becomes one summary"
     source: ClassVar[str] = "Flue dbaa9eff, prepare and compact (FLUE §7, §10); stud-cli wiki (S0-18)"
+    takes: ClassVar[bool] = True
 
     kind: Literal["summarise-older"] = "summarise-older"
     per: Literal["session", "turn"] = Field(

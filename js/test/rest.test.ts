@@ -175,9 +175,10 @@ test("questions are answered, stops are passed on, and a refusal is the question
   host.on("msg:custom", message => heard.push(message));
   host.send({ type: "rows", id: "q1", from: 0, to: 3 });
   host.send({ type: "stop", id: "" });
+  host.send({ type: "stop", id: "", what: "summary" });
   await settle();
   expect(server.posts("desks/d1/ask")).toEqual([{ type: "rows", id: "q1", from: 0, to: 3 }]);
-  expect(server.posts("desks/d1/stop")).toEqual([{}]);
+  expect(server.posts("desks/d1/stop")).toEqual([{}, { what: "summary" }]);
   server.refuse = say(422, { message: "There is no row 3.", reason: null });
   host.send({ type: "rows", id: "q2" });
   await settle();
@@ -185,6 +186,18 @@ test("questions are answered, stops are passed on, and a refusal is the question
     { type: "rows", id: "q1", answered: "d1" },
     { type: "error", id: "q2", sentence: "There is no row 3." },
   ]);
+  desk.dispose();
+});
+
+test("to save goes a way of its own, as it needs another right", async () => {
+  const { server, desk, host } = await open();
+  const heard: unknown[] = [];
+  host.on("msg:custom", message => heard.push(message));
+  host.send({ type: "save", id: "q1" });
+  await settle();
+  expect(server.posts("desks/d1/save")).toEqual([{ type: "save", id: "q1" }]);
+  expect(server.posts("desks/d1/ask")).toEqual([]);
+  expect(heard).toEqual([{ type: "save", id: "q1", answered: "d1" }]);
   desk.dispose();
 });
 

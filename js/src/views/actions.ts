@@ -127,9 +127,9 @@ export const makeActions = (
     playTo: taken => teaching.playTo(taken),
     guess: act => teaching.guess(act),
     breakAt: place => teaching.breakAt(place),
-    stop() {
+    stop(what) {
       try {
-        host.send({ type: "stop", id: "" });
+        host.send({ type: "stop", id: "", ...(what && { what }) });
       } catch {
         // A kernel that has gone does nothing any more.
         say(host.silence ?? "The kernel is gone, and its work with it.");
@@ -141,6 +141,7 @@ export const makeActions = (
   deck.hooks.arrive = finding.arrive;
   deck.hooks.follow = finding.follow;
   deck.hooks.forget = teaching.forget;
+  deck.hooks.settle = teaching.settle;
   deck.hooks.leave = finding.dispose;
 
   const travel = (state: ReturnType<Deck["past"]["undo"]>) => state !== undefined && change(state);

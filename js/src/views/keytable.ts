@@ -17,7 +17,11 @@ export interface Reach {
   focusSearch(): void;
   /** The search of the facts, in their panel; it is opened. */
   focusFacts(): void;
+  /** Who writes the summary, in its panel; it is opened. */
+  focusSummary(): void;
   focusCut(): void;
+  /** The rules that could be added. */
+  addRule(): void;
   openHelp(): void;
 }
 
@@ -170,7 +174,18 @@ export const KEYS: readonly Key[] = [
   { keys: ["c"], shown: "c", help: "take the cut", group: "Plan", act: takeCut },
   { keys: ["ArrowRight"], shown: "→", help: "move the cut on", group: "Plan", act: slide(1) },
   { keys: ["ArrowLeft"], shown: "←", help: "move the cut back", group: "Plan", act: slide(-1) },
+  {
+    ...{ keys: ["a"], shown: "a", help: "add a rule", group: "Plan" },
+    act(reach) {
+      reach.actions.openPanel("rules", true);
+      reach.addRule();
+    },
+  },
   { keys: ["p"], shown: "p", help: "pin the block, or unpin it", group: "Plan", act: pin },
+  {
+    ...{ keys: ["s"], shown: "s", help: "write the summary", group: "Plan" },
+    act: reach => reach.focusSummary(),
+  },
   { keys: ["b"], shown: "b", help: "hold this plan as B, or let B go", group: "Plan", act: hold },
   {
     ...{ keys: ["z", "mod+z"], shown: "z", help: "undo", group: "Plan" },

@@ -4,12 +4,18 @@ import type { Rule } from "../core/wire";
 import { makeCompare } from "./compare";
 import { h, setAttributes, setShown, setText } from "./dom";
 import { type KnobView, makeKnob } from "./knob";
+import { makeOffers } from "./offers";
 import type { Actions, Picture, View } from "./picture";
 
 /** So many settings stand openly beside a sentence. */
 const FEW = 2;
 
-export const makeRules = (actions: Actions): View => {
+export interface Rules extends View {
+  /** Shows the rules that could be added. */
+  addRule(): void;
+}
+
+export const makeRules = (actions: Actions): Rules => {
   const policy = h("select", { class: "ci-knob", "data-testid": "policy", "aria-label": "Policy" });
   const compare = makeCompare(actions);
   const source = h("p", { class: "ci-quiet" });
@@ -17,6 +23,11 @@ export const makeRules = (actions: Actions): View => {
   const trigger = h("p", { class: "ci-quiet" });
   const list = h("ol", { class: "ci-rules" });
   const pins = h("p", { class: "ci-quiet" });
+  /** The rule that was added last, until it is there. */
+  let awaited = "";
+  const offers = makeOffers(actions, kind => {
+    awaited = kind;
+  });
   const node = h(
     "section",
     { class: "ci-panel", "data-testid": "rules", "aria-label": "Rules" },
@@ -24,6 +35,7 @@ export const makeRules = (actions: Actions): View => {
     compare.node,
     kernel,
     list,
+    offers.node,
     pins,
     trigger,
     source,
@@ -37,26 +49,38 @@ export const makeRules = (actions: Actions): View => {
       : null;
     rows = plan.rules.map((rule, i) => {
       const old = rows[i];
-      return old?.shape === shapeOf(rule) ? old : makeRow(rule, actions);
+      return old?.shape === shapeOf(rule) ? old : makeRow(rule, actions, offers.focus);
     });
     const nodes = rows.map(row => row.node);
     if (nodes.length !== list.children.length || nodes.some((row, i) => list.children[i] !== row)) {
       list.replaceChildren(...nodes);
-      if (focused) node.querySelector<HTMLElement>(`[data-testid="${CSS.escape(focused)}"]`)?.focus();
+      // A row that is gone leaves the focus beside where it was.
+      const again = focused && node.querySelector<HTMLElement>(`[data-testid="${CSS.escape(focused)}"]`);
+      if (again) again.focus();
+      else if (focused) offers.focus();
     }
     rows.forEach((row, i) => {
       row.show(plan.rules[i] as Rule, settings);
     });
+    const fresh = rows[plan.rules.findIndex(({ kind }) => kind === awaited)];
+    if (fresh === undefined) return;
+    awaited = "";
+    fresh.node.querySelector<HTMLElement>("button.ci-check")?.focus({ preventScroll: true });
+    fresh.node.scrollIntoView?.({ block: "nearest" });
   };
 
   return {
     node,
+    addRule: offers.open,
     draw(picture, parts) {
       const { scene, plan, settled, needsKernel } = picture;
       if (parts.has("scene") || parts.has("plan") || parts.has("other")) compare.draw(picture);
       if (parts.has("scene") || parts.has("plan")) {
         drawPolicies(policy, picture);
         drawRules(picture);
+        offers.draw(picture);
+        // What was refused does not come.
+        if (settled) awaited = "";
         setText(source, plan.policySource);
         setText(trigger, plan.trigger.sentence);
         trigger.classList.toggle("ci-fires", plan.trigger.fires);
@@ -104,7 +128,8 @@ const shapeOf = (rule: Rule): string =>
     rule.knobs.map(knob => ({ ...knob, value: null })),
   ]);
 
-const makeRow = (rule: Rule, actions: Actions): RuleRow => {
+/** `leave` takes the focus when the row goes. */
+const makeRow = (rule: Rule, actions: Actions, leave: () => void): RuleRow => {
   const delta = h("small", { class: "ci-delta" });
   const problem = h("p", { class: "ci-bad", role: "alert", hidden: true });
   const knobs = new Map<string, KnobView>();
@@ -141,17 +166,35 @@ const makeRow = (rule: Rule, actions: Actions): RuleRow => {
   const hint = rule.knobs.some(({ type }) => type === "python") ? [sayPython(rule)] : [];
   more?.lastElementChild?.append(...hint);
   const mark = makeMark(rule, actions);
+  let all: Picture["settings"] = {};
+  let own: readonly string[] = [];
+  const remove = h(
+    "button",
+    {
+      ...{ type: "button", class: "ci-remove", title: "Remove this rule" },
+      ...{ "aria-label": `Remove ${rule.title}`, "data-testid": `remove-${rule.kind}` },
+    },
+    "×",
+  );
+  remove.addEventListener("click", () => {
+    const settings = Object.entries(all).filter(([key]) => !own.includes(key));
+    leave();
+    actions.edit({ settings: Object.fromEntries(settings) }, `${rule.title} removed. Press z to undo.`);
+  });
   const node = h(
     "li",
     { class: "ci-rule", title: [rule.title, rule.source].filter(Boolean).join(". ") },
     mark,
     h("div", {}, sentence, ...(more === null ? [...rest, ...hint] : [more]), problem),
-    delta,
+    h("span", {}, delta, remove),
   );
   return {
     node,
     shape: shapeOf(rule),
     show(now, settings) {
+      all = settings;
+      own = now.added ?? [];
+      setShown(remove, own.length > 0);
       node.classList.toggle("ci-off", !now.enabled);
       setText(mark, now.enabled ? "✓" : "–");
       setAttributes(mark, { "aria-checked": String(now.enabled) });

@@ -1,0 +1,224 @@
+"""A plan as a value to keep: what it was made of, of which session, what came of it. No transcript's text.
+
+In goes a plan, out comes JSON, and back: the same session gives an equal plan again, also once it has grown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter as Tally
+from hashlib import sha256
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from .blocks import Chars, Value
+from .counter import Counter
+from .counters import COUNTERS, ESTIMATE, find_counter
+from .errors import EditError, OtherSession, PlanError
+from .ledger import Ledger, count_tokens
+from .plan import Plan, make_plan
+from .policies import find_policy
+from .policy import Edits, Reason
+from .session import Session
+from .table import FATES
+
+FORMAT: Literal["compaction-plan/1"] = "compaction-plan/1"
+LONGEST = 60
+
+
+class Origin(Value):
+    """The session a plan was made of: its first `entries`, with the hash of what they say."""
+
+    format: Chars
+    id: Chars
+    entries: int
+    leaf: Chars | None
+    sha256: str
+
+
+class Outcome(Value):
+    """What came of it: tokens by its counter, the blocks of each fate, and the hash of every decision."""
+
+    title: str
+    cut: Chars | None
+    before: int
+    after: int
+    unexplained: int
+    fits: bool
+    blocks: dict[str, int]
+    sha256: str
+
+
+class SavedPlan(Value):
+    """A plan in a file. `policy` is all of it, as it was configured; a summary written for it is not kept."""
+
+    saved: Literal["compaction-plan/1"] = FORMAT
+    session: Origin
+    at: Chars | None
+    counter: str
+    counted: str
+    policy: dict[str, Any]
+    edits: Edits
+    window: int | None = None
+    reason: Reason = "auto"
+    outcome: Outcome
+
+
+def pack_plan(plan: Plan) -> SavedPlan:
+    """A plan as it is kept. A summary that was written for it is left out: that is the transcript's text.
+
+    >>> from inspector import count_tokens, make_plan, open_bundled
+    >>> session = open_bundled()
+    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    >>> make_again(pack_plan(plan), session).after == plan.after
+    True
+    """
+    plan = plan.with_summary(None)
+    whole = plan.ledger.session
+    count = len(whole.entries)
+    tally = Tally(plan.fate.tolist())
+    return SavedPlan(
+        session=Origin(
+            format=whole.format,
+            id=whole.id,
+            entries=count,
+            leaf=whole.leaf,
+            sha256=_hash_entries(whole, count),
+        ),
+        at=plan.session.leaf,
+        counter=plan.ledger.base.name,
+        counted=plan.ledger.base.title,
+        policy=plan.policy.model_dump(mode="json"),
+        edits=plan.edits,
+        window=plan.table.given_window,
+        reason=plan.reason,
+        outcome=Outcome(
+            title=plan.policy.title or plan.policy.name,
+            cut=None if plan.cut is None else plan.cut.entry,
+            before=plan.before,
+            after=plan.after,
+            unexplained=plan.hidden,
+            fits=plan.fits,
+            blocks={fate: tally[code] for code, fate in enumerate(FATES) if tally[code]},
+            sha256=_hash_decisions(plan),
+        ),
+    )
+
+
+def write_plan(plan: Plan) -> str:
+    """The same as the text of a file; equal plans give equal texts."""
+    return json.dumps(pack_plan(plan).model_dump(), indent=2, default=list) + "\n"
+
+
+def read_plan(text: str | bytes, name: str = "the plan") -> SavedPlan:
+    """A saved plan from a file's text. Raises `PlanError` for anything else."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        raise PlanError(name, "this is no JSON") from None
+    told = data.get("saved") if isinstance(data, dict) else None
+    if not isinstance(told, str) or not told.startswith("compaction-plan/"):
+        raise PlanError(name, "this file holds no saved plan")
+    if told != FORMAT:
+        raise PlanError(name, f"it was saved by a newer version, as {told[:LONGEST]}")
+    try:
+        return SavedPlan.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise PlanError(name, f"{where}: {first['msg']}") from None
+
+
+def make_again(
+    saved: SavedPlan, session: Session, name: str = "the plan", ledger: Ledger | None = None
+) -> Plan:
+    """The plan that was saved, made of the same session.
+
+    A session that has grown since is taken as it was. `ledger` is a count of it, by default made anew. Raises
+    `OtherSession` for any other session, `PlanError` where an equal plan does not come of it any more, and
+    `PolicyError` for a rule that is not known here.
+    """
+    whole = _as_it_was(saved, session, name)
+    if ledger is None or ledger.session.entries is not whole.entries:
+        ledger = count_tokens(whole, _find_counter(saved))
+    policy = find_policy(saved.policy)
+    try:
+        moment = whole.at(saved.at)
+        plan = make_plan(moment, ledger, policy, saved.edits, window=saved.window, reason=saved.reason)
+    except EditError as error:
+        raise PlanError(name, str(error)) from None
+    if _hash_decisions(plan) != saved.outcome.sha256:
+        now, then = f"{plan.after:,} tokens", f"{saved.outcome.after:,}"
+        reason = "what counts or decides has changed since it was saved"
+        raise PlanError(
+            name, f"made again it leaves {now} where {then} were saved, or not the same; {reason}"
+        )
+    return plan
+
+
+def name_plan(session: Session, path: str = "") -> str:
+    """What a session's saved plan is called: after its file, else after its title.
+
+    >>> from inspector.session import Session
+    >>> name_plan(Session(format="pi", id="a/b"), "runs/first.session.jsonl"), name_plan(Session(format="pi"))
+    ('first.plan.json', 'session.plan.json')
+    """
+    given = re.split(r"[/\\]", path)[-1] or session.id or "session"
+    name = re.sub(r"(\.session)?\.jsonl?$", "", given, flags=re.I)
+    safe = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:LONGEST]
+    return f"{safe or 'session'}.plan.json"
+
+
+def number_name(name: str, number: int) -> str:
+    """The name with a number in it from the second on.
+
+    >>> number_name("a.plan.json", 1), number_name("a.plan.json", 2)
+    ('a.plan.json', 'a-2.plan.json')
+    """
+    return name if number == 1 else f"{name.removesuffix('.plan.json')}-{number}.plan.json"
+
+
+def _as_it_was(saved: SavedPlan, session: Session, name: str) -> Session:
+    told, count = saved.session, saved.session.entries
+    if len(session.entries) < count or _hash_entries(session, count) != told.sha256:
+        here = f"this one is {_tell(session.format, session.id, len(session.entries))}"
+        if (told.format, told.id) == (session.format, session.id) and len(session.entries) >= count:
+            here = "those of this one say something else"
+        raise OtherSession(name, f"it was made of {_tell(told.format, told.id, count)}; {here}")
+    if len(session.entries) == count:
+        return session if session.leaf == told.leaf else session.at(told.leaf)
+    fields = {key: getattr(session, key) for key in Session.model_fields}
+    return Session.model_construct(**{**fields, "entries": session.entries[:count], "leaf": told.leaf})
+
+
+def _tell(format: str, id: str, entries: int) -> str:
+    return f"{entries:,} entries of {format} {id[:LONGEST]!r}"
+
+
+def _find_counter(saved: SavedPlan) -> Counter:
+    """Two counters may have one name: exact ones fitted to what was reported, and estimates."""
+    for counter in (*COUNTERS, ESTIMATE):
+        if (counter.name, counter.title) == (saved.counter, saved.counted):
+            return counter
+    return find_counter(saved.counter)
+
+
+def _hash_entries(session: Session, count: int) -> str:
+    digest = sha256()
+    for entry in session.entries[:count]:
+        said = [entry.id, entry.parent or "", entry.role, entry.kind, entry.sidechain or ""]
+        for block in entry.blocks:
+            said += [block.kind, block.text]
+        # The lengths first, so that no text passes for two.
+        sizes = ",".join(str(len(text)) for text in said)
+        digest.update(f"{sizes}\n{''.join(said)}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _hash_decisions(plan: Plan) -> str:
+    """SHA-256 of what is decided of every block, and of what decides; not of names."""
+    policy = plan.policy.model_dump(mode="json", exclude={"name", "title", "source"})
+    columns = [plan.fate.tolist(), plan.outcome.tokens.tolist(), plan.place, plan.after]
+    return sha256(json.dumps([policy, plan.session.leaf, columns], sort_keys=True).encode()).hexdigest()

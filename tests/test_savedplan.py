@@ -1,0 +1,234 @@
+"""Saved plans: the same session gives an equal plan again, any other is refused, no text is in the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector import count_tokens, make_plan, open_bundled, open_plan, read_session, save_plan
+from inspector.blocks import Text
+from inspector.bundled import write_story
+from inspector.counters import ESTIMATE
+from inspector.errors import OtherSession, PlanError, PolicyError
+from inspector.history import trace_history
+from inspector.ownrules import rule
+from inspector.plan import Plan
+from inspector.planfiles import save_beside
+from inspector.policies import POLICIES, find_policy
+from inspector.policy import Edits, Policy
+from inspector.rules import RULES
+from inspector.savedplan import make_again, pack_plan, read_plan, write_plan
+from inspector.session import Session
+from inspector.widgets import Workbench
+from inspector.writing import from_text
+from tests.strategies import sessions
+
+KINDS = [kind.name for kind in RULES if not kind.model.locked]
+
+
+def is_same(one: Plan, other: Plan) -> bool:
+    """Two plans that nobody could tell apart."""
+    columns = (
+        (plan.fate.tolist(), plan.outcome.tokens.tolist(), plan.outcome.rule.tolist())
+        for plan in (one, other)
+    )
+    values = (
+        (p.policy, p.edits, p.place, p.before, p.after, p.spec_json, p.session.leaf) for p in (one, other)
+    )
+    return len({json.dumps(column) for column in columns}) == 1 and next(values) == next(values)
+
+
+def full() -> Plan:
+    """The bundled session at its fullest moment, with everything a hand can set."""
+    session = open_bundled()
+    ledger = count_tokens(session, "calibrated")
+    fullest = trace_history(session, ledger).fullest
+    assert fullest is not None
+    moment = session.at(fullest.at)
+    free = make_plan(moment, ledger, "flue")
+    cut = free.cuts.ids[int(free.cuts.legal.nonzero()[0][-3])]
+    edits = {
+        "cut": cut,
+        "pins": [session.entries[moment.live.entries[2]].id],
+        "settings": {"dedupe-reads.enabled": True, "carry-file-operations.every_tool": True},
+    }
+    return make_plan(moment, ledger, "flue", edits, window=150_000, reason="manual")
+
+
+@given(sessions(), st.sampled_from(POLICIES), st.sampled_from(KINDS), st.data())
+def test_a_saved_plan_opens_equal_for_any_session_and_policy(
+    session: Session, policy: Policy, kind: str, data: st.DataObject
+) -> None:
+    ledger = count_tokens(session, data.draw(st.sampled_from(("chars4_utf16", "calibrated", "tiered"))))
+    settings: dict[str, Any] = {}
+    try:
+        policy.configured({f"{kind}.enabled": True})
+        settings = {f"{kind}.enabled": True}
+    except PolicyError:
+        pass
+    plan = make_plan(session, ledger, policy, Edits(settings=settings))
+    legal = [name for name, legal in zip(plan.cuts.ids, plan.cuts.legal, strict=True) if legal]
+    if legal and data.draw(st.booleans()):
+        plan = make_plan(
+            session, ledger, policy, Edits(cut=data.draw(st.sampled_from(legal)), settings=settings)
+        )
+    text = write_plan(plan)
+    again = make_again(read_plan(text), session)
+    assert is_same(again, plan)
+    assert write_plan(again) == text
+
+
+def test_every_edit_is_kept_and_nothing_that_was_said(tmp_path: Path) -> None:
+    plan = full()
+    place = save_plan(plan, tmp_path / "a.plan.json")
+    again = open_plan(place, open_bundled())
+    assert is_same(again, plan)
+    assert again.recipe == plan.recipe
+    text = place.read_text("ascii")
+    said = {
+        line.strip()
+        for entry in plan.ledger.session.entries
+        for block in entry.blocks
+        for line in block.text.splitlines()
+        if len(line.strip()) > 20
+    }
+    assert len(said) > 1_000
+    assert [line for line in said if line in text] == []
+    told = json.loads(text)["outcome"]
+    assert (told["before"], told["after"], told["cut"]) == (plan.before, plan.after, plan.edits.cut)
+    assert sum(told["blocks"].values()) == len(plan.fate)
+
+
+def test_a_written_summary_is_not_kept(tmp_path: Path) -> None:
+    plan = full()
+    written = plan.with_summary(from_text("The user asked for a barometer."))
+    assert write_plan(written) == write_plan(plan)
+
+
+def test_a_session_that_has_grown_gives_the_plan_as_it_was() -> None:
+    lines = write_story().splitlines(keepends=True)
+    short, whole = (read_session(b"".join(part), "story") for part in (lines[: len(lines) * 2 // 3], lines))
+    assert len(short.entries) < len(whole.entries)
+    plan = make_plan(short, count_tokens(short, "calibrated"), "flue")
+    again = make_again(pack_plan(plan), whole)
+    assert is_same(again, plan)
+
+
+def test_another_session_is_refused_by_name(tmp_path: Path) -> None:
+    plan = full()
+    place = save_plan(plan, tmp_path / "a.plan.json")
+    session = plan.ledger.session
+    with pytest.raises(OtherSession, match=r"a\.plan\.json: it was made of .* entries"):
+        open_plan(place, session.model_copy(update={"entries": session.entries[:-1]}))
+    first = session.entries[0]
+    other = first.model_copy(update={"blocks": (Text(text="hello"), *first.blocks)})
+    changed = Session.model_construct(
+        **{name: getattr(session, name) for name in Session.model_fields}
+        | {"entries": (other, *session.entries[1:])}
+    )
+    with pytest.raises(OtherSession, match="say something else"):
+        open_plan(place, changed)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ("{}", "no saved plan"),
+        ("5", "no saved plan"),
+        ('{"saved": 5}', "no saved plan"),
+        ('{"saved": "compaction-plan/2"}', "newer version"),
+        ('{"saved": "compaction-plan/1"}', "session: Field required"),
+    ],
+)
+def test_what_is_no_saved_plan_is_told(text: str, said: str) -> None:
+    with pytest.raises(PlanError, match=said):
+        read_plan(text, "x")
+
+
+def test_a_plan_that_does_not_come_out_equal_is_refused() -> None:
+    plan = full()
+    saved = pack_plan(plan)
+    changed = {
+        **saved.policy,
+        "rules": [{**r, "tokens": 9_000} if "tokens" in r else r for r in saved.policy["rules"]],
+    }
+    with pytest.raises(PlanError, match="has changed since it was saved"):
+        make_again(saved.model_copy(update={"policy": changed}), plan.ledger.session)
+    gone = saved.edits.model_copy(update={"cut": "nowhere"})
+    with pytest.raises(PlanError, match="no such entry"):
+        make_again(saved.model_copy(update={"edits": gone}), plan.ledger.session)
+
+
+def test_a_rule_of_ones_own_must_be_known() -> None:
+    rule(lambda block: None, name="never-again")
+    session = open_bundled()
+    plan = make_plan(session, count_tokens(session), find_policy("flue").add("never-again"))
+    saved = pack_plan(plan)
+    assert is_same(make_again(saved, session), plan)
+    unknown = [{**r, "kind": r["kind"].replace("never-again", "not-here")} for r in saved.policy["rules"]]
+    with pytest.raises(PolicyError, match="no such kind of rule 'not-here'"):
+        make_again(saved.model_copy(update={"policy": {**saved.policy, "rules": unknown}}), session)
+
+
+def test_a_file_is_never_written_over(tmp_path: Path) -> None:
+    plan = full()
+    home = str(tmp_path / "run 1.session.jsonl")
+    first = save_beside(plan, home)
+    assert first.name == "run-1.plan.json"
+    assert save_beside(plan, home) == first, "what is there already is not written twice"
+    other = make_plan(plan.session, plan.ledger, "pi")
+    assert save_beside(other, home).name == "run-1-2.plan.json"
+    assert save_beside(plan, home) == first
+    before = first.read_bytes()
+    with pytest.raises(FileExistsError, match="not written over"):
+        save_plan(other, first)
+    assert first.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run-1-2.plan.json", "run-1.plan.json"]
+    assert is_same(open_plan(first, plan.ledger.session), plan)
+
+
+def test_estimated_counts_are_made_again_as_estimates() -> None:
+    session = open_bundled()
+    plan = make_plan(session, count_tokens(session, ESTIMATE), "flue")
+    assert is_same(make_again(pack_plan(plan), session), plan)
+
+
+def test_a_plan_opens_in_the_workbench_as_it_was(tmp_path: Path) -> None:
+    plan = full()
+    wb = Workbench(open_plan(save_plan(plan, tmp_path / "a.plan.json"), open_bundled()))
+    shown = wb.plan
+    assert (shown.policy, shown.edits, shown.place, shown.after) == (
+        plan.policy,
+        plan.edits,
+        plan.place,
+        plan.after,
+    )
+    assert (wb.policy, wb.cut, wb.at) == ("flue", plan.edits.cut, plan.session.leaf)
+    wb.close()
+
+
+def test_the_workbench_saves_beside_the_sessions_file_and_a_session_in_this_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "a.jsonl").write_bytes(write_story())
+    for session in ("runs/a.jsonl", open_bundled()):
+        wb = Workbench(session)
+        replies: Queue[dict[str, Any]] = Queue()
+        wb._clerk.ask({"type": "save", "id": "s"}, replies.put)
+        reply = replies.get(timeout=20)
+        assert reply["type"] == "save"
+        again = open_plan(reply["path"], open_bundled() if session != "runs/a.jsonl" else session)
+        assert again.fate.tolist() == wb.plan.fate.tolist()
+        wb.close()
+    found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.plan.json"))
+    assert len(found) == 2 and found[1] == "runs/a.plan.json" and "/" not in found[0]
