@@ -58,7 +58,7 @@ class Writing:
 
     @property
     def text(self) -> str:
-        return self.checkpoint.text if self.checkpoint is not None else "\n\n".join(self.parts.values())
+        return self.checkpoint.text if self.checkpoint is not None else "\n\n".join(filter(None, self.parts.values()))
 
     @property
     def share(self) -> float | None:

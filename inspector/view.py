@@ -7,6 +7,7 @@ passes `printable_tree`. `js/src/core/state.ts` is the other side.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -310,7 +311,8 @@ def _after(plan: Plan) -> list[int]:
 
 
 def _tell_written(plan: Plan, checkpoint: Checkpoint) -> dict[str, Any]:
-    return {"by": checkpoint.by, "tokens": plan.summary_tokens}
+    digest = sha256(checkpoint.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return {"by": checkpoint.by, "tokens": plan.summary_tokens, "digest": digest}
 
 
 def _cut(plan: Plan) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -39,7 +40,8 @@ SUMMARY = "\n\n".join(
 
 @dataclass(frozen=True)
 class Cue:
-    """What happens to one request. `after`: pieces of the answer before it is cut or hangs."""
+    """What happens to one request. `after`: pieces of the answer before it is cut or hangs; `pause`: seconds
+    before each piece."""
 
     status: int = 200
     message: str = ""
@@ -49,6 +51,7 @@ class Cue:
     details: Json | None = None
     fault: str = ""
     after: int = 0
+    pause: float = 0.0
 
 
 def fail(status: int, message: str = "", **headers: str) -> Cue:
@@ -284,6 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
                     self._piece(b"event: error\ndata: " + json.dumps(error).encode() + b"\n\n", chunked)
                 self.close_connection = True
                 return None
+            time.sleep(cue.pause)
             line = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
             self._piece(line.encode(), chunked)
         self._piece(b"", chunked)

@@ -85,7 +85,7 @@ def test_an_extractive_summary_stands_in_the_stand_ins_place(desk: tuple[Clerk, 
     done = await_end(clerk)
     assert (done["state"], done["by"], done["here"]) == ("done", "extractive", True)
     after, plan = screen.traits["_plan"], clerk.desk.plan
-    assert after["summary"] == {"by": "extractive", "tokens": done["tokens"]}
+    assert {"by": "extractive", "tokens": done["tokens"]}.items() <= after["summary"].items()
     assert plan.checkpoint is not None and plan.checkpoint.text == done["text"]
     bare = plan.with_summary(None)
     assert after["after"]["total"] - before["after"]["total"] == plan.summary_tokens - bare.summary_tokens

@@ -133,7 +133,7 @@ export const inventFacts = (
           sentence: "The file was read again after it was lost: 3,812 tokens.",
           tokens: 3812,
           price: "$0.011",
-          row,
+          ref: blocks[row]?.ref ?? "",
           turn: 40,
           step: 200,
         },
@@ -165,7 +165,8 @@ export const inventFacts = (
 
   const regret = () => {
     const marks = [96, 101, 130, 174, 180, 200].map((step, number) => ({
-      ...{ step, number, turn: 30 + number, row: number, kind: "file", form: rows[number]?.form ?? "" },
+      ...{ step, number, turn: 30 + number, kind: "file", form: rows[number]?.form ?? "" },
+      ref: blocks[number % blocks.length]?.ref ?? "",
       ...{
         sentence: `The file ${rows[number]?.form} was read again after it was lost: 3,812 tokens.`,
         tokens: 3812,
@@ -188,7 +189,7 @@ export const inventFacts = (
       what: "path",
       sentence: "Line 1 names the path shadow; nothing it summarises does.",
     };
-    return { type, id, row: message.row ?? 0, marks: [mark], read: true };
+    return { type, id, row: message.row ?? 0, marks: [mark], hidden: 0, read: true };
   };
   return { rows, list, story, regret, answer };
 };

@@ -14,7 +14,9 @@ export class MemoryHost implements Host {
     readonly traits: Traits,
     private readonly kernel: Kernel | null,
     private readonly delay: number | null = 0,
-  ) {}
+  ) {
+    if (kernel !== null) kernel.hear = news => this.receive(news);
+  }
 
   get<K extends keyof Traits>(name: K): Traits[K] {
     return this.traits[name];
@@ -55,8 +57,11 @@ export class MemoryHost implements Host {
   send(message: unknown): void {
     this.sent.push(message);
     const kernel = this.kernel;
-    if (kernel !== null)
-      this.later(() => this.emit("msg:custom", kernel.answer(message as Parameters<Kernel["answer"]>[0])));
+    if (kernel === null) return;
+    this.later(() => {
+      const reply = kernel.answer(message as Parameters<Kernel["answer"]>[0]);
+      if (reply !== null) this.emit("msg:custom", reply);
+    });
   }
 
   private later(act: () => void): void {

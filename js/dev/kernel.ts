@@ -7,6 +7,7 @@ import { inventFacts } from "./facts";
 import { type Invented, inventSession } from "./invent";
 import { inventRun, stagesOf } from "./life";
 import { pack } from "./pack";
+import { inventScribe, type Screen } from "./scribe";
 
 const SECTIONS = [
   ["system", "system"],
@@ -66,7 +67,9 @@ export interface Kernel {
     row?: number;
     place?: number;
     query?: string;
-  }): object;
+  }): object | null;
+  /** Hears of traits that Python hands over by itself. */
+  hear: (traits: Partial<Traits>) => void;
 }
 
 export const startKernel = (size?: number, seed?: number): Kernel => {
@@ -112,6 +115,11 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     side_tokens: ["i32", beside.map(([, , tokens]) => tokens)],
   });
 
+  let screen: Screen = { name: "", cut: "", turn: 0, tokens: 0 };
+  const scribe = inventScribe(
+    () => screen,
+    () => kernel.hear(kernel.plan(kernel.traits)),
+  );
   const plan: Kernel["plan"] = traits => {
     const over = Number(traits.settings["pointer.over"] ?? 2000);
     const recent = Number(traits.settings["recent.tokens"] ?? 20_000);
@@ -129,6 +137,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       return { fate: 0, tokens, rule: 1 };
     });
     const totals = sumPlaces(blocks, older, kept, places.length, carry === true);
+    const turnAt = (place: number) => entries[place]?.turn ?? -1;
     const auto = placeAuto(blocks, places, recent);
     const wanted =
       traits.cut === ""
@@ -137,6 +146,15 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
           ? entries.length
           : entries.findIndex(e => e.id === traits.cut);
     const place = wanted < 0 ? auto : wanted;
+    const name = JSON.stringify([traits.policy, traits.settings, place]);
+    const standing = totals[place] as (typeof totals)[number];
+    screen = { name, cut: entries[place]?.id ?? "end", turn: turnAt(place), tokens: standing.summary };
+    const summary = scribe.of(name);
+    if (summary !== null) {
+      const compacted = code("compacted");
+      standing.sections[compacted] = (standing.sections[compacted] ?? 0) + summary.tokens - standing.summary;
+      standing.summary = summary.tokens;
+    }
     const before = SECTIONS.map(
       ([id], i) => HEAD[i] ?? sum(blocks.filter(block => block.section === id).map(block => block.tokens)),
     );
@@ -154,7 +172,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       ],
       summary_tokens: ["i32", totals.map(t => t.summary)],
     });
-    const turn = entries[place]?.turn ?? -1;
+    const turn = turnAt(place);
     const you = traits.cut !== "";
     const set = Object.entries(traits.settings).map(
       ([key, value]) =>
@@ -198,6 +216,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         notes: ["the split turn is summarised apart"],
         recipe: `make_plan(session, "${traits.policy}"${edits.length ? `, edits=Edits(${edits.join(", ")})` : ""})`,
         pins: [],
+        summary,
         stages:
           traits.policy === "claude-code" ? stagesOf(sum(before), sum(totals[place]?.sections ?? [])) : [],
         columns,
@@ -271,11 +290,18 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     const { type, id } = message;
     const told = facts.answer(message);
     if (told !== undefined) return told;
+    const wrote = scribe.answer(message);
+    if (wrote !== undefined) return wrote;
     if (type === "rows") {
       const rows = blocks
         .slice(message.from, message.to)
         .map(block => ({ label: block.label, preview: block.text.slice(0, 90) }));
       return { type, id, from: message.from, rows };
+    }
+    const summary = scribe.of(screen.name);
+    if (type === "summary" && summary !== null) {
+      const text = scribe.text();
+      return { type, id, place: message.place, text, total: text.length, facts: [["by", summary.by]] };
     }
     if (type === "summary") {
       return {
@@ -323,8 +349,9 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     _run_data: null,
     _error: "",
   };
+  const kernel: Kernel = { session, traits, plan, answer, hear: news => Object.assign(traits, news) };
   Object.assign(traits, plan(traits));
-  return { session, traits, plan, answer };
+  return kernel;
 };
 
 interface Fated {

@@ -67,6 +67,9 @@ export interface FactPlace {
   label: string;
 }
 
+/** What a fact is asked for by: on another path of the session its number is another's. */
+export type FactName = Pick<FactRow, "number" | "kind" | "form">;
+
 /** A compaction that a fact went through; the plan itself comes last, with `step` -1. */
 export interface FactLink extends Outcome {
   step: number;
@@ -77,7 +80,8 @@ export interface FactRegret {
   sentence: string;
   tokens: number;
   price: string;
-  row: number;
+  /** The block that needed it. */
+  ref: string;
   turn: number;
   step: number;
 }
@@ -107,7 +111,7 @@ export interface FactReply {
   /** Other files that may be meant by what stands of its name. */
   others: string[];
   said: FactPlace[];
-  /** All there are, of which `said` may be the first. */
+  /** All there are, of which `said` may be the first half and the last half of a part. */
   saidTotal: number;
   chain: FactLink[];
   why: string;
@@ -116,13 +120,11 @@ export interface FactReply {
   focus: string;
 }
 
-export interface RegretMark {
+export interface RegretMark extends FactName {
   step: number;
   turn: number;
-  row: number;
-  number: number;
-  kind: string;
-  form: string;
+  /** The block that needed it. */
+  ref: string;
   sentence: string;
   tokens: number;
 }
@@ -143,6 +145,8 @@ export interface GroundingReply {
   id: string;
   row: number;
   marks: { line: number; start: number; end: number; words: string; what: string; sentence: string }[];
-  /** False where what it summarises cannot be read. */
+  /** How many more are behind what a body shows. */
+  hidden: number;
+  /** False where the summary cannot be read. */
   read: boolean;
 }

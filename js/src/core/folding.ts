@@ -80,7 +80,7 @@ export const foldRows = (
 
 const rowOfPlace = (scene: Scene, place: number): number => scene.entryStart[place] ?? scene.blocks;
 
-const covers = ({ from, to }: Fold, rows: ReadonlySet<number>): boolean => {
+const covers = ({ from, to }: Fold, rows: Iterable<number>): boolean => {
   for (const row of rows) if (from <= row && row < to) return true;
   return false;
 };
@@ -132,9 +132,14 @@ export const itemOfRow = (items: readonly Item[], row: number): number =>
       : item.kind === "fold" && !item.open && item.from <= row && row < item.to,
   );
 
-/** The first row that an item stands for, by which it is found again in another folding; -1 for a cut. */
-export const rowOfItem = (item: Item | undefined): number =>
-  item?.kind === "row" ? item.row : item?.kind === "fold" ? item.from : -1;
+/** Where an item of another folding is now: a fold, open or closed, is what covers its first row; -1 where it is gone. */
+export const findItem = (items: readonly Item[], item: Item | undefined): number => {
+  if (item === undefined) return -1;
+  if (item.kind === "cut") return items.findIndex(one => one.kind === "cut" && one.other === item.other);
+  const row = item.kind === "row" ? item.row : item.from;
+  const fold = item.kind === "fold" ? items.findIndex(one => one.kind === "fold" && covers(one, [row])) : -1;
+  return fold < 0 ? itemOfRow(items, row) : fold;
+};
 
 /** The next item on one side of `index` that stands for something that differs, wrapping around; -1 for nothing. */
 export const nextDiffering = (

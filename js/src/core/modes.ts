@@ -21,6 +21,7 @@ const FREE = "minmax(0, 1fr)";
 export const PANELS = [
   { id: "overview", title: "Session", where: "top", modes: ["explore", "debug"] },
   { id: "facts", title: "Facts", where: "first", modes: ["debug"] },
+  { id: "summary", title: "Summary", where: "first", modes: [] },
   { id: "lesson", title: "Lesson", where: "column", width: FREE, modes: ["teach"] },
   { id: "found", title: "Found", where: "column", width: "clamp(220px, 29cqi, 400px)", modes: ["debug"] },
   {

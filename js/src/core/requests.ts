@@ -1,5 +1,5 @@
 // Questions to Python that have one answer each: labels of rows, the text of a block, the summary at a place.
-import type { FactReply, FactsReply, GroundingReply, RegretReply } from "./factwire";
+import type { FactName, FactReply, FactsReply, GroundingReply, RegretReply } from "./factwire";
 import type { Host } from "./host";
 import type {
   BodyReply,
@@ -8,9 +8,12 @@ import type {
   LessonReply,
   ReviewReply,
   RowsReply,
+  RulesReply,
+  SaveReply,
   SearchReply,
   SummaryReply,
 } from "./wire";
+import type { SendingReply, Writer, WritingReply } from "./writewire";
 
 interface Replies {
   rows: RowsReply;
@@ -22,23 +25,44 @@ interface Replies {
   fact: FactReply;
   regret: RegretReply;
   grounding: GroundingReply;
+  rules: RulesReply;
   review: ReviewReply;
   export: ExportReply;
+  save: SaveReply;
+  sending: SendingReply;
+  summarise: WritingReply;
+  writing: WritingReply;
+  unsummarise: WritingReply;
 }
 
 interface Questions {
   rows: { from: number; to: number };
-  body: { row: number };
+  body: { row: number; place?: number };
   /** Of plan B at its own cut with `versus`. */
   summary: { place: number; versus?: boolean };
   search: { query: string };
   lesson: { place: number };
   facts: { place: number; query: string; kind: string; fate: string; from: number; to: number };
-  fact: { number: number; place: number };
+  fact: FactName & { place: number };
   regret: object;
   grounding: { row: number };
+  rules: object;
   review: object;
   export: { keep: readonly string[] };
+  save: object;
+  sending: Wanted;
+  /** `digest` is that of the last look; `text` the person's own. */
+  summarise: Wanted & { digest: string; text: string };
+  writing: { from: number };
+  unsummarise: object;
+}
+
+/** Which summary is wanted; `keep` are the names of secrets to leave in. */
+interface Wanted {
+  by: Writer;
+  model: string;
+  focus: string;
+  keep: readonly string[];
 }
 
 interface Waiting {
@@ -51,8 +75,8 @@ const PATIENCE = 15_000;
 /** Every text is looked through, and every cut planned. */
 const [LOOKING, PLANNING] = [120_000, 300_000];
 const LONG = {
-  ...{ facts: LOOKING, fact: LOOKING, regret: LOOKING, grounding: LOOKING },
-  ...{ review: LOOKING, export: PLANNING },
+  ...{ facts: LOOKING, fact: LOOKING, regret: LOOKING, grounding: LOOKING, rules: LOOKING, save: LOOKING },
+  ...{ review: LOOKING, export: PLANNING, sending: LOOKING, summarise: LOOKING },
 } as const;
 const SILENCE = "Python has not answered. The kernel may be busy or gone; run the cell again if it is.";
 

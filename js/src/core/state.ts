@@ -165,6 +165,15 @@ export const sectionAfter = (scene: Scene, plan: Plan, place: number, section: n
 export const turnOfRow = (scene: Scene, row: number): number =>
   scene.entryTurn[scene.blockEntry[row] as number] as number;
 
+/** What the tokens of a summary at `place` are those of, and who wrote it where somebody has. */
+export const summaryAt = (plan: Plan, place: number): { name: "stand-in" | "summary"; by: string } => {
+  const { summary, cut } = plan;
+  if (summary === undefined) return { name: "summary", by: "" };
+  return summary === null || place !== cut.place
+    ? { name: "stand-in", by: "" }
+    : { name: "summary", by: summary.by };
+};
+
 const findStepRows = (entryStep: Int32Array, entryStart: Int32Array, steps: number): Int32Array => {
   const rows = new Int32Array(steps + 1).fill(entryStart[entryStart.length - 1] as number);
   for (let entry = entryStep.length - 1; entry >= 0; entry--) {

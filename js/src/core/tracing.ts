@@ -3,6 +3,7 @@ import {
   FATES,
   type FactFate,
   type FactKind,
+  type FactName,
   type FactReply,
   type FactRow,
   type FactsReply,
@@ -26,8 +27,8 @@ export interface Tracing {
   note: string;
   /** The list waits for no answer, and yet has none. */
   failed: boolean;
-  /** The number of the fact that is open, -1 for none. */
-  chosen: number;
+  /** The fact that is open. */
+  chosen: FactName | null;
   story: FactReply | null;
   storyNote: string;
   regret: RegretReply | null;
@@ -39,11 +40,19 @@ export const NO_TRACING: Tracing = {
   rows: new Map(),
   note: "",
   failed: false,
-  chosen: -1,
+  chosen: null,
   story: null,
   storyNote: "",
   regret: null,
 };
+
+/** Whether it is the one that is open. */
+export const isChosen = ({ chosen }: Tracing, { number, form }: FactName): boolean =>
+  chosen?.number === number && chosen.form === form;
+
+/** True once the list is what was asked for. */
+export const isAnswered = ({ list, wish }: Tracing): boolean =>
+  list !== null && list.query === wish.query && list.kind === wish.kind && list.fate === wish.fate;
 
 /** Facts at risk with the cut at a place, -1 where nobody has said. */
 export const riskAt = ({ list }: Tracing, place: number): number => list?.risk?.places[place] ?? -1;

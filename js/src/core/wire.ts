@@ -99,6 +99,8 @@ export interface Rule {
   /** Who published the rule. */
   source?: string;
   enabled: boolean;
+  /** The policy has it by an edit: the settings that go when it is removed. */
+  added?: string[];
   /** No setting can switch it off. Where nothing is said of it, the rule has no switch at all. */
   locked?: boolean;
   delta: number | null;
@@ -131,6 +133,8 @@ export interface PlanWire {
   told?: [what: string, tokens: string, source: string][];
   /** The stages of a policy that has some, in their order. */
   stages?: Stage[];
+  /** The summary written for this plan; null while a stand-in holds its place, absent where no stand-in does. */
+  summary?: { by: string; tokens: number } | null;
   columns: ColumnWire[];
 }
 
@@ -210,6 +214,26 @@ export interface RunWire {
   /** Steps until the run ended; the later ones of a run that was paused or failed were not lived. */
   lived?: number;
   columns: ColumnWire[];
+}
+
+/** A rule that the policy could have: `changes` are the settings that add it, `instead` names what then goes. */
+export interface Offer {
+  kind: string;
+  title: string;
+  sentence: string;
+  source: string;
+  instead: string;
+  changes: Record<string, boolean>;
+  /** Tokens that the context is longer by with it, null where that is not known. */
+  delta: number | null;
+  /** Why it cannot be had, "" where it can. */
+  refused: string;
+}
+
+export interface RulesReply {
+  type: "rules";
+  id: string;
+  rules: Offer[];
 }
 
 /** Replies to the messages of requests.ts. `total` counts the characters of the whole text. */
@@ -339,6 +363,14 @@ export interface ExportReply {
   html: string;
   size: number;
   name: string;
+}
+
+/** Where the plan was saved. */
+export interface SaveReply {
+  type: "save";
+  id: string;
+  name: string;
+  path: string;
 }
 
 export interface ErrorReply {

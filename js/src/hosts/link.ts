@@ -1,14 +1,16 @@
-// Links to a block: the page's address with "#ci=<entry/index>".
+// Links to a block: the page's address with "#ci=<entry/index>", of the bundled session with "#ci-bundled=<entry/index>".
+
+type Key = "ci" | "ci-bundled";
 
 /** The block that a hash names, "" for none. */
-export const readRef = (hash: string): string => {
-  const found = new URLSearchParams(hash.replace(/^#/, "")).get("ci");
+export const readRef = (hash: string, key: Key = "ci"): string => {
+  const found = new URLSearchParams(hash.replace(/^#/, "")).get(key);
   return found ?? "";
 };
 
 /** `address` with a block; whatever hash it had is replaced. */
-export const writeRef = (address: string, ref: string): string => {
+export const writeRef = (address: string, ref: string, key: Key = "ci"): string => {
   const url = new URL(address);
-  url.hash = new URLSearchParams({ ci: ref }).toString();
+  url.hash = new URLSearchParams({ [key]: ref }).toString();
   return url.href;
 };

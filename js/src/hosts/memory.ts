@@ -12,27 +12,41 @@ const MOST = 30;
 const KEPT = CHOICES.filter(name => name !== "replay" && name !== "block");
 
 export class Memory {
-  private known: Promise<Map<string, Wanted>> | undefined;
+  private known = new Map<string, Wanted>();
+  private reading: Promise<boolean> | undefined;
 
   constructor(private readonly store: Store) {}
 
   /** What was decided for a document the last time, {} for nothing. */
   async recall(document: string): Promise<Wanted> {
-    return (await this.load()).get(document) ?? {};
+    await this.load();
+    return this.known.get(document) ?? {};
   }
 
   /** Keeps the choices of a document; those not used for longest are forgotten. */
   async keep(document: string, wanted: Wanted): Promise<void> {
-    const known = await this.load();
+    const isRead = await this.load();
+    const { known } = this;
     known.delete(document);
     known.set(document, pick(wanted));
     for (const name of [...known.keys()].slice(0, -MOST)) known.delete(name);
-    await this.store.save(Object.fromEntries(known));
+    // What could not be read must not be written over.
+    if (isRead) await this.store.save(Object.fromEntries(known));
   }
 
-  private load(): Promise<Map<string, Wanted>> {
-    this.known ??= this.store.fetch().then(read, () => new Map());
-    return this.known;
+  /** False where the store could not be read; it is tried again the next time. */
+  private load(): Promise<boolean> {
+    this.reading ??= this.store.fetch().then(
+      value => {
+        this.known = new Map([...read(value), ...this.known]);
+        return true;
+      },
+      () => {
+        this.reading = undefined;
+        return false;
+      },
+    );
+    return this.reading;
   }
 }
 

@@ -123,17 +123,20 @@ class RestDesk implements Opened {
   }
 
   private async ask(message: unknown): Promise<void> {
-    const asked = message as { type?: string; id?: string };
+    const asked = message as { type?: string; id?: string; what?: string };
     try {
-      if (asked.type === "stop") await this.call("POST", `desks/${this.desk}/stop`, {});
+      const { what } = asked;
+      if (asked.type === "stop") await this.call("POST", `desks/${this.desk}/stop`, what ? { what } : {});
       else this.host.answer(await this.askTwice(asked));
     } catch (error) {
       this.host.answer({ type: "error", id: asked.id ?? "", sentence: sentenceOf(error) });
     }
   }
 
-  private async askTwice(asked: object): Promise<unknown> {
-    const ask = async () => JSON.parse(decode(await this.reach("POST", `desks/${this.desk}/ask`, asked)));
+  private async askTwice(asked: { type?: string }): Promise<unknown> {
+    // To save writes a file, which is another right.
+    const way = asked.type === "save" ? "save" : "ask";
+    const ask = async () => JSON.parse(decode(await this.reach("POST", `desks/${this.desk}/${way}`, asked)));
     try {
       return await ask();
     } catch (error) {

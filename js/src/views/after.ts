@@ -2,7 +2,7 @@
 import { findMostFates, type MostFates, runFates } from "../core/bars";
 import { namePlace, short } from "../core/format";
 import { binOfPlace } from "../core/geometry";
-import { isUncut, type Plan, totalAfter } from "../core/state";
+import { isUncut, type Plan, summaryAt, totalAfter } from "../core/state";
 import { h, setShown, setText } from "./dom";
 import type { Picture, View } from "./picture";
 import { paint, snap } from "./surface";
@@ -106,25 +106,29 @@ const drawStrip = (
     }
     context.font = `10px ${palette.font}`;
     context.textBaseline = "middle";
+    /** False where there is no room for it. */
     const say = (words: string, left: number, right: number) => {
-      if (words === "") return;
+      if (words === "") return false;
       const room = context.measureText(words).width + 8;
-      if (right - left < room + 2 * ROOM) return;
+      if (right - left < room + 2 * ROOM) return false;
       const at = (left + right - room) / 2;
       context.fillStyle = palette.ground;
       context.fillRect(at, 0, room, STRIP);
       context.fillStyle = palette.dim;
       context.fillText(words, at + 4, STRIP / 2 + 0.5);
+      return true;
     };
-    if (isUncut(plan, place)) return say("no cut", 0, axis.width);
+    if (isUncut(plan, place)) return void say("no cut", 0, axis.width);
     const at = Math.max(0, Math.min(x, axis.width));
     const older = widest(runs.filter(([, first]) => first < cut));
     const tail = widest(runs.filter(([, first]) => first >= cut));
     const word = scene.fates[older?.[0] ?? -1]?.label ?? "";
     const last = scene.fates[tail?.[0] ?? -1]?.label ?? "";
     // Where a rule has not come yet, both sides of the cut are alike.
-    if (summary === 0 && word === last) return say(word, 0, axis.width);
-    if (summary > 0) say(`summary ${short(summary)}`, 0, at);
+    if (summary === 0 && word === last) return void say(word, 0, axis.width);
+    const { name, by } = summaryAt(plan, place);
+    const words = `${name} ${short(summary)}`;
+    if (summary > 0) (by !== "" && say(`${words} by ${by}`, 0, at)) || say(words, 0, at);
     else if (word !== "") say(word, 0, at);
     say(last, at, axis.width);
   });

@@ -1,11 +1,11 @@
 // One fact's story: what each compaction left of it and why, what it cost, what would have kept it, and where it was said.
 import type { FactLink, FactPlace, FactReply } from "../core/factwire";
-import { nameTurns, plural } from "../core/format";
+import { exact, nameTurns, plural } from "../core/format";
 import { showProblem } from "./bodytext";
 import { makeCopy } from "./clip";
 import { h } from "./dom";
 import { drawFixes } from "./factfixes";
-import { drawFate } from "./factrow";
+import { drawFate, nameTurn } from "./factrow";
 import { ASKING } from "./inquiry";
 import type { Actions, Picture } from "./picture";
 
@@ -40,7 +40,7 @@ export const makeStory = (actions: Actions) => {
       // Its fixes are priced for one plan.
       const old = story !== null && (storyNote !== "" || story.place !== picture.place || !picture.settled);
       node.classList.toggle("ci-stale", old);
-      const now = story ?? `${chosen} ${storyNote}`;
+      const now = story ?? `${chosen?.number} ${storyNote}`;
       if (now === told) return;
       const same = typeof told === "object" && story !== null && told.number === story.number;
       whole &&= same;
@@ -52,7 +52,7 @@ export const makeStory = (actions: Actions) => {
 
 const TIERS = [
   ["recorded", "The file holds the summary, and it says so."],
-  ["planned", "A stand-in for a summary that no model has written yet."],
+  ["planned", "What this plan would leave, by the summary written for it, or by a stand-in."],
   ["inferred", "The summary cannot be read: only what is outside it is known."],
 ] as const;
 
@@ -86,16 +86,19 @@ const drawStory = (
 ): HTMLElement[] => {
   const { form, kind, chain, why, regrets, said, saidTotal, focus } = story;
   const close = h("button", { type: "button", class: "ci-link" }, "close");
-  close.addEventListener("click", () => actions.facts.open(-1));
+  close.addEventListener("click", () => actions.facts.open(null));
   const place = (said: FactPlace) => goButton(said.label, () => actions.goTo(said.ref));
-  const hidden = whole ? 0 : Math.max(0, said.length - FIRST - LAST);
-  const more = h("button", { type: "button", class: "ci-link ci-quiet" }, `${hidden} between`);
-  more.addEventListener("click", () => showAll(picture, story));
+  // Of very many Python tells as many of the last as of the first.
+  const half = said.length / 2;
+  const [first, last] = whole ? [half, half] : [FIRST, LAST];
+  const hidden = saidTotal - first - last;
+  const words = `${exact(hidden)} between`;
+  const more = whole ? h("span", {}, words) : goButton(words, () => showAll(picture, story));
+  more.classList.add("ci-quiet");
   const places =
     hidden > 0
-      ? [...said.slice(0, FIRST).map(place), more, ...said.slice(FIRST + hidden).map(place)]
+      ? [...said.slice(0, first).map(place), more, ...said.slice(-last).map(place)]
       : said.map(place);
-  const left = saidTotal - said.length;
   return [
     h("h4", {}, h("span", { "data-testid": "fact-form" }, form), close),
     h("p", { class: "ci-quiet" }, [kind, ...sayWhen(story)].join(" · ")),
@@ -112,15 +115,13 @@ const drawStory = (
         ? []
         : part(
             "needed again",
-            ...regrets.map(({ sentence, turn, step }) =>
+            ...regrets.map(({ sentence, turn, ref }) =>
               h(
                 "p",
                 {},
                 h("span", { class: "ci-lost", "aria-hidden": "true" }, "↺ "),
-                ...said
-                  .filter(at => at.step === step)
-                  .slice(0, 1)
-                  .flatMap(({ ref }) => [goButton(`turn ${turn + 1}`, () => actions.goTo(ref)), " "]),
+                goButton(nameTurn(turn), () => actions.goTo(ref)),
+                " ",
                 sentence,
               ),
             ),
@@ -128,10 +129,7 @@ const drawStory = (
       ...(story.fate === "" || story.fate === "verbatim" || chain.at(-1)?.stood === false
         ? []
         : part("keep it, in tokens", ...drawFixes(picture, story, actions))),
-      ...part(
-        "said",
-        h("p", { class: "ci-places" }, ...places, ...(left > 0 ? [`and ${plural(left, "more block")}`] : [])),
-      ),
+      ...part("said", h("p", { class: "ci-places" }, ...places)),
       ...(focus === ""
         ? []
         : part(

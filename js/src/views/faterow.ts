@@ -1,7 +1,7 @@
 // How one line of the list looks: a block, a folded run of blocks, or a cut between them.
 import { type CutLine, type Fold, fatesOf, type Item } from "../core/folding";
 import { exact, nameTurns, plural, sayPlace, short, signed } from "../core/format";
-import { isUncut, type Scene, turnOfRow } from "../core/state";
+import { isUncut, type Plan, type Scene, summaryAt, turnOfRow } from "../core/state";
 import type { Compared, Side } from "../core/versus";
 import type { RowsReply } from "../core/wire";
 import { chip, h } from "./dom";
@@ -19,7 +19,7 @@ export interface Sight {
 export const tellItem = (picture: Picture, compared: Compared, item: Item): string => {
   if (item.kind === "cut") {
     const { plan, place, summary } = cutOf(picture, item);
-    return `${place} ${sayPlace(picture.scene, plan, place)} ${summary}`;
+    return `${place} ${sayPlace(picture.scene, plan, place)} ${saySummary(plan, place, summary)}`;
   }
   if (item.kind === "fold")
     return `${item.to} ${item.before} ${item.after} ${item.same} ${[...item.fates].join(" ")}`;
@@ -189,12 +189,14 @@ export const drawCut = ({ picture, compared }: Sight, line: CutLine, open: boole
       { role: "gridcell", class: "ci-what" },
       `${whose}${isUncut(plan, place) ? "" : "cut · "}${sayPlace(scene, plan, place)}`,
     ),
-    h(
-      "span",
-      { role: "gridcell", class: "ci-fate" },
-      summary > 0 ? `summary ${short(summary)}` : "no summary",
-    ),
+    h("span", { role: "gridcell", class: "ci-fate" }, saySummary(plan, place, summary)),
   );
+};
+
+/** "stand-in 3.1k", "summary 3.1k by extractive". */
+const saySummary = (plan: Plan, place: number, summary: number): string => {
+  const { name, by } = summaryAt(plan, place);
+  return summary > 0 ? `${name} ${short(summary)}${by && ` by ${by}`}` : "no summary";
 };
 
 /** "126 of 261 blocks differ, B leaves 21.3k more". */

@@ -2,12 +2,12 @@
 import {
   type CutLine,
   type Folding,
+  findItem,
   foldRows,
   type Item,
   itemOfRow,
   nextDiffering,
   type Row,
-  rowOfItem,
 } from "../core/folding";
 import { refOf, rowOf } from "../core/refs";
 import { type Scene, turnOfRow } from "../core/state";
@@ -40,6 +40,8 @@ export const makeFates = (actions: Actions): Fates => {
   let drawnAt = 0;
   /** The policy and settings that the texts in hand were made under. */
   let answered = "";
+  /** The block last chosen, by name. */
+  let chosen = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Another one when what the rows are drawn from is another. */
   let epoch = 0;
@@ -95,7 +97,7 @@ export const makeFates = (actions: Actions): Fates => {
   const tellMore = (item: Item, index: number): string => {
     const open = isOpen(item, expanded);
     const texts = open && item.kind !== "fold" ? bodies.arrived() : "";
-    if (item.kind !== "row") return `${open} ${texts}`;
+    if (item.kind !== "row") return `${open} ${texts} ${texts !== "" && shown?.dragging}`;
     return `${open} ${texts} ${isNewTurn(item, index)} ${labels.get(item.row) !== undefined}`;
   };
 
@@ -103,15 +105,16 @@ export const makeFates = (actions: Actions): Fates => {
     if (shown === undefined) return;
     const { scene, plan, place, other } = shown;
     const held = scroller.hold();
-    const heldRow = rowOfItem(held && items[held.index]);
-    const activeRow = rowOfItem(items[active]);
+    const [heldItem, activeItem] = [held && items[held.index], items[active]];
     folding = foldRows(scene, plan, place, unfolded, other);
     items = folding.items;
-    mark(activeRow < 0 ? Math.min(active, items.length - 1) : itemOfRow(items, activeRow));
+    mark(activeItem === undefined ? Math.min(active, items.length - 1) : findItem(items, activeItem));
     head.count(scene, folding);
     setAttributes(grid, { "aria-rowcount": items.length });
     drawnAt = performance.now();
-    const anchor = held && heldRow >= 0 ? { ...held, index: itemOfRow(items, heldRow) } : undefined;
+    // A cut that moves takes nothing along.
+    const index = heldItem?.kind === "cut" ? -1 : findItem(items, heldItem);
+    const anchor = held && index >= 0 ? { ...held, index } : undefined;
     scroller.show(items.length, anchor);
   };
 
@@ -191,13 +194,15 @@ export const makeFates = (actions: Actions): Fates => {
         labels.clear(picture.scene.blocks);
         items = [];
       }
-      const asked = picture.plan.policy + JSON.stringify(picture.settings);
+      const { policy, summary } = picture.plan;
+      const asked = policy + JSON.stringify([picture.settings, summary]);
+      const renewed = asked !== answered;
       const news = parts.has("scene") || parts.has("fates") || parts.has("other");
-      if (news || asked !== answered) bodies.clear();
+      if (news || renewed) bodies.clear();
       if (parts.has("scene") || parts.has("other")) epoch++;
       answered = asked;
       if (parts.has("scene") || parts.has("other")) node.classList.toggle("ci-two", head.name(picture, grid));
-      if (news || parts.has("size")) fold();
+      if (news || renewed || parts.has("size")) fold();
       else if (parts.has("place")) {
         // The list follows a moving hand ten times a second, within a frame: after it, it would be laid out twice.
         clearTimeout(timer);
@@ -205,7 +210,11 @@ export const makeFates = (actions: Actions): Fates => {
         if (left <= 0) fold();
         else timer = setTimeout(fold, left);
       } else if (parts.has("row")) refresh();
-      if (parts.has("row") && picture.row >= 0 && document.activeElement !== grid) reveal(picture.row);
+      const ref = picture.row < 0 ? "" : refOf(picture.scene, picture.row);
+      // A session that grows moves no list under the eyes of who reads it.
+      const asksFor = parts.has("row") && ref !== "" && (ref !== chosen || !parts.has("scene"));
+      if (asksFor && document.activeElement !== grid) reveal(picture.row);
+      chosen = ref;
     },
     openBody(row) {
       expanded.add(row);

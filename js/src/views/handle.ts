@@ -12,7 +12,7 @@ import {
 import { namePlace, sayPlace, short } from "../core/format";
 import { type Axis, placeAt } from "../core/geometry";
 import { pan, reveal, showsAll } from "../core/range";
-import { isUncut, totalAfter } from "../core/state";
+import { isUncut, type Plan, summaryAt, totalAfter } from "../core/state";
 import { h, setAttributes, setShown, setText } from "./dom";
 import type { Actions, Picture, View } from "./picture";
 
@@ -165,7 +165,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
       const words = after < 0 ? where : `${where} · ${short(after)} after`;
       setText(pill, side < 0 ? `◂ ${words}` : side > 0 ? `${words} ▸` : words);
       keepInside(pill, x, axis.width);
-      setText(older, sayOlder(plan.summaryTokens[place] ?? 0, x));
+      setText(older, sayOlder(plan, place, x));
       keepSides(sides, x, axis.width);
       setAttributes(grip, {
         "aria-valuemin": 0,
@@ -217,8 +217,12 @@ const keepInside = (pill: HTMLElement, x: number, width: number) => {
 const SIDE = 52;
 const LONG_SIDE = 140;
 
-const sayOlder = (summary: number, room: number): string =>
-  summary > 0 && room > LONG_SIDE ? `older, summary ${short(summary)} ◂` : "older ◂";
+const sayOlder = (plan: Plan, place: number, room: number): string => {
+  const tokens = plan.summaryTokens[place] ?? 0;
+  return tokens > 0 && room > LONG_SIDE
+    ? `older, ${summaryAt(plan, place).name} ${short(tokens)} ◂`
+    : "older ◂";
+};
 
 const keepSides = (sides: HTMLElement, x: number, width: number) => {
   sides.classList.toggle("ci-no-left", x < SIDE);

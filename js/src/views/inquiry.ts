@@ -1,5 +1,5 @@
 // Asking Python of facts, once for each plan that has settled. An answer to an older question is dropped.
-import type { FactRow } from "../core/factwire";
+import type { FactName, FactRow } from "../core/factwire";
 import type { Tracing, Wish } from "../core/tracing";
 import type { Deck } from "./deck";
 
@@ -12,8 +12,8 @@ export interface Inquiry {
   /** Asks anew where the plan on the screen is no longer the one that was asked about. */
   follow(): void;
   wish(changes: Partial<Wish>): void;
-  /** Opens a fact by its number; -1 closes it. */
-  open(number: number): void;
+  /** Opens a fact; null closes it. */
+  open(fact: FactName | null): void;
   /** Fetches the rows around one that is not here yet. */
   fetch(index: number): void;
   again(): void;
@@ -21,10 +21,16 @@ export interface Inquiry {
 
 export const makeInquiry = (deck: Deck): Inquiry => {
   const { requests } = deck;
-  let [plan, scene] = ["", undefined as object | undefined];
+  let scene: object | undefined;
+  /** The plan that was asked about, without its cut and with it. */
+  let [rules, plan] = ["", ""];
+  /** Where it cuts: a hand that moves is ahead of that. */
+  let place = 0;
   let [lists, stories, regrets] = [0, 0, 0];
   let asked = new Set<number>();
   let waiting = false;
+  /** What was needed again is not asked for yet in this scene. */
+  let overdue = false;
 
   const tell = (changes: Partial<Tracing>) => {
     const { picture } = deck;
@@ -43,8 +49,8 @@ export const makeInquiry = (deck: Deck): Inquiry => {
       tell({ note: FINDING, failed: false });
     }
     try {
-      const { place, tracing } = picture;
-      const list = await requests.ask("facts", { place, ...tracing.wish, from, to: from + PAGE });
+      const { wish } = picture.tracing;
+      const list = await requests.ask("facts", { place, ...wish, from, to: from + PAGE });
       const known = deck.picture?.tracing;
       if (mine !== lists || known === undefined) return;
       const rows = new Map<number, FactRow>(from === 0 ? [] : known.rows);
@@ -52,6 +58,8 @@ export const makeInquiry = (deck: Deck): Inquiry => {
         rows.set(from + i, row);
       });
       tell(from === 0 ? { list, rows, note: list.sentence } : { rows });
+      // Once the facts are found: what was stopped is not begun again.
+      if (overdue) void askRegret();
     } catch (error) {
       if (mine !== lists) return;
       if (from === 0) tell({ note: (error as Error).message, failed: true });
@@ -67,12 +75,13 @@ export const makeInquiry = (deck: Deck): Inquiry => {
     const { picture } = deck;
     if (picture === undefined) return;
     const { chosen, story } = picture.tracing;
-    if (chosen < 0) return tell({ story: null, storyNote: "" });
-    const kept = story?.number === chosen ? story : null;
+    if (chosen === null) return tell({ story: null, storyNote: "" });
+    const kept = story?.number === chosen.number && story.form === chosen.form ? story : null;
     tell({ story: kept, storyNote: ASKING });
     try {
-      const next = await requests.ask("fact", { number: chosen, place: picture.place });
-      if (mine === stories) tell({ story: next, storyNote: "" });
+      const { number, kind, form } = chosen;
+      const next = await requests.ask("fact", { number, kind, form, place });
+      if (mine === stories) tell({ chosen: next, story: next, storyNote: "" });
     } catch (error) {
       if (mine === stories) tell({ story: null, storyNote: (error as Error).message });
     }
@@ -80,6 +89,7 @@ export const makeInquiry = (deck: Deck): Inquiry => {
 
   const askRegret = async (): Promise<void> => {
     const mine = ++regrets;
+    overdue = false;
     try {
       const regret = await requests.ask("regret", {});
       if (mine === regrets) tell({ regret });
@@ -90,18 +100,24 @@ export const makeInquiry = (deck: Deck): Inquiry => {
   };
 
   const follow = () => {
-    const { picture } = deck;
-    if (picture === undefined || picture.needsKernel !== "" || !picture.open.has("facts")) return;
+    const { picture, plan: made } = deck;
+    if (picture === undefined || made === undefined) return;
+    if (picture.needsKernel !== "" || !picture.open.has("facts")) return;
     if (!picture.settled || picture.dragging) return;
-    const { policy } = picture.plan;
-    const now = JSON.stringify([policy, picture.settings, picture.pins, picture.place]);
+    const choices = [deck.host.get("at"), made.policy, picture.settings, made.pins, made.rules, made.summary];
+    // What a rule comes to moves with every count.
+    const how = JSON.stringify(choices, (name, value) => (name === "delta" ? null : value));
+    const now = JSON.stringify([how, made.cut.place, made.cut.by, made.summary]);
     const isNew = picture.scene !== scene;
     // A file that grows faster than its facts are found is asked about again once there is an answer.
     if (now === plan && (!isNew || waiting)) return;
-    [plan, scene] = [now, picture.scene];
-    const list = askList(0);
-    if (picture.tracing.chosen >= 0) void askStory();
-    if (isNew) void list.then(askRegret);
+    // The count at risk is looked up at any place, but of one scene and one set of rules.
+    const { list } = picture.tracing;
+    if (list !== null && (isNew || how !== rules)) tell({ list: { ...list, risk: null } });
+    [rules, plan, scene, place] = [how, now, picture.scene, picture.place];
+    overdue ||= isNew;
+    void askList(0);
+    if (picture.tracing.chosen !== null) void askStory();
   };
 
   return {
@@ -110,15 +126,17 @@ export const makeInquiry = (deck: Deck): Inquiry => {
       const { picture } = deck;
       if (picture === undefined) return;
       tell({ wish: { ...picture.tracing.wish, ...changes } });
-      if (picture.needsKernel === "") void askList(0);
+      // Before the first plan has settled nothing is asked; then this is.
+      if (plan !== "") void askList(0);
     },
-    open(number) {
-      tell({ chosen: number });
+    open(fact) {
+      tell({ chosen: fact });
       void askStory();
     },
     fetch(index) {
       const from = index - (index % PAGE);
-      if (asked.has(from)) return;
+      // Of a list that is asked for anew, pages would be of another.
+      if (waiting || deck.picture?.tracing.failed || asked.has(from)) return;
       asked.add(from);
       void askList(from);
     },

@@ -3,7 +3,9 @@ import type { Deck } from "./deck";
 import type { Facts } from "./facts";
 import { KEYS, nameKey } from "./keytable";
 import type { Actions } from "./picture";
+import type { Rules } from "./rules";
 import type { Search } from "./search";
+import type { Summarise } from "./summarise";
 
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable=true]";
 /** What a press of Enter or an arrow means already. */
@@ -33,7 +35,7 @@ export const listenKeys = (
   root: HTMLElement,
   deck: Deck,
   actions: Actions,
-  views: { help(): void; search: Search; facts: Facts },
+  views: { help(): void; search: Search; facts: Facts; rules: Rules; summary: Summarise },
 ): (() => void) => {
   const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
   const onKey = (event: KeyboardEvent) => {
@@ -57,7 +59,9 @@ export const listenKeys = (
       stepHits: views.search.step,
       focusSearch: views.search.focus,
       focusFacts: views.facts.focus,
+      focusSummary: views.summary.focus,
       focusCut: () => cutOf()?.focus(),
+      addRule: views.rules.addRule,
       openHelp: views.help,
     });
   };

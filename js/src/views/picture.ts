@@ -143,6 +143,6 @@ export interface Actions {
   guess(act: "hide" | "show" | "end"): void;
   /** Asks what a cut at an illegal place would break; -1 forgets it. */
   breakAt(place: number): void;
-  /** Stops what Python is busy with. */
-  stop(): void;
+  /** Stops what Python is busy with: all of it, or what is named. */
+  stop(what?: "summary"): void;
 }

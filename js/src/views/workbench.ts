@@ -28,6 +28,7 @@ import { makeReplay } from "./replay";
 import { makeRules } from "./rules";
 import { makeSearch } from "./search";
 import { makeStages } from "./stages";
+import { makeSummarise } from "./summarise";
 import { watchTheme } from "./theme";
 import { makeVersus } from "./versus";
 
@@ -44,7 +45,9 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   const help = makeHelp();
   const search = makeSearch(actions);
   const facts = makeFacts(actions);
+  const summary = makeSummarise(actions);
   const fates = makeFates(actions);
+  const rules = makeRules(actions);
   const strip = makeCutStrip();
   const views = {
     header: makeHeader(actions, search.box, help.open),
@@ -59,18 +62,19 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     fatekey: makeFateKey(),
     lesson: makeLesson(actions),
     facts,
+    summary,
     found: search,
-    rules: makeRules(actions),
+    rules,
     fates,
     block: makeBlock(actions),
     versus: makeVersus(actions),
     flow: makeFlow(),
     replay: makeReplay(actions),
-    recipe: makeRecipe(),
+    recipe: makeRecipe(host.needsKernel === undefined ? deck.requests : undefined),
     notices: makeNotices(),
   };
   // A page that was exported cannot make another.
-  if (host.needsKernel === undefined) views.recipe.node.append(makeExporter(deck.requests));
+  if (host.needsKernel === undefined) views.recipe.node.append(summary.button, makeExporter(deck.requests));
   const bench = makeBench(views, actions, help.node);
   const { root } = bench;
   const { listeners, begin } = makeReceiving(deck, bench);
@@ -93,7 +97,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
 
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
   el.append(root);
-  const forgetKeys = listenKeys(root, deck, actions, { help: help.open, search, facts });
+  const forgetKeys = listenKeys(root, deck, actions, { help: help.open, search, facts, rules, summary });
   const forgetTheme = watchTheme(root, () => deck.redraw("theme"));
   // The axis is as wide as the strip, whose width also changes with the style sheet or the panels beside it.
   const resized = new ResizeObserver(() => {

@@ -1,0 +1,365 @@
+// @vitest-environment happy-dom
+import { afterEach, expect, test, vi } from "vitest";
+import { MemoryHost } from "../dev/host";
+import { startKernel } from "../dev/kernel";
+import { SUMMARY } from "../dev/scribe";
+import type { Traits } from "../src/core/host";
+import { renderWorkbench } from "../src/views/workbench";
+
+const find = <T extends HTMLElement = HTMLButtonElement>(id: string) =>
+  document.querySelector<T>(`[data-testid="${id}"]`) as T;
+const press = (target: Element, key: string) =>
+  target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+/** Until everything asked so far is answered and drawn. */
+const settle = async () => {
+  for (let i = 0; i < 6; i++) {
+    await new Promise(done => setTimeout(done, 4));
+    await new Promise(requestAnimationFrame);
+  }
+};
+const panel = () => document.querySelector<HTMLElement>('[data-panel="summary"]') as HTMLElement;
+const status = () => find("writing-status").textContent;
+const cutLine = () => document.querySelector(".ci-cutline .ci-fate")?.textContent;
+const type = (id: string, value: string) => {
+  const input = find<HTMLInputElement>(id);
+  input.value = value;
+  input.dispatchEvent(new Event("input"));
+};
+const choose = async (by: string) => {
+  find<HTMLInputElement>(`writer-${by}`).click();
+  await settle();
+};
+
+interface Asked {
+  type: string;
+  from: number;
+  what?: string;
+  by?: string;
+  keep?: string[];
+}
+
+let dispose = () => {};
+const start = async (changes: Partial<Traits> = {}, extra: object = {}) => {
+  const kernel = startKernel(40);
+  Object.assign(kernel.traits, changes);
+  const host = Object.assign(new MemoryHost(kernel.traits, kernel), extra);
+  dispose = renderWorkbench(host, document.body);
+  await settle();
+  const asked = (type: string) => (host.sent as Asked[]).filter(message => message.type === type);
+  return { host, kernel, asked };
+};
+/** The panel, open, with a model to write. */
+const open = async () => {
+  const started = await start();
+  find("summarise").click();
+  await settle();
+  await choose("model");
+  return started;
+};
+const look = async () => {
+  find("summary-look").click();
+  await settle();
+};
+const until = (words: string) => vi.waitFor(() => expect(status()).toContain(words), { timeout: 4_000 });
+
+afterEach(() => {
+  dispose();
+  document.body.replaceChildren();
+});
+
+test("the button opens the panel and focuses who writes, and so does its key", async () => {
+  await start();
+  expect(panel().hidden).toBe(true);
+  find("summarise").click();
+  await settle();
+  expect([panel().hidden, document.activeElement]).toEqual([false, find("writer-extractive")]);
+  (document.activeElement as HTMLElement).blur();
+  press(document.querySelector(".ci") as Element, "s");
+  await settle();
+  expect(document.activeElement).toBe(find("writer-extractive"));
+});
+
+test("a page without a kernel has neither the panel nor its button nor its key", async () => {
+  const { asked } = await start({}, { needsKernel: "This page has no kernel." });
+  press(document.querySelector(".ci") as Element, "s");
+  await settle();
+  expect(find("summarise")).toBeNull();
+  expect(find("open-summary")).toBeNull();
+  expect([panel().hidden, asked("writing"), asked("sending")]).toEqual([true, [], []]);
+});
+
+test("the session's own words: one button, and every number that follows is the summary's", async () => {
+  const { host } = await start();
+  const standIn = cutLine();
+  expect(standIn).toContain("stand-in");
+  const before = find("gauge-after").textContent;
+  find("summarise").click();
+  await settle();
+  expect(find("summary-note").textContent).toContain("nothing is sent");
+  expect(find("summary-look").hidden).toBe(true);
+  find("summary-write").click();
+  await settle();
+  expect(status()).toContain("Written by extractive");
+  expect(find("summary-text").textContent).toBe(SUMMARY);
+  expect(find("findings").textContent).toBe("The checks found nothing wrong.");
+  expect(find("written").textContent).toContain("untrusted text");
+  expect(cutLine()).toMatch(/^summary \d+ by extractive$/);
+  expect(find("gauge-after").textContent).not.toBe(before);
+  expect(host.get("_plan")).toMatchObject({ summary: { by: "extractive" } });
+  find("writing-drop").click();
+  await settle();
+  expect([cutLine(), status()?.startsWith("Nothing is written yet.")]).toEqual([standIn, true]);
+});
+
+test("a model is sent nothing before it was looked at, and a look shows where to, how much and what", async () => {
+  const { asked } = await open();
+  expect(find("summary-write").hidden).toBe(true);
+  expect(find<HTMLInputElement>("summary-model").value).toBe("claude-sonnet-4-5");
+  await look();
+  expect(find("summary-write").textContent).toBe("Send 41.2k tokens to api.anthropic.com, at most $0.43");
+  const told = find("sending").textContent;
+  for (const words of [
+    "api.anthropic.com",
+    "at most $0.43",
+    "anthropic-key-1",
+    "mail-1",
+    "161,204 characters",
+  ])
+    expect(told).toContain(words);
+  expect(document.querySelector("img")).toBeNull();
+  expect(asked("summarise")).toEqual([]);
+});
+
+test("a moved cut, another model or another wish make the look stale, and the way back makes it good again", async () => {
+  const { host } = await open();
+  await look();
+  const write = find("summary-write");
+  press(find("cut-handle"), "ArrowLeft");
+  expect(host.get("cut")).not.toBe("");
+  await settle();
+  expect([write.disabled, find("summary-note").textContent]).toEqual([
+    true,
+    "The plan has changed: look again.",
+  ]);
+  press(find("cut-handle"), "ArrowRight");
+  await vi.waitFor(() => expect(write.disabled).toBe(false));
+  type("summary-focus", "the names of files");
+  expect([write.disabled, find("summary-note").textContent]).toEqual([
+    true,
+    "What you want has changed: look again.",
+  ]);
+  press(find("summary-focus"), "Enter");
+  await settle();
+  expect(write.disabled).toBe(false);
+});
+
+test("what is left in is asked for again, and the box that was pressed keeps the focus", async () => {
+  const { asked } = await open();
+  await look();
+  const box = () => document.querySelector<HTMLInputElement>("[data-testid=leave-in]");
+  box()?.focus();
+  box()?.click();
+  await settle();
+  expect(asked("sending").at(-1)?.keep).toEqual(["anthropic-key-1"]);
+  expect([box()?.checked, document.activeElement]).toEqual([true, box()]);
+  expect(find("sending").textContent).toContain("an API key of Anthropic");
+});
+
+test("writing streams, the button to cancel has the focus, and at its end the text has", async () => {
+  const { asked } = await open();
+  await look();
+  find("summary-write").focus();
+  find("summary-write").click();
+  await settle();
+  expect(status()).toBe("Writing …");
+  expect(document.activeElement).toBe(find("writing-cancel"));
+  const seen = new Set<number>();
+  await vi.waitFor(
+    () => {
+      seen.add(find("summary-text").textContent?.length ?? 0);
+      expect(status()).toContain("Written by claude-sonnet-4-5");
+    },
+    { timeout: 4_000 },
+  );
+  expect(seen.size).toBeGreaterThan(2);
+  expect(find("summary-text").textContent).toBe(SUMMARY);
+  expect(document.activeElement).toBe(find("summary-text"));
+  expect(find("writing-cost").textContent).toContain("$0.07");
+  const polls = asked("writing").length;
+  await new Promise(done => setTimeout(done, 400));
+  expect(asked("writing").length).toBe(polls);
+});
+
+test("a text that begins again is shown from its beginning", async () => {
+  await open();
+  type("summary-focus", "again");
+  await look();
+  find("summary-write").click();
+  await until("try 2");
+  expect(SUMMARY.startsWith(find("summary-text").textContent ?? "?")).toBe(true);
+  await until("Written by");
+  expect(find("summary-text").textContent).toBe(SUMMARY);
+});
+
+test("cancelling keeps nothing and says so", async () => {
+  const { asked, host } = await open();
+  await look();
+  find("summary-write").focus();
+  find("summary-write").click();
+  await settle();
+  find("writing-cancel").click();
+  expect(find("writing-cancel").disabled).toBe(true);
+  await until("Stopped; nothing of it was kept.");
+  expect(asked("stop")[0]?.what).toBe("summary");
+  expect(find("summary-text")).toBeNull();
+  expect(host.get("_plan")).toMatchObject({ summary: null });
+  expect(document.activeElement).toBe(find("summary-write"));
+});
+
+test("a failure reads as a sentence and can be tried again", async () => {
+  const { asked } = await open();
+  type("summary-focus", "fail");
+  await look();
+  find("summary-write").click();
+  await until("overloaded");
+  expect(find("writing-status").classList.contains("ci-bad")).toBe(true);
+  find("writing-again").click();
+  await settle();
+  expect([status(), asked("summarise").length]).toEqual(["Writing …", 2]);
+});
+
+test("a summary stands until another is done, and can be let go meanwhile", async () => {
+  await open();
+  await choose("extractive");
+  find("summary-write").click();
+  await settle();
+  await choose("model");
+  await look();
+  find("summary-write").click();
+  await settle();
+  find("writing-cancel").click();
+  await until("Stopped");
+  expect(find("written-away").textContent).toMatch(/^The summary by extractive stands: \d+ tokens\.$/);
+  expect(cutLine()).toContain("by extractive");
+  find("writing-drop").click();
+  await settle();
+  expect([cutLine()?.startsWith("stand-in"), find("writing-drop").hidden]).toEqual([true, true]);
+});
+
+test("where nothing can be sent there is a sentence and no button", async () => {
+  await open();
+  type("summary-model", "no-key");
+  await look();
+  expect(find("summary-note").textContent).toContain("There is no key");
+  expect(find("summary-write").hidden).toBe(true);
+});
+
+test("who writes can be chosen back and forth", async () => {
+  await open();
+  await look();
+  await choose("extractive");
+  expect(find("summary-write").textContent).toBe("Summarise");
+  expect([find("summary-write").hidden, find("sending").textContent]).toEqual([false, ""]);
+  await choose("model");
+  expect(find("summary-write").hidden).toBe(true);
+});
+
+test("a text of the person's own stands as it was typed, with what the checks say of it", async () => {
+  const { host } = await open();
+  await choose("pasted");
+  expect(find("summary-write").disabled).toBe(true);
+  type("summary-own", "## Goal\n<b>Mine</b>");
+  find("summary-write").click();
+  await settle();
+  expect(find("summary-text").textContent).toBe("## Goal\n<b>Mine</b>");
+  expect(find("findings").textContent).toContain("no section");
+  expect(host.get("_plan")).toMatchObject({ summary: { by: "pasted" } });
+});
+
+test("a summary of another cut says where it belongs, and leads there", async () => {
+  const { host } = await start();
+  find("summarise").click();
+  await settle();
+  find("summary-write").click();
+  await settle();
+  const { cut } = host.get("_plan") as { cut: { id: string } };
+  press(find("cut-handle"), "ArrowLeft");
+  await vi.waitFor(() => expect(find("written-away").hidden).toBe(false));
+  expect(cutLine()).toContain("stand-in");
+  find("writing-go").click();
+  await vi.waitFor(() => expect(find("written-away").hidden).toBe(true));
+  expect([host.get("cut"), cutLine()?.startsWith("summary")]).toEqual([cut.id, true]);
+});
+
+test("the text at the cut is asked for again once it is written", async () => {
+  await start();
+  document.querySelector<HTMLElement>(".ci-cutline")?.click();
+  await settle();
+  const text = () => document.querySelector(".ci-fates .ci-text pre")?.textContent;
+  expect(text()).toContain("shadow branch");
+  find("summarise").click();
+  await settle();
+  find("summary-write").click();
+  await settle();
+  expect(text()).toBe(SUMMARY);
+});
+
+test("a reload in the middle of writing finds it, and can cancel it", async () => {
+  const { kernel } = await open();
+  await look();
+  find("summary-write").click();
+  await settle();
+  dispose();
+  dispose = renderWorkbench(new MemoryHost(kernel.traits, kernel), document.body);
+  await settle();
+  await settle();
+  expect([panel().hidden, status()]).toEqual([false, "Writing …"]);
+  find("writing-cancel").click();
+  await until("Stopped");
+});
+
+test("an answer that comes after the panel is gone changes nothing and asks nothing", async () => {
+  const { host, asked } = await open();
+  await look();
+  find("summary-write").click();
+  await settle();
+  dispose();
+  dispose = () => {};
+  const polls = asked("writing").length;
+  await new Promise(done => setTimeout(done, 400));
+  expect(asked("writing").length).toBe(polls);
+  expect([...host.listeners.values()].every(set => set.size === 0)).toBe(true);
+});
+
+test("a Python that does not answer any more is told, and asked again when told to", async () => {
+  const { host } = await open();
+  await look();
+  const { send } = host;
+  host.send = () => {
+    throw new Error("gone");
+  };
+  find("summary-write").click();
+  await until("Python has not answered");
+  host.send = send;
+  find("writing-again").click();
+  await settle();
+  expect(status()).toContain("Nothing is written yet");
+});
+
+test("by keys alone: open, look, send and cancel", async () => {
+  await start();
+  press(document.querySelector(".ci") as Element, "s");
+  await settle();
+  await choose("model");
+  find("summary-model").focus();
+  press(find("summary-model"), "Enter");
+  await settle();
+  expect(find("summary-write").hidden).toBe(false);
+  find("summary-write").focus();
+  find("summary-write").click();
+  await settle();
+  expect(document.activeElement).toBe(find("writing-cancel"));
+  (document.activeElement as HTMLElement).click();
+  await until("Stopped");
+  expect(document.activeElement).toBe(find("summary-write"));
+});
