@@ -28,7 +28,7 @@ def look_through(session: Session, shown: Collection[int], redactor: Redactor) -
     for part in ("system", "tools", "provided", "warnings", "corrupt", "notes"):
         for index, value in enumerate(getattr(session, part)):
             redactor.look(f"@{part}/{index}", _texts(value))
-    redactor.look("extra", session.extra)
+    redactor.look("extra", _extra(session, shown))
     for at in sorted(shown):
         entry = session.entries[at]
         for index, block in enumerate(entry.blocks):
@@ -60,8 +60,15 @@ def clean_session(session: Session, shown: Collection[int], redactor: Redactor) 
         name: entries if name == "entries" else _tidy(name, getattr(session, name), redactor.clean)
         for name in Session.model_fields
     }
+    fields["extra"] = redactor.clean_tree(_extra(session, shown))
     leaf = session.leaf
     return build(Session, **{**fields, "leaf": None if leaf is None else redactor.clean(leaf)})
+
+
+def _extra(session: Session, shown: Collection[int]) -> dict[str, Any]:
+    """What else the file tells, without what users queued where not every entry is shown."""
+    whole = len(frozenset(shown)) >= len(session.entries)
+    return {name: value for name, value in session.extra.items() if whole or name != "queued"}
 
 
 def _entry(entry: Entry, redactor: Redactor) -> Entry:

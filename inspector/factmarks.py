@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from .blocks import BlockRef
 from .closeup import BODY_CHARS
 from .facts import Facts
-from .factview import MOST_FORM, Listing, find_listing, row_of
+from .factview import MOST_FORM, Listing, find_listing
 from .grounding import Sources, check_grounding, gather_sources
 from .live import Ints
 from .printable import printable, printable_tree
@@ -27,10 +26,10 @@ NO_REGRET = "Nothing that a recorded compaction took away was needed again."
 
 
 class Regretted(NamedTuple):
-    """What was regretted, each with the block it came again in; `sum` is tokens and money of all."""
+    """What was regretted, each as a mark; `sum` is tokens and money of all."""
 
     facts: Facts
-    marks: tuple[tuple[BlockRef, dict[str, Any]], ...]
+    marks: tuple[dict[str, Any], ...]
     sum: tuple[int, str]
 
 
@@ -50,16 +49,16 @@ def tell_regret(desk: Desk) -> dict[str, Any]:
 
 
 def find_marks(desk: Desk, listing: Listing) -> list[dict[str, Any]]:
-    """A mark for each regret, in the order they came; the rows are those of the moment."""
+    """A mark for each regret, in the order they came, with the block that needed it again."""
     known: Regretted | None = desk.found.get("regret")
     if known is None or known.facts is not listing.facts:
         found = find_regret(listing.whole, listing.facts, desk.ledger)
         tokens, money = sum_regret(found)
         # Not the regrets themselves: each holds a whole trace.
-        marks = tuple((regret.again, _mark(desk, regret)) for regret in found)
+        marks = tuple(_mark(desk, regret) for regret in found)
         known = Regretted(listing.facts, marks, (tokens, "" if money is None else str(money)))
         desk.found["regret"] = known
-    return [{**mark, "row": row_of(listing, again)} for again, mark in known.marks]
+    return list(known.marks)
 
 
 def _mark(desk: Desk, regret: Regret) -> dict[str, Any]:
@@ -67,6 +66,7 @@ def _mark(desk: Desk, regret: Regret) -> dict[str, Any]:
     return {
         "step": step,
         "turn": int(desk.history.turn[step]) if step >= 0 else -1,
+        "ref": str(regret.again),
         "number": fact.number,
         "kind": fact.kind,
         "form": printable(fact.form, MOST_FORM),
@@ -89,8 +89,9 @@ def step_of(desk: Desk, ref: BlockRef) -> int:
 def tell_grounding(desk: Desk, row: int) -> dict[str, Any]:
     """What a recorded summary says that nothing before it says, as spans of the text that "body" gives.
 
-    `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets. `read` is False where
-    the summary has no text. Raises IndexError and LookupError for a row that is no recorded summary.
+    `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets. `hidden` marks more lie
+    behind what a body shows. `read` is False where the summary has no text. Raises IndexError and
+    LookupError for a row that is no recorded summary.
     """
     table = desk.plan.table
     if not 0 <= row < len(table.tokens):
@@ -104,25 +105,32 @@ def tell_grounding(desk: Desk, row: int) -> dict[str, Any]:
     if ref not in kept:
         text = entry.blocks[ref.block].text
         sources = gather_sources(session.at(entry.parent))
-        kept[ref] = {"marks": list(_spans(text, sources)), "read": bool(text)}
+        marks, hidden = _mark_words(text, sources)
+        kept[ref] = {"marks": marks, "hidden": hidden, "read": bool(text)}
     return {"row": row, **kept[ref]}
 
 
-def _spans(text: str, sources: Sources) -> Iterator[dict[str, Any]]:
-    """The marks of a summary's text, in its order; those behind what a body shows are left out."""
+def _mark_words(text: str, sources: Sources) -> tuple[list[dict[str, Any]], int]:
+    """The marks of a summary's text, in its order, and how many more lie behind what a body shows."""
+    marks: list[dict[str, Any]] = []
+    hidden = 0
     starts = np.cumsum([0, *(len(line) + 1 for line in text.split("\n"))]).tolist()
     for found in check_grounding(text, sources):
         start, end = find_words(found.text, found.words)
         start, end = start + starts[found.line - 1], end + starts[found.line - 1]
-        if end <= BODY_CHARS:
-            yield {
-                "line": found.line,
-                "start": _utf16(text[:start]),
-                "end": _utf16(text[:end]),
-                "words": printable(found.words, MOST_FORM),
-                "what": found.what,
-                "sentence": found.sentence,
-            }
+        if end > BODY_CHARS:
+            hidden += 1
+            continue
+        mark = {
+            "line": found.line,
+            "start": _utf16(text[:start]),
+            "end": _utf16(text[:end]),
+            "words": printable(found.words, MOST_FORM),
+            "what": found.what,
+            "sentence": found.sentence,
+        }
+        marks.append(mark)
+    return marks, hidden
 
 
 def find_words(line: str, words: str) -> tuple[int, int]:

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .blocks import BlockRef
 from .factmarks import find_marks, step_of, tell_grounding, tell_regret
-from .facts import Fact
+from .facts import Fact, Facts
 from .factview import MOST_FORM, Listing, find_listing, list_facts, row_of
 from .fixes import Fix
 from .focus import write_focus
-from .policies import add_policy, find_policy, list_policies
-from .policy import Policy
 from .printable import printable, printable_tree
 from .trace import Traced, trace_rounds
 from .view import label_mark
@@ -22,8 +20,10 @@ if TYPE_CHECKING:
     from .desk import Desk
 
 MOST_SAID = 200
+"""Of more blocks that say a fact, half as many are told from the first on, half up to the last."""
 MOST_OTHERS = 8
 UNSAID = "It has not been said up to this moment."
+GONE = "it is said on another path of this session, not on this one"
 
 
 def look_up_facts(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,19 +32,19 @@ def look_up_facts(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
     if kind == "facts":
         return list_facts(desk, asked)
     if kind == "fact":
-        return tell_fact(desk, int(asked["number"]), int(asked["place"]))
+        return tell_fact(desk, asked)
     return tell_regret(desk) if kind == "regret" else tell_grounding(desk, int(asked["row"]))
 
 
-def tell_fact(desk: Desk, number: int, place: int) -> dict[str, Any]:
-    """The fact of that number, its fate with the cut at a place. Raises IndexError where there is none."""
+def tell_fact(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """One fact, its fate with the cut at `place`. Raises IndexError or LookupError where there is none."""
+    place = int(asked["place"])
     listing = find_listing(desk, place)
-    facts = listing.facts
-    if not 0 <= number < len(facts):
-        raise IndexError(f"there is no fact {number}; {len(facts):,} were found")
-    fact = next(islice(facts.values(), number, None))
+    fact = _find_fact(listing.facts, asked)
+    number = fact.number
     traced = next((one for one in listing.trace if one.fact.number == number), None)
     said = _gather_said(fact)
+    told = said if len(said) <= MOST_SAID else [*said[: MOST_SAID // 2], *said[-MOST_SAID // 2 :]]
     reply = {
         "number": number,
         "place": place,
@@ -54,7 +54,7 @@ def tell_fact(desk: Desk, number: int, place: int) -> dict[str, Any]:
         "tier": traced.tier if traced else "",
         "words": printable(traced.words, MOST_FORM) if traced else "",
         "others": list(traced.others[:MOST_OTHERS]) if traced else [],
-        "said": [_tell_said(desk, listing, one) for one in said[:MOST_SAID]],
+        "said": [_tell_said(desk, listing, one) for one in told],
         "saidTotal": len(said),
         "chain": [
             *_tell_rounds(desk, listing, number),
@@ -62,7 +62,7 @@ def tell_fact(desk: Desk, number: int, place: int) -> dict[str, Any]:
         ],
         "why": traced.why() if traced else UNSAID,
         "regrets": [
-            {name: mark[name] for name in ("sentence", "tokens", "price", "row", "turn", "step")}
+            {name: mark[name] for name in ("sentence", "tokens", "price", "ref", "turn", "step")}
             for mark in find_marks(desk, listing)
             if mark["number"] == number
         ],
@@ -70,6 +70,19 @@ def tell_fact(desk: Desk, number: int, place: int) -> dict[str, Any]:
         "focus": write_focus([fact]),
     }
     return dict(printable_tree(reply))
+
+
+def _find_fact(facts: Facts, asked: Mapping[str, Any]) -> Fact:
+    """The fact of this name, where `kind` and `form` are told: on another path numbers are others'."""
+    number, called = int(asked["number"]), (asked.get("kind"), asked.get("form"))
+    if None not in called and called in facts:
+        return facts[str(called[0]), str(called[1])]
+    if not 0 <= number < len(facts):
+        raise IndexError(f"there is no fact {number}; {len(facts):,} were found")
+    fact = next(islice(facts.values(), number, None))
+    if None not in called and called != (fact.kind, printable(fact.form, MOST_FORM)):
+        raise LookupError(GONE)
+    return fact
 
 
 class Block(NamedTuple):
@@ -156,7 +169,7 @@ def _tell_round(traced: Traced, label: str, step: int = -1) -> dict[str, Any]:
 def _tell_fix(desk: Desk, fix: Fix) -> dict[str, Any]:
     return {
         "means": fix.means,
-        "sentence": fix.sentence,
+        "sentence": fix.sentence.removesuffix("."),
         "price": fix.price,
         "money": fix.money,
         "fate": fix.fate,
@@ -166,32 +179,11 @@ def _tell_fix(desk: Desk, fix: Fix) -> dict[str, Any]:
 
 
 def _changes(desk: Desk, fix: Fix) -> dict[str, Any]:
-    """What is wanted otherwise than now, for `Desk.answer`.
-
-    With another policy everything else is named too: nothing of it may go with the policy before.
-    """
+    """What is wanted otherwise than now, for `Desk.answer`."""
     edits = fix.edits
     wanted: dict[str, Any] = {
         "cut": edits.cut or "",
         "settings": dict(edits.settings),
         "pins": list(edits.pins),
     }
-    if "policy" in fix.changes:
-        return {"policy": _name_policy(desk, fix), **wanted}
     return {name: value for name, value in wanted.items() if value != desk.wanted[name]}
-
-
-def _name_policy(desk: Desk, fix: Fix) -> str:
-    """The desk's policy with the rules of the fix, under a name of its own; made known if it is not."""
-    base = find_policy(desk.wanted["policy"])
-    own = base.configured(dict(desk.wanted["settings"])).rules
-    changed = {rule.kind: rule for rule in fix.policy.rules if rule not in own}
-    rules = (*(rule for rule in base.rules if rule.kind not in changed), *changed.values())
-    for number in range(1, 100):
-        name = f"{fix.policy.name}-{number}" if number > 1 else fix.policy.name
-        named = {"name": name, "title": fix.policy.title, "rules": rules}
-        policy: Policy = base.model_copy(update=named)
-        known = next((other for other in list_policies() if other.name == name), None)
-        if known is None or known == policy:
-            return name if known == policy else add_policy(policy).name
-    raise LookupError("there are too many policies of this kind")

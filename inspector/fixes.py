@@ -37,7 +37,7 @@ class Fix:
     """A way to keep a fact. `plan` is the plan with it, `price` the tokens (int) its context is longer by.
 
     `fate` is the fact's in that plan, `sentence` what to do, `changes` what it adds to the edits there are,
-    by their names, and under "policy" the policy where that is another one; `edits` are all of them.
+    by their names; `edits` are all of them.
     """
 
     means: Means
@@ -64,7 +64,7 @@ class Fix:
 
     @property
     def edits(self) -> Edits:
-        """What a hand has to change, beyond a changed policy."""
+        """What a hand has to change."""
         return self.plan.edits
 
     @property
@@ -157,37 +157,28 @@ def _candidates(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
 def _lists(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
     """A list of files in the summary: as published where that holds this one, else of every tool's files."""
     given = next((rule for rule in plan.policy.rules if isinstance(rule, CarryFileOperations)), None)
-    if given is None:
-        for every, words in ((False, ""), (True, ", those of every tool and shell command")):
-            carry = CarryFileOperations(every_tool=every)
-            named = {"name": f"{plan.policy.name}-and-files", "title": f"{plan.policy.title} and files"}
-            policy = plan.policy.model_copy(update={**named, "rules": (*plan.policy.rules, carry)})
-            other = replan(plan, policy=policy)
-            if other is not None and judge.helps(other):
-                yield "carry", f"Carry file operations{words}.", other, {"policy": policy}
-                return
+    kind = CarryFileOperations.model_fields["kind"].default
     settings: dict[str, Any] = {}
-    if given is not None and not given.enabled:
-        settings = {f"{given.kind}.enabled": True}
+    if given is None or not given.enabled:
+        # A policy that has no such rule is given one by this (`Policy.configured`).
+        settings = {f"{kind}.enabled": True}
         if (other := _turned(plan, settings)) is not None and judge.helps(other):
             yield "carry", "Carry file operations.", other, {"settings": settings}
             return
-    if given is not None and not given.every_tool:
-        settings |= {f"{given.kind}.every_tool": True}
+    if given is None or not given.every_tool:
+        settings |= {f"{kind}.every_tool": True}
         if (other := _turned(plan, settings)) is not None:
             sentence = "Carry the file operations of every tool and shell command."
             yield "carry", sentence, other, {"settings": settings}
 
 
-def replan(plan: Plan, policy: Policy | None = None, **changes: Any) -> Plan | None:
-    """The same plan with some edits changed or under another policy; None where that is not legal."""
+def replan(plan: Plan, **changes: Any) -> Plan | None:
+    """The same plan with some edits changed; None where that is not legal."""
     edits = plan.edits.model_copy(update=changes)
     given = plan.table.given_window
     try:
         # The settings are in the policy already; they are named again for who reads the edits.
-        return make_plan(
-            plan.session, plan.ledger, policy or plan.policy, edits, window=given, reason=plan.reason
-        )
+        return make_plan(plan.session, plan.ledger, plan.policy, edits, window=given, reason=plan.reason)
     except InspectorError:
         return None
 

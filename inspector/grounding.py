@@ -2,8 +2,9 @@
 
 In go a summary and the texts it was written from, out come the lines that name what is in none of them. It is
 string presence, not truth: a sum that the summary worked out is named too, and a false sentence made of known
-names is not. Messages that a user queues while the model works (Claude Code's `queue-operation` rows) are not
-in a `Session`: a quote of one is named although it was said, and its sentence says that this may be.
+names is not. Messages that a user queues while the model works (Claude Code's `queue-operation` rows) count
+where the session has their words in `extra["queued"]`. One read by an older version of this package has not:
+a quote of such a message is named although it was said, and its sentence says that this may be.
 """
 
 from __future__ import annotations
@@ -217,7 +218,7 @@ def gather_sources(session: Session) -> Sources:
     What the user gave the command that compacted there counts, which Claude Code writes down behind it.
     """
     texts = [stand.text for stand in stand_live(session).others]
-    texts += [session.cwd or "", session.title or "", *_asked(session)]
+    texts += [session.cwd or "", session.title or "", *_asked(session), *_queued(session)]
     model: list[str] = []
     for i in session.live.entries.tolist():
         entry = session.entries[i]
@@ -244,13 +245,26 @@ def _asked(session: Session) -> Iterator[str]:
                 yield entry.text
 
 
+def _queued(session: Session) -> Iterator[str]:
+    """What was queued between the compaction before a session's leaf and the next."""
+    told = session.extra.get("queued")
+    for item in told if isinstance(told, list) else ():
+        if isinstance(item, dict) and isinstance(text := item.get("text"), str):
+            line = item.get("line")
+            if not isinstance(line, int) or _is_there(session, line):
+                yield text
+
+
 def _has_queue(session: Session) -> bool:
-    """Whether the file holds queued messages between the compaction before a session's leaf and the next."""
-    lines = [note.source.line for note in session.notes if note.type == _QUEUED]
-    if not lines:
+    """Whether the file holds queued messages there whose words were not read."""
+    if "queued" in session.extra:
         return False
+    return any(_is_there(session, note.source.line) for note in session.notes if note.type == _QUEUED)
+
+
+def _is_there(session: Session, line: int) -> bool:
+    """Whether a line of the file lies between the compaction before a session's leaf and the next."""
     past = [i for i in session.path if session.tree.sort[i] == COMPACTION][-1:]
     first = max((source.line for i in past for source in session.entries[i].sources), default=0)
     ends = (source.line for i in _following(session) for source in session.entries[i].sources)
-    last = min(ends, default=max(lines) + 1)
-    return any(first < line < last for line in lines)
+    return first < line < min(ends, default=line + 1)

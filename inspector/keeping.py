@@ -21,6 +21,7 @@ from .printable import printable
 from .trace import FATES, Traced
 
 Least = Literal["verbatim", "restated"]
+Answer = Literal["fits", "impossible", "not found"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,7 +30,8 @@ class Keeping:
 
     `plan` is the one with the pins, None where no pins were found that keep every fact; `base` the one they
     were added to. No plan with any other pins that keeps them has fewer than `bound` tokens. `cheapest` is
-    what each fact costs at least alone, `missing` those that no block of this context can keep.
+    what each fact costs at least alone, by its kind and form; `missing` the forms of those that no block of
+    this context can keep.
     """
 
     wanted: tuple[Traced, ...]
@@ -37,7 +39,7 @@ class Keeping:
     base: Plan
     plan: Plan | None
     bound: int
-    cheapest: dict[str, int]
+    cheapest: dict[tuple[str, str], int]
     missing: tuple[str, ...] = ()
 
     @property
@@ -71,6 +73,11 @@ class Keeping:
         return bool(self.missing) or (self.limit is not None and self.bound > self.limit)
 
     @property
+    def answer(self) -> Answer:
+        """ "fits" with a plan to show, "impossible" with a proof, "not found" with neither."""
+        return "fits" if self.fits else "impossible" if self.impossible else "not found"
+
+    @property
     def sentence(self) -> str:
         """The answer in words, with the proof there is."""
         facts = f"{len(self.wanted):,} fact{'' if len(self.wanted) == 1 else 's'}"
@@ -82,7 +89,8 @@ class Keeping:
             allowed = f"{self.limit:,} are allowed"
             return f"It does not fit: keeping {facts} takes {self.bound:,} tokens at least, {allowed}."
         if self.plan is None:
-            return f"No pins were found that keep {facts}; it would take {self.bound:,} tokens at least."
+            least = f"it would take {self.bound:,} tokens at least"
+            return f"No pins were found that keep {facts}, nor a proof that there are none; {least}."
         pins = f"{len(self.pins):,} pin{'' if len(self.pins) == 1 else 's'}"
         keep = "keeps" if len(self.pins) == 1 else "keep"
         what = f"{pins} {keep} {facts} in {self.after:,} tokens ({self.price:+,})"
@@ -101,10 +109,12 @@ def keep_facts(
 ) -> Keeping:
     """The cheapest pins after which a plan keeps all these facts, in `tokens` at most if that is given.
 
-    Kept means verbatim; with `least` "restated" what a summary in the context says is kept too. The search is
-    exact; where it would take too long (some dozens of facts, each said in many places) the best found is
-    given with the bound that was proved. Raises `EditError` for a fact that nothing says up to the moment of
-    the plan.
+    Kept means verbatim; with `least` "restated" what a summary in the context says is kept too. What is told
+    is true of the plan that is given, and the bound is of all pins there are; but the search is not always
+    exact, and then the `answer` may be "not found": neither pins nor a proof. That is so where a model binds
+    its reasoning (what of it stands depends on all the pins together), where a policy has stages, and where
+    an exact search would take too long (some dozens of facts, each said in many places). Raises `EditError`
+    for a fact that nothing says up to the moment of the plan.
 
     >>> from inspector import count_tokens, make_plan
     >>> from inspector.bundled import CONSTRAINT, LOST_PATH, open_bundled
@@ -113,11 +123,13 @@ def keep_facts(
     >>> kept = keep_facts(plan, [LOST_PATH, "src/tidepool/jobs/outbox.py"], tokens=11_000)
     >>> kept.fits, kept.optimal, kept.plan.after - plan.after == kept.price
     (True, True, True)
-    >>> keep_facts(plan, [LOST_PATH], tokens=100).impossible
-    True
+    >>> keep_facts(plan, [LOST_PATH], tokens=100).answer
+    'impossible'
     """
     if least not in ("verbatim", "restated"):
         raise EditError("least", str(least), "a fact is kept verbatim or restated")
+    # A summary that was written for this plan is none for a plan with other pins.
+    plan = plan.with_summary(None)
     wanted = tuple(dict.fromkeys(_find(plan, form) for form in forms))
     search = Search(plan, wanted, FATES.index(least))
     stages = [Stage(search, depth) for depth in depths_of(plan)]
@@ -128,8 +140,9 @@ def keep_facts(
         return Keeping(wanted, tokens, plan, None, plan.after, cheapest, missing)
     best = plan if search.keeps(plan) else None
     bound = min(stage.bound for stage in able)
-    # To pin everything may be shorter than a summary of it; nobody wants that but who has no other way.
-    for ways in (Stage.cheapest_pins, Stage.every_pin):
+    # The first is the answer but where a model binds reasoning. To pin everything may be shorter than a
+    # summary of it; nobody wants that but who has no other way.
+    for ways in (Stage.cheapest_pins, Stage.bound_pins, Stage.prefix_pins, Stage.every_pin):
         for stage in able:
             pins = ways(stage) if best is None or best.after > bound else None
             found = None if pins is None else replan(plan, pins=(*plan.edits.pins, *pins))

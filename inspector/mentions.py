@@ -13,6 +13,7 @@ from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from .facts import OPERATIONS, Fact
+from .polarity import is_contrary
 from .session import Session
 
 PROSE = ("constraint", "decision", "todo")
@@ -67,7 +68,11 @@ class Words:
 
     @cached_property
     def lines(self) -> list[frozenset[str]]:
-        return [long_words(line) for line in self.text.split("\n") if line.strip()]
+        return [long_words(line) for line in self._lines]
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return [line for line in self.text.split("\n") if line.strip()]
 
     @cached_property
     def runs(self) -> dict[str, list[str]]:
@@ -95,8 +100,10 @@ class Words:
                 return Mention(wording, True)
         if loosely and len(pattern.prose) > 1:
             need = SAME_WORDS * len(pattern.prose)
-            if any(len(pattern.prose & line) >= need for line in self.lines):
-                return Mention("the same in other words", True)
+            for line, words in zip(self._lines, self.lines, strict=True):
+                # Most of the words of "never edit it" stand in "always edit it" too.
+                if len(pattern.prose & words) >= need and not is_contrary(pattern.wordings[0], line):
+                    return Mention("the same in other words", True)
         return None
 
 

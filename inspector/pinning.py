@@ -125,13 +125,14 @@ class Stage:
         return cover
 
     @cached_property
-    def cheapest(self) -> dict[str, int]:
+    def cheapest(self) -> dict[tuple[str, str], int]:
         """What each fact costs at least alone; 0 for one that stands, and for one that no pin keeps."""
         none = np.zeros(len(self.gain), bool)
-        out = {traced.fact.form: 0 for traced in self.search.wanted}
+        names = [(traced.fact.kind, traced.fact.form) for traced in self.search.wanted]
+        out = dict.fromkeys(names, 0)
         for fact in self.open:
             prices = [self._price(unit, none) for unit in self._units(fact, self.barred)]
-            out[self.search.wanted[fact].fact.form] = min(prices, default=0)
+            out[names[fact]] = min(prices, default=0)
         return out
 
     @cached_property
@@ -157,6 +158,22 @@ class Stage:
         barred = self.barred | self.unsure
         cover = self._cover(barred, np.zeros(len(self.gain), bool))
         return None if cover is None else self._pins(cover, barred)
+
+    def bound_pins(self) -> tuple[str, ...] | None:
+        """The same with reasoning among them, which may fall all the same where the model binds it."""
+        if not self.unsure.any():
+            return None
+        cover = self._cover(self.barred, np.zeros(len(self.gain), bool))
+        return None if cover is None else self._pins(cover, self.barred)
+
+    def prefix_pins(self) -> tuple[str, ...] | None:
+        """Every block up to the first places that say the facts: bound reasoning stands as long as nothing
+        before it is edited."""
+        if not self.unsure.any() or self.missing or not self.open:
+            return None
+        firsts = [min(r for r in self.search.saying[fact] if not self.barred[r]) for fact in self.open]
+        rows = np.flatnonzero(~self.barred[: max(firsts) + 1])
+        return tuple(self.search.name(row) for row in rows.tolist())
 
     def every_pin(self) -> tuple[str, ...] | None:
         """The same with everything pinned that is summarised; None where a summary is shorter than that."""

@@ -16,10 +16,10 @@ import numpy as np
 from .blocks import BlockRef
 from .facts import BY, KINDS, OPERATIONS, Fact, Facts, Said
 from .ledger import Ledger
-from .mentions import long_words
 from .models import SYNTHETIC, model_of
 from .money import Money, add_money, price_tokens
 from .needs import has_failed, is_specific, pair_calls, same_answer, shows_file
+from .polarity import is_same_rule
 from .printable import brief, printable
 from .session import Entry, Session
 from .trace import Trace, Traced, trace_rounds
@@ -32,20 +32,21 @@ MEANS = {
     "constraint": "said again",
 }
 """What counts as needing a fact once more, by its kind."""
-SAME_RULE, SAME_LEAST = 0.5, 3
-"""Share and number of the longer words of an instruction that one has which repeats it; choices of ours."""
+_CHANGES = ("created", "edited", "deleted")
 
 
 class Paid(NamedTuple):
-    """A block that had to be sent once more, its tokens (by the ledger), and what it cost at least.
+    """What had to be sent once more, its tokens (by the ledger's counter), and what it cost at least.
 
-    A call is priced as written by its model, anything else as sent fresh to the model that read it, once;
-    None where no price is known.
+    It is a whole block, or with a `span` (start, end) the sentence of it that repeats an instruction. A call
+    is priced as written by its model, anything else as sent fresh to the model that read it, once; None where
+    no price is known.
     """
 
     ref: BlockRef
     tokens: int
     money: Money | None
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,9 +113,11 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     """Everything on the path that a recorded compaction made necessary once more, in the order it came.
 
     A file is regretted when it is shown again and no output that showed it still stood; counting its lines
-    shows nothing. A command is when it did not stand verbatim and gave the same answer again, an error when
-    it did not stand verbatim, says what is wrong (`needs.is_specific`) and both runs failed; an instruction
-    when nothing or only a part of it stood. Each is counted once for a compaction.
+    shows nothing. A command is when it did not stand verbatim and gave the same answer again though no file
+    had been changed meanwhile, an error when it did not stand verbatim, says what is wrong
+    (`needs.is_specific`) and both runs failed; an instruction when nothing or only a part of it stood and the
+    user gave it again (`polarity.is_same_rule`), at the price of that sentence. Each is counted once for a
+    compaction.
 
     >>> from inspector.bundled import LOST_PATH, open_bundled
     >>> from inspector.facts import find_facts
@@ -129,18 +132,18 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     found: list[Regret] = []
     for trace in trace_rounds(session, facts, needed.after):
         if trace.scene.entry is not None:
-            found += _regret_one(walk, trace, needed.end(trace.scene.entry), ledger, facts)
+            found += _regret_one(walk, trace, needed, ledger, facts)
     order = walk.at
     return tuple(sorted(found, key=lambda regret: (order[regret.again.entry], regret.again.block)))
 
 
 def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:
-    """Tokens and money of several, a block that two of them paid for counted once.
+    """Tokens and money of several, a block or a sentence that two of them paid for counted once.
 
     >>> sum_regret([])
     (0, None)
     """
-    parts = {part.ref: part for regret in regrets for part in regret.parts}
+    parts = {(part.ref, part.span): part for regret in regrets for part in regret.parts}
     return sum(part.tokens for part in parts.values()), add_money([part.money for part in parts.values()])
 
 
@@ -189,11 +192,17 @@ class _Needed:
         counts |= (kind == KINDS.index("command")) & model
         counts |= (kind == KINDS.index("error")) & (by == BY.index("tool"))
         self.fact, self.place = facts.fact[counts], place[facts.entry[counts]]
+        changes = np.isin(facts.operation, [OPERATIONS.index(done) for done in _CHANGES]) & model
+        self.changes = np.unique(place[facts.entry[changes]])
         self.rules = np.flatnonzero(facts.kind == KINDS.index("constraint")).tolist()
 
     def end(self, entry: Entry) -> int:
         """Where the next compaction stands on the path, or its end."""
         return next((end for end in self.ends if end > self.at[entry.id]), len(self.at))
+
+    def changed(self, start: int, end: int) -> bool:
+        """Whether the model changed a file between two places on the path."""
+        return bool(np.searchsorted(self.changes, end) > np.searchsorted(self.changes, start, "right"))
 
     def after(self, entry: Entry) -> list[int]:
         """Numbers of the facts said before a compaction and between it and the next."""
@@ -203,10 +212,11 @@ class _Needed:
         return sorted([*both.tolist(), *self.rules])
 
 
-def _regret_one(walk: _Walk, trace: Trace, end: int, ledger: Ledger, facts: Facts) -> Iterator[Regret]:
+def _regret_one(walk: _Walk, trace: Trace, needed: _Needed, ledger: Ledger, facts: Facts) -> Iterator[Regret]:
     start, entry = walk.place(trace), trace.scene.entry
     if entry is None:
         return
+    end = needed.end(entry)
     rules = [
         said
         for fact in facts.by_kind("constraint")
@@ -226,10 +236,15 @@ def _regret_one(walk: _Walk, trace: Trace, end: int, ledger: Ledger, facts: Fact
         answer = walk.answers.get(again.ref)
         paid = (again.ref,) if answer is None else (again.ref, answer)
         same = same_answer(walk.text(walk.answers.get(before.ref)), walk.text(answer))
-        # What is run to see how things stand is no loss when they stand otherwise.
-        if traced.fact.kind == "command" and not same:
-            continue
-        parts = tuple(_price(walk, ref, int(ledger.tokens[ledger.row(ref)])) for ref in paid)
+        # What is run to see how things stand is no loss when they stand otherwise, or may after a change.
+        if traced.fact.kind == "command":
+            ran = walk.at[before.ref.entry], walk.at[again.ref.entry]
+            if not same or needed.changed(*ran):
+                continue
+        if traced.fact.kind == "constraint":
+            parts: tuple[Paid, ...] = (_price_words(walk, again, ledger),)
+        else:
+            parts = tuple(_price(walk, ref, int(ledger.tokens[ledger.row(ref)])) for ref in paid)
         yield Regret(traced, entry.id, before.ref, again.ref, parts, same)
 
 
@@ -241,6 +256,13 @@ def _price(walk: _Walk, ref: BlockRef, tokens: int) -> Paid:
     request = 0 if reply is None or reply.usage is None else int(reply.usage.prompt)
     share = (0, tokens) if written else (tokens, 0)
     return Paid(ref, tokens, price_tokens(model, *share, request=request))
+
+
+def _price_words(walk: _Walk, said: Said, ledger: Ledger) -> Paid:
+    """The sentence alone: whatever else its message says was not said for the instruction's sake."""
+    words = walk.session.block(said.ref).text[said.start : said.end]
+    tokens = min(int(ledger.count_texts([words])[0]), int(ledger.tokens[ledger.row(said.ref)]))
+    return _price(walk, said.ref, tokens)._replace(span=(said.start, said.end))
 
 
 def _met_again(walk: _Walk, traced: Traced, start: int, end: int) -> tuple[Said, Said] | None:
@@ -288,9 +310,8 @@ def _said_again(walk: _Walk, traced: Traced, later: list[Said]) -> tuple[Said, S
     if traced.fate not in ("lost", "weakened"):
         return None
     mine = [s for s in traced.fact.said if s.by == "user" and s.ref in traced.said]
-    words = long_words(traced.fact.form)
     for said in later if mine else ():
-        others = long_words(walk.session.block(said.ref).text[said.start : said.end])
-        if len(words & others) >= max(SAME_RULE * min(len(words), len(others)), SAME_LEAST):
+        words = walk.session.block(said.ref).text[said.start : said.end]
+        if is_same_rule(traced.fact.form, words):
             return mine[-1], said
     return None

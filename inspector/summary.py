@@ -8,11 +8,12 @@ always marked as a stand-in. The layout of the request is Flue's (FLUE §10.1-2)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from hashlib import sha256
+from typing import Any, Literal
 
 from .blocks import Chars, ToolCall, Value
 from .compactjson import stringify
-from .session import Entry, Session, Usage
+from .session import Boundary, Entry, Session, Usage
 
 MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"
 OMITTED = "[… earlier lines left out to stay within the summary's length]"
@@ -61,11 +62,45 @@ class Reply(Value):
     usage: Usage | None = None
 
 
+class Sealed(Value):
+    """A compaction as its provider wrote it: it goes back first, unchanged, with `betas` (CLAUDE).
+
+    Only so do models that bind reasoning to what stands before it take what was kept after it (§5, §8).
+    """
+
+    block: dict[str, Any]
+    betas: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the block; one in which anything was changed is not the provider's any more."""
+        return sha256(stringify(self.block).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def told(self) -> dict[str, Any]:
+        """What a boundary's `extra` holds of it."""
+        return {SEALED: {"block": self.block, "betas": list(self.betas), "sha256": self.digest}}
+
+
+SEALED = "sealed"
+"""Where a boundary's `extra` holds the provider's own block."""
+
+
+def read_sealed(boundary: Boundary | None) -> Sealed | None:
+    """The provider's own block of a recorded compaction; None where there is none, or it was changed."""
+    told = boundary.extra.get(SEALED) if boundary is not None else None
+    if not isinstance(told, dict) or not isinstance(told.get("block"), dict):
+        return None
+    betas = told.get("betas")
+    sealed = Sealed(block=told["block"], betas=tuple(betas) if isinstance(betas, list) else ())
+    return sealed if sealed.digest == told.get("sha256") else None
+
+
 class Checkpoint(Value):
     """A written summary. `error` tells why there is none. `by` names who wrote it.
 
     `covers` are the blocks it was written from, as references; `deterministic` says that the same blocks give
-    the same text again. Whoever wrote it, it is untrusted text.
+    the same text again. `sealed` is the provider's block, where the provider compacted. Whoever wrote it, it
+    is untrusted text.
     """
 
     text: Chars = ""
@@ -74,6 +109,7 @@ class Checkpoint(Value):
     error: Chars | None = None
     covers: tuple[Chars, ...] = ()
     deterministic: bool = False
+    sealed: Sealed | None = None
 
 
 def conversation_text(

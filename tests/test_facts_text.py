@@ -48,6 +48,8 @@ def test_a_windows_directory_is_told_apart_from_case_only_by_its_own_rules() -> 
         ("https://example.org/a/b.py is an address", []),
         ("console.log(x); self.map; e.g. Node.js; v1.2.3", []),
         ("import { a } from './b.js'", []),
+        ("git log origin/main..HEAD, v1.2.3...v1.3.0, feat/a...main", []),
+        ("GET /metadata.json and /users.json; main.ts/cli.ts", []),
         ("</div> and ${HOME}/x.py and src/*.py", []),
         ("github.com/a/b/c.go is a package", []),
         ("/app/ent-109/src/a.py-12-\tx = 1", ["/app/ent-109/src/a.py"]),
@@ -178,6 +180,28 @@ def test_numbers_have_a_name() -> None:
     assert set(forms(run, "number")) == {"count = 1", "timeout = 30s", "timeout = 60000"}
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "`StepCount` stays at 1. A limit of 50. MaxSize is 30.",
+            ["StepCount = 1", "limit = 50", "MaxSize = 30"],
+        ),
+        ('<img width=\\"99\\"> and {"total": "12"}', ["width = 99", "total = 12"]),
+        ("a 200ms timeout, a 30-second timeout", ["200ms timeout", "30-second timeout"]),
+        ("3 failing tests, 4 open issues, 2 of tests", ["3 failing tests", "4 open issues"]),
+        ("x == 3, the score is 4, since 5 things, w = -2", ["w = -2"]),
+    ],
+)
+def test_numbers_are_told_in_words_too(text: str, found: list[str]) -> None:
+    assert sorted(forms(tell(text), "number")) == sorted(found)
+
+
+def test_numbers_are_found_in_files_and_listings() -> None:
+    assert forms(answer("12:\tCount: 1,", command="grep -n Count src/a.go"), "number") == ["Count = 1"]
+    assert forms(answer("RETRIES = 5", command="cat src/a.py"), "number") == ["RETRIES = 5"]
+
+
 def test_rules_are_the_users_and_decisions_anyones() -> None:
     text = "Fix it. Never touch the database! Is that always so? We chose sqlite because it is small."
     assert forms(tell(text), "constraint") == ["Never touch the database!"]
@@ -192,6 +216,63 @@ def test_a_rule_is_told_and_not_reported() -> None:
     told = "I never saw it. It always fails. I don't think so. Please don't touch a.py! (never push)"
     told += " Use uv, not pip."
     assert forms(tell(told), "constraint") == ["Please don't touch a.py!", "never push", "Use uv, not pip."]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "The label should say Rules, not just Rule",
+        "Wrap only the tree in a provider",
+        "Use `resetCSS` to prevent style changes",
+        "Skip threads that the author has answered",
+        "Fetch the comments before replying",
+        "The rest needs to be kept",
+        "we don't use default exports",
+        "no new dependencies",
+        "请不要改动数据库",
+        "テストは必ず実行",
+    ],
+)
+def test_orders_that_limit_and_what_should_be_are_rules(rule: str) -> None:
+    assert forms(tell(f"Hello there. {rule}.\nThanks"), "constraint") == [f"{rule}."]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "It only checks the branch",
+        "It ran before I pushed",
+        "Propose where each of these files should go",
+        "I should be able to see it",
+        "This should work",
+        "Should we keep it",
+        "There are no new errors",
+        'it("should render the list")',
+        "The logs leave no doubt",
+    ],
+)
+def test_what_is_only_told_is_no_rule(told: str) -> None:
+    assert forms(tell(f"Hello there. {told}.\nThanks"), "constraint") == []
+
+
+def test_reminders_in_an_output_are_the_harness_s_words_and_no_part_of_the_file() -> None:
+    text = "x = 1\n<system-reminder>\nYou must never run this.\n</system-reminder>\ny = 2"
+    facts = answer(text, command="cat a.py")
+    (rule,) = facts.by_kind("constraint")
+    assert (rule.form, rule.said[0].by, rule.said[0].ref.block) == ("You must never run this.", "tool", 0)
+    assert text[rule.said[0].start : rule.said[0].end] == rule.form
+    assert forms(facts, "number") == ["x = 1", "y = 2"]
+    shown = answer('1: print("<system-reminder>You must not.</system-reminder>")', command="cat a.py")
+    assert forms(shown, "constraint") == []
+
+
+def test_reasons_alone_are_no_decisions_and_clauses_stand_alone() -> None:
+    text = "It fails because it is old. Keep the old ones since they are small. This is simpler but wrong. "
+    text += "Bigger icons, and the button uses blue instead of red. I need to check why, since it fails."
+    assert forms(tell(text, "assistant"), "decision") == [
+        "Keep the old ones since they are small.",
+        "the button uses blue instead of red.",
+    ]
 
 
 def test_a_decision_settles_and_does_not_weigh() -> None:

@@ -152,3 +152,15 @@ def test_what_is_needed_or_comes_next_is_a_todo() -> None:
     assert forms(tell(text, "assistant"), "todo") == ["I need to add a test for it.", "Run the linter"]
     listed = "I need to:\n1. Remove the flag\n2. Update the docs"
     assert forms(tell(listed, "assistant"), "todo") == ["Remove the flag", "Update the docs"]
+
+
+def test_what_git_and_hosts_name_beside_files_is_none() -> None:
+    """A range of commits, a file of a commit, a file on another machine."""
+    assert forms(call("Bash", command="git log --oneline origin/a/b..HEAD"), "file") == []
+    assert forms(call("Bash", command="git show HEAD:src/a.py"), "file") == ["src/a.py"]
+    assert forms(call("Bash", command="scp host:/srv/a.py ."), "file") == []
+
+
+def test_open_tasks_of_a_printed_list_are_todos() -> None:
+    listed = "#1 [completed] Read it\n#2 [in_progress] Mend it [blocked by #1]\n#3. [pending] Test it"
+    assert forms(answer(listed), "todo") == ["Mend it", "Test it"]

@@ -80,12 +80,13 @@ def test_what_the_recorded_summary_lost_is_fixed_by_a_plan_of_the_moment_before(
         RECORDED[LOST_PATH].fixes(make_plan(SESSION, LEDGER, "flue"))
 
 
-def test_a_policy_without_a_list_of_files_is_given_one_under_a_name_of_its_own() -> None:
+def test_a_policy_without_a_list_of_files_is_given_one_by_a_setting() -> None:
     plan = make_plan(BEFORE, LEDGER, "keep-recent-turns", {"cut": "end"})
     (carry,) = (fix for fix in RECORDED[LOST_PATH].fixes(plan) if fix.means == "carry")
-    policy = carry.changes["policy"]
-    assert (policy.name, carry.policy) == ("keep-recent-turns-and-files", policy)
-    assert make_plan(BEFORE, LEDGER, policy, plan.edits).after == plan.after + carry.price
+    assert carry.changes["settings"]["carry-file-operations.enabled"] is True
+    again = make_plan(BEFORE, LEDGER, "keep-recent-turns", apply(plan.edits, carry.changes))
+    assert again.after == plan.after + carry.price
+    assert "carry-file-operations" in {rule.kind for rule in again.policy.rules}
 
 
 def test_what_stands_needs_no_fix() -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from inspector.blocks import Text
+from inspector.cleaned import clean_session, look_through
 from inspector.grounding import Sources, check_grounding, ground_recorded
+from inspector.readers import read_session
+from inspector.readers.manifest import dump_manifest
+from inspector.redact import Redactor
 from inspector.session import Boundary, Entry, Note, Session, Source
 from tests.test_cuts import build, say, user
 
@@ -97,6 +103,51 @@ def test_a_quote_is_named_with_care_where_messages_were_queued_that_nobody_reads
     assert (quote.what, quote.unread) == ("quote", unread)
     assert ("Messages queued there are not read." in quote.sentence) is unread
     assert not number.unread
+
+
+QUEUED = (Path(__file__).parent / "cases" / "facts" / "queued.jsonl").read_bytes()
+
+
+def test_what_a_user_queued_before_the_compaction_is_a_source_and_what_came_later_is_none() -> None:
+    """The summary quotes two queued messages; the second was queued when it had been written."""
+    session = read_session(QUEUED, "queued.jsonl")
+    assert [item["line"] for item in session.extra["queued"]] == [2, 7]
+    assert session.extra["queued"][0]["text"] == "are there any tests for it yet, by the way?"
+    (found,) = ground_recorded(session)
+    assert [(mark.words, mark.unread) for mark in found.unfounded] == [
+        ("ship it today without any of them", False)
+    ]
+
+
+def test_queued_words_are_kept_beside_the_notes_and_are_no_record_more() -> None:
+    """Eight lines: three entries of a line, one compaction of two, three notes."""
+    session = read_session(QUEUED, "queued.jsonl")
+    assert session.records == len(QUEUED.splitlines()) == 8
+    assert [note.type for note in session.notes] == ["queue-operation"] * 3
+    assert (session.unknown, session.corrupt) == (0, ())
+    assert all("tests for it" not in entry.text for entry in session.entries if entry.kind == "message")
+
+
+def test_queued_words_outlast_a_saved_manifest() -> None:
+    session = read_session(QUEUED, "queued.jsonl")
+    again = read_session(dump_manifest(session).encode(), "queued.json")
+    assert again == session
+    assert ground_recorded(again) == ground_recorded(session)
+
+
+def test_queued_words_are_redacted_and_leave_with_the_entries_that_are_not_shown() -> None:
+    session = read_session(QUEUED, "queued.jsonl")
+    every = range(len(session.entries))
+    redactor = Redactor()
+    look_through(session, every, redactor)
+    assert [(found.kind, found.where) for found in redactor.findings if found.grade == "secret"] == [
+        ("github-token", ("extra",))
+    ]
+    assert "ghp_" not in dump_manifest(clean_session(session, every, redactor))
+    assert "ship it today" in dump_manifest(clean_session(session, every, redactor))
+    part = clean_session(session, every[-1:], redactor)
+    assert "queued" not in part.extra
+    assert "ship it today" not in dump_manifest(part)
 
 
 def test_a_path_named_like_a_session_needs_its_id() -> None:

@@ -172,6 +172,7 @@ def test_no_choice_of_pins_does_better_than_what_is_proved(
     if kept.optimal:
         assert kept.after == min(good, default=kept.after)
     kept = keep_facts(plan, files, 0, least=least)  # type: ignore[arg-type]
+    assert (kept.plan is not None) == bool(good)
     if good and not plan.policy.stages and not plan.tiers.bound and plan.notice is None:
         # With no room at all every way is tried, to pin everything too.
         assert kept.optimal
@@ -264,7 +265,8 @@ def test_a_limit_that_is_too_low_is_proved_to_be() -> None:
     assert short.impossible
     assert not short.fits
     assert f"takes {least:,} tokens at least, {least - 1:,} are allowed" in short.sentence
-    assert short.cheapest == {"src/a.py": least - plan.after}
+    assert short.cheapest == {("file", "src/a.py"): least - plan.after}
+    assert short.answer == "impossible"
 
 
 def test_what_an_earlier_compaction_removed_cannot_be_kept() -> None:
@@ -293,6 +295,54 @@ def test_nothing_is_pinned_for_what_stands() -> None:
     plan = plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
     kept = keep_facts(plan, ["src/a.py"])
     assert (kept.pins, kept.plan is plan, keep_facts(plan, []).pins) == ((), True, ())
+
+
+def test_facts_of_one_form_and_two_kinds_are_priced_each() -> None:
+    """A rule of the user that is a task on the list too: the first stands in one block, the second in two."""
+    rule = "Never touch src/a.py by hand"
+    todos = ToolCall(id="t", name="TodoWrite", input={"todos": [{"content": rule, "status": "pending"}]})
+    told = ToolOutput(call_id="t", name="TodoWrite", parts=(Text(text="x" * 300),))
+    session = build(
+        user(rule),
+        Entry(id="", role="assistant", blocks=(todos,)),
+        Entry(id="", role="tool", blocks=(told,)),
+        user("go on"),
+        say(),
+    )
+    plan = plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
+    kept = keep_facts(plan, [("constraint", rule), ("todo", rule)])
+    assert kept.cheapest.keys() == {("constraint", rule), ("todo", rule)}
+    assert len(kept.wanted) == 2
+
+
+def test_thinking_that_a_model_binds_is_kept_where_everything_before_it_stands() -> None:
+    """Only the reasoning says the file, and it falls with the first edit before it."""
+    thought = Reasoning(text="perhaps src/a.py is to blame", signature="s")
+    asked = ToolCall(id="c1", name="Bash", input={"command": "ls"})
+    told = ToolOutput(call_id="c1", name="Bash", parts=(Text(text="x" * 50),))
+    session = build(
+        user("hello"),
+        say("yes"),
+        user("look"),
+        Entry(id="", role="assistant", blocks=(thought, asked)),
+        Entry(id="", role="tool", blocks=(told,)),
+        say("done"),
+        user("go on"),
+        say(),
+    ).model_copy(update={"model": "claude-opus-5-5"})
+    plan = plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}), window=100_000)
+    kept = keep_facts(plan, ["src/a.py"])
+    assert plan.tiers.bound
+    assert kept.plan is not None
+    assert kept.answer == "fits"
+    assert trace_again(kept.wanted, kept.plan)[0].fate == "verbatim"
+
+
+def test_neither_pins_nor_a_proof_is_an_answer_of_its_own() -> None:
+    plan = reading()
+    kept = Keeping((plan.trace["src/a.py"],), 300, plan, None, 200, {})
+    assert (kept.answer, kept.fits, kept.impossible) == ("not found", False, False)
+    assert "nor a proof that there are none" in kept.sentence
 
 
 def test_pins_there_were_stay_and_are_not_counted_again() -> None:
@@ -333,5 +383,5 @@ def test_the_demo_keeps_its_lost_path_and_every_file_it_changed() -> None:
     kept = keep_facts(plan, changed, tokens=plan.before)
     assert kept.fits
     assert kept.optimal
-    assert LOST_PATH in kept.cheapest
+    assert ("file", LOST_PATH) in kept.cheapest
     assert sum(kept.cheapest.values()) >= (kept.price or 0) >= max(kept.cheapest.values())

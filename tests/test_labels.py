@@ -13,10 +13,10 @@ GATES = dict.fromkeys(("file", "command", "error", "url"), (0.95, 0.9))
 FLOORS: dict[str, tuple[float, float]] = {
     "symbol": (0.97, 0.90),
     "id": (0.96, 0.94),
-    "number": (0.75, 0.50),
-    "constraint": (0.80, 0.20),
-    "decision": (0.75, 0.25),
-    "todo": (0.90, 0.62),
+    "number": (0.80, 0.75),
+    "constraint": (0.75, 0.50),
+    "decision": (0.75, 0.33),
+    "todo": (0.90, 0.65),
 }
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from hypothesis import assume, given, settings
 
-from inspector.blocks import Text, ToolCall
+from inspector.blocks import Text, ToolCall, ToolOutput
 from inspector.bundled import CONSTRAINT, LOST_PATH
 from inspector.facts import find_facts
 from inspector.ledger import count_tokens
@@ -99,6 +99,90 @@ def test_nothing_is_regretted_when_the_output_still_stands() -> None:
     assert find_regret(session, find_facts(session), count_tokens(session, WORDS)) == ()
 
 
+RULE = "Never edit the migrations by hand, they are generated."
+
+
+def told_again(*later: str, rule: str = RULE) -> Session:
+    """A rule, a summary that says nothing of it, and what the user says then."""
+    told = Boundary(summary="All is well.", first_kept="e3")
+    entries = [
+        user(rule),
+        say(),
+        Entry(id="", kind="compaction", blocks=(Text(text="All is well."),), boundary=told),
+    ]
+    for words in later:
+        entries += [user(words), say()]
+    return build(*entries)
+
+
+def rules_told(session: Session) -> list[tuple[str, str, int]]:
+    """(rule, the words that repeat it, tokens) of what is regretted."""
+    out = []
+    for regret in find_regret(session, find_facts(session), count_tokens(session, LENGTH)):
+        (part,) = regret.parts
+        assert part.span is not None
+        text = session.block(part.ref).text
+        out.append((regret.traced.fact.form, text[slice(*part.span)], regret.tokens))
+    return out
+
+
+def test_a_rule_said_again_costs_its_sentence_and_not_the_message_around_it() -> None:
+    again = "You must never edit the generated migrations by hand."
+    log = "Here is what I see now: " + "line of a log\n" * 400
+    assert rules_told(told_again(f"{log}\n{again}\nAnd the button is still blue.")) == [
+        (RULE, again, len(again))
+    ]
+
+
+def test_two_rules_said_again_in_one_message_are_paid_for_each() -> None:
+    """By hand: both sentences, and together no less; the same sentence twice counts once."""
+    both = "Never edit the migrations by hand.\nAlways run the whole test suite before pushing."
+    session = told_again(both, rule=both)
+    regrets = find_regret(session, find_facts(session), count_tokens(session, LENGTH))
+    assert [regret.tokens for regret in regrets] == [len(line) for line in both.split("\n")]
+    assert sum_regret(regrets)[0] == sum_regret([*regrets, *regrets])[0] == len(both) - 1
+
+
+def test_the_opposite_of_a_rule_does_not_repeat_it() -> None:
+    assert rules_told(told_again("Always edit the migrations by hand, they are generated.")) == []
+    assert rules_told(told_again("You should never forget to edit the migrations by hand.")) == []
+    assert len(rules_told(told_again("Please don't edit the migrations by hand."))) == 1
+
+
+def run(number: int, command: str, text: str) -> tuple[Entry, Entry]:
+    name = f"r{number}"
+    asked = ToolCall(id=name, name="Bash", input={"command": command})
+    told = ToolOutput(call_id=name, name="Bash", parts=(Text(text=text),))
+    return Entry(id="", role="assistant", blocks=(asked,)), Entry(id="", role="tool", blocks=(told,))
+
+
+def test_a_command_run_again_after_a_change_checks_the_change() -> None:
+    told = Boundary(summary="All is well.", first_kept="e4")
+    gone = Entry(id="", kind="compaction", blocks=(Text(text="All is well."),), boundary=told)
+    edit = ToolCall(id="w", name="Write", input={"file_path": "src/a.py", "content": "x"})
+    done = ToolOutput(call_id="w", name="Write", parts=(Text(text="ok"),))
+    change = (Entry(id="", role="assistant", blocks=(edit,)), Entry(id="", role="tool", blocks=(done,)))
+    for between, regretted in (((), 1), (change, 0)):
+        entries = [user("go"), *run(1, "npm run check", "all fine"), say(), gone, user("on"), *between]
+        session = build(*entries, *run(2, "npm run check", "all fine"), say())
+        found = find_regret(session, find_facts(session), count_tokens(session, LENGTH))
+        assert len([regret for regret in found if regret.fact.kind == "command"]) == regretted
+
+
+def test_a_summary_that_says_the_opposite_of_a_rule_does_not_restate_it() -> None:
+    rule = "Never edit the database migrations by hand."
+    for words, fate in (
+        ("Always edit the database migrations by hand.", "lost"),
+        ("- By hand the database migrations are never to be edited: never edit.", "restated"),
+    ):
+        told = Boundary(summary=words, first_kept="e2")
+        session = build(
+            user(rule), say(), Entry(id="", kind="compaction", blocks=(Text(text=words),), boundary=told)
+        )
+        (found,) = trace_recorded(session, find_facts(session))
+        assert found["constraint", rule].fate == fate
+
+
 # Laws.
 
 
@@ -116,7 +200,11 @@ def test_nothing_is_regretted_where_nothing_was_lost(session: Session) -> None:
         assert lost[regret.entry]
         assert regret.traced.stood
         assert regret.traced.fate != "verbatim" or regret.traced.fact.kind == "file"
-        assert regret.tokens == sum(int(ledger.tokens[ledger.row(ref)]) for ref in regret.paid)
+        whole = sum(int(ledger.tokens[ledger.row(ref)]) for ref in regret.paid)
+        if regret.traced.fact.kind == "constraint":
+            assert regret.tokens <= whole
+        else:
+            assert regret.tokens == whole
     if not lost:
         assert find_regret(session, facts, ledger) == ()
 

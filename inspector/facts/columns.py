@@ -12,16 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .commands import find_commands
+from .decisions import find_decisions
 from .failures import find_errors, find_exit_codes, find_failure
 from .ids import find_hashes, find_issues, find_urls
-from .names import find_calls, find_flags, find_numbers, find_symbols, find_ticked_symbols
+from .names import find_calls, find_symbols, find_ticked_symbols
+from .numbers import find_flags, find_numbers
 from .pathfinder import PathFinder
 from .paths import LONGEST
 from .places import restore
+from .rules import find_rules
 from .segments import ANSWERED, ASKED, CALLED, FAILED, HARNESS, LISTING, REPORT, SUMMARY, Segment
+from .sentences import Hit
 from .tasks import find_tasks, find_todos
 from .tools import Named
-from .words import Hit, find_decisions, find_rules
 
 KINDS = ("file", "command", "error", "symbol", "url", "id", "number", "constraint", "decision", "todo")
 BY = ("user", "model", "tool", "summary")
@@ -179,8 +182,8 @@ def _searches(
     yield "id", find_hashes(text, uuids=sort in _WORDS or sort == CALLED)
     if sort in _WORDS or sort in _REPORTS:
         yield "id", find_issues(text)
+    yield "number", find_numbers(text)
     if sort in _WORDS or sort in _REPORTS or sort == CALLED:
-        yield "number", find_numbers(text)
         yield "number", find_flags(text)
         yield "symbol", find_ticked_symbols(text)
     if sort in _REPORTS or sort in (ASKED, SUMMARY):

@@ -1,4 +1,4 @@
-"""Names in text: what code defines, what words quote in backquotes, and numbers that have a name."""
+"""Names in text: what code defines and what words quote in backquotes."""
 
 from __future__ import annotations
 
@@ -72,69 +72,3 @@ def find_ticked_symbols(text: str) -> Iterator[Hit]:
         name = match[1]
         if name not in _NO_NAMES and not _SUFFIXED.search(name) and not _HEX.match(name):
             yield match.start(1), match.end(1 if match[2] in (None, "()") else 2), name
-
-
-_VALUE = re.compile(
-    r"(?:\": ?|: |=|= |→)(-?\d[\d_,]*(?:\.\d+)?)"
-    r"( ?(?:%|ms|s|px|r?em|[kKMG]i?B|tokens|x)(?!\w))?(?!\w|[./:-]\w)"
-)
-_LABEL = re.compile(r"(?<![\w./-])([A-Za-z_][\w.-]{0,60}(?: [A-Za-z][\w-]{1,30})?)[\"'`*]{0,3} ?$")
-_ORDINAL = ("Task ", "Phase ", "Step ", "Item ")
-_COUNTED = re.compile(
-    r"\d[\d,]{0,11}(?:-\d{1,9})? "
-    r"(?:(?:unit |integration |e2e )?tests? (?:pass(?:ed)?|fail(?:ed)?)"
-    r"|pass(?:ed)?|fail(?:ed)?|skipped|errors?|warnings?|tests?|tokens|files?|insertions|deletions|lines|words"
-    r"|entries|hooks|issues|matches|commits|sessions|items|rows|bytes|characters|functions|modules|packages)\b"
-)
-_FLAG = re.compile(r"-([a-z][a-z-]{2,30})[= ](\d[\d_]*(?:ms|s|m|h)?)(?![\w./:-])")
-_MEASURES = (
-    "limit",
-    "timeout",
-    "port",
-    "depth",
-    "threshold",
-    "budget",
-    "maximum",
-    "minimum",
-    "default",
-    "total",
-)
-_OF = re.compile(
-    r"([a-z]+)(?: (?:of|is|to|at|was))? ((?:\d[\d_,.]*\d|\d)"
-    r"(?: ?(?:%|ms|s|px|[kKMG]i?B|tokens|seconds|minutes|lines|bytes))?)(?![\w./:-])"
-)
-_ARTICLES = names("const let var the a an and or with by is are return then to at of static final int")
-_CASED = re.compile(r"_|[a-z][A-Z]")
-_NO_LABEL = re.compile(r"(?i)(?:^|[_\s]|[a-z](?=I))(?:id|line|col|column|port|row|index)$|^(?:L|v|version)$")
-
-
-def find_numbers(text: str) -> Iterator[Hit]:
-    """Numbers that have a name: `timeout = 30`, `coverage: 87 %`, `12 passed`."""
-    for match in _VALUE.finditer(text):
-        label = _LABEL.search(text[max(0, match.start() - 60) : match.start()])
-        if label and not _NO_LABEL.search(label[1]):
-            name, back = label[1], len(label.group())
-            first, space, last = name.partition(" ")
-            if space and (match.group()[0] == "=" or first in _ARTICLES or _CASED.search(last)):
-                name, back = last, back - len(first) - 1
-            value = (match[1] + (match[2] or "")).strip(", ")
-            yield match.start() - back, match.start(1) + len(value), f"{name} = {value}"
-    for word in _MEASURES:
-        at = text.find(word)
-        while at >= 0:
-            of = _OF.match(text, at) if text[at - 1 : at] in ("", " ", "\n", "(", "`") else None
-            if of is not None and of[1] == word:
-                yield at, of.end(), f"{word} = {of[2]}"
-            at = text.find(word, at + len(word))
-    for match in _COUNTED.finditer(text):
-        before = text[max(0, match.start() - 6) : match.start()]
-        if not before or not (before[-1].isalnum() or before[-1] in "_.,-" or before.endswith(_ORDINAL)):
-            yield match.start(), match.end(), match.group()
-
-
-def find_flags(text: str) -> Iterator[Hit]:
-    """Numbers given to the options of a command: `-timeout 30s`, `--retries=3`."""
-    for match in _FLAG.finditer(text):
-        start = match.start() - (text[match.start() - 1 : match.start()] == "-")
-        if text[start - 1 : start] in (" ", "\n"):
-            yield start, match.end(), f"{match[1]} = {match[2]}"

@@ -60,7 +60,9 @@ ROOTS = names(
 """First parts of absolute paths, as systems, images and examples have them."""
 # A line of context as grep prints it: "src/a.py-12-" and the line's own words.
 _CONTEXT = re.compile(rf"\.(?:{'|'.join(sorted(_SUFFIXES | _AFTER_SLASH))})(-\d{{1,6}}(?:-.*)?)$")
-_ALONE = re.compile(rf"(?:^|/)\.(?:{'|'.join(sorted(_SUFFIXES))})$")  # a suffix that is no file: "*.json"
+_ALONE = re.compile(rf"(?:^|[/\\])\.(?:{'|'.join(sorted(_SUFFIXES))})$")  # a suffix that is no file: "*.json"
+_RANGE = re.compile(r"[^./\\]\.{2,3}[^./\\]")  # of commits: "origin/main..HEAD"
+_TWO_FILES = re.compile(rf"[\w-]+\.(?:{'|'.join(sorted(_SUFFIXES))})/[\w.-]+$")  # "main.ts/cli.ts"
 _FORMATTED = re.compile(r"%[-+0]?\d*[dsvqxw](?![0-9a-f])")
 _BACKSLASHED = re.compile(r"[\w.-]+(?:\\[\w.-]+)+")
 _FOLDER = re.compile(r"(?:\.\.?/)*(?:\.?[A-Za-z_@][\w@.-]+/)+$")
@@ -86,7 +88,7 @@ def cut_token(token: str) -> tuple[int, str]:
     cut = token.endswith("...") and not SUFFIX.search(path)  # the rest of it is not told
     if len(path) < 3 or cut or "//" in path or "/..." in token or not any(char.isalnum() for char in path):
         return skip, ""
-    if _ALONE.search(path) or ("%" in path and _FORMATTED.search(path)):
+    if _ALONE.search(path) or is_range(path) or ("%" in path and _FORMATTED.search(path)):
         return skip, ""
     slashed = path.replace("\\\\", "/")
     if "\\" in slashed and not (DRIVE.match(path) or _BACKSLASHED.fullmatch(slashed)):
@@ -104,11 +106,14 @@ def looks_like_path(path: str, roots: Collection[str]) -> bool:
     if "\\" in path:
         return named
     if slashed[0] == "/":
-        return named or (first in roots and bool(rest)) or slashed in ("/tmp", "/etc")
+        # "/metadata.json" is the rest of an address or of another path.
+        return (bool(rest) and (named or first in roots)) or slashed in ("/tmp", "/etc")
     if slashed[:2] == "~/":
         return bool(first)
     if "/" not in slashed:
         return _is_name(slashed)
+    if _TWO_FILES.match(slashed) and first.lower() not in _PRODUCTS:
+        return False
     if first == "application" or (_HOST.match(first) and not first.startswith(".")) or first == "@":
         return False
     if named or _DOTFILE.search(slashed):
@@ -122,6 +127,15 @@ def _is_name(name: str) -> bool:
     if not _PLAIN.search(name) or name.lower() in _PRODUCTS:
         return False
     return name[0] not in "\\%" and name[:6] != "_test." and not _JOINED.search(name)
+
+
+def is_range(word: str) -> bool:
+    """Whether a word names a range of commits.
+
+    >>> is_range("origin/main..HEAD"), is_range("v1.0...v1.1"), is_range("../src/a..b/../c.py")
+    (True, True, False)
+    """
+    return bool(_RANGE.search(word)) and "../" not in word
 
 
 def is_package(word: str) -> bool:

@@ -55,9 +55,13 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[Segment, l
             elif block.kind == "tool_output":
                 sort, base = answers.get(block.call_id, (REPORT if block.name else CONTENT, None))
                 sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
-                yield Segment(position, at, 0, sort, block.text, base), []
+                if sort != SUMMARY and _REMINDER in block.text:
+                    for start, mixed, text in _unmix(block.text, sort, "\n"):
+                        yield Segment(position, at, start, mixed, text, base if mixed == sort else None), []
+                else:
+                    yield Segment(position, at, 0, sort, block.text, base), []
             elif block.kind == "text" and words == ASKED and _REMINDER in block.text:
-                for start, sort, text in _unmix(block.text):
+                for start, sort, text in _unmix(block.text, ASKED):
                     yield Segment(position, at, start, sort, text), []
             elif block.kind in ("text", "reasoning", "document") and block.text:
                 kept = CONTENT if block.kind == "document" and words == ASKED else words
@@ -109,17 +113,20 @@ def _answer(call: ToolCall, cwd: str | None, named: list[Named]) -> tuple[int, s
     return (LISTING if operation == "listed" else CONTENT if operation else REPORT), None
 
 
-def _unmix(text: str) -> Iterator[tuple[int, int, str]]:
-    """(start, sort, text): a user's words apart from the reminders that the harness puts among them."""
+def _unmix(text: str, sort: int, before: str = "") -> Iterator[tuple[int, int, str]]:
+    """(start, sort, text): words of a user, or an output, without the reminders of the harness, and those.
+
+    In an output they stand behind `before`; elsewhere in a line they are part of what is shown.
+    """
     at = 0
     while at < len(text):
-        start = text.find(_REMINDER, at)
-        if start < 0:
-            yield at, ASKED, text[at:]
+        start = text.find(before + _REMINDER, at)
+        end = text.find(_REMINDED, start)
+        if start < 0 or (before and end < 0):
+            yield at, sort, text[at:]
             return
         if start > at:
-            yield at, ASKED, text[at:start]
-        end = text.find(_REMINDED, start)
+            yield at, sort, text[at:start]
         end = len(text) if end < 0 else end + len(_REMINDED)
         yield start, HARNESS, text[start:end]
         at = end

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .paths import DRIVE, canonical_path, names
-from .pathshapes import SUFFIX, is_package
+from .pathshapes import SUFFIX, is_package, is_range
 from .shellwords import CREATED, DELETED, EDITED, LISTED, READ, Word, split_command
 
 
@@ -56,6 +56,10 @@ _CONTENT = names("cat less more head tail nl bat sed awk grep rg ag egrep diff j
 _LISTING = {"ls", "find", "tree", "fd", "du"}
 _NAME = re.compile(r"^(?:[\w@+.,%~/\\ :-]|[^\x00-\x7f])+$")
 _FILE_LIKE = re.compile(r"/|\.[A-Za-z]\w{0,9}$")
+
+
+_REMOTE = re.compile(r"[\w.@-]{2,}:/")
+_COMMIT = re.compile(r"[\w./~^@{}-]{2,}:(?=[\w.])")
 
 
 def read_command(command: str, base: str | None = None) -> list[Touched]:
@@ -186,7 +190,16 @@ def _read_git(rest: list[Word], base: str | None) -> Iterator[Touched]:
         yield from _each(given, base, None)
     elif verb in ("diff", "show", "log", "blame", "checkout", "restore"):
         paths = words[split + 1 :] if split is not None else [word for word in given if _named(word)]
-        yield from _each(paths, base, EDITED if verb in ("checkout", "restore") else READ)
+        operation = EDITED if verb in ("checkout", "restore") else READ
+        yield from _each([_without_commit(word) for word in paths], base, operation)
+
+
+def _without_commit(word: Word) -> Word:
+    """`HEAD:src/a.py` without the commit it is read from."""
+    commit = _COMMIT.match(word.text)
+    if commit is None or word.end - word.start != len(word.text):
+        return word
+    return word._replace(text=word.text[commit.end() :], start=word.start + commit.end())
 
 
 def _arguments(name: str, words: list[Word]) -> list[Word]:
@@ -218,7 +231,8 @@ def _each(words: list[Word], base: str | None, operation: str | None) -> list[To
 
 def _touch(word: Word, base: str | None, operation: str | None) -> Touched | None:
     text = word.text.split("::", 1)[0]
-    if text.endswith("/...") or is_package(text):  # the dots are Go's way to write "and all below"
+    # The dots are Go's way to write "and all below"; what stands behind a host is on another machine.
+    if text.endswith("/...") or is_package(text) or is_range(text) or _REMOTE.match(text):
         return None
     if not word.fixed or not text or len(text) > 400 or text in ("-", ".", "..", "/dev/null", "{}"):
         return None

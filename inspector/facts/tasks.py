@@ -9,15 +9,20 @@ Hit = tuple[int, int, str]
 
 _BOX = re.compile(r"(?:^|[\n\"→\t])[ \t]*(?:[-*+] |\d{1,3}\. )\[ \][ \t]+(\S[^\n]{2,400})")
 _MARKED = re.compile(r"\bTODO(?:\([\w@.-]{1,40}\))?:[ \t]+(\S[^\n]{2,400})")
+_STATUS = re.compile(r"(?:^|\n)[ \t]*#?\d{0,4}[.:]? ?\[(?:pending|in_progress)\] (\S[^\n]{2,400})")
 _NEED = re.compile(
-    r"(?:(?:^|(?<=[\n.!?:*-]))[ \t]*|(?<=\. ))((?:(?:Now|Next|First|Then|So|Also),? )?"
-    r"(?:I|we|We) (?:still |also |now )?need to\b"
-    r"|Need to\b|[Tt]he next (?:\w+ )?(?:task|step|thing|item) is\b)([^\n]{0,400})"
+    r"(?:(?:^|(?<=[\n.!?:*-]))[ \t]*|(?<=\. )|(?<=, so )|(?<=, and )|(?<=, but ))"
+    r"((?:(?:Now|Next|First|Then|So|Also|But|And|Finally|Actually),? )?"
+    r"(?:(?:I|we|We)(?:['’]ll| will| would)? (?:still |also |now |just )?(?:need|have) to\b"
+    r"|(?:Still n|N)eeds? to\b|[Tt]he next (?:\w+ )?(?:task|step|thing|item) is\b)"
+    r"|(?:Remaining|Still to do|Left to do|Next up|Next steps?|Follow-?ups?):(?= \w))([^\n]{0,400})"
 )
 _HEADING = re.compile(
-    r"(?im)^[ \t]*(?:#{1,6} +|\d{1,2}\. +|\*\*)?((?:optional )?next(?: steps?)?"
-    r"|remaining(?: (?:work|tasks?|steps?))?"
-    r"|(?:pending|open|outstanding) (?:tasks?|todos?|items?|work)|to-?dos?|what(?:'s| is) left|still to do)\b"
+    r"(?im)^[ \t]*(?:#{1,6} +)?(?:\d{1,2}\. +)?(?:\*\*)?"
+    r"((?:optional |immediate |suggested )?next(?: steps?| up)?(?!\.\w)"
+    r"|remaining(?: (?:work|tasks?|steps?|items?|todos?))?|action items?|follow-?ups?"
+    r"|(?:pending|open|outstanding|unfinished) (?:tasks?|todos?|items?|work|steps?)"
+    r"|to-?dos?|what(?:['’]s| is) left|still (?:to do|needed|open|pending)|not (?:yet )?done(?: yet)?)\b"
     r"[^\n]{0,60}$"
 )
 _ITEM = re.compile(r"[ \t]*(?:[-*+•] |\d{1,3}[.)] )[ \t]*(?!\[x\])(?:\[ \] )?(\S[^\n]{2,400})")
@@ -67,10 +72,15 @@ def _items(text: str, at: int) -> Iterator[Hit]:
 
 def find_todos(text: str) -> Iterator[Hit]:
     """Tasks still open: `- [ ] …` and `TODO: …`."""
-    for pattern, mark in ((_BOX, "[ ]"), (_MARKED, "TODO")):
+    for pattern, mark in (
+        (_BOX, "[ ]"),
+        (_MARKED, "TODO"),
+        (_STATUS, "[pending]"),
+        (_STATUS, "[in_progress]"),
+    ):
         for match in pattern.finditer(text) if mark in text else ():
             task = match[1]
-            for end in ('",', '"}'):  # in a call's text its string ends there
+            for end in ('",', '"}', " [blocked by "):  # in a call's text its string ends there
                 task = task.partition(end)[0]
             task = task.rstrip()
             if len(task) > 2:

@@ -4,9 +4,13 @@ Source: openai/codex at 0100b103625752f6a10c21b79a8c423761dc4c6a, codex-rs/core/
 read and not run; PEERS §1. It is the path for providers other than OpenAI.
 
 Not reproduced: compaction by the server, which gives an encrypted item that nobody can look into; the oldest
-items that are left out of the summariser's request while it is too large; the initial context, written anew,
-which is the session's own head here; user messages that Codex knows as its own by their first words
-(instructions, environment), for which `meta` of the entry stands.
+items that are left out of the summariser's request while it is too large; user messages that Codex knows as
+its own by their first words (instructions, environment), for which `meta` of the entry stands.
+
+Codex writes its initial context anew after a compaction, the text of AGENTS.md in it. Here only the session's
+own head stands in for it (system prompt, tools, provided context). What of it a file holds as messages is
+summarised with the rest, since nothing published says how to tell it apart: a rule in AGENTS.md shows as lost
+that Codex would have said again.
 """
 
 from __future__ import annotations

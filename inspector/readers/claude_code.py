@@ -2,7 +2,8 @@
 
 In go the bytes, out comes a `Session`. A row of the conversation goes into an entry, the rows of one
 reply into one; every other row becomes a note, and a line that cannot be read a corrupt record. So the
-lines that are not blank are exactly `session.records`. Source: CLAUDE §3.
+lines that are not blank are exactly `session.records`. What a user queues while the model works stands in no
+message of its own: its words are in `extra["queued"]`, each with the line of its note. Source: CLAUDE §3.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from .shapes import tell_wordless
 NAME = "claude-code"
 LOOK = 64
 HUGE = 1 << 26
+QUEUE = "queue-operation"
 
 Lane = tuple[bool, str | None]
 
@@ -67,6 +69,7 @@ class Rows:
         self.titles: dict[str, str] = {}
         self.summaries: list[tuple[str, str | None]] = []
         self.facts: dict[str, str] = {}
+        self.queued: list[dict[str, Any]] = []
 
     def take(self, source: Source, line: memoryview) -> None:
         """The next line of the file."""
@@ -113,6 +116,8 @@ class Rows:
         self.notes.append(build(Note, type=kind, known=known, source=source))
         if row.uuid is not None:
             self.chain.via[row.uuid] = None if row.parent_uuid is UNSET else row.parent_uuid
+        if kind == QUEUE and (words := _words_of(row.content)):
+            self.queued.append({"line": source.line, "text": words})
         if row.custom_title is not None:
             self.titles["custom"] = row.custom_title
         elif row.ai_title is not None:
@@ -250,6 +255,8 @@ class Rows:
         extra: dict[str, Any] = {
             name: self.facts[name] for name in ("version", "git_branch") if name in self.facts
         }
+        if self.queued:
+            extra["queued"] = list(self.queued)
         if aside and leaf.agent is not None:
             extra["agent_id"] = leaf.agent
         bridged = chain.bridged
@@ -283,6 +290,14 @@ def _announces(draft: Draft, row: Row) -> bool:
         if row.uuid is not None and _object(_object(draft.metadata).get(name)).get("anchorUuid") == row.uuid:
             return True
     return draft.id == row.parent_uuid
+
+
+def _words_of(content: Any) -> str:
+    """The words of a queued message, which may hold pictures too."""
+    if isinstance(content, list):
+        texts = (part.get("text") for part in content if isinstance(part, dict))
+        return "\n".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else ""
 
 
 def _bridges(count: int) -> str:

@@ -79,6 +79,7 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     is_api_error_message: bool | None = None
     error: Any = None
     summary: str | None = None
+    content: Any = None
     leaf_uuid: str | None = None
     custom_title: str | None = None
     ai_title: str | None = None

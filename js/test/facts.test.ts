@@ -1,75 +1,28 @@
 // @vitest-environment happy-dom
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { inventFacts } from "../dev/facts";
-import { MemoryHost } from "../dev/host";
 import type { FactReply, FactsReply } from "../src/core/factwire";
-import type { Traits } from "../src/core/host";
+import { NO_TRACING } from "../src/core/tracing";
+import { regretNear } from "../src/views/factmarks";
 import { PAGE } from "../src/views/inquiry";
-import { renderWorkbench } from "../src/views/workbench";
-import { smallPlan, smallScene } from "./small";
-
-const { wire, data, scene } = smallScene();
-const planned = smallPlan(scene);
-const blocks = scene.entryIds.map((id, turn) => ({
-  ref: `${id}/0`,
-  turn: Math.floor(turn / 3),
-  label: "Read",
-}));
-const facts = inventFacts(blocks, scene.entries + 1, [0, 1]);
-const traits = (changes: Partial<Traits> = {}): Traits => ({
-  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], mode: "debug", block: "", versus: {} },
-  ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },
-  ...changes,
-});
-/** Until everything asked so far is answered and drawn: by frames, not by the clock. */
-const settle = async (time = 0) => {
-  await new Promise(done => setTimeout(done, time));
-  for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame);
-};
-const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
-const press = (key: string, target: Element) =>
-  target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-
-interface Asked {
-  type: string;
-  id: string;
-  place: number;
-  from: number;
-  query: string;
-}
-type Stand = (asked: Asked) => object | null | undefined;
-
-let dispose = () => {};
-/** A host whose Python knows facts; `stand` answers in its place, null for never. */
-const open = async (changes: Partial<Traits> = {}, extra: object = {}, stand: Stand = () => undefined) => {
-  const host = Object.assign(new MemoryHost(traits(changes), null), extra);
-  const send = host.send.bind(host);
-  host.send = message => {
-    send(message);
-    const mine = stand(message as Asked);
-    const reply = mine === undefined ? facts.answer(message as Asked) : mine;
-    if (reply) queueMicrotask(() => host.emit("msg:custom", { ...reply, id: (message as Asked).id }));
-  };
-  dispose = renderWorkbench(host, document.body);
-  await settle();
-  return host;
-};
-const asked = (host: MemoryHost, type = "facts") =>
-  (host.sent as Asked[]).filter(message => message.type === type);
-const plan = (changes: Parameters<typeof smallPlan>[1]) => {
-  const { wire: _plan, data: _plan_data } = smallPlan(scene, changes);
-  return { _plan, _plan_data };
-};
-const cutAt = (place: number, seq: number) =>
-  plan({ seq, cut: { place, id: scene.entryIds[place] ?? "end", by: "you", sentence: "" } });
-const rows = () => [...document.querySelectorAll<HTMLElement>("[data-testid=fact]")];
-const story = () => find("fact-story").textContent ?? "";
-const lost = facts.list({}).rows[0]!;
-
-afterEach(() => {
-  dispose();
-  document.body.replaceChildren();
-});
+import type { Picture } from "../src/views/picture";
+import {
+  type Asked,
+  asked,
+  blocks,
+  cutAt,
+  data,
+  facts,
+  find,
+  lost,
+  open,
+  plan,
+  press,
+  rows,
+  settle,
+  story,
+  wire,
+} from "./factbench";
 
 test("facts are asked for once a plan, and only where the panel is open", async () => {
   const host = await open({ mode: "explore" });
@@ -329,32 +282,51 @@ test("a fact is text, whatever it holds", async () => {
   expect(document.querySelector(".ci img")).toBeNull();
 });
 
-test("in a recorded summary the words without ground are underlined and told; other blocks are not checked", async () => {
-  const text = "A <b>shadow</b> branch";
-  const sentence = "Line 1 names the path shadow; nothing it summarises does.";
-  const mark = { line: 1, start: 5, end: 11, words: "shadow", what: "path", sentence };
-  const stand: Stand = ({ type }) => {
-    if (type === "body") return { type, row: 0, before: { text, total: 22 }, after: null, facts: [] };
-    if (type === "rows") return { type, from: 0, rows: [{ label: "summary", preview: text }] };
-    return type === "grounding" ? { type, row: 0, read: true, marks: [mark] } : undefined;
+test("of a fact said very often the first and the last places are told, and how many are between", async () => {
+  const one = facts.story(lost.number, 3).said[0]!;
+  const said = Array.from({ length: 200 }, (_, i) => ({
+    ...one,
+    turn: i,
+    label: `place ${i < 100 ? i : i + 300}`,
+  }));
+  await open({}, {}, ({ type }) =>
+    type === "fact" ? { ...facts.story(lost.number, 3), type, said, saidTotal: 500 } : undefined,
+  );
+  rows()[0]?.click();
+  await settle();
+  const places = () => [...document.querySelectorAll(".ci-places > *")].map(node => node.textContent);
+  expect(places()).toEqual([
+    "place 0",
+    "place 1",
+    "494 between",
+    "place 496",
+    "place 497",
+    "place 498",
+    "place 499",
+  ]);
+  expect(story()).toContain("said in 500 blocks · turns 1–200");
+  document.querySelectorAll<HTMLElement>(".ci-places button")[2]?.click();
+  expect(places()).toHaveLength(201);
+  expect(places()[100]).toBe("300 between");
+  expect(document.querySelector(".ci-places > span")?.textContent).toBe("300 between");
+});
+
+test("the search says whether there is a list below it", async () => {
+  await open();
+  const input = find("facts-search") as HTMLInputElement;
+  expect(input.getAttribute("aria-expanded")).toBe("true");
+  input.value = "nothing is called so";
+  press("Enter", input);
+  await settle();
+  expect(input.getAttribute("aria-expanded")).toBe("false");
+});
+
+test("of several marks the nearest is told", () => {
+  const marks = [10, 14, 40].map(step => ({ ...facts.regret().marks[0]!, step }));
+  const tracing = {
+    ...NO_TRACING,
+    regret: { type: "regret", id: "", marks, tokens: 0, price: "", sentence: "" },
   };
-  const show = async (changes: Partial<Traits>) => {
-    const host = await open({ block: "e0/0", ...changes }, {}, stand);
-    find("show-text").click();
-    await settle();
-    return host;
-  };
-  const plain = await show({});
-  expect(asked(plain, "grounding")).toEqual([]);
-  dispose();
-  const [compacted, user, ...rest] = wire.sections;
-  const swapped = { ...wire, sections: [user!, compacted!, ...rest] };
-  const host = await show({ _scene: swapped });
-  expect(asked(host, "grounding")).toHaveLength(1);
-  const [pre] = document.querySelectorAll<HTMLElement>(".ci-bodies pre");
-  expect(pre?.textContent).toBe(text);
-  expect(
-    [...(pre?.querySelectorAll("u") ?? [])].map(({ textContent, title }) => [textContent, title]),
-  ).toEqual([["shadow", sentence]]);
-  expect(find("grounding").textContent).toBe(sentence);
+  const picture = { tracing, open: new Set(["facts"]) } as unknown as Picture;
+  expect([12, 13, 15, 30].map(step => regretNear(picture, step, 5)?.step)).toEqual([10, 14, 14, undefined]);
 });

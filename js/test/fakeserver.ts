@@ -91,7 +91,7 @@ export class FakeServer {
       this.desks.delete(id);
       return say(204, "");
     }
-    if (what === "ask") return say(200, { type: body.type, id: body.id, answered: id });
+    if (what === "ask" || what === "save") return say(200, { type: body.type, id: body.id, answered: id });
     if (what === "stop") return say(204, "");
     const wanted = body.wanted as Json;
     desk.rev++;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startKernel } from "../dev/kernel";
-import { foldRows, itemOfRow, nextDiffering } from "../src/core/folding";
+import { findItem, foldRows, itemOfRow, nextDiffering } from "../src/core/folding";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
 import { smallPlan, smallScene } from "./small";
 
@@ -50,6 +50,16 @@ test("what is gone folds turn by turn, and what is pointed to stands alone", () 
 test("a folded row is found at its fold", () => {
   const { items } = foldRows(scene, plan, 1, closed);
   expect([0, 2, 4].map(row => itemOfRow(items, row))).toEqual([0, 2, 2]);
+});
+
+test("a fold stays the same item when it opens and when it closes, and so does a cut that moves", () => {
+  const shut = foldRows(scene, plan, 1, closed).items;
+  const wide = foldRows(scene, plan, 1, new Set([3])).items;
+  expect([findItem(wide, shut[2]), findItem(shut, wide[2])]).toEqual([2, 2]);
+  expect([findItem(shut, wide[4]), findItem(wide, shut[0])]).toEqual([2, 0]);
+  const [cut] = shut.filter(item => item.kind === "cut");
+  expect(findItem(foldRows(scene, plan, 5, closed).items, cut)).toBe(5);
+  expect([findItem(shut, undefined), findItem(shut, { kind: "cut", other: true })]).toEqual([-1, -1]);
 });
 
 test("the next differing row wraps around, and there is none where nothing differs", () => {

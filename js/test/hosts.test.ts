@@ -141,9 +141,21 @@ test("the memory keeps the choices of the documents used last, and only what out
   expect(kept.d39).toEqual({ cut: "e2" });
 });
 
-test("a store that cannot be read is an empty one", async () => {
-  const store = { fetch: () => Promise.reject(new Error("offline")), save: async () => {} };
-  expect(await new Memory(store).recall("a")).toEqual({});
+test("a store that cannot be read is read the next time, and never written over", async () => {
+  let offline = true;
+  const saved: Record<string, Wanted>[] = [];
+  const store = {
+    fetch: () => (offline ? Promise.reject(new Error("offline")) : Promise.resolve({ old: { cut: "e0" } })),
+    save: async (value: Record<string, Wanted>) => void saved.push(value),
+  };
+  const memory = new Memory(store);
+  expect(await memory.recall("old")).toEqual({});
+  await memory.keep("new", { cut: "e1" });
+  expect([saved, await memory.recall("new")]).toEqual([[], { cut: "e1" }]);
+  offline = false;
+  expect(await memory.recall("old")).toEqual({ cut: "e0" });
+  await memory.keep("newer", { cut: "e2" });
+  expect(saved).toEqual([{ old: { cut: "e0" }, new: { cut: "e1" }, newer: { cut: "e2" } }]);
 });
 
 test("a link to a block is read as it was written", () => {
@@ -152,6 +164,9 @@ test("a link to a block is read as it was written", () => {
   expect(readRef(new URL(address).hash)).toBe("entry 1&2/3");
   expect(readRef("#section-2")).toBe("");
   expect(readRef("")).toBe("");
+  const bundled = writeRef("http://127.0.0.1:8888/lab", "e1/0", "ci-bundled");
+  const { hash } = new URL(bundled);
+  expect([readRef(hash), readRef(hash, "ci-bundled")]).toEqual(["", "e1/0"]);
 });
 
 test("a cell names its file as a Python literal", () => {

@@ -200,6 +200,7 @@ def test_the_button_shows_what_is_taken_out_and_hands_the_page_to_the_browser(
     waiting.value.save_as(target)
     assert target.suffix == ".html"
     expect(dialog.get_by_test_id("export-told")).to_contain_text("Saved as")
+    expect(dialog.get_by_role("button", name="Save page")).to_be_focused()
     assert watch.strangers(lab) == []
     saved, told = show(target)
     saved.get_by_test_id("cut-handle").wait_for()

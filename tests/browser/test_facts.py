@@ -303,6 +303,7 @@ def test_a_document_finds_its_facts_too(page: Page, lab: Lab, watch: Watch) -> N
     page.locator(WORKBENCH).wait_for()
     page.locator(".ci-document .ci").focus()
     page.keyboard.press("f")
+    expect(page.get_by_test_id("facts-search")).to_be_focused()
     page.keyboard.type(LOST_PATH)
     expect(page.get_by_test_id("facts-count")).to_have_text("2 facts")
     page.keyboard.press("Enter")

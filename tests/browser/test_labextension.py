@@ -322,6 +322,22 @@ def test_a_document_that_the_server_forgot_is_opened_again_as_it_was(
     assert watch.strangers(lab) == []
 
 
+def test_a_link_opens_a_block_of_the_bundled_session(page: Page, lab: Lab, quiet: Watch) -> None:
+    open_lab(page, lab)
+    run(page, "context-inspector:open-bundled")
+    told = choose_block(settle(page))
+    page.get_by_test_id("copy-link").click()
+    expect(page.get_by_test_id("said")).to_contain_text("Copied a link")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{lab.base}/lab#ci-bundled=")
+    page.goto("about:blank")
+    page.goto(link.replace("#", "?reset#"))
+    again = settle(page)
+    expect(again.get_by_test_id("pin")).to_be_visible()
+    wait_until(lambda: again.get_by_test_id("block").inner_text() == told, page)
+    assert page.locator(".ci-document").count() == 1
+
+
 def test_a_link_opens_its_block(page: Page, lab: Lab, quiet: Watch) -> None:
     name = lab.write_session("linked.jsonl")
     open_lab(page, lab)

@@ -134,7 +134,7 @@ export interface PlanWire {
   /** The stages of a policy that has some, in their order. */
   stages?: Stage[];
   /** The summary written for this plan; null while a stand-in holds its place, absent where no stand-in does. */
-  summary?: { by: string; tokens: number } | null;
+  summary?: { by: string; tokens: number; digest?: string } | null;
   columns: ColumnWire[];
 }
 

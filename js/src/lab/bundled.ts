@@ -6,10 +6,21 @@ import {
   type JupyterFrontEndPlugin,
 } from "@jupyterlab/application";
 import { ICommandPalette, MainAreaWidget, WidgetTracker } from "@jupyterlab/apputils";
+import { PageConfig } from "@jupyterlab/coreutils";
+import { readRef, writeRef } from "../hosts/link";
 import { icon } from "./icon";
 import { COMMANDS, NAME } from "./names";
 import { IOpener } from "./opener";
 import { Panel } from "./panel";
+
+const KEY = "ci-bundled";
+
+const linkTo = (ref: string): string =>
+  writeRef(
+    new URL(PageConfig.getUrl({ mode: "multiple-document", treePath: "" }), location.href).href,
+    ref,
+    KEY,
+  );
 
 export const bundled: JupyterFrontEndPlugin<void> = {
   id: "context-inspector:bundled",
@@ -18,7 +29,7 @@ export const bundled: JupyterFrontEndPlugin<void> = {
   requires: [IOpener],
   optional: [ILabShell, ICommandPalette, ILayoutRestorer],
   activate(
-    { commands }: JupyterFrontEnd,
+    { commands, restored }: JupyterFrontEnd,
     opener: IOpener,
     shell: ILabShell | null,
     palette: ICommandPalette | null,
@@ -27,8 +38,13 @@ export const bundled: JupyterFrontEndPlugin<void> = {
     // Notebook 7 shows one document to a page and has no room for a panel without a file.
     if (shell === null) return;
     const tracker = new WidgetTracker<MainAreaWidget<Panel>>({ namespace: "context-inspector-bundled" });
+    // A link to a block of it, read before JupyterLab writes an address of its own over it.
+    const linked = readRef(location.hash, KEY);
+    let landing = linked;
     const make = () => {
-      const content = new Panel({ opener, source: { bundled: true }, name: "The bundled session" });
+      const source = { bundled: true } as const;
+      const content = new Panel({ opener, source, name: "The bundled session", ref: landing, linkTo });
+      landing = "";
       const widget = new MainAreaWidget({ content });
       widget.toolbar.hide();
       widget.id = "context-inspector-bundled";
@@ -47,5 +63,13 @@ export const bundled: JupyterFrontEndPlugin<void> = {
     });
     palette?.addItem({ command: COMMANDS.openBundled, category: NAME });
     void restorer?.restore(tracker, { command: COMMANDS.openBundled, name: () => "bundled" });
+    const follow = (ref: string) => {
+      if (ref === "") return;
+      tracker.currentWidget?.content.goTo(ref);
+      landing = tracker.currentWidget === null ? ref : "";
+      void commands.execute(COMMANDS.openBundled);
+    };
+    void restored.then(() => follow(linked));
+    window.addEventListener("hashchange", () => follow(readRef(location.hash, KEY)));
   },
 };

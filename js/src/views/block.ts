@@ -24,7 +24,9 @@ export const makeBlock = (actions: Actions): View => {
 
   const fetch = async (wanted: number, half: number) => {
     const turn = ++asked;
-    [row, known] = [wanted, {}];
+    // What is known of this block stays until there is an answer.
+    if (wanted !== row) known = {};
+    row = wanted;
     const rows = (at: number) => actions.requests.ask("rows", { from: at, to: at + 1 });
     const [mine, body, its] = await Promise.allSettled([
       rows(wanted),
@@ -75,6 +77,11 @@ export const makeBlock = (actions: Actions): View => {
     draw(picture, parts) {
       shown = picture;
       if (parts.has("scene")) row = -1;
+      // What nobody looks at is not asked for; opened, it is.
+      if (!picture.open.has("block")) {
+        row = -1;
+        return;
+      }
       const news = picture.row !== row || parts.has("fates") || parts.has("other");
       if (picture.row >= 0 && news) void fetch(picture.row, picture.scene.blockPair[picture.row] ?? -1);
       else if (picture.row < 0) row = -1;

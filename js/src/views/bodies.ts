@@ -48,10 +48,12 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
     return "asked";
   };
 
-  const drawSummary = ({ place }: Picture, { other }: CutLine): HTMLElement[] => {
-    const answer = other
-      ? ask("cut b", () => requests.ask("summary", { place: -1, versus: true }))
-      : ask(`cut ${place}`, () => requests.ask("summary", { place }));
+  const drawSummary = ({ place, dragging }: Picture, { other }: CutLine): HTMLElement[] => {
+    const key = other ? "cut b" : `cut ${place}`;
+    // A hand that moves passes many places, and means the last.
+    if (dragging && !answers.has(key)) return [showWaiting("the summary")];
+    const question = other ? { place: -1, versus: true } : { place };
+    const answer = ask(key, () => requests.ask("summary", question));
     if (answer === "asked") return [showWaiting("the summary")];
     if (answer instanceof Error) return [showProblem(answer.message)];
     if (answer.type !== "summary") return [];
@@ -62,7 +64,7 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
     const { scene, plan, place, other } = picture;
     const { fate, tokens } = fateAt(scene, plan, row, place);
     const id = scene.fates[fate]?.id ?? "";
-    const answer = ask(`${row} ${id}`, () => requests.ask("body", { row }));
+    const answer = ask(`${row} ${id}`, () => requests.ask("body", { row, place }));
     if (answer === "asked") return [showWaiting("the text")];
     if (answer instanceof Error) return [showProblem(answer.message)];
     if (answer.type !== "body") return [];
@@ -82,7 +84,7 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
     const whole = texts[0] !== undefined && !texts[0].classList.contains("ci-diff");
     if (whole && isSummary(picture, row)) {
       const found = ask(`grounds ${row}`, () => requests.ask("grounding", { row }));
-      if (typeof found === "object" && "marks" in found)
+      if (found instanceof Error || (found !== "asked" && found.type === "grounding"))
         markUnfounded(texts[0] as HTMLElement, before.text, found);
     }
     return texts;

@@ -42,6 +42,8 @@ export class Deck {
     arrive: () => {},
     /** Python says which block to look at. */
     follow: () => {},
+    /** Nothing is on its way any more. */
+    settle: () => {},
     /** A lesson is over. */
     forget: () => {},
     /** The workbench is being put away. */
@@ -100,6 +102,7 @@ export class Deck {
     this.surface.setBusy(false);
     this.surface.wait("");
     this.redraw("settled");
+    this.hooks.settle();
   }
 
   change(choices: Partial<Choices>): void {

@@ -49,6 +49,8 @@ export const makeExporter = (requests: Requests): HTMLElement => {
 
   const save = async () => {
     const mine = opening;
+    // A button that cannot be pressed loses the focus.
+    const focused = document.activeElement === make;
     const keep = [...list.querySelectorAll<HTMLInputElement>("input:checked")].map(({ value }) => value);
     make.disabled = true;
     say("Making the page…");
@@ -59,7 +61,9 @@ export const makeExporter = (requests: Requests): HTMLElement => {
     } catch (error) {
       if (mine === opening) say((error as Error).message, true);
     }
-    if (mine === opening) make.disabled = false;
+    if (mine !== opening) return;
+    make.disabled = false;
+    if (focused && dialog.open && document.activeElement === document.body) make.focus();
   };
 
   open.addEventListener("click", () => {

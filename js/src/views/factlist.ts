@@ -1,5 +1,5 @@
 // The facts as a list of which only those in sight exist; the hand is on it from the search box as well.
-import { NO_TRACING, type Tracing } from "../core/tracing";
+import { isAnswered, isChosen, NO_TRACING, type Tracing } from "../core/tracing";
 import { h, makeId, setAttributes } from "./dom";
 import { drawFact, tellFact } from "./factrow";
 import type { Inquiry } from "./inquiry";
@@ -12,6 +12,8 @@ export const makeFactList = (facts: Inquiry, input: HTMLElement) => {
   const base = makeId("fact");
   let shown: Tracing = NO_TRACING;
   let active = -1;
+  /** A row is to be opened as soon as the list is what was asked for. */
+  let eager = false;
 
   const size = () => shown.list?.total ?? 0;
   const scroller = makeScroller({
@@ -21,7 +23,7 @@ export const makeFactList = (facts: Inquiry, input: HTMLElement) => {
     draw(index) {
       const row = shown.rows.get(index);
       if (row === undefined) facts.fetch(index);
-      const chosen = row !== undefined && row.number === shown.chosen;
+      const chosen = row !== undefined && isChosen(shown, row);
       const node = h(
         "div",
         {
@@ -42,7 +44,7 @@ export const makeFactList = (facts: Inquiry, input: HTMLElement) => {
     tell(index) {
       const row = shown.rows.get(index);
       if (row === undefined) return undefined;
-      return JSON.stringify([row, row.number === shown.chosen, index === active, size()]);
+      return JSON.stringify([row, isChosen(shown, row), index === active, size()]);
     },
     drawn(first, end) {
       const exists = first <= active && active < end;
@@ -67,19 +69,21 @@ export const makeFactList = (facts: Inquiry, input: HTMLElement) => {
     const row = shown.rows.get(index);
     if (row === undefined) return;
     mark(index);
-    facts.open(row.number);
+    facts.open(row);
   };
 
   const onKey = (event: KeyboardEvent) => {
     const change = KEYS[event.key];
     if (change !== undefined && size() > 0) mark(active < 0 ? change - 1 : active + change);
-    else if (event.key === "Enter") open(Math.max(0, active));
-    else return;
+    else if (event.key !== "Enter") return;
+    // What is meant is a row of the list that is on its way.
+    else if (isAnswered(shown)) open(Math.max(0, active));
+    else eager = true;
     event.preventDefault();
   };
 
   list.addEventListener("keydown", event => {
-    if (event.key === "Escape") facts.open(-1);
+    if (event.key === "Escape") facts.open(null);
     else onKey(event);
   });
   list.addEventListener("click", event => {
@@ -94,9 +98,13 @@ export const makeFactList = (facts: Inquiry, input: HTMLElement) => {
     onKey,
     draw(tracing: Tracing) {
       const fresh = shown.wish !== tracing.wish;
-      if (fresh || (shown.chosen >= 0 && tracing.chosen < 0)) active = -1;
+      if (fresh || (shown.chosen !== null && tracing.chosen === null)) active = -1;
       shown = tracing;
       scroller.show(size(), fresh ? { index: 0, hidden: 0 } : undefined);
+      eager &&= !fresh && !tracing.failed;
+      if (!eager || !isAnswered(tracing)) return;
+      eager = false;
+      open(Math.max(0, active));
     },
     dispose() {
       resized.disconnect();

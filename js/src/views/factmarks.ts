@@ -1,6 +1,6 @@
 // Facts on the overview: ▾ where the open one was said, its fate at each ◆, and ↺ wherever something was needed again.
 // The shape of a fate says whose word it is, as in the list: a square, a dot, a diamond.
-import type { FactFate, RegretMark, Tier } from "../core/factwire";
+import type { FactFate, Tier } from "../core/factwire";
 import { nameTurns, plural } from "../core/format";
 import type { Scene } from "../core/state";
 import { h, setAttributes, setShown } from "./dom";
@@ -61,15 +61,15 @@ export const makeFactMarks = (height: number) => {
   };
 };
 
-/** The mark of something needed again that is nearest to a step, within so many steps. */
-export const regretNear = (
-  { tracing, open }: Picture,
-  step: number,
-  within: number,
-): RegretMark | undefined =>
-  open.has("facts")
-    ? tracing.regret?.marks.find(mark => mark.step >= 0 && Math.abs(mark.step - step) <= within)
-    : undefined;
+/** What is nearest to a step, within so many steps. */
+export const nearest = <T extends { step: number }>(all: readonly T[], step: number, within: number) =>
+  all
+    .filter(one => one.step >= 0 && Math.abs(one.step - step) <= within)
+    .sort((a, b) => Math.abs(a.step - step) - Math.abs(b.step - step))[0];
+
+/** The mark of something needed again that is nearest to a step. */
+export const regretNear = ({ tracing, open }: Picture, step: number, within: number) =>
+  open.has("facts") ? nearest(tracing.regret?.marks ?? [], step, within) : undefined;
 
 /** The last step of the stretch that is planned: there the plan would be carried out. */
 const endOf = ({ segments, overview }: Scene): number =>

@@ -3,6 +3,7 @@ import type { RegretMark } from "../core/factwire";
 import { plural, short } from "../core/format";
 import type { Tracing } from "../core/tracing";
 import { h, setShown, setText } from "./dom";
+import { nameTurn } from "./factrow";
 import type { Actions } from "./picture";
 
 const MOST = 60;
@@ -31,11 +32,11 @@ export const makeRegrets = (actions: Actions) => {
   };
 };
 
-const drawMark = ({ row, turn, number, sentence }: RegretMark, actions: Actions) => {
-  const go = h("button", { type: "button", class: "ci-link" }, `turn ${turn + 1}`);
+const drawMark = (mark: RegretMark, actions: Actions) => {
+  const go = h("button", { type: "button", class: "ci-link" }, nameTurn(mark.turn));
   go.addEventListener("click", () => {
-    actions.facts.open(number);
-    if (row >= 0) actions.reveal(row);
+    actions.facts.open(mark);
+    actions.goTo(mark.ref);
   });
-  return h("li", {}, go, " ", sentence);
+  return h("li", {}, go, " ", mark.sentence);
 };

@@ -28,6 +28,9 @@ export const drawFate = (fate: FactFate, tier: Tier, stood = true): HTMLElement[
 export const nameFate = (fate: FactFate, stood: boolean): string =>
   fate === "lost" && !stood ? "gone" : fate;
 
+/** A turn by its number; one beside the main path of the session has none. */
+export const nameTurn = (turn: number): string => (turn < 0 ? "there" : `turn ${turn + 1}`);
+
 /** A row of the list; one that has not come yet holds its place. */
 export const drawFact = (row: FactRow | undefined): HTMLElement[] => {
   if (row === undefined) return [h("span", {}), h("span", { class: "ci-quiet" }, "…")];

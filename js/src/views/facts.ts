@@ -30,7 +30,6 @@ export const makeFacts = (actions: Actions): Facts => {
     role: "combobox",
     placeholder: "a path, an error, a command",
     "aria-label": "Find a fact",
-    "aria-expanded": "true",
     "aria-autocomplete": "list",
     autocomplete: "off",
     spellcheck: "false",
@@ -76,6 +75,8 @@ export const makeFacts = (actions: Actions): Facts => {
     timer = setTimeout(() => ask(input.value), PAUSE);
   });
   input.addEventListener("keydown", event => {
+    // An Enter that chooses a word of an input method is no other.
+    if (event.isComposing) return;
     if (event.key === "Enter" && shown?.tracing.wish.query !== input.value) ask(input.value);
     else if (event.key === "Escape" && input.value !== "") {
       input.value = "";
@@ -91,11 +92,13 @@ export const makeFacts = (actions: Actions): Facts => {
     node,
     focus() {
       actions.openPanel("facts", true);
-      // A panel that was closed is there from the next frame on.
-      requestAnimationFrame(() => {
+      const take = () => {
         input.focus();
         input.select();
-      });
+      };
+      // A panel that was closed is there from the next frame on.
+      if (input.offsetParent !== null) take();
+      else requestAnimationFrame(take);
     },
     draw(picture, parts) {
       shown = picture;
@@ -118,6 +121,7 @@ export const makeFacts = (actions: Actions): Facts => {
       // Who is about to look for something need not wait for the list.
       setShown(both, needsKernel === "" && (found === null ? !tracing.failed : found.sentence === ""));
       setText(count, found === null ? "" : sayCount(found));
+      setAttributes(input, { "aria-expanded": String(found !== null && found.total > 0) });
       filter.draw(tracing);
       list.draw(tracing);
     },

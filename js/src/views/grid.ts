@@ -44,14 +44,14 @@ export const makeGrid = (actions: Actions): View => {
         },
         h(
           "div",
-          { role: "rowheader", class: "ci-label" },
+          { role: "rowheader", "aria-colindex": 1, class: "ci-label" },
           h("span", {}, label),
           h("small", {}, sayPeak(lanes, i)),
         ),
       ),
     );
     node.replaceChildren(...rows);
-    setAttributes(node, { "aria-rowcount": scene.lanes.length, "aria-colcount": scene.steps });
+    setAttributes(node, { "aria-rowcount": scene.lanes.length, "aria-colcount": scene.steps + 1 });
   };
 
   const mark = (picture: Picture) => {
@@ -63,7 +63,8 @@ export const makeGrid = (actions: Actions): View => {
     if (cell.parentElement !== row) row.append(cell);
     cell.style.transform = `translateX(${(step - first) * picture.axis.step}px)`;
     cell.style.width = `${Math.max(3, Math.min(width, picture.axis.step))}px`;
-    setAttributes(cell, { "aria-colindex": step + 1 });
+    // The first column is the name of the lane.
+    setAttributes(cell, { "aria-colindex": step + 2 });
     setText(cell, sayCell(picture, lane, step));
   };
 
@@ -150,7 +151,7 @@ export const makeGrid = (actions: Actions): View => {
     draw(picture, parts) {
       shown = picture;
       if (["scene", "size", "range"].some(part => parts.has(part as "scene"))) build(picture);
-      if (parts.has("row") && picture.row >= 0 && picture.row !== mine) {
+      if (parts.has("row") && picture.row >= 0 && (picture.row !== mine || parts.has("scene"))) {
         const { scene, lanes, range } = picture;
         lane = Math.max(0, lanes.laneOf[scene.blockSection[picture.row] as number] as number);
         step = scene.entryStep[scene.blockEntry[picture.row] as number] as number;

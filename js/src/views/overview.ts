@@ -6,7 +6,7 @@ import type { Scene } from "../core/state";
 import type { Hit } from "../core/wire";
 import { makeBrush } from "./brush";
 import { h, setShown, setText } from "./dom";
-import { makeFactMarks, regretNear } from "./factmarks";
+import { makeFactMarks, nearest, regretNear } from "./factmarks";
 import { showHint } from "./hint";
 import { makeOutline } from "./outline";
 import type { Actions, Picture, View } from "./picture";
@@ -94,7 +94,7 @@ const hintAt = (event: PointerEvent, picture: Picture, width: number) => {
   const reported = scene.overviewReported[step] as number;
   const stretch = segmentAt(scene, step);
   const reach = (6 * scene.overview.steps) / width;
-  const near = scene.boundaries.find(b => Math.abs(b.step - step) <= reach);
+  const near = nearest(scene.boundaries, step, reach);
   const again = regretNear(picture, step, reach);
   showHint(event, [
     `turn ${(scene.overviewTurn[step] as number) + 1}`,

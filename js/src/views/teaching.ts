@@ -9,6 +9,8 @@ export const makeTeaching = (deck: Deck) => {
   let left = -1;
   /** Steps asked for while the lesson is still on its way; -1 when none is. */
   let ahead = -1;
+  /** The answer to a guess is wanted while Python still takes back the person's own cut. */
+  let eager = false;
 
   const show = (changes: Partial<Lesson>) => {
     if (deck.picture === undefined) return;
@@ -57,8 +59,9 @@ export const makeTeaching = (deck: Deck) => {
     const { picture, plan } = deck;
     if (picture?.lesson.guess == null || plan === undefined) return;
     if (isGuessing()) picture.place = clampPlace(plan.cut.place, picture.scene);
+    eager = false;
     show({ guess: null });
-    picture.settled = true;
+    picture.settled = !deck.asked;
     deck.redraw("place", "plan", "settled");
   };
 
@@ -78,6 +81,8 @@ export const makeTeaching = (deck: Deck) => {
   const reveal = () => {
     const { picture, plan } = deck;
     if (picture === undefined || plan === undefined || !isGuessing()) return;
+    eager = deck.asked;
+    if (eager) return;
     const mine = picture.place;
     const theirs = clampPlace(plan.cut.place, picture.scene);
     picture.place = theirs;
@@ -89,6 +94,11 @@ export const makeTeaching = (deck: Deck) => {
   return {
     isGuessing,
     endPlay,
+    /** Python has answered. */
+    settle() {
+      if (eager) reveal();
+      eager = false;
+    },
     playTo(taken: number) {
       const { picture } = deck;
       if (picture === undefined) return;

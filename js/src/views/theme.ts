@@ -13,6 +13,23 @@ const isDark = (): boolean => {
   return window.matchMedia?.("(prefers-color-scheme: dark)").matches ?? false;
 };
 
+/** Hears of another density of pixels: another monitor, or a page made larger. */
+const watchRatio = (report: () => void): (() => void) => {
+  let query: MediaQueryList | undefined;
+  const leave = () => query?.removeEventListener("change", change);
+  const listen = () => {
+    query = window.matchMedia?.(`(resolution: ${window.devicePixelRatio}dppx)`);
+    query?.addEventListener("change", change);
+  };
+  const change = () => {
+    leave();
+    listen();
+    report();
+  };
+  listen();
+  return leave;
+};
+
 /** Keeps `data-theme` on the root right and reports every change; returns how to stop. */
 export const watchTheme = (root: HTMLElement, report: () => void): (() => void) => {
   const apply = () => {
@@ -33,7 +50,9 @@ export const watchTheme = (root: HTMLElement, report: () => void): (() => void) 
   observer.observe(document.documentElement, { attributes: true, attributeFilter });
   const system = window.matchMedia?.("(prefers-color-scheme: dark)");
   system?.addEventListener("change", change);
+  const forgetRatio = watchRatio(report);
   return () => {
+    forgetRatio();
     clearTimeout(late);
     observer.disconnect();
     system?.removeEventListener("change", change);

@@ -1,0 +1,75 @@
+// A workbench in Debug over a Python that knows invented facts, for the tests of the Facts panel.
+import { afterEach } from "vitest";
+import { inventFacts } from "../dev/facts";
+import { MemoryHost } from "../dev/host";
+import type { Traits } from "../src/core/host";
+import { renderWorkbench } from "../src/views/workbench";
+import { smallPlan, smallScene } from "./small";
+
+export const { wire, data, scene } = smallScene();
+export const planned = smallPlan(scene);
+export const blocks = scene.entryIds.map((id, turn) => ({
+  ref: `${id}/0`,
+  turn: Math.floor(turn / 3),
+  label: "Read",
+}));
+export const facts = inventFacts(blocks, scene.entries + 1, [0, 1]);
+const traits = (changes: Partial<Traits> = {}): Traits => ({
+  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], mode: "debug", block: "", versus: {} },
+  ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },
+  ...changes,
+});
+/** Until everything asked so far is answered and drawn: by frames, not by the clock. */
+export const settle = async (time = 0) => {
+  await new Promise(done => setTimeout(done, time));
+  for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame);
+};
+export const find = (id: string) =>
+  document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
+export const press = (key: string, target: Element) =>
+  target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+
+export interface Asked {
+  type: string;
+  id: string;
+  place: number;
+  from: number;
+  query: string;
+}
+export type Stand = (asked: Asked) => object | null | undefined;
+
+export let dispose = () => {};
+/** A host whose Python knows facts; `stand` answers in its place, null for never. */
+export const open = async (
+  changes: Partial<Traits> = {},
+  extra: object = {},
+  stand: Stand = () => undefined,
+) => {
+  const host = Object.assign(new MemoryHost(traits(changes), null), extra);
+  const send = host.send.bind(host);
+  host.send = message => {
+    send(message);
+    const mine = stand(message as Asked);
+    const reply = mine === undefined ? facts.answer(message as Asked) : mine;
+    if (reply) queueMicrotask(() => host.emit("msg:custom", { ...reply, id: (message as Asked).id }));
+  };
+  dispose = renderWorkbench(host, document.body);
+  await settle();
+  return host;
+};
+export const asked = (host: MemoryHost, type = "facts") =>
+  (host.sent as Asked[]).filter(message => message.type === type);
+export const plan = (changes: Parameters<typeof smallPlan>[1]) => {
+  const { wire: _plan, data: _plan_data } = smallPlan(scene, changes);
+  return { _plan, _plan_data };
+};
+export const cutAt = (place: number, seq: number) =>
+  plan({ seq, cut: { place, id: scene.entryIds[place] ?? "end", by: "you", sentence: "" } });
+export const rows = () => [...document.querySelectorAll<HTMLElement>("[data-testid=fact]")];
+export const story = () => find("fact-story").textContent ?? "";
+export const lost = facts.list({}).rows[0]!;
+
+afterEach(() => {
+  dispose();
+  document.body.replaceChildren();
+});

@@ -1,0 +1,65 @@
+// @vitest-environment happy-dom
+import { expect, test } from "vitest";
+import type { Traits } from "../src/core/host";
+import { asked, dispose, find, open, type Stand, settle, wire } from "./factbench";
+
+test("in a recorded summary the words without ground are underlined and told; other blocks are not checked", async () => {
+  const text = "A <b>shadow</b> branch";
+  const sentence = "Line 1 names the path shadow; nothing it summarises does.";
+  const mark = { line: 1, start: 5, end: 11, words: "shadow", what: "path", sentence };
+  const stand: Stand = ({ type }) => {
+    if (type === "body") return { type, row: 0, before: { text, total: 22 }, after: null, facts: [] };
+    if (type === "rows") return { type, from: 0, rows: [{ label: "summary", preview: text }] };
+    return type === "grounding" ? { type, row: 0, read: true, hidden: 0, marks: [mark] } : undefined;
+  };
+  const show = async (changes: Partial<Traits>) => {
+    const host = await open({ block: "e0/0", ...changes }, {}, stand);
+    find("show-text").click();
+    await settle();
+    return host;
+  };
+  const plain = await show({});
+  expect(asked(plain, "grounding")).toEqual([]);
+  dispose();
+  const [compacted, user, ...rest] = wire.sections;
+  const swapped = { ...wire, sections: [user!, compacted!, ...rest] };
+  const host = await show({ _scene: swapped });
+  expect(asked(host, "grounding")).toHaveLength(1);
+  const [pre] = document.querySelectorAll<HTMLElement>(".ci-bodies pre");
+  expect(pre?.textContent).toBe(text);
+  expect(
+    [...(pre?.querySelectorAll("u") ?? [])].map(({ textContent, title }) => [textContent, title]),
+  ).toEqual([["shadow", sentence]]);
+  expect(find("grounding").textContent).toBe(sentence);
+});
+
+/** A recorded summary whose check came to this, opened in the list of blocks. */
+const showSummary = async (reply: object) => {
+  const stand: Stand = ({ type }) => {
+    if (type === "body")
+      return { type, row: 0, before: { text: "A shadow", total: 30000 }, after: null, facts: [] };
+    if (type === "rows") return { type, from: 0, rows: [{ label: "summary", preview: "" }] };
+    return type === "grounding" ? { type, row: 0, ...reply } : undefined;
+  };
+  const [compacted, user, ...rest] = wire.sections;
+  await open({ block: "e0/0", _scene: { ...wire, sections: [user!, compacted!, ...rest] } }, {}, stand);
+  find("show-text").click();
+  await settle();
+  return document.querySelector(".ci-bodies figure")?.textContent ?? "";
+};
+
+test("words without ground behind what is shown are counted, and one may be all there is", async () => {
+  const mark = { line: 1, start: 2, end: 8, words: "shadow", what: "path", sentence: "No." };
+  expect(await showSummary({ read: true, hidden: 3, marks: [mark] })).toContain("3 more without ground");
+  dispose();
+  const told = await showSummary({ read: true, hidden: 1, marks: [] });
+  expect(told).toContain("1 without ground in what is left out here");
+  expect(told).not.toContain("all named");
+});
+
+test("a summary that could not be checked says so", async () => {
+  expect(await showSummary({ read: false, hidden: 0, marks: [] })).toContain("no text that could be checked");
+  dispose();
+  const told = await showSummary({ type: "error", sentence: "It was stopped." });
+  expect(told).toContain("not checked: It was stopped.");
+});
