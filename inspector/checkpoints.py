@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from .facts.paths import canonical_path
 from .grounding import Unfounded, check_grounding, gather_sources
 from .plan import Plan
 from .printable import printable
@@ -129,9 +130,18 @@ def check_checkpoint(checkpoint: Checkpoint, plan: Plan) -> Checked:
         for match in list(pattern.finditer(text))[:_SHOWN]:
             line = text.count("\n", 0, match.start()) + 1
             faults.append(Fault(kind, f"Line {line}: {printable(match[0], 60)} {what}.", line))
-    unfounded = check_grounding(text, gather_sources(plan.session))
+    unfounded = _drop_known(check_grounding(text, gather_sources(plan.session)), plan)
     faults += [Fault("grounding", one.sentence, one.line) for one in unfounded]
     return Checked(checkpoint, tuple(faults), tokens, budget, unfounded)
+
+
+def _drop_known(found: tuple[Unfounded, ...], plan: Plan) -> tuple[Unfounded, ...]:
+    """Without files that are known under this very name, though nobody wrote it out: `cd a && cat b.py`."""
+    if not any(one.what == "path" for one in found):
+        return found
+    cwd = plan.session.cwd
+    files = {canonical_path(one.fact.form, cwd) for one in plan.trace if one.fact.kind == "file"}
+    return tuple(one for one in found if one.what != "path" or canonical_path(one.words, cwd) not in files)
 
 
 def find_missing(text: str, jobs: tuple[SummaryJob, ...]) -> tuple[str, ...]:

@@ -108,6 +108,14 @@ def test_what_nothing_before_names_is_a_fault_with_its_line() -> None:
     assert checked.unfounded[0].words == "src/tidepool/nowhere.py"
 
 
+def test_a_file_that_only_a_shell_knows_by_its_whole_name_is_grounded() -> None:
+    shown = step("bash", {"command": "cd /home/me/other && cat go.mod"})
+    session = build(user("look"), *shown, say("done"), user("go on"), say("ok"))
+    plan = plan_of(session)
+    assert "grounding" not in kinds(check("## Goal\n- see /home/me/other/go.mod", plan))
+    assert "grounding" in kinds(check("## Goal\n- see /home/me/other/go.sum", plan))
+
+
 def test_a_summary_longer_than_its_jobs_allow_is_a_fault_and_the_file_lists_are_not_counted() -> None:
     session = build(*(e for n in range(80) for e in edit(f"src/module{n}/file.py")), user("go"), say())
     plan = plan_of(session, "flue")
