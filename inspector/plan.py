@@ -8,7 +8,6 @@ stage, and stops at the first that meets its target.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,16 +25,17 @@ from .jobs import list_jobs
 from .ledger import Ledger
 from .live import Bools
 from .notices import PlacedNotice
-from .policies import find_policy, names_of_policies
+from .policies import find_policy
 from .policy import Edits, Policy, Reason, Verdict, check_reason, check_window, read_edits
 from .provenance import find_lost
+from .recipes import write_line, write_recipe, write_spec
 from .remarks import tell_plan
 from .rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from .session import Session
 from .stages import StageReport, report_stages
 from .standin import StandIn
 from .summary import Checkpoint, SummaryJob, shown_summary
-from .table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
+from .table import COUNTED, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from .tiers import Tier, Tiers
 from .usage import Measured, judge_trigger
 
@@ -306,54 +306,15 @@ class Plan(Drawable):
     @property
     def spec_json(self) -> dict[str, Any]:
         """The plan as data. `make_plan(session, ledger, **spec)` makes the same plan from it."""
-        spec: dict[str, Any] = {
-            "policy": self._policy_json,
-            "edits": self.edits.model_dump(mode="json", exclude_defaults=True),
-        }
-        if self.table.given_window is not None:
-            spec["window"] = self.table.given_window
-        if self.reason != "auto":
-            spec["reason"] = self.reason
-        return spec
-
-    @property
-    def _policy_json(self) -> Any:
-        """The policy's name where that is enough to find it, else all of it."""
-        built_in = self.policy.name in names_of_policies() and (
-            find_policy(self.policy.name).configured(self.edits.settings) == self.policy
-        )
-        return self.policy.name if built_in else self.policy.model_dump(mode="json")
+        return write_spec(self)
 
     @property
     def recipe(self) -> str:
         """The Python that makes this plan, with a ledger by the same counter, and the `checkpoint` it has."""
-        parts = ["session", f"ledger, {self._policy_json!r}"]
-        if self.session.leaf != _last_leaf(self.session):
-            parts[0] = f"session.at({self.session.leaf!r})"
-        if self.edits != Edits():
-            parts.append(repr(self.edits))
-        if self.table.given_window is not None:
-            parts.append(f"window={self.table.given_window}")
-        if self.reason != "auto":
-            parts.append(f"reason={self.reason!r}")
-        written = "" if self.checkpoint is None else ".with_summary(checkpoint)"
-        return f"make_plan({', '.join(parts)}){written}"
+        return write_recipe(self)
 
     def __repr__(self) -> str:
-        counts = Counter(self.fate.tolist())
-        fates = ", ".join(f"{counts[code]} {fate}" for code, fate in enumerate(FATES) if counts[code])
-        if self.cut is None:
-            left = f"{self.after:,} counted tokens stay"
-            if self.after != self.before:
-                left = f"{self.before:,} -> {self.after:,} counted tokens; blocks: {fates}"
-            return f"Plan({self.policy.name}: {self.why or 'no cut,'} {left})"
-        turn = ""
-        if self.place is not None and self.place < len(self.table.live):
-            turn = f" (turn {int(self.table.live.turn[self.place]) + 1})"
-        return (
-            f"Plan({self.policy.name}: cut at {self.cut.entry}{turn}, {self.before:,} -> {self.after:,} "
-            f"counted tokens; blocks: {fates or 'none'}{'' if self.fits else '; does not fit'})"
-        )
+        return write_line(self)
 
 
 _BY = {BY_NONE: "nothing", BY_PIN: "pin", BY_PAIR: "pair", BY_BOUND: "bound"}
@@ -402,11 +363,3 @@ def _edited_place(table: Table, name: str) -> int:
     if not table.cuts.legal[place]:
         raise EditError("cut", name, table.cuts[place].sentence)
     return place
-
-
-def _last_leaf(session: Session) -> str | None:
-    """The leaf a reader would set: the last entry of the file that is on no sidechain."""
-    for entry in reversed(session.entries):
-        if entry.sidechain is None and entry.kind != "micro":
-            return entry.id
-    return None

@@ -25,7 +25,7 @@ FLOORS: tuple[str, ...] = (
     ),
     (
         "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights "
-        "ownrules archive lengths remarks pointers provenance snips spill"
+        "ownrules archive lengths remarks pointers provenance snips spill recipes"
     ),
     "context assembly carried editing fill manifest_view wire knobs recording exports writing savedplan",
     (

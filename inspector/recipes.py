@@ -1,0 +1,76 @@
+"""A plan written down: as data, as the Python that makes it again, and as one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from .policies import find_policy, names_of_policies
+from .policy import Edits
+from .session import Session
+from .table import FATES
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+
+def write_spec(plan: Plan) -> dict[str, Any]:
+    """The arguments of `make_plan` as JSON, but for the session and its ledger."""
+    spec: dict[str, Any] = {
+        "policy": _name_policy(plan),
+        "edits": plan.edits.model_dump(mode="json", exclude_defaults=True),
+    }
+    if plan.table.given_window is not None:
+        spec["window"] = plan.table.given_window
+    if plan.reason != "auto":
+        spec["reason"] = plan.reason
+    return spec
+
+
+def write_recipe(plan: Plan) -> str:
+    """An expression over the names `session`, `ledger` and, for a written summary, `checkpoint`."""
+    parts = ["session", f"ledger, {_name_policy(plan)!r}"]
+    if plan.session.leaf != _last_leaf(plan.session):
+        parts[0] = f"session.at({plan.session.leaf!r})"
+    if plan.edits != Edits():
+        parts.append(repr(plan.edits))
+    if plan.table.given_window is not None:
+        parts.append(f"window={plan.table.given_window}")
+    if plan.reason != "auto":
+        parts.append(f"reason={plan.reason!r}")
+    written = "" if plan.checkpoint is None else ".with_summary(checkpoint)"
+    return f"make_plan({', '.join(parts)}){written}"
+
+
+def write_line(plan: Plan) -> str:
+    """What a reader of a notebook sees of a plan."""
+    counts = Counter(plan.fate.tolist())
+    fates = ", ".join(f"{counts[code]} {fate}" for code, fate in enumerate(FATES) if counts[code])
+    if plan.cut is None:
+        left = f"{plan.after:,} counted tokens stay"
+        if plan.after != plan.before:
+            left = f"{plan.before:,} -> {plan.after:,} counted tokens; blocks: {fates}"
+        return f"Plan({plan.policy.name}: {plan.why or 'no cut,'} {left})"
+    turn = ""
+    if plan.place is not None and plan.place < len(plan.table.live):
+        turn = f" (turn {int(plan.table.live.turn[plan.place]) + 1})"
+    written = "" if plan.checkpoint is None else f"; summary by {plan.checkpoint.by}"
+    return (
+        f"Plan({plan.policy.name}: cut at {plan.cut.entry}{turn}, {plan.before:,} -> {plan.after:,} "
+        f"counted tokens; blocks: {fates or 'none'}{written}{'' if plan.fits else '; does not fit'})"
+    )
+
+
+def _name_policy(plan: Plan) -> Any:
+    """The policy's name where that is enough to find it, else all of it."""
+    name = plan.policy.name
+    known = name in names_of_policies() and find_policy(name).configured(plan.edits.settings) == plan.policy
+    return name if known else plan.policy.model_dump(mode="json")
+
+
+def _last_leaf(session: Session) -> str | None:
+    """The leaf a reader would set: the last entry of the file that is on no sidechain."""
+    for entry in reversed(session.entries):
+        if entry.sidechain is None and entry.kind != "micro":
+            return entry.id
+    return None
