@@ -37,7 +37,7 @@ EXTENSION := .venv/share/jupyter/labextensions/context-inspector
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test checklist lint format build bench retention wheel binder chromium clean
+.PHONY: help lab test checklist lint format build bench retention decay summaries wheel binder chromium clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,12 @@ bench: build $(MADE)/test ## measure speed and memory, and print one table
 
 retention: $(MADE)/test ## write what each policy leaves of the facts in real sessions, as a table and a figure
 	@$(PY) tests/bench/retention.py
+
+decay: $(MADE)/test ## write what five compactions in a row leave of them, as a table and a figure
+	@$(PY) tests/bench/decay.py
+
+summaries: $(MADE)/test ## write what the extractive summary keeps beside the recorded ones, as a table
+	@$(PY) tests/bench/summaries.py
 
 wheel: build $(MADE)/test ## build the wheel and the source archive into dist/
 	$(PY) -m build --no-isolation

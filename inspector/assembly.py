@@ -23,7 +23,7 @@ from .plan import Plan
 from .provenance import is_summary
 from .rules.carry_file_operations import CarryFileOperations, collect
 from .session import Boundary, Entry, Session
-from .summary import Checkpoint, shown_summary
+from .summary import Checkpoint, read_sealed, shown_summary
 from .table import FATES, SUMMARISED
 
 
@@ -107,9 +107,9 @@ def _pieces(
             block = clear_output(entry.blocks[offset]) if emptied[row] else entry.blocks[offset]
         origin = (BlockRef(entry.id, offset),)
         piece = Piece(block, entry.role, positions[row] + 1, origin, fates[row], tokens[row])
-        pieces.append(
-            replace(piece, summary=True) if entry.kind != "message" and is_summary(entry) else piece
-        )
+        if entry.kind != "message" and is_summary(entry):
+            piece = replace(piece, summary=True, sealed=read_sealed(entry.boundary))
+        pieces.append(piece)
     return pieces
 
 
@@ -124,7 +124,8 @@ def _summary_pieces(session: Session, plan: Plan, place: int, checkpoint: Checkp
     if checkpoint is not None:
         text = shown_summary(session.format, checkpoint.text)
         tokens = int(plan.ledger.count_texts([text])[0])
-        return [Piece(Text(text=text), "user", 0, tuple(refs), "summarised", tokens, summary=True)]
+        written = Piece(Text(text=text), "user", 0, tuple(refs), "summarised", tokens, summary=True)
+        return [replace(written, sealed=checkpoint.sealed)]
     pieces, left = [], plan.summary_tokens
     texts = plan.stand_in.texts(place)
     for number, (text, first, end) in enumerate(texts):

@@ -22,7 +22,7 @@ from .errors import Stopped
 from .plan import Plan
 from .prices import PRICES, TTL, Price, find_price
 from .prompts import find_prompt
-from .providerside import Compacted, ProviderSide, ask_edits, ask_provider, read_compacted
+from .providerside import Compacted, ProviderSide, ask_edits, ask_provider, read_compacted, tell_binding
 from .redact import Redactor, keep_names
 from .sending import (
     NAME,
@@ -37,11 +37,14 @@ from .sending import (
     write_body,
 )
 from .session import Session
-from .summary import Reply, SummaryJob
+from .summary import Checkpoint, Reply, Sealed, SummaryJob
+from .writing import covered
 
 TICK = 0.05
 """Seconds between two words about progress, and the longest that giving up takes."""
 _UNITS_PER_TOKEN = 4
+_COUNTED = frozenset({"model", "system", "messages", "tools"})
+"""Parts of a request that have tokens."""
 
 
 class Progress(NamedTuple):
@@ -67,7 +70,9 @@ class Claude:
     is how long the provider keeps what was sent for an answer in other words; None asks for no caching.
     `effort` is passed on as `output_config.effort` when given: a job's own effort is not, since not every
     model knows it. Secrets are taken out of all that is sent but those named in `keep`; `personal` takes out
-    e-mail addresses and users' names too. `prices` is the table to price by.
+    e-mail addresses and users' names too. `prices` is the table to price by. `provider_side` has the provider
+    compact instead of answering jobs (`compact`), which keeps reasoning that a model binds to what stands
+    before it; `preview` says of which models that is.
 
     `tell` hears `Progress` every 50 ms, in the thread that called, and may raise `Stopped`. `events` tells of
     what was asked again and why. Raises `KeyMissing`, `RequestRefused`, `AnswerRefused`, `RedactionError` and
@@ -94,13 +99,14 @@ class Claude:
         prompt: str = NAME,
         keep: Collection[str] = (),
         personal: bool = False,
+        provider_side: bool = False,
         prices: Mapping[str, Price] = PRICES,
         tell: Tell | None = None,
     ) -> None:
         find_prompt(prompt)
         self.asking = Asking(model, focus, dict(additions), cache, effort, prompt, keep_names(keep), personal)
         self.max_retries, self.base_url, self.timeout = max_retries, base_url, timeout
-        self.prices, self.tell = prices, tell
+        self.prices, self.tell, self.provider_side = prices, tell, provider_side
         self.events: list[AuditEvent] = []
         self._calls: set[ApiCall] = set()
         self.stops = 0
@@ -133,25 +139,53 @@ class Claude:
         has.
         """
         counter = plan.ledger.counter
+        if self.provider_side:
+            side, cleaner = self._side(plan)
+            asked = [Asked("compaction", side.body, side.tokens, 0)]
+            return self._sending(asked, counter.name, counter.source, cleaner, side.notes)
         cleaner, bodies = self._bodies(plan)
         asked = [count_body(job.kind, body, counter) for job, body in zip(plan.jobs, bodies, strict=True)]
-        return self._sending(asked, counter.name, counter.source, cleaner)
+        return self._sending(asked, counter.name, counter.source, cleaner, tell_binding(self.model))
 
     def count(self, plan: Plan) -> Sending:
         """The same, its tokens counted by the provider: what would be sent goes there, without secrets.
 
         The count is free and no answer is written; the provider calls it an estimate (CLAUDE §6).
         """
-        cleaner, bodies = self._bodies(plan)
+        if self.provider_side:
+            side, cleaner = self._side(plan)
+            shapes = [Asked("compaction", side.body, side.tokens, 0)]
+            notes, betas = side.notes, side.betas
+        else:
+            cleaner, bodies = self._bodies(plan)
+            shapes = [
+                count_body(job.kind, body, ESTIMATE) for job, body in zip(plan.jobs, bodies, strict=True)
+            ]
+            notes, betas = tell_binding(self.model), ()
         asked = []
-        for job, body in zip(plan.jobs, bodies, strict=True):
-            rough = count_body(job.kind, body, ESTIMATE)
-            plain = {key: value for key, value in body.items() if key in ("model", "system", "messages")}
-            call = self.follow(cleaner, job.kind, 0, partial(ApiCall.count, body=plain))
+        for rough in shapes:
+            plain = {key: value for key, value in rough.body.items() if key in _COUNTED}
+            call = self.follow(cleaner, rough.kind, 0, partial(ApiCall.count, body=plain, betas=betas))
             exact = int(call.counted["input_tokens"])
             share = rough.cached / rough.tokens if rough.tokens else 0.0
             asked.append(rough._replace(tokens=exact, cached=round(exact * share)))
-        return self._sending(asked, "count_tokens", "Counted by the provider for this very request", cleaner)
+        source = "Counted by the provider for this very request"
+        return self._sending(asked, "count_tokens", source, cleaner, notes)
+
+    def write_plan(self, plan: Plan) -> Checkpoint | None:
+        """The whole checkpoint, compacted by the provider; None where the plan's jobs are to be answered.
+
+        Raises what `compact` raises. Files that a policy lists after its summary are not in it: the
+        provider's block goes back as it came.
+        """
+        if not self.provider_side:
+            return None
+        made = self.compact(plan)
+        sealed = Sealed(block=made.block, betas=made.betas)
+        covers = tuple(map(str, covered(plan)))
+        return Checkpoint(
+            text=made.reply.text, by=self.by, usage=made.reply.usage, covers=covers, sealed=sealed
+        )
 
     def compact(self, plan: Plan) -> Compacted:
         """Have the provider compact what stands before the plan's cut (CLAUDE §5).
@@ -236,8 +270,16 @@ class Claude:
         cleaner.check_keep()
         return cleaner, bodies
 
-    def _sending(self, asked: list[Asked], counter: str, note: str, cleaner: Cleaner) -> Sending:
+    def _side(self, plan: Plan) -> tuple[ProviderSide, Cleaner]:
+        cleaner = self.cleaner(plan.session)
+        side = ask_provider(plan, self.asking, cleaner)
+        cleaner.check_keep()
+        return side, cleaner
+
+    def _sending(
+        self, asked: list[Asked], counter: str, note: str, cleaner: Cleaner, notes: tuple[str, ...]
+    ) -> Sending:
         price, told = find_price(self.model, self.prices)
         money = price_requests(asked, price, self.asking.cache)
         found = cleaner.findings([one.body for one in asked])
-        return Sending(self.model, tuple(asked), counter, note, money, told, *found)
+        return Sending(self.model, tuple(asked), counter, note, money, told, *found, notes)

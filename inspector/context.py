@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from .blocks import Block, BlockRef, Image, Text
 from .printable import printable
 from .session import Provided, Tool
+from .summary import Sealed
 
 _SHOWN = 60
 
@@ -18,7 +19,8 @@ class Piece:
     `message` numbers the message it belongs to: pieces of one message are adjacent and share `role`.
     `origin` names the blocks it stands for: one for a block kept or shortened, many for a summary.
     `tokens` is by the ledger's counter. `summary` marks what was written up of other words, recorded or
-    planned; `stand_in` such text that no model has written.
+    planned; `stand_in` such text that no model has written. `sealed` is the provider's own block, which is
+    sent in the place of `block`.
     """
 
     block: Block
@@ -29,6 +31,7 @@ class Piece:
     tokens: int
     stand_in: bool = False
     summary: bool = False
+    sealed: Sealed | None = None
 
     @property
     def derived(self) -> bool:

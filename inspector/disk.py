@@ -78,6 +78,29 @@ def write_whole(target: Path, content: bytes) -> None:
     _sync_folder(target.parent)
 
 
+def write_new(target: Path, content: bytes) -> None:
+    """Write a file that is not there yet, whole. Raises `FileExistsError` where anything stands already."""
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            # Unlike a move, a second name never takes the place of a file.
+            os.link(beside, target)
+        except FileExistsError:
+            raise FileExistsError(f"{target} stands there already, and is not written over") from None
+        except OSError:
+            # Not every system gives a file two names.
+            with target.open("xb") as file:
+                file.write(content)
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+    _sync_folder(target.parent)
+
+
 def session_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the session manifest."""
     schema = Session.model_json_schema(mode="serialization")

@@ -14,11 +14,12 @@ drawers: list[Callable[..., Any]] = []
 
 
 class Drawable:
-    """Base of `Ledger`, `Plan` and `Run`."""
+    """Base of `Ledger`, `Plan`, `Run` and `Decay`."""
 
     def figure(self, kind: str = "", *, dark: bool = False) -> Any:
         """A plotly figure, drawn as the workbench draws: "sections" of a ledger, "sections" (before and
-        after) or the "flow" of a plan, the "sawtooth" of a run. The first named is what "" gives.
+        after) or the "flow" of a plan, the "sawtooth" of a run, the "decay" of a decay. The first named is
+        what "" gives.
 
         Hovering tells exact numbers and where they come from. Raises `FigureError` for another kind, and
         when plotly is not installed.

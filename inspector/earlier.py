@@ -16,6 +16,7 @@ _HEADING = re.compile(
 )
 _BULLET = re.compile(r"^(?:[-*•+]|\d{1,3}[.)])\s+(?:\[[ x~]\]\s+)?")
 _TAG = re.compile(r"^</?([a-z][a-z-]{1,30})>$")
+_RULE = re.compile(r"[-|:+=_*\s]+$")
 _NOTHING = re.compile(r"^(?:\(?none\)?|n/a|nothing)\.?$", re.IGNORECASE)
 _WORDS = (
     ("read", "files read|read files"),
@@ -49,6 +50,11 @@ def section_of(heading: str) -> str:
     return found.lastgroup or "context" if found else "context"
 
 
+def _says_nothing(line: str) -> bool:
+    """Whether a line says that there is nothing, or only draws one, as under a table's head."""
+    return bool(_NOTHING.match(line) or _RULE.match(line))
+
+
 def read_summary(text: str) -> list[Line]:
     """Its lines in order, without marks, headings and what says that there is nothing.
 
@@ -71,6 +77,6 @@ def read_summary(text: str) -> list[Line]:
             slot = section_of(heading["a"] or heading["b"] or heading["c"])
         else:
             told = " ".join(_BULLET.sub("", line).split())
-            if len(told) > 2 and not told.startswith(("```", "---")) and not _NOTHING.match(told):
+            if len(told) > 2 and not told.startswith(("```", "---")) and not _says_nothing(told):
                 lines.append(Line(slot, told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"))
     return lines

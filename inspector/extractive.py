@@ -129,9 +129,12 @@ class Extractive:
 
     def __call__(self, job: SummaryJob, session: Session) -> Reply:
         budget = self.tokens if job.max_tokens is None else min(job.max_tokens, self.tokens)
-        items = glean(gather_entries(session, job_entries(session, job), job.previous))
-        if job.previous:
-            items = _merge(items, read_summary(job.previous))
+        entries = job_entries(session, job)
+        items = glean(gather_entries(session, entries, job.previous))
+        # A summary before may stand among the entries too, where a policy shows it as one more message.
+        told = [entry.text for entry in entries if entry.kind in ("compaction", "branch_summary")]
+        if lines := [line for text in (job.previous or "", *told) for line in read_summary(text)]:
+            items = _merge(items, lines)
         items = [
             item for item in items if item.slot not in ("read", "modified") or item.text not in self.listed
         ]

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from .counter import Longs
+from .decay import Decay
 from .drawable import Drawable
 from .errors import FigureError
+from .fading import draw_decay
 from .ledger import SECTIONS, Ledger
 from .palette import FACE, colour, fade
 from .plan import Plan
@@ -23,13 +25,13 @@ from .sawtooth import draw_sawtooth
 from .table import COUNTED, FATES
 from .view import ALL_SECTIONS, LABELS
 
-KINDS = {Ledger: ("sections",), Plan: ("sections", "flow"), Run: ("sawtooth",)}
+KINDS = {Ledger: ("sections",), Plan: ("sections", "flow"), Run: ("sawtooth",), Decay: ("decay",)}
 """What can be drawn of what; the first is drawn when nothing is asked for."""
 TALL = {"sections": 240, "flow": 420, "sawtooth": 340}
 
 
 def draw_figure(value: Drawable, kind: str = "", *, dark: bool = False) -> Any:
-    """The figure of a ledger, a plan or a run. Raises `FigureError` when there is none, or no plotly.
+    """The figure of a ledger, a plan, a run or a decay. Raises `FigureError` when there is none.
 
     >>> from inspector import count_tokens, open_bundled
     >>> figure = draw_figure(count_tokens(open_bundled()))
@@ -40,6 +42,8 @@ def draw_figure(value: Drawable, kind: str = "", *, dark: bool = False) -> Any:
     chosen = kind or (known[0] if known else "")
     if chosen not in known:
         raise FigureError(kind, f"no such figure of a {type(value).__name__}", known)
+    if isinstance(value, Decay):
+        return draw_decay([value], dark=dark)
     try:
         import plotly.graph_objects as go
     except ImportError as error:
@@ -86,7 +90,9 @@ def _draw_plan(figure: Any, plan: Plan, dark: bool) -> None:
             told = "reported beyond what is counted" if section == "unexplained" else "counted"
             notes = [told, told]
             if section == "compacted" and plan.summary_tokens:
-                notes[1] = f"of which {plan.summary_tokens:,} stand in for a summary yet to be written"
+                written = plan.checkpoint is not None
+                what = "are the summary" if written else "stand in for a summary yet to be written"
+                notes[1] = f"of which {plan.summary_tokens:,} {what}"
             _add_bar(figure, section, rows, tokens, notes, dark)
     trigger, window = plan.policy.trigger, plan.table.window
     fires = plan.verdict.threshold if trigger.enabled and trigger.measure in COUNTED else None

@@ -27,12 +27,18 @@ NEWEST = 12
 MANY = 100
 """Facts of one of the lesser kinds that are considered at all, those that people and models name first."""
 
+LONG_ERROR = 300
+"""Characters of an error line beyond which it is rather a dump than a message."""
+
 FIRST, LAST, BETWEEN = "Asked first:", "Asked last:", "Asked then:"
 """What stands before a user's words."""
 NAMED_BEFORE = "Files named before"
+READ = "In what was read: "
+"""What stands before a task that nobody in the session set."""
 
 _CHANGES = frozenset(map(OPERATIONS.index, ("created", "edited", "deleted")))
 _TODO_TOOL = re.compile(r"todo|plan|task")
+_TOOL = BY.index("tool")
 _LESSER = ("id", "url", "number", "symbol")
 _LABELS = {"id": "Ids", "url": "Addresses", "number": "Values", "symbol": "Names", "file": "Files named"}
 
@@ -86,7 +92,8 @@ class _Gleaner:
         runs = list(self._runs())
         yield from self._goal()
         yield from self._files("modified", self.changed)
-        rules = self._latest("constraint")
+        # What the harness says of itself in the user's place is no rule for whoever reads on.
+        rules = [fact for fact in self._latest("constraint") if not self._by_harness(fact)]
         mine = [fact for fact in rules if self._by_user(fact)]
         # A rule stands in its own section even where a quoted request holds it too.
         for item in self._lines("rule", "constraints", mine):
@@ -110,7 +117,10 @@ class _Gleaner:
         yield from runs[NEWEST:]
         yield from self._lines("decision", "decisions", decisions[NEWEST:])
         yield from self._lines("rule", "constraints", [fact for fact in rules if not self._by_user(fact)])
-        yield from self._lines("todo", "next", others, after=True)
+        read_only = [fact for fact in others if self._by_tool(fact)]
+        said = [fact for fact in others if not self._by_tool(fact)]
+        yield from self._lines("todo", "next", said, after=1)
+        yield from self._lines("todo", "next", read_only, READ, after=2)
         yield from self._lines("todo", "done", off, "Off the list of tasks: ")
         commands = [fact for fact in self._latest("command") if "ran" in fact.operations]
         commands.sort(key=lambda fact: output_of(fact.form) != "report")
@@ -178,11 +188,13 @@ class _Gleaner:
         return changed, tried
 
     def _lines(
-        self, kind: str, slot: str, facts: Iterable[Fact], lead: str = "", *, after: bool = False
+        self, kind: str, slot: str, facts: Iterable[Fact], lead: str = "", *, after: int = 0
     ) -> Iterator[Item]:
         for fact in facts:
             form = printable(" ".join(fact.form.split()))
-            yield Item(kind, slot, lead + form, self.first[fact.number] + after * _AFTER, form)
+            # "Error: error: no such file" says it twice.
+            said = form if form.lower().startswith(lead.lower().rstrip()) else lead + form
+            yield Item(kind, slot, said, self.first[fact.number] + after * _AFTER, form)
 
     def _packed(self, kind: str) -> Iterator[Item]:
         """What people and models name first, and of that what is said most often."""
@@ -200,6 +212,10 @@ class _Gleaner:
     def _latest(self, kind: str) -> list[Fact]:
         return sorted(self.facts.by_kind(kind), key=lambda fact: -self.last[fact.number])
 
+    def _by_harness(self, fact: Fact) -> bool:
+        start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
+        return all(self.session.entries[at].meta for at in self.facts.entry[start:end].tolist())
+
     def _by_user(self, fact: Fact) -> bool:
         start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
         return bool((self.facts.by[start:end] == BY.index("user")).any())
@@ -207,7 +223,8 @@ class _Gleaner:
     def _todos(self) -> tuple[list[Fact], list[Fact], list[Fact]]:
         """Tasks open in the last list that a tool was given; those that only earlier lists held; others.
 
-        Where no tool keeps a list, those are open that were told since the user spoke last.
+        Where no tool keeps a list, those are open that were told since the user spoke last. What only stands
+        in something that was read is a task of somebody else's.
         """
         entries = self.session.entries
         lists = [at for at, entry in enumerate(entries) if any(map(_keeps_tasks, entry.blocks))]
@@ -217,8 +234,14 @@ class _Gleaner:
             at = int(self.facts.offset[fact.number + 1]) - 1
             entry, block = int(self.facts.entry[at]), int(self.facts.block[at])
             listed = _keeps_tasks(entries[entry].blocks[block])
-            sorted_out[0 if entry >= since else 1 if listed else 2].append(fact)
+            open_ = entry >= since and (listed or not self._by_tool(fact))
+            sorted_out[0 if open_ else 1 if listed else 2].append(fact)
         return sorted_out
+
+    def _by_tool(self, fact: Fact) -> bool:
+        """Whether it only stands in something that was read."""
+        start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
+        return bool((self.facts.by[start:end] == _TOOL).all())
 
     def _runs(self) -> Iterator[Item]:
         """How each command ended the last time it ran, the latest first; what only shows is left out."""
@@ -253,17 +276,17 @@ class _Gleaner:
         return codes, errors
 
 
-_AFTER = 1 << 40
+_AFTER = 1 << 70
 """What is packed stands after the lines of its section."""
 
 
 def _keeps_tasks(block: Block) -> bool:
-    return block.kind == "tool_call" and bool(_TODO_TOOL.search(bare_name(block.name)))
+    return block.kind == "tool_call" and bool(block.input) and bool(_TODO_TOOL.search(bare_name(block.name)))
 
 
 def _is_telling(error: Fact) -> bool:
-    """Whether an error says more than that there was one: no "FAIL", no "exit code 1"."""
-    return len(error.form) > 9 and not error.form.startswith("exit code")
+    """Whether an error says more than that there was one: no "FAIL", no "exit code 1", no dump."""
+    return 9 < len(error.form) <= LONG_ERROR and not error.form.startswith("exit code")
 
 
 def _places(facts: Facts) -> tuple[list[int], list[int]]:

@@ -7,12 +7,15 @@ as a compaction on demand (§5.2). Nothing is sent from here.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .assembly import live_context
 from .editing import COMPACT, context_management, list_betas
 from .errors import AnswerRefused, PolicyError, RequestRefused
+from .models import find_class
 from .plan import Plan
+from .printable import printable
 from .prompts import write_prompt
 from .sending import LONGEST, Asking, Cleaner, Json, digest_body
 from .session import Usage
@@ -28,12 +31,16 @@ _THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 class ProviderSide(NamedTuple):
-    """A request for a compaction, the beta headers it needs, and what was left out of it."""
+    """A request for a compaction, the beta headers it needs, and what was left out of it.
+
+    `tokens` are those of its context, counted, with the instructions.
+    """
 
     body: Json
     betas: tuple[str, ...]
     limit: int
     notes: tuple[str, ...]
+    tokens: int
 
     @property
     def digest(self) -> str:
@@ -53,18 +60,24 @@ def ask_provider(plan: Plan, asking: Asking, cleaner: Cleaner) -> ProviderSide:
     """The request for what stands before the plan's cut, or by edits at the wire for everything; no secrets.
 
     Where something was taken out, or another model is asked, thinking is left out too: it is bound to the
-    words before it, and to its model. Raises `PolicyError` for a plan without a cut, `RequestRefused` for a
-    context that the provider would not take.
+    words before it, and to its model. Raises `PolicyError` for a plan without a cut, and for one whose
+    summary does not come first; `RequestRefused` for a context that the provider would not take.
     """
     session = plan.session
     limit = max((job.max_tokens or 0 for job in plan.jobs), default=0) or LONGEST
     management, betas = _find_edits(plan, asking)
+    context = live_context(session, plan.ledger)
     if management is None:
         if not plan.place:
             raise PolicyError(plan.policy.name, "there is no cut, so there is nothing to be compacted")
-        session = session.at(session.entries[session.live.entries.tolist()[plan.place - 1]].id)
-    context = live_context(session, plan.ledger)
-    body = render_request(context, model=asking.model, max_tokens=limit).request
+        if plan.summary_at:
+            reason = "its summary does not come first, where the provider's has to stand"
+            raise PolicyError(plan.policy.name, reason)
+        # Not the session as it was then: what an earlier compaction kept stands before that in the tree.
+        older = tuple(piece for piece in context.pieces if piece.message <= plan.place)
+        context = replace(context, pieces=older)
+    rendered = render_request(context, model=asking.model, max_tokens=limit)
+    body = rendered.request
     told = _write_instructions(plan, asking)
     if management is not None:
         edits = [edit | _pause(edit, told) for edit in management["edits"]]
@@ -72,8 +85,25 @@ def ask_provider(plan: Plan, asking: Asking, cleaner: Cleaner) -> ProviderSide:
     else:
         betas = (ON_DEMAND,)
         body["compaction"] = {"type": "summarize", "instructions": told}
+    betas = tuple(dict.fromkeys((*betas, *rendered.betas)))
     cleaned, notes = _clean(body, session.model, asking, cleaner)
-    return ProviderSide(cleaned, betas, limit, notes)
+    tokens = context.tokens + int(plan.ledger.count_texts([told])[0])
+    return ProviderSide(cleaned, betas, limit, notes, tokens)
+
+
+def tell_binding(model: str) -> tuple[str, ...]:
+    """What to know before a client's own summary is written for a model that binds reasoning (§8).
+
+    >>> tell_binding("claude-opus-4-5"), len(tell_binding("claude-opus-5-5"))
+    ((), 1)
+    """
+    if find_class(model) != "bound":
+        return ()
+    told = (
+        f"{printable(model, 60)} binds its reasoning to what stands before it: after a summary that we write "
+        "it refuses the reasoning that is kept. With provider_side=True the provider compacts, and it stays."
+    )
+    return (told,)
 
 
 def ask_edits(plan: Plan, asking: Asking, cleaner: Cleaner) -> tuple[Json, tuple[str, ...]]:
@@ -97,7 +127,7 @@ def _clean(body: Json, model: str | None, asking: Asking, cleaner: Cleaner) -> t
     elif model != asking.model:
         notes.append("Another model is asked than the session's, so reasoning was left out.")
     if notes:
-        cleaned = {**cleaned, "messages": _drop_thinking(cleaned["messages"])}
+        cleaned = {**cleaned, "messages": _drop_thinking(_unseal(cleaned["messages"]))}
     checks = [check for check in CHECKS if check is not find_prefill]
     if faults := check_request(cleaned, checks=checks):
         reason = f"The provider would not take this request: {faults[0].sentence.rstrip('.')}."
@@ -125,6 +155,15 @@ def _write_instructions(plan: Plan, asking: Asking) -> str:
         job, plan.session, focus=asking.focus, additions=asking.additions, name=asking.prompt
     )
     return prompt.parts[1][:MOST_INSTRUCTIONS]
+
+
+def _unseal(messages: list[Json]) -> list[Json]:
+    """An earlier compaction of the provider's as plain words: it was changed, or is another model's."""
+    first = messages[0]["content"] if messages else []
+    if not first or first[0].get("type") != "compaction":
+        return messages
+    told = {"role": "user", "content": [{"type": "text", "text": str(first[0].get("content"))}]}
+    return [told, *messages[1:]]
 
 
 def _drop_thinking(messages: list[Json]) -> list[Json]:

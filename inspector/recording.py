@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,17 @@ def promise_context(plan: Plan, checkpoint: Checkpoint | None) -> Context:
         return replace(piece, block=clear_output(piece.block), tokens=int(core.table.tokens[row]))
 
     return replace(context, pieces=tuple(map(settle, context.pieces)))
+
+
+def find_end(session: Session, entry_id: str) -> str:
+    """The last entry that a compaction made: itself, or the last that stands again after it.
+
+    Only with those is the context what the compaction left. They are told by their names, and looked for on
+    the path.
+    """
+    after = session.path_since(entry_id)
+    made = list(takewhile(lambda entry: entry.id.startswith(f"{entry_id}."), after))
+    return made[-1].id if made else entry_id
 
 
 def hash_policy(plan: Plan) -> str:

@@ -80,6 +80,7 @@ class Sending:
     `tokens` and `price` are for asking once: `price` is the most that can cost, with each answer as long as
     it may be and nothing read from a cache; None when no price is known, which `price_note` says. `counter`
     names who counted. `redacted` was taken out, `kept` was left in by name, `personal` was found and left in.
+    `notes` say what else to know.
     """
 
     model: str
@@ -91,6 +92,7 @@ class Sending:
     redacted: tuple[Finding, ...] = ()
     kept: tuple[str, ...] = ()
     personal: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -109,6 +111,7 @@ class Sending:
         lines = [f"Sending({self.model}, {many}, {self.tokens:,} tokens by {self.counter}, {price})"]
         lines += [f"  redacted {item.name:<34} ×{item.times:<5,} {item.hint}" for item in self.redacted]
         lines += [f"  kept     {name}" for name in self.kept]
+        lines += [f"  {note}" for note in self.notes]
         return "\n".join(lines)
 
 

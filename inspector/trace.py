@@ -16,6 +16,7 @@ from .occurrences import Occurrences, find_occurrences
 from .outcomes import Outcomes, find_known, find_stood
 from .plan import Plan
 from .readings import Readings
+from .recording import find_end
 from .session import Entry, Session
 from .standing import stand_live, stand_plan
 from .traced import FATES, TIERS, Fate, Scene, Tier, Trace, Traced
@@ -31,6 +32,7 @@ __all__ = [
     "Traced",
     "trace_again",
     "trace_facts",
+    "trace_moves",
     "trace_one",
     "trace_plan",
     "trace_recorded",
@@ -118,8 +120,19 @@ def trace_rounds(
             continue
         entry = session.entries[i]
         mine = found if pick is None else found.pick(pick(entry))
-        before, after = session.at(entry.parent), session.at(entry.id)
+        before, after = session.at(entry.parent), session.at(find_end(session, entry.id))
         yield _trace(mine, Scene(before, stand_live(before), stand_live(after), entry=entry))
+
+
+def trace_moves(
+    session: Session, facts: Facts, moves: Iterable[tuple[str | None, str | None, str | None]]
+) -> Iterator[Trace]:
+    """The same from one leaf to another, each with the compaction's entry between them, if there is one."""
+    found = find_occurrences(facts, session)
+    for start, end, name in moves:
+        before, after = session.at(start), session.at(end)
+        entry = None if name is None else session[name]
+        yield _trace(found, Scene(before, stand_live(before), stand_live(after), entry=entry))
 
 
 def _trace(found: Occurrences, scene: Scene, moment: Readings | None = None) -> Trace:

@@ -20,6 +20,7 @@ from .ledger import Ledger, count_tokens
 from .manifest_view import core_plan
 from .plan import Plan, make_plan
 from .policy import Edits, Policy, Reason
+from .printable import printable
 from .recording import hash_plan, hash_policy, is_durable, promise_context, record_plan
 from .session import Entry, Session
 from .summary import Checkpoint
@@ -78,6 +79,34 @@ class Transition(Drawable):
         """Ids of the entries that an archive has to hold: those that lose something."""
         return list_archived(core_plan(self.plan)) if self.done else ()
 
+    @property
+    def fork(self) -> str:
+        """Where the session forks, as lines: the leaf that was taken off, the compaction, what continues it.
+
+        >>> from inspector import open_bundled
+        >>> print(compact(open_bundled(), "flue").fork.splitlines()[1])
+        └─ compaction-2: compaction by flue, manual
+        """
+        before = self.plan.session.leaf
+        lines = [f"{before}: {_tell_entry(self.session, before)}" if before else "the beginning"]
+        if self.failed is not None:
+            mark = "├─" if self.done else "└─"
+            lines.append(
+                f"{mark} {self.failed}: taken off the path, {_tell_entry(self.session, self.failed)}"
+            )
+        if self.entry is not None:
+            boundary = self.after[self.entry].boundary
+            reason = (boundary.trigger if boundary is not None else None) or "manual"
+            lines.append(f"└─ {self.entry}: compaction by {self.plan.policy.name}, {reason}")
+            depth = "   "
+            for entry in self.after.path_since(self.entry):
+                copy = entry.extra.get("copy_of")
+                how = f"stands again, of {copy}" if copy else ""
+                how = how or ("the retry" if entry.extra.get("source") == RETRY else "continues")
+                lines.append(f"{depth}└─ {entry.id}: {how}, {_tell_entry(self.after, entry.id)}")
+                depth += "   "
+        return "\n".join(printable(line, 160) for line in lines)
+
     def __repr__(self) -> str:
         if not self.done:
             return f"Transition(nothing appended: {self.why})"
@@ -133,6 +162,7 @@ def compact(
     }
     if checkpoint is not None:
         told |= {"by": checkpoint.by, "deterministic": checkpoint.deterministic}
+        told |= checkpoint.sealed.told() if checkpoint.sealed is not None else {}
     if taken is not None:
         told["failed"] = taken
     return replace(start, after=record_plan(plan, checkpoint, name, told), checkpoint=checkpoint, entry=name)
@@ -169,6 +199,13 @@ def append_retry(transition: Transition, entries: Iterable[Entry]) -> Transition
     fields = {name: getattr(session, name) for name in Session.model_fields}
     after = Session.model_construct(**{**fields, "entries": (*session.entries, *made), "leaf": parent})
     return replace(transition, after=after)
+
+
+def _tell_entry(session: Session, name: str) -> str:
+    """An entry in a few words."""
+    entry = session[name]
+    words = entry.error or entry.text
+    return f"{entry.role}: " + (" ".join(words[:400].split())[:60] or entry.kind)
 
 
 def _take_off(session: Session, failed: str | None) -> tuple[Session, str | None]:

@@ -27,7 +27,7 @@ Summariser = Callable[[SummaryJob, Session], Reply | str]
 
 What it may have beside: `by` (a name), `deterministic`, `side_by_side` (its calls may run in threads of
 their own), `stop()` (gives up calls that are under way), `without(files)` (itself, leaving out files that are
-listed elsewhere).
+listed elsewhere), `write_plan(plan)` (writes the whole checkpoint itself, or gives None).
 """
 
 _WRAPPED = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
@@ -49,6 +49,9 @@ def write_up(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
     if not plan.jobs:
         raise EditError("summary", plan.policy.name, plan.why or "the plan summarises nothing")
     summariser = Extractive(plan.ledger) if summariser is None else summariser
+    whole = getattr(summariser, "write_plan", None)
+    if whole is not None and (made := whole(plan)) is not None:
+        return Checkpoint.model_validate(made)
     files = carried_files(plan)
     asked = summariser
     if files is not None and (without := getattr(summariser, "without", None)) is not None:

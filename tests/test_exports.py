@@ -16,7 +16,7 @@ from inspector.assembly import live_context
 from inspector.blocks import Block, Document, Image, Text, ToolCall, ToolOutput, Unknown
 from inspector.errors import EditError
 from inspector.exports import FORMATS, export_session
-from inspector.exports.trunk import SENTENCES
+from inspector.exports.trunk import SENTENCES, find_twigs
 from inspector.ledger import count_tokens
 from inspector.readers import read_session
 from inspector.session import Boundary, Entry, Provided, Session, Tool
@@ -27,7 +27,7 @@ from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user
 from tests.test_laws import LENGTH
-from tests.test_transition import turns, write
+from tests.test_transition import refused, turns, write
 
 HELD = ("image", "document", "unknown")
 CONTENT = {"role", "text", "summary", "reasoning", "tool_call", "tool_output", "added", *HELD}
@@ -110,6 +110,85 @@ def test_a_transition_is_exported_with_the_context_it_promised(session: Session,
     assert not losses.keys() & {"text", "reasoning", "tool_call", "added"}
 
 
+def ends(session: Session) -> dict[str, list[str]]:
+    """The texts of each branch beside the path, by its last entry: from where it leaves the path on."""
+    twigs = {twig.entry.id: twig for twig in find_twigs(session)}
+    inner = {twig.parent for twig in twigs.values()}
+    out = {}
+    for name in twigs.keys() - inner:
+        at: str | None = name
+        texts: list[str] = []
+        while at in twigs:
+            texts.insert(0, twigs[at].entry.text)
+            at = twigs[at].parent
+        out[name] = texts
+    return out
+
+
+@settings(max_examples=60)
+@given(sessions(least=2, orderly=True), st.sampled_from(["flue", "pi"]))
+def test_other_branches_come_back_where_they_were(session: Session, format: str) -> None:
+    """As many as there were, each with its texts; a branch that a format cannot hold is counted."""
+    assume(shown(session))
+    back, losses = again(session, format)
+    assert "branches" not in losses
+    mine, theirs = ends(session), ends(back)
+    assert len(mine) == len(theirs)
+    names = {name.split(".")[0] for name in theirs}
+    assert {name.split(".")[0] for name in mine} == names
+
+
+@settings(max_examples=60)
+@given(sessions(least=2, orderly=True), formats)
+def test_other_branches_change_nothing_on_the_path(session: Session, format: str) -> None:
+    """The same context with and without them, and no entry lost that is not counted."""
+    assume(shown(session))
+    path = tuple(session.entries[i] for i in session.path)
+    alone = Session(**{**{name: getattr(session, name) for name in Session.model_fields}, "entries": path})
+    back, losses = again(session, format)
+    assert shown(back) == shown(again(alone, format)[0])
+    held = {twig.entry.id for twig in find_twigs(session)} & set(back.index)
+    assert len(held) + losses.get("branches", 0) >= len(find_twigs(session))
+
+
+@pytest.mark.parametrize("format", sorted(FORMATS))
+def test_a_branch_hangs_where_it_hung_and_says_what_it_said(format: Any) -> None:
+    session = holed()
+    back, losses = again(session, format)
+    assert "branches" not in losses and ends(back) == {"left": ["elsewhere"]}
+    assert back["left"].parent == "a" and back["left"].id not in {back.entries[i].id for i in back.path}
+
+
+@pytest.mark.parametrize("format", sorted(FORMATS))
+def test_a_moment_in_the_middle_is_exported_with_what_followed(format: Any) -> None:
+    """What came later hangs off the leaf, and the leaf stays the leaf."""
+    whole = build(user("one"), say("two"), user("three"), say("four"))
+    session = whole.at(whole.entries[1].id)
+    back, losses = again(session, format)
+    assert [text.text for _, text in shown(back)] == ["one", "two"] and "branches" not in losses
+    assert list(ends(back).values()) == [["three", "four"]]
+
+
+def test_outputs_that_a_reply_still_waits_for_stay_out_of_a_claude_code_file() -> None:
+    """There a reply and all its outputs are one: written behind the leaf they would be in the context."""
+    whole = build(user("go"), call("toolu_1"), answer("toolu_1"), say("done"))
+    session = whole.at(whole.entries[1].id)
+    back, losses = again(session, "claude-code")
+    assert shown(back) == shown(session) and losses == {"branches": 2}
+    assert "branches" not in again(session, "pi")[1]
+
+
+def test_a_failed_reply_that_was_taken_off_the_path_is_still_in_the_file() -> None:
+    """S4-61: it stays in the tree, and so in what is exported."""
+    session = refused(turns("one", "two", "three"))
+    done = compact(session, "claude-code", write, reason="overflow", failed="refused")
+    assert done.failed == "refused"
+    for name in FORMATS:
+        back, losses = again(done.after, name)
+        assert "branches" not in losses and done.failed in back.index
+        assert done.failed not in {back.entries[i].id for i in back.path}
+
+
 def requests(session: Session) -> Any:
     return render_request(live_context(session, count_tokens(session, LENGTH))).request["messages"]
 
@@ -136,7 +215,7 @@ def test_a_written_summary_of_flue_goes_on_in_flue_without_a_loss() -> None:
 
 
 def holed() -> Session:
-    """A session with a head, an aside, a branch and odd kept entries: others have no place for them."""
+    """A session with a head, an aside, a branch and odd kept entries: others have no place for some."""
     boundary = Boundary(kept=("a", "c"), summary="so far")
     entries = (
         *(
@@ -161,7 +240,7 @@ def holed() -> Session:
 
 def test_every_loss_is_named_and_counted() -> None:
     session = holed()
-    head = {"branches": 1, "sidechains": 1, "records": 1, "system": 1, "tools": 1, "provided": 1}
+    head = {"sidechains": 1, "records": 1, "system": 1, "tools": 1, "provided": 1}
     assert again(session, "claude-code")[1] == head
     assert again(session, "flue")[1] == {**head, "copies": 2, "summary": 1, "image": 1}
     back, losses = again(session, "pi")

@@ -234,6 +234,61 @@ def test_open_tasks_are_those_of_the_last_list() -> None:
     assert "- [ ] Draw the boards again" not in tasks
 
 
+def test_a_task_that_only_stands_in_what_was_read_is_told_apart_and_comes_last() -> None:
+    read = step("read", {"path": "serve.go"}, "// TODO: support thin packs\n")
+    session = build(user("go on"), *read, say("We need to push the branch first."))
+    told = section(write(session), "Next steps").splitlines()
+    assert told == ["- [ ] We need to push the branch first.", "- In what was read: support thin packs"]
+    # A call that is shaped like a list of tasks and holds none is none.
+    empty = build(user("go on"), *step("TaskCreate", {}), *read, user("and now?"), say("Sure."))
+    assert section(write(empty), "Next steps").splitlines() == ["- In what was read: support thin packs"]
+
+
+def test_what_the_harness_says_in_the_user_s_place_is_no_rule_of_the_user_s() -> None:
+    caveat = user("Caveat: DO NOT respond to these messages unless the user asks you to.")
+    session = build(
+        caveat.model_copy(update={"meta": True}), user("Never touch data/almanac.json."), say("Fine.")
+    )
+    assert section(write(session), "Constraints") == "- Never touch data/almanac.json."
+
+
+def test_an_error_is_called_one_once_and_a_dump_does_not_go_before_it() -> None:
+    dump = "error: " + " ".join(f"blob{number}" for number in range(60))
+    session = build(
+        user("go"), *run("make", "error: no rule to make target", error=True), *run("strings a", dump)
+    )
+    told = section(write(session), "Critical context")
+    assert "- error: no rule to make target" in told.splitlines() and "Error: error" not in told
+    assert "blob0" not in section(write(session, 160), "Critical context")
+
+
+def test_lists_of_lesser_facts_stand_behind_the_lines_of_a_long_session() -> None:
+    """However far in a line stands: places grow with the entries before it."""
+    talk = [part for number in range(150) for part in (user(f"step {number}"), say("fine"))]
+    session = build(
+        user("go"),
+        *step("read", {"path": "notes.md"}, "see https://example.org/a\nand so on"),
+        *talk,
+        *run("make", "ld: symbol not found", error=True),
+    )
+    lines = section(write(session), "Critical context").splitlines()
+    ids = next(at for at, line in enumerate(lines) if line.startswith("- Addresses:"))
+    assert ids > next(at for at, line in enumerate(lines) if "symbol not found" in line)
+
+
+def test_the_rule_under_a_table_s_head_is_not_carried_on() -> None:
+    table = "## Done\n| WP | Status |\n|----|:---:|\n| WP1 | done |\n***\n"
+    assert [line.text for line in read_summary(table)] == ["| WP | Status |", "| WP1 | done |"]
+
+
+def test_a_summary_that_stands_among_the_entries_is_read_like_the_one_before() -> None:
+    told = Entry(
+        id="", kind="branch_summary", blocks=(Text(text="## Next steps\n- Ship the northern boards"),)
+    )
+    text = write(build(user("hello"), told, user("go on"), say("Sure.")))
+    assert "- Ship the northern boards" in section(text, "Next steps").splitlines()
+
+
 def test_secrets_are_named_and_not_copied() -> None:
     key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
     session = build(user(f"use {key} please"), *run(f"GITHUB_TOKEN={key} gh pr list"), say(f"It was {key}."))

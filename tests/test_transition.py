@@ -163,6 +163,25 @@ def test_S4_64_the_retry_stands_in_the_tree_after_the_entry_beside_the_leaf_that
         append_retry(done, [reply, reply])
 
 
+def test_S4_65_the_fork_shows_the_leaf_that_was_left_the_entry_and_what_continues_it() -> None:
+    done = overflow()
+    reply = Entry(id="again", role="assistant", blocks=(Text(text="recovered"),), usage=USED)
+    before = ASKED["refused"].parent
+    beginning, left, entry = done.fork.splitlines()
+    assert beginning.startswith(f"{before}: ")
+    assert left.startswith("├─ refused: taken off the path, assistant: prompt is too long")
+    assert entry == f"└─ {done.entry}: compaction by {done.plan.policy.name}, overflow"
+    assert append_retry(done, [reply]).fork.splitlines() == [
+        beginning,
+        left,
+        entry,
+        "   └─ again: the retry, assistant: recovered",
+    ]
+    # A summariser that failed leaves the leaf where it was taken off, and nothing beside it.
+    failed = compact(ASKED, "flue", fail, edits=SMALL, reason="overflow", failed="refused")
+    assert [line[:12] for line in failed.fork.splitlines()[1:]] == ["└─ refused: "]
+
+
 def test_S4_8_only_a_refusal_is_retried() -> None:
     manual = compact(turns("one", "two", "three"), "flue", write, edits=SMALL)
     assert manual.done

@@ -7,7 +7,7 @@ hold is counted by name and never silent. The Anthropic request is `wire.render_
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal, Self
 
@@ -19,14 +19,14 @@ from ..provenance import is_summary
 from ..readers import read_session
 from ..session import Session
 from . import claude_code, flue, pi
-from .trunk import Loss, tell
+from .trunk import Loss, Twig, find_twigs, leave_out, split_runs, tell
 
 __all__ = ["FORMATS", "Loss", "Transcript", "export_session"]
 
 Format = Literal["flue", "pi", "claude-code"]
 LABELS = ("name", "status", "artifact")
 """What is told of an output and is no part of it."""
-FORMATS: dict[str, Callable[[Session], tuple[bytes, Counter[str]]]] = {
+FORMATS: dict[str, Callable[[Session, Sequence[Twig]], tuple[bytes, Counter[str]]]] = {
     "flue": flue.write,
     "pi": pi.write,
     "claude-code": claude_code.write,
@@ -45,9 +45,10 @@ class Transcript(bytes):
 
 
 def export_session(session: Session, format: Format) -> Transcript:
-    """The session's path to its leaf in another format, which our reader reads back to the same context.
+    """The session in another format, which our reader reads back to the same context, branches and all.
 
-    Raises `EditError` for a format that there is not, and for a session in which nobody says anything.
+    Where a format ties branches to the path in another way than the session, the path counts. Raises
+    `EditError` for a format that there is not, and for a session in which nobody says anything.
 
     >>> from inspector import open_bundled
     >>> exported = export_session(open_bundled(), "claude-code")
@@ -56,12 +57,25 @@ def export_session(session: Session, format: Format) -> Transcript:
     """
     if format not in FORMATS:
         raise EditError("export", format, f"no such format; there are {', '.join(FORMATS)}")
-    content, losses = FORMATS[format](session)
+    twigs = find_twigs(session)
+    content, losses, hurt = _write(session, twigs, format)
+    # The path counts. What follows its end is the likeliest to be taken for a part of it.
+    for fewer in (leave_out(twigs, session.leaf), ()) if twigs and hurt else ():
+        tried = _write(session, fewer, format)
+        if tried[2] < hurt:
+            content, losses, hurt = tried
+    return Transcript(content, tell(losses))
+
+
+def _write(session: Session, twigs: Sequence[Twig], format: Format) -> tuple[bytes, Counter[str], int]:
+    """The bytes, a count of what they do not hold, and how much of that is of the context."""
+    content, losses = FORMATS[format](session, twigs)
     try:
         again = read_session(content, "the export", format)
     except EmptySession:
         raise EditError("export", session.id, "nobody says anything on the path to the leaf") from None
-    return Transcript(content, tell(losses + _compare(session, again)))
+    shown = _compare(session, again)
+    return content, losses + shown + _compare_branches(session, again), shown.total()
 
 
 def _compare(session: Session, again: Session) -> Counter[str]:
@@ -86,6 +100,19 @@ def _compare(session: Session, again: Session) -> Counter[str]:
     usages = [[usage for usage in each if usage is not None] for each in used]
     losses["usage"] += sum(usage not in usages[1] for usage in usages[0])
     return losses
+
+
+def _compare_branches(session: Session, again: Session) -> Counter[str]:
+    """Entries of other branches that hang off another entry now, say something else, or are not there."""
+    lost = 0
+    for entry, hangs in find_twigs(session):
+        at = again.tree.index.get(entry.id)
+        above = None if at is None else again.tree.parent[at]
+        name = None if above is None else again.entries[above].id
+        same = name == hangs or (name is not None and name.startswith(f"{hangs}."))
+        whole = entry.kind == "message" and len(split_runs(entry)) == 1
+        lost += at is None or not same or (whole and again.entries[at].text != entry.text)
+    return Counter(branches=lost)
 
 
 def _shown(session: Session) -> list[tuple[str, Block, bool]]:

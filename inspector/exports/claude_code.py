@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput
 from ..compactjson import dump_lossless
 from ..session import Entry, Session, Usage
-from .trunk import Json, Line, take_line
+from .trunk import Json, Line, Twig, take_line
 
 NEVER = "1970-01-01T00:00:00.000Z"
 
 
-def write(session: Session) -> tuple[bytes, Counter[str]]:
+def write(session: Session, twigs: Sequence[Twig] = ()) -> tuple[bytes, Counter[str]]:
     """The rows, and a count of what they do not hold."""
     # The last that is spoken is a file's leaf: what was emptied after it could not be told.
     ends = [session.entries[at].kind for at in session.path if session.entries[at].kind != "note"]
     line = take_line(session, keep_micro=ends[-1:] != ["micro"])
     losses = Counter(line.losses)
-    rows = list(_write_rows(line, losses))
+    rows = list(_write_rows(line, twigs, losses))
     common: Json = {"isSidechain": False, "sessionId": session.id, "cwd": session.cwd or ""}
     out = [common | row for row in rows]
     if session.title is not None and rows:
@@ -28,19 +28,32 @@ def write(session: Session) -> tuple[bytes, Counter[str]]:
     return "".join(f"{dump_lossless(row)}\n" for row in out).encode("ascii"), losses
 
 
-def _write_rows(line: Line, losses: Counter[str]) -> Iterator[Json]:
-    parent: str | None = None
-    for entry in line.entries:
+def _write_rows(line: Line, twigs: Sequence[Twig], losses: Counter[str]) -> Iterator[Json]:
+    """Other branches stand before the path's last entry: what is last in a file is its leaf."""
+    last: dict[str | None, str | None] = {None: None}
+
+    def write(entry: Entry, parent: str | None, kept: tuple[str, ...]) -> Iterator[Json]:
         rows = [_write_row(entry)]
         if entry.kind == "compaction":
-            rows = _write_compaction(entry, parent, line.kept if entry.id == line.last else ())
+            rows = _write_compaction(entry, parent, kept)
         elif entry.kind == "micro":
             rows = [_write_micro(entry)]
         losses["branch_summaries"] += entry.kind == "branch_summary"
         for row in rows:
             stamp = {} if entry.timestamp is None else {"timestamp": entry.timestamp}
             yield {"parentUuid": parent, **stamp, **row}
-            parent = row["uuid"]
+            last[entry.id] = parent = row["uuid"]
+
+    parent: str | None = None
+    end: list[Json] = []
+    for entry in line.entries:
+        yield from end
+        end = list(write(entry, parent, line.kept if entry.id == line.last else ()))
+        parent = last[entry.id]
+    for entry, hangs in twigs:
+        if hangs in last:
+            yield from write(entry, last[hangs], entry.boundary.kept if entry.boundary is not None else ())
+    yield from end
 
 
 def _write_row(entry: Entry) -> Json:

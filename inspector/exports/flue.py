@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from ..compactjson import dump_lossless
 from ..session import Session
 from ..summary import CONTEXT_MARKER
 from .pi_ai import Words, write_records
-from .trunk import Json, take_line
+from .trunk import Json, Twig, find_dropped, take_line
 
 SUMMARY = Words(f"{CONTEXT_MARKER}\n\n", marks=CONTEXT_MARKER)
 BRANCH = Words("[Branch Summary]\n\n")
@@ -16,11 +17,13 @@ VERSION = 3
 NEVER = "1970-01-01T00:00:00.000Z"
 
 
-def write(session: Session) -> tuple[bytes, Counter[str]]:
+def write(session: Session, twigs: Sequence[Twig] = ()) -> tuple[bytes, Counter[str]]:
     """The document, and a count of what it does not hold."""
-    line = take_line(session).begin_anew(ranges=True)
+    whole = take_line(session)
+    line = whole.begin_anew(ranges=True)
+    twigs = [*find_dropped(whole, line), *twigs]
     losses = Counter(line.losses)
-    entries = list(write_records(line, SUMMARY, BRANCH, losses))
+    entries = list(write_records(line, twigs, SUMMARY, BRANCH, losses))
     document: Json = {
         "version": VERSION,
         "entries": entries,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from ..session import Cost, Entry, Usage
-from .trunk import Json, Line, split_runs
+from .trunk import Json, Line, Twig, split_runs
 
 ROLES = {"tool": "toolResult"}
 
@@ -119,33 +119,61 @@ class Words:
         return text if self.shows(text) == shown else None
 
 
-def write_records(line: Line, summary: Words, branch: Words, losses: Counter[str]) -> Iterator[Json]:
-    """Every entry as records that follow each other; ids are the entries', or made of them."""
-    parent: str | None = None
-    made: dict[str, str] = {}
-    taken = {entry.id for entry in line.entries}
-    for entry in line.entries:
-        if entry.kind == "compaction":
-            kept = line.kept if entry.id == line.last else ()
-            first = next((made[name] for name in kept if name in made), None)
-            told = summary.bare(entry.text)
-            text = _told(entry) if told is None else told
-            records = [{"type": "compaction", **write_compaction(entry, text, first)}]
-        elif entry.kind == "branch_summary" and (told := _only(entry, branch)) is not None:
-            records = [{"type": "branch_summary", "fromId": parent or "", "summary": told}]
-        else:
-            losses["branch_summaries"] += entry.kind == "branch_summary"
-            losses["meta"] += entry.meta
-            records = [{"type": "message", "message": message} for message in write_messages(entry)]
-        for number, record in enumerate(records):
+def write_records(
+    line: Line, twigs: Sequence[Twig], summary: Words, branch: Words, losses: Counter[str]
+) -> Iterator[Json]:
+    """Every entry as records that follow each other; ids are the entries', or made of them.
+
+    Other branches stand before the path's last entry, since the last record of a file may be its leaf.
+    """
+    first: dict[str, str] = {}
+    last: dict[str | None, str | None] = {None: None}
+    taken = {entry.id for entry in line.entries} | {twig.entry.id for twig in twigs}
+
+    def write(entry: Entry, parent: str | None, kept: Sequence[str]) -> Iterator[Json]:
+        for number, record in enumerate(_write_entry(entry, parent, kept, summary, branch, losses)):
             name = entry.id
             while number and name in taken:
                 name += f".{number}"
             taken.add(name)
-            made.setdefault(entry.id, name)
+            first.setdefault(entry.id, name)
             stamp = {} if entry.timestamp is None else {"timestamp": entry.timestamp}
             yield {"id": name, "parentId": parent, **stamp, **record}
-            parent = name
+            last[entry.id] = parent = name
+
+    parent: str | None = None
+    end: list[Json] = []
+    for entry in line.entries:
+        yield from end
+        kept = line.kept if entry.id == line.last else ()
+        end = list(write(entry, parent, [first[name] for name in kept if name in first]))
+        parent = last.get(entry.id, parent)
+    for entry, hangs in twigs:
+        if hangs in last:
+            boundary = entry.boundary
+            names = () if boundary is None else (boundary.first_kept, *boundary.kept)
+            yield from write(entry, last[hangs], [first[name] for name in names if name in first])
+    yield from end
+
+
+def _write_entry(
+    entry: Entry,
+    parent: str | None,
+    kept: Sequence[str],
+    summary: Words,
+    branch: Words,
+    losses: Counter[str],
+) -> list[Json]:
+    """The records of an entry without their names; `kept` are those of what it keeps."""
+    if entry.kind == "compaction":
+        told = summary.bare(entry.text)
+        text = _told(entry) if told is None else told
+        return [{"type": "compaction", **write_compaction(entry, text, next(iter(kept), None))}]
+    if entry.kind == "branch_summary" and (told := _only(entry, branch)) is not None:
+        return [{"type": "branch_summary", "fromId": parent or "", "summary": told}]
+    losses["branch_summaries"] += entry.kind == "branch_summary"
+    losses["meta"] += entry.meta
+    return [{"type": "message", "message": message} for message in write_messages(entry)]
 
 
 def _told(entry: Entry) -> str:

@@ -1,18 +1,21 @@
 """A session as a line of records that other formats can hold: what all exports share.
 
 In go a session, out come its `Line`: the entries of the path in order, emptied outputs as emptied, each with
-the entries it keeps if it is the compaction that counts; and a count of what no record holds.
+the entries it keeps if it is the compaction that counts; and a count of what no record holds. What stands on
+other branches comes as `Twig`s that hang off the path or off each other.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..blocks import Block, ToolOutput
 from ..ledger import clear_output
 from ..session import Entry, Session
+from ..summary import read_sealed
 
 Json = dict[str, Any]
 
@@ -26,7 +29,7 @@ class Loss(NamedTuple):
 
 
 SENTENCES = {
-    "branches": "entries on other branches are not written",
+    "branches": "entries on other branches come back elsewhere, otherwise or not at all",
     "sidechains": "entries of sub-agents are not written",
     "records": "records that the model never sees are not written",
     "system": "blocks of the system prompt have no place in the format",
@@ -37,6 +40,7 @@ SENTENCES = {
     "copies": "kept entries are written again after the compaction, which can only keep a range",
     "unsummarised": "compactions without a summary are written as a new beginning",
     "meta": "messages of the harness are written as the user's",
+    "sealed": "compactions by a provider are written as their words, without its own block",
     "branch_summaries": "summaries of branches are written as messages",
     "usage": "usages come back with other figures, or without costs",
     "labels": "outputs lose the name, status or artifact they had",
@@ -60,6 +64,13 @@ def tell(counts: Counter[str]) -> tuple[Loss, ...]:
         for name, sentence in SENTENCES.items()
         if counts[name]
     )
+
+
+class Twig(NamedTuple):
+    """An entry of another branch, and the entry that it hangs off; None for one that begins anew."""
+
+    entry: Entry
+    parent: str | None
 
 
 @dataclass(frozen=True)
@@ -124,8 +135,7 @@ def take_line(session: Session, *, keep_micro: bool = False) -> Line:
     )
     on_path = set(path)
     for at, entry in enumerate(session.entries):
-        if at not in on_path:
-            losses["branches" if entry.sidechain is None else "sidechains"] += 1
+        losses["sidechains"] += at not in on_path and entry.sidechain is not None
     emptied = _find_emptied(session) if not keep_micro else {}
     entries: list[Entry] = []
     for at in path:
@@ -138,10 +148,61 @@ def take_line(session: Session, *, keep_micro: bool = False) -> Line:
             blocks = tuple(clear_output(b) if n in rows else b for n, b in enumerate(entry.blocks))
             entry = entry.model_copy(update={"blocks": blocks})
         losses["fields"] += bool(entry.extra)
+        losses["sealed"] += read_sealed(entry.boundary) is not None
         entries.append(entry)
     last = session.entries[live.entries[0]].id if live.summary == 0 else None
     kept = _find_kept(session) if last is not None else ()
     return Line(tuple(entries), kept, last, losses)
+
+
+def find_twigs(session: Session) -> list[Twig]:
+    """What stands on other branches, parents before what hangs off them; records nobody sees are left out."""
+    path, tree = set(session.path), session.tree
+    below: dict[int | None, list[int]] = {}
+    for at, entry in enumerate(session.entries):
+        if at not in path and entry.sidechain is None and tree.index[entry.id] == at:
+            below.setdefault(tree.parent[at], []).append(at)
+    roots: list[int | None] = [None, *session.path]
+    waiting = [(at, parent) for parent in reversed(roots) for at in reversed(below.get(parent, ()))]
+    hangs = {at: None if at is None else session.entries[at].id for at in roots}
+    twigs: list[Twig] = []
+    while waiting:
+        at, parent = waiting.pop()
+        entry = session.entries[at]
+        if is_written(entry):
+            twigs.append(Twig(entry, hangs[parent]))
+            hangs[at] = entry.id
+        else:
+            hangs[at] = hangs[parent]
+        waiting += [(child, at) for child in reversed(below.get(at, ()))]
+    return twigs
+
+
+def find_dropped(before: Line, after: Line) -> list[Twig]:
+    """What a new beginning leaves behind, as a branch of its own."""
+    names, twigs = {entry.id for entry in after.entries}, list[Twig]()
+    for entry in before.entries:
+        if entry.id not in names and is_written(entry):
+            twigs.append(Twig(entry, twigs[-1].entry.id if twigs else None))
+    return twigs
+
+
+def leave_out(twigs: Sequence[Twig], name: str | None) -> list[Twig]:
+    """The twigs without those that hang off an entry, or off each other there."""
+    gone, kept = {name}, []
+    for twig in twigs:
+        if twig.parent in gone:
+            gone.add(twig.entry.id)
+        else:
+            kept.append(twig)
+    return kept
+
+
+def is_written(entry: Entry) -> bool:
+    """Whether an entry of another branch has a record of its own; one that says nothing may have none."""
+    if entry.kind == "compaction":
+        return bool(entry.text)
+    return entry.kind in ("message", "branch_summary") and bool(split_runs(entry))
 
 
 def _find_emptied(session: Session) -> dict[int, set[int]]:

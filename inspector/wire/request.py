@@ -66,7 +66,7 @@ class Rendered:
 
     `left_out` names what is not in it. `replaced` holds the paths of texts in which lone surrogates
     became U+FFFD. `pieces` maps (message, block) of the body to the piece it came from. `sizes` are the
-    images whose size is known: the body itself does not tell it.
+    images whose size is known: the body itself does not tell it. `betas` are headers that it needs.
     """
 
     request: Json
@@ -74,6 +74,7 @@ class Rendered:
     replaced: tuple[str, ...]
     pieces: dict[tuple[int, int], int]
     sizes: tuple[Size, ...]
+    betas: tuple[str, ...] = ()
 
     def piece_at(self, path: str) -> int | None:
         """The index of the piece that `messages.3.content.1` (or a path inside it) came from, if any."""
@@ -117,7 +118,8 @@ def render_request(context: Context, *, model: str | None = None, max_tokens: in
         for path in replace_lone_surrogates(request[part], index, f"{part}.{index}")
     ]
     pieces = {(i, j): piece for i, (_, turn) in enumerate(turns) for j, (piece, _) in enumerate(turn)}
-    return Rendered(request, tuple(renderer.left_out), tuple(replaced), pieces, sizes)
+    betas = dict.fromkeys(beta for piece in context.pieces[:1] if piece.sealed for beta in piece.sealed.betas)
+    return Rendered(request, tuple(renderer.left_out), tuple(replaced), pieces, sizes, tuple(betas))
 
 
 class _Renderer:
@@ -155,9 +157,14 @@ class _Renderer:
         """(role, [(index of the piece, its block)]): neighbours of one side together, results first."""
         turns: list[tuple[str, list[tuple[int, Json]]]] = []
         for index, piece in enumerate(pieces):
-            # An output is a tool_result whatever the file calls its speaker, and that is the user's side.
-            role = "user" if isinstance(piece.block, ToolOutput) else _ROLES.get(piece.role)
+            role = _side(piece)
             where = f"pieces.{index}"
+            if piece.sealed is not None and not index:
+                # The provider's own compaction stands first, and what follows has another role (CLAUDE §5.2).
+                follows = next((_side(other) for other in pieces[1:] if _side(other)), "user")
+                side = "user" if follows == "assistant" else "assistant"
+                turns.append((side, [(index, dict(piece.sealed.block))]))
+                continue
             if role is None:
                 reason = f"there is no role {piece.role!r} on the wire"
                 self.left_out.append(LeftOut(where, reason, piece.origin))
@@ -231,6 +238,12 @@ class _Renderer:
             for path, block in _spread(message["content"], f"messages.{i}")
             if (image := self.measured.get(id(block))) is not None and image.width and image.height
         )
+
+
+def _side(piece: Piece) -> str | None:
+    """Whose side a piece is on: an output is a `tool_result`, so the user's, whatever the file calls its
+    speaker."""
+    return "user" if isinstance(piece.block, ToolOutput) else _ROLES.get(piece.role)
 
 
 def _spread(content: list[Json], path: str) -> Iterator[tuple[str, Json]]:

@@ -1,0 +1,227 @@
+"""How facts fade over several compactions in a row: lived, measured, drawn."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from inspector import open_bundled
+from inspector.blocks import Text
+from inspector.decay import (
+    Decay,
+    Fading,
+    compact_rounds,
+    find_moments,
+    measure_decay,
+    strip_compactions,
+)
+from inspector.errors import EditError, FigureError
+from inspector.extractive import Extractive
+from inspector.facts import find_facts
+from inspector.fading import draw_decay
+from inspector.ledger import count_tokens
+from inspector.session import Session
+from inspector.trace import trace_recorded
+from tests.bench.decay import NOTEBOOKS, ROUNDS
+from tests.strategies import sessions
+from tests.test_cuts import answer, build, call, say, user
+
+
+def words(number: int) -> str:
+    return " ".join(f"word{number}-{at}" for at in range(60))
+
+
+def story() -> Session:
+    """Six turns; src/first.py is named in the first alone, src/again.py in the third too."""
+    said = [
+        "Look at src/first.py and src/again.py.",
+        "On.",
+        "Now src/again.py once more.",
+        "On.",
+        "On.",
+        "On.",
+    ]
+    return build(*(part for at, text in enumerate(said) for part in (user(text), say(words(at)))))
+
+
+POLICY = {"name": "all", "rules": [{"kind": "keep-system"}, {"kind": "summarise-all"}]}
+
+
+def remember(*forms: str) -> object:
+    """A summariser that passes on these words as long as it is shown them."""
+
+    def write(job: object, session: Session) -> str:
+        shown = " ".join(
+            [getattr(job, "previous", None) or "", *(session[name].text for name in job.entries)]  # type: ignore[attr-defined]
+        )
+        return "Files: " + " ".join(form for form in forms if form in shown)
+
+    return write
+
+
+def test_what_a_summary_passes_on_is_kept_and_what_it_drops_is_lost_for_good() -> None:
+    decay = compact_rounds(story(), POLICY, remember("src/first.py"), rounds=3)  # type: ignore[arg-type]
+    assert [move.done for move in decay.transitions] == [True] * 3
+    assert [one.first["file"] for one in decay.rounds] == [2, 2, 2]
+    # src/again.py is said anew in the third turn: it was lost before, so it is not kept.
+    assert [one.kept.get("file", 0) for one in decay.rounds] == [1, 1, 1]
+    assert decay.line("file") == Fading("file", "write", (1.0, 0.5, 0.5, 0.5), decay.line().tokens)
+    # Said again after the first compaction, it says nothing of what the compactions keep.
+    assert decay.rounds[0].silent["file"] == 1 and decay.line("file", silent=True).shares == (1.0,) * 4
+    forgets = compact_rounds(story(), POLICY, lambda job, session: "Nothing.", rounds=3)
+    assert forgets.line("file").shares == (1.0, 0.0, 0.0, 0.0)
+
+
+def test_each_round_goes_on_from_the_one_before() -> None:
+    seen: list[str | None] = []
+
+    def write(job: object, session: Session) -> str:
+        seen.append(job.previous)  # type: ignore[attr-defined]
+        return f"Summary {len(seen)}."
+
+    decay = compact_rounds(story(), POLICY, write, rounds=3)
+    assert seen == [None, "Summary 1.", "Summary 2."]
+    session = decay.session
+    path = [session.entries[i] for i in session.path]
+    assert [entry.id for entry in path if entry.kind == "compaction"] == [
+        f"compaction-{n}" for n in (1, 2, 3)
+    ]
+    # Everything that was said stands once on the path, in its order.
+    said = [entry.text for entry in path if entry.kind == "message"]
+    assert said == [entry.text for entry in story().entries]
+
+
+def test_the_moments_are_equal_shares_apart_and_never_inside_a_call() -> None:
+    session = build(
+        user(words(0)), call("a"), answer("a"), say(words(1)), user("x"), call("b", "c"), answer("b")
+    )
+    session = strip_compactions(build(*session.entries, answer("c"), say(words(2))))
+    ledger = count_tokens(session)
+    assert find_moments(session, ledger, 3)[-1] == len(session.entries) - 1
+    for rounds in range(1, 4):
+        ends = find_moments(session, ledger, rounds)
+        assert ends == sorted(set(ends)) and not {1, 5, 6} & set(ends)
+    with pytest.raises(EditError, match="too few entries"):
+        find_moments(session, ledger, 40)
+    with pytest.raises(EditError, match="too few entries"):
+        compact_rounds(build(), "flue")
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    sessions(least=4, orderly=True), st.sampled_from(["flue", "pi", "claude-code", "codex", "inspect-trim"])
+)
+def test_a_line_never_rises_and_never_counts_more_than_there_was(session: Session, policy: str) -> None:
+    try:
+        decay = compact_rounds(session, policy, Extractive(), rounds=3)
+    except EditError:
+        assume(False)
+    for one in decay.rounds:
+        assert all(one.kept.get(kind, 0) <= one.first[kind] for kind in one.first)
+        assert all(one.silent_kept.get(kind, 0) <= one.kept.get(kind, 0) for kind in one.first)
+        assert sum(one.fates.values()) == one.stood
+    shares = decay.line().shares
+    assert list(shares) == sorted(shares, reverse=True)
+    path = {decay.session.entries[i].id for i in decay.session.path}
+    assert {move.entry for move in decay.transitions if move.done} <= path
+
+
+def test_recorded_compactions_are_measured_by_the_same_function() -> None:
+    """What compact_rounds leaves in a session is what a file would record."""
+    decay = compact_rounds(open_bundled(), "claude-code", Extractive(), rounds=3)
+    facts = find_facts(strip_compactions(open_bundled()))
+    again = measure_decay(trace_recorded(decay.session, facts))
+    assert [one.kept for one in again] == [one.kept for one in decay.rounds]
+    assert {one.tier for one in again} == {"recorded"} and {one.tier for one in decay.rounds} == {"planned"}
+
+
+def test_what_stands_again_behind_a_compaction_belongs_to_it() -> None:
+    """Codex puts the user's words before the summary, so they are entries of their own (recorded)."""
+    decay = compact_rounds(story(), "codex", remember("src/first.py"), rounds=2)  # type: ignore[arg-type]
+    copies = [entry for entry in decay.session.entries if entry.id.startswith("compaction-1.")]
+    assert copies
+    facts = find_facts(strip_compactions(story()))
+    recorded = trace_recorded(decay.session, facts)
+    assert recorded[0]["src/first.py"].fate in ("verbatim", "restated")
+    assert measure_decay(recorded)[0].kept == decay.rounds[0].kept
+
+
+def test_the_same_bytes_each_time() -> None:
+    one, two = (compact_rounds(open_bundled(), "pi", Extractive(), rounds=2) for _ in range(2))
+    assert one.to_columns() == two.to_columns() and repr(one) == repr(two)
+    assert "of 2 compacted" in repr(one) and len(set(map(len, one.to_columns().values()))) == 1
+
+
+def decays() -> list[Decay]:
+    return [
+        compact_rounds(story(), name, writer, rounds=2)
+        for name in ("pi", "codex")
+        for writer in (None, Extractive())
+    ]
+
+
+def test_the_figure_has_a_panel_for_each_policy_and_can_be_read_in_grey() -> None:
+    figure = draw_decay(decays(), note="Of <b>all</b> facts.")
+    assert [one.text for one in figure.layout.annotations] == ["pi", "codex"]
+    assert "<b>" not in figure.layout.title.subtitle.text
+    told = {(trace.name, trace.line.dash, trace.marker.symbol) for trace in figure.data}
+    assert len(told) == len({dash for _, dash, _ in told}) == len({mark for *_, mark in told}) == 2
+    assert [trace.showlegend for trace in figure.data] == [True, True, False, False]
+    for trace in figure.data:
+        assert trace.y[0] == 1 and trace.text[-1] == f"{trace.y[-1]:.0%}"
+    assert compact_rounds(story(), "pi", rounds=2).figure().data[0].name == "stand-in"
+    with pytest.raises(FigureError, match="no lines"):
+        draw_decay([Fading("pi", "nobody", ())])
+
+
+def test_a_name_that_somebody_chose_stays_text() -> None:
+    figure = draw_decay([Fading("<i>$x$</i>", "<script>", (1.0, 0.5))])
+    assert "<i>" not in figure.layout.annotations[0].text and "<script>" not in figure.data[0].name
+
+
+def test_the_published_numbers_add_up() -> None:
+    """Per policy and summariser the kinds make up the whole, so do the sessions, and no line rises."""
+    rows = list(csv.DictReader((NOTEBOOKS / "decay.csv").read_text("utf-8").splitlines()))
+    names = [f"kept_{number}" for number in range(1, ROUNDS + 1)]
+    groups: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for row in rows:
+        groups.setdefault((row["policy"], row["by"]), []).append(row)
+        kept = [int(row[name]) for name in ("first", *names)]
+        assert kept == sorted(kept, reverse=True)
+    assert {("flue-2", "extractive"), ("pi", "stand-in"), ("codex", "extractive")} <= groups.keys()
+    for mine in groups.values():
+        (whole,) = [row for row in mine if row["session"] == row["kind"] == "all"]
+        for part in ("kind", "session"):
+            some = [row for row in mine if row[part] != "all"]
+            for name in ("first", "silent", *names):
+                assert sum(int(row[name]) for row in some) == int(whole[name])
+
+
+def test_an_extractive_summary_reads_on_from_one_that_stands_as_a_message() -> None:
+    """Codex shows the summary before as one more message: its lines are carried on all the same."""
+    told = Extractive()
+    first = compact_rounds(story(), "codex", told, rounds=1).session
+    summary = next(e for e in first.entries if e.kind == "branch_summary")
+    rule = "- Never touch data/almanac.json."
+    changed = summary.model_copy(
+        update={
+            "blocks": (Text(text=f"## Constraints\n{rule}\n## Next steps\n- Ship the northern harbours"),)
+        }
+    )
+    plan_text = told(_job(first, changed), _with(first, changed)).text
+    assert "Ship the northern harbours" in plan_text
+
+
+def _with(session: Session, entry: object) -> Session:
+    entries = tuple(entry if one.id == entry.id else one for one in session.entries)  # type: ignore[attr-defined]
+    fields = {name: getattr(session, name) for name in Session.model_fields}
+    return Session(**{**fields, "entries": entries})
+
+
+def _job(session: Session, entry: object) -> object:
+    from inspector.summary import SummaryJob
+
+    return SummaryJob(kind="initial", entries=(entry.id,), max_tokens=2_000)  # type: ignore[attr-defined]

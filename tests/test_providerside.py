@@ -1,0 +1,217 @@
+"""The provider compacts by itself: for models that bind reasoning to what stands before it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import (
+    check_checkpoint,
+    check_request,
+    compact,
+    count_tokens,
+    live_context,
+    make_plan,
+    open_bundled,
+    open_session,
+    read_session,
+    render_request,
+    save_transition,
+    write_up,
+)
+from inspector.blocks import Reasoning
+from inspector.claude import Claude
+from inspector.cost import add_usage
+from inspector.errors import AnswerRefused, PolicyError
+from inspector.readers.manifest import dump_manifest
+from inspector.session import Session
+from inspector.summary import SEALED, read_sealed
+from inspector.transition import Transition
+from tests.loopback import KEY, Cue, Loopback
+
+BOUND = "claude-opus-5-5"
+OPEN = Callable[..., Loopback]
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+
+@pytest.fixture
+def serve() -> Iterator[OPEN]:
+    open_ones: list[Loopback] = []
+
+    def start(*cues: Cue) -> Loopback:
+        open_ones.append(Loopback(*cues).__enter__())
+        return open_ones[-1]
+
+    yield start
+    for one in open_ones:
+        one.__exit__()
+
+
+def session() -> Session:
+    """The bundled session, as one of a model that binds its reasoning; each reply has some."""
+    plain = open_bundled()
+    entries = tuple(
+        entry.model_copy(update={"model": BOUND, "blocks": (think(entry.id), *entry.blocks)})
+        if entry.role == "assistant" and not any(block.kind == "reasoning" for block in entry.blocks)
+        else entry
+        for entry in plain.entries
+    )
+    return plain.model_copy(update={"model": BOUND, "entries": entries})
+
+
+def think(name: str) -> Reasoning:
+    return Reasoning(text=f"Tides of {name}.", signature=b64encode(name.encode()).decode())
+
+
+def claude(server: Loopback, model: str = BOUND, **options: Any) -> Claude:
+    return Claude(model, base_url=server.url, **{"provider_side": True, **options})
+
+
+def request(of: Session) -> dict[str, Any]:
+    return render_request(live_context(of, count_tokens(of)), model=BOUND).request
+
+
+def faults(done: Transition) -> set[str]:
+    found = check_request(request(done.after), previous=request(done.session))
+    return {violation.rule for violation in found} - {"prefill"}
+
+
+@pytest.mark.parametrize("policy", ["flue", "pi", "claude-code", "anthropic-context-editing"])
+def test_the_providers_block_stands_in_the_new_session_as_it_came(serve: OPEN, policy: str) -> None:
+    server = serve(Cue(text="## Goal\nEverything so far.", stop_reason="compaction"))
+    model, before = claude(server), session()
+    plan = make_plan(before, count_tokens(before), policy, reason="manual")
+    shown = model.preview(plan)
+    assert server.received == [] and [asked.kind for asked in shown.requests] == ["compaction"]
+    assert shown.tokens > 1_000 and shown.price is not None
+    done = compact(before, policy, model)
+    (sent,) = server.asked
+    assert shown.requests[0].digest == model.preview_compact(plan).digest
+    assert done.done and done.checkpoint is not None and done.checkpoint.by == BOUND
+    block = {"type": "compaction", "content": "## Goal\nEverything so far.", "encrypted_content": "c2VhbGVk"}
+    boundary = done.after[done.entry or ""].boundary
+    sealed = read_sealed(boundary)
+    assert sealed is not None and sealed.block == block and boundary is not None
+    assert boundary.summary == "## Goal\nEverything so far." and boundary.extra["trust"] == "untrusted"
+    # The next request opens with it, byte for byte, and names the header that it needs (CLAUDE §5.2).
+    rendered = render_request(done.context, model=BOUND)
+    first, *rest = rendered.request["messages"]
+    assert first["content"] == [block] and (not rest or rest[0]["role"] != first["role"])
+    assert rendered.betas == sealed.betas and set(sealed.betas) <= set(
+        sent.headers["anthropic-beta"].split(",")
+    )
+    assert rendered.request["messages"] == render_request(done.promised, model=BOUND).request["messages"]
+    assert faults(done) == set()
+
+
+def test_reasoning_that_is_kept_stays_bound_only_when_the_provider_compacts(serve: OPEN) -> None:
+    """Preserved thinking (CLAUDE §8): the server's own compaction never breaks it, a summary of ours does."""
+    before = session()
+    theirs = compact(before, "pi", claude(serve(Cue(text="So far.", stop_reason="compaction"))))
+    ours = compact(before, "pi", claude(serve(Cue(text="So far.")), provider_side=False))
+    kept = [b["type"] for message in request(theirs.after)["messages"] for b in message["content"]]
+    assert "thinking" in kept
+    assert faults(theirs) == set() and faults(ours) == {"unbound_thinking"}
+
+
+def test_what_the_provider_was_paid_for_it_counts(serve: OPEN) -> None:
+    before = session()
+    done = compact(before, "flue", claude(serve(Cue(text="So far.", stop_reason="compaction"))))
+    usage = done.after[done.entry or ""].usage
+    assert usage is not None and (usage.output, usage.cache_read) == (70, 5)
+    counted = add_usage(done.after, before.leaf)
+    assert (counted.input, counted.output, counted.cache_read) == (
+        usage.input,
+        usage.output,
+        usage.cache_read,
+    )
+
+
+def test_the_block_survives_a_manifest_and_a_folder(serve: OPEN, tmp_path: Path) -> None:
+    done = compact(session(), "flue", claude(serve(Cue(text="So far.", stop_reason="compaction"))))
+    for again in (
+        read_session(dump_manifest(done.after).encode(), "again"),
+        open_session(save_transition(done, tmp_path).manifest),
+    ):
+        sealed = read_sealed(again[done.entry or ""].boundary)
+        assert sealed is not None and sealed.block["encrypted_content"] == "c2VhbGVk"
+        assert request(again)["messages"] == request(done.after)["messages"]
+
+
+def test_a_block_that_was_changed_is_sent_as_words(serve: OPEN) -> None:
+    done = compact(session(), "flue", claude(serve(Cue(text="So far.", stop_reason="compaction"))))
+    entry = done.after[done.entry or ""]
+    assert entry.boundary is not None
+    told = {**entry.boundary.extra[SEALED]}
+    told["block"] = {**told["block"], "content": "Something else."}
+    boundary = entry.boundary.model_copy(update={"extra": {**entry.boundary.extra, SEALED: told}})
+    entries = tuple(
+        one.model_copy(update={"boundary": boundary}) if one.id == entry.id else one
+        for one in done.after.entries
+    )
+    first = request(done.after.model_copy(update={"entries": entries}))["messages"][0]
+    assert [block["type"] for block in first["content"]][:1] == ["text"] and read_sealed(boundary) is None
+
+
+def test_one_compaction_after_the_other_sends_the_block_back_with_its_header(serve: OPEN) -> None:
+    server = serve(*(Cue(text=f"Part {n}.", stop_reason="compaction") for n in (1, 2)))
+    model = claude(server)
+    once = compact(session(), "flue", model)
+    twice = compact(once.after, "flue", model, edits={"cut": "end"})
+    assert twice.done
+    assert server.asked[1].body["messages"][0]["content"][0]["content"] == "Part 1."
+    assert request(twice.after)["messages"][0]["content"][0]["content"] == "Part 2."
+    # Another model cannot read what this one's provider sealed: it is told in words.
+    other = claude(serve(), "claude-opus-5").preview_compact(
+        make_plan(once.after, count_tokens(once.after), "flue", {"cut": "end"}, reason="manual")
+    )
+    assert other.body["messages"][0]["content"][0] == {"type": "text", "text": "Part 1."}
+
+
+def test_a_preview_says_which_models_the_provider_had_better_compact(serve: OPEN) -> None:
+    before = session()
+    plan = make_plan(before, count_tokens(before), "flue", reason="manual")
+    server = serve()
+    (note,) = claude(server, provider_side=False).preview(plan).notes
+    assert "binds its reasoning" in note and note in repr(claude(server, provider_side=False).preview(plan))
+    assert claude(server, "claude-opus-4-5", provider_side=False).preview(plan).notes == ()
+    assert claude(server).preview(plan).notes == () and server.received == []
+
+
+def test_the_provider_counts_what_it_would_compact(serve: OPEN) -> None:
+    before = session()
+    plan = make_plan(before, count_tokens(before), "flue", reason="manual")
+    counted = claude(serve()).count(plan)
+    assert counted.counter == "count_tokens" and counted.tokens > 1_000
+
+
+def test_a_summary_that_does_not_come_first_is_refused_before_anything_is_sent(serve: OPEN) -> None:
+    server = serve()
+    with pytest.raises(PolicyError, match="does not come first"):
+        compact(session(), "codex", claude(server))
+    assert server.received == []
+
+
+def test_a_compaction_that_failed_appends_nothing(serve: OPEN) -> None:
+    before = session()
+    with pytest.raises(AnswerRefused, match="holds no summary"):
+        compact(before, "flue", claude(serve(Cue(text="", stop_reason="end_turn"))))
+
+
+def test_what_the_provider_wrote_is_checked_like_any_summary(serve: OPEN) -> None:
+    before = session()
+    plan = make_plan(before, count_tokens(before), "flue", reason="manual")
+    wrote = write_up(plan, claude(serve(Cue(text="Done in src/nowhere.py.", stop_reason="compaction"))))
+    checked = check_checkpoint(wrote, plan)
+    assert {"sections", "grounding"} <= {fault.kind for fault in checked.faults}
+    assert checked.trust == "untrusted" and wrote.covers
