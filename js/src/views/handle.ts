@@ -164,7 +164,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
       const where = isUncut(plan, place) ? "no cut" : namePlace(scene, place);
       const words = after < 0 ? where : `${where} · ${short(after)} after`;
       setText(pill, side < 0 ? `◂ ${words}` : side > 0 ? `${words} ▸` : words);
-      keepInside(pill, x, axis.width);
+      keepInside(pill, x, axis.width, dragging);
       setText(older, sayOlder(plan, place, x));
       keepSides(sides, x, axis.width);
       setAttributes(grip, {
@@ -196,20 +196,23 @@ const KEYS: Record<string, (picture: Picture) => number> = {
   PageUp: ({ scene, cuts, place }) => previousTurn(scene, cuts, place),
 };
 
-/** Widths of the pill by the length of its words: to measure it on every frame of a drag would cost a layout. */
+/** Widths of the pill by the length of its words: to measure it in a frame of a drag would cost a layout. */
 const widths = new WeakMap<HTMLElement, Map<number, number>>();
 
-const widthOf = (pill: HTMLElement): number => {
+const widthOf = (pill: HTMLElement, dragging: boolean): number => {
   const known = widths.get(pill) ?? new Map<number, number>();
   widths.set(pill, known);
   const length = pill.textContent?.length ?? 0;
+  // A length that is new is as wide as its letters are elsewhere, near enough to stay inside.
+  const [[letters, wide] = [0, 0]] = known;
+  if (dragging && !known.has(length) && wide > 0) return (wide * length) / letters;
   const width = known.get(length) || pill.offsetWidth;
   known.set(length, width);
   return width;
 };
 
-const keepInside = (pill: HTMLElement, x: number, width: number) => {
-  const half = widthOf(pill) / 2;
+const keepInside = (pill: HTMLElement, x: number, width: number, dragging: boolean) => {
+  const half = widthOf(pill, dragging) / 2;
   const shift = Math.max(half - x, Math.min(0, width - x - half));
   pill.style.transform = `translateX(calc(-50% + ${Math.round(shift)}px))`;
 };
