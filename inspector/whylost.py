@@ -184,8 +184,9 @@ def _planned_cause(traced: Traced, plan: Plan) -> Iterator[str]:
             yield f"{number:,} {blocks} it went to {_WHAT.get(rule, rule)} ({fate})."
     fates = plan.fate[rows]
     if plan.cut is not None and plan.place is not None and np.isin(fates, (SUMMARISED, DROPPED)).any():
-        end = plan.cut.entry == END
-        yield f"The cut keeps {'nothing' if end else f'what comes from {brief(plan.cut.entry)} on'}."
+        # Before the cut a rule may still keep what it likes.
+        kept = f"keeps what comes from {brief(plan.cut.entry)} on"
+        yield f"The cut {'stands at the end' if plan.cut.entry == END else kept}."
     if traced.fate == "restated":
         return
     if plan.summarises and plan.spec is not None and plan.place is not None:

@@ -319,7 +319,7 @@ def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(desk: Desk) ->
     assert recorded["label"] == "compaction at 158k" and recorded["tier"] == "recorded"
     assert recorded["step"] == desk.history.marks[0].step and recorded["fate"] == "lost"
     assert (planned["step"], planned["label"], planned["fate"]) == (-1, "this plan", "lost")
-    assert "The cut keeps nothing." in told["why"]
+    assert "The cut stands at the end." in told["why"]
     (again,) = told["regrets"]
     assert again["tokens"] > 0 and again["step"] > recorded["step"] and "read again" in again["sentence"]
     prices = [fix["price"] for fix in told["fixes"]]

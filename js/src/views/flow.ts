@@ -1,7 +1,7 @@
 // Where the tokens go: before by fate above, what stands of it below, and between them what shrank to what.
 import { addsUp, type Flow, flowAt } from "../core/flow";
 import { exact, short } from "../core/format";
-import type { Plan, Scene } from "../core/state";
+import { type Plan, type Scene, summaryAt } from "../core/state";
 import { chip, h, setAttributes, setShown, setText } from "./dom";
 import { showHint } from "./hint";
 import type { Part, Picture, View } from "./picture";
@@ -79,8 +79,8 @@ const makeBand = (id: string) => {
     ) {
       const flow = plan && flowAt(plan, place);
       setShown(node, flow !== null);
-      if (flow === null) return;
-      const pieces = piecesOf(picture.scene, flow);
+      if (flow === null || plan === null) return;
+      const pieces = piecesOf(picture.scene, flow, summaryAt(plan, place).name);
       // To measure on every frame of a drag would cost a layout each.
       if (measures || width === 0) width = stage.clientWidth;
       setText(label, name);
@@ -104,7 +104,7 @@ const makeBand = (id: string) => {
 };
 
 /** What stands first, then what is gone, then what is new: so both strips begin alike. */
-const piecesOf = (scene: Scene, flow: Flow): Piece[] => {
+const piecesOf = (scene: Scene, flow: Flow, written: string): Piece[] => {
   const fixed = (name: string, look: string, tokens: number) => ({
     name,
     look,
@@ -120,7 +120,7 @@ const piecesOf = (scene: Scene, flow: Flow): Piece[] => {
     fixed("unexplained", "unexplained", flow.hidden),
     ...parts.filter(({ after }) => after > 0),
     ...parts.filter(({ after }) => after === 0),
-    { name: "summary", look: "summarised", before: 0, after: flow.summary },
+    { name: written, look: "summarised", before: 0, after: flow.summary },
     { name: flow.name, look: "verbatim", before: 0, after: flow.more },
   ].filter(({ before, after }) => before > 0 || after > 0);
 };
@@ -166,12 +166,12 @@ const drawBand = (
     };
     let [above, below] = [0, 0];
     let gone: [number, number] | undefined;
-    for (const { name, look, before, after } of pieces) {
+    for (const { look, before, after } of pieces) {
       fill(look, above, above + before, 0);
       fill(look, below, below + after, STRIP + GAP);
       if (before > 0 && after > 0) ribbon(above, above + before, below, below + after);
       if (look === "summarised" && before > 0) gone = [above, above + before];
-      if (name === "summary" && gone !== undefined) ribbon(...gone, below, below + after);
+      if (look === "summarised" && before === 0 && gone !== undefined) ribbon(...gone, below, below + after);
       above += before;
       below += after;
     }
