@@ -14,6 +14,7 @@ import numpy as np
 from .blocks import Number
 from .counter import Longs
 from .live import Ints
+from .printable import brief
 from .session import Entry, Session
 
 MOST = 2**53
@@ -81,9 +82,7 @@ def explain(session: Session, count_context: Callable[[Session], int]) -> Unexpl
     parent = reply.parent if reply.parent in session.index else None  # a file may begin in the middle
     reported, counted = _prompt(reply), count_context(session.at(parent))
     rest = reported - counted
-    asked = (
-        f"{reported:,} tokens were reported for the request answered by {reply.id}, {counted:,} are counted"
-    )
+    asked = f"{reported:,} tokens were reported for the request answered by {brief(reply.id)}, {counted:,} are counted"
     if rest < 0:
         note = f"{asked}: more than was reported, so nothing is left to explain."
         return Unexplained(0, reported, counted, reply.id, note)
