@@ -181,7 +181,7 @@ class Claude:
         if not self.provider_side:
             return None
         made = self.compact(plan)
-        sealed = Sealed(block=made.block, betas=made.betas)
+        sealed = Sealed(block=made.block, betas=made.betas, model=self.model)
         covers = tuple(map(str, covered(plan)))
         return Checkpoint(
             text=made.reply.text, by=self.by, usage=made.reply.usage, covers=covers, sealed=sealed

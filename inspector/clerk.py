@@ -164,7 +164,8 @@ class Clerk:
     def adopt_summary(self, plan: Plan, checkpoint: Checkpoint | None) -> None:
         """A summary was written for a plan: it stands for the stand-in from now on; None takes it away."""
         with self.lock:
-            self._tell(self.desk.adopt_summary(plan, checkpoint, self._seq))
+            before = self.desk.wanted
+            self._tell(self._spare(self.desk.adopt_summary(plan, checkpoint, self._seq), before))
 
     def stop(self, what: str = "") -> None:
         """Stop what is done in the background; estimates stay estimates, and nothing is replayed.
@@ -266,7 +267,7 @@ class Clerk:
 
     def _find(self, desk: Desk, asked: object) -> Traits:
         if isinstance(asked, dict) and asked.get("type") in WRITTEN:
-            return reply_to(asked, lambda asked: self._scribe.find(desk, asked))
+            return reply_to(asked, lambda asked: self._scribe.find(self.desk, asked))
         if isinstance(asked, dict) and asked.get("type") == "save" and self.keep is not None:
             keep = self.keep
             return reply_to(asked, lambda _: tell_place(keep(desk.plan)))
@@ -296,14 +297,17 @@ class Clerk:
         """Plan anew what is wanted, and hand that over."""
         desk, had, before = self.desk, self.desk.lived, self.desk.wanted
         desk.follow(session, ledger)
-        traits = desk.answer({}, self._seq)
-        if not traits["_error"]:
-            # What was said to the user's hand is not taken back for this.
-            del traits["_error"]
-        traits |= {name: value for name, value in desk.wanted.items() if value != before[name]}
+        traits = self._spare(desk.answer({}, self._seq), before)
         if self.replaying:
             traits |= self._live()
         self._tell(traits | self._drop_run(had, traits))
+
+    def _spare(self, traits: Traits, before: Traits) -> Traits:
+        """What nobody's hand asked for, with what is wanted now where that is not as `before`."""
+        if not traits["_error"]:
+            # What was said to the user's hand is not taken back for this.
+            del traits["_error"]
+        return traits | {name: value for name, value in self.desk.wanted.items() if value != before[name]}
 
     def _live(self) -> Traits:
         """Live the session again; a long one in the background. What cannot be lived is put away."""

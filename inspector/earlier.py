@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from .quotes import clip
+
 LONGEST = 400
 """Characters of a line that are carried on."""
 _HEADING = re.compile(
@@ -78,5 +80,5 @@ def read_summary(text: str) -> list[Line]:
         else:
             told = " ".join(_BULLET.sub("", line).split())
             if len(told) > 2 and not told.startswith(("```", "---")) and not _says_nothing(told):
-                lines.append(Line(slot, told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"))
+                lines.append(Line(slot, clip(told, LONGEST)))
     return lines

@@ -111,13 +111,18 @@ def tell_grounding(desk: Desk, row: int) -> dict[str, Any]:
 
 
 def _mark_words(text: str, sources: Sources) -> tuple[list[dict[str, Any]], int]:
-    """The marks of a summary's text, in its order, and how many more lie behind what a body shows."""
+    """The marks of a summary's text, line by line, and how many more lie behind what a body shows."""
     marks: list[dict[str, Any]] = []
     hidden = 0
     starts = np.cumsum([0, *(len(line) + 1 for line in text.split("\n"))]).tolist()
     for found in check_grounding(text, sources):
-        start, end = find_words(found.text, found.words)
-        start, end = start + starts[found.line - 1], end + starts[found.line - 1]
+        first = starts[found.line - 1]
+        # One more than is shown: a word ends where the next character is none of it.
+        sight = found.text[: max(BODY_CHARS + 1 - first, 0)]
+        if sight != found.text and not _may_hold(sight, found.words):
+            hidden += 1
+            continue
+        start, end = (first + at for at in find_words(sight, found.words))
         if end > BODY_CHARS:
             hidden += 1
             continue
@@ -131,6 +136,11 @@ def _mark_words(text: str, sources: Sources) -> tuple[list[dict[str, Any]], int]
         }
         marks.append(mark)
     return marks, hidden
+
+
+def _may_hold(line: str, words: str) -> bool:
+    """Whether the first of some words stands there at all, told much faster than where."""
+    return words.split()[0].partition("/")[0] in line
 
 
 def find_words(line: str, words: str) -> tuple[int, int]:

@@ -7,19 +7,17 @@ nothing is concluded, and nothing is taken from the model's reasoning.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from .blocks import Block, Text, ToolCall, build
-from .facts import BY, OPERATIONS, Fact, Facts, find_facts
-from .facts.failures import tidy_error
+from .blocks import Text, build
+from .deeds import Deeds
+from .facts import BY, Fact, Facts, find_facts
 from .facts.shell import output_of
-from .facts.tables import bare_name, is_shell
 from .fitting import Item
 from .printable import printable
-from .quotes import WORDS, clip, find_answers, find_requests, find_sentence, last_line, quote
+from .quotes import WORDS, clip, find_answers, find_requests, find_sentence, quote
 from .session import Entry, Session
 
 NEWEST = 12
@@ -36,15 +34,8 @@ NAMED_BEFORE = "Files named before"
 READ = "In what was read: "
 """What stands before a task that nobody in the session set."""
 
-_CHANGES = frozenset(map(OPERATIONS.index, ("created", "edited", "deleted")))
-_TODO_TOOL = re.compile(r"todo|plan|task")
-_TOOL = BY.index("tool")
 _LESSER = ("id", "url", "number", "symbol")
 _LABELS = {"id": "Ids", "url": "Addresses", "number": "Values", "symbol": "Names", "file": "Files named"}
-
-
-Place = tuple[int, int]
-"""An entry and a block of it."""
 
 
 def gather_entries(session: Session, entries: Sequence[Entry], previous: str | None = None) -> Session:
@@ -86,10 +77,13 @@ class _Gleaner:
         self.first, self.last = _places(self.facts)
         self.requests = find_requests(session)
         self.answers = find_answers(session)
-        self.changed, self.tried = self._changes()
+        self.deeds = Deeds(session, self.facts)
+        self.changed, self.tried = (
+            sorted(facts, key=lambda fact: -self.last[fact.number]) for facts in self.deeds.changes()
+        )
 
     def items(self) -> Iterator[Item]:
-        runs = list(self._runs())
+        runs = [Item("outcome", run.slot, run.text, run.at) for run in self.deeds.runs()]
         yield from self._goal()
         yield from self._files("modified", self.changed)
         # What the harness says of itself in the user's place is no rule for whoever reads on.
@@ -98,7 +92,7 @@ class _Gleaner:
         # A rule stands in its own section even where a quoted request holds it too.
         for item in self._lines("rule", "constraints", mine):
             yield item._replace(key="")
-        tasks, off, others = self._todos()
+        tasks, off, others = self.deeds.sort_tasks(self._latest("todo"), self._last_asked())
         yield from self._lines("todo", "next", tasks, "[ ] ")
         errors = self._latest("error")
         telling = [fact for fact in errors if _is_telling(fact)]
@@ -117,8 +111,8 @@ class _Gleaner:
         yield from runs[NEWEST:]
         yield from self._lines("decision", "decisions", decisions[NEWEST:])
         yield from self._lines("rule", "constraints", [fact for fact in rules if not self._by_user(fact)])
-        read_only = [fact for fact in others if self._by_tool(fact)]
-        said = [fact for fact in others if not self._by_tool(fact)]
+        read_only = [fact for fact in others if self.deeds.is_read(fact)]
+        said = [fact for fact in others if not self.deeds.is_read(fact)]
         yield from self._lines("todo", "next", said, after=1)
         yield from self._lines("todo", "next", read_only, READ, after=2)
         yield from self._lines("todo", "done", off, "Off the list of tasks: ")
@@ -173,20 +167,6 @@ class _Gleaner:
             if "/" in form:
                 yield Item("before", "context", form, _AFTER - MANY + number, form, NAMED_BEFORE)
 
-    def _changes(self) -> tuple[list[Fact], list[Fact]]:
-        """Files that were changed, and those that every call to change them left as they were."""
-        failed = _failed_calls(self.session)
-        changed: list[Fact] = []
-        tried: list[Fact] = []
-        facts = self.facts
-        for fact in self._latest("file"):
-            start, end = facts.offset[fact.number : fact.number + 2].tolist()
-            calls = [at for at in range(start, end) if facts.operation[at] in _CHANGES]
-            if calls:
-                bad = all((int(facts.entry[at]), int(facts.block[at])) in failed for at in calls)
-                (tried if bad else changed).append(fact)
-        return changed, tried
-
     def _lines(
         self, kind: str, slot: str, facts: Iterable[Fact], lead: str = "", *, after: int = 0
     ) -> Iterator[Item]:
@@ -220,68 +200,13 @@ class _Gleaner:
         start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
         return bool((self.facts.by[start:end] == BY.index("user")).any())
 
-    def _todos(self) -> tuple[list[Fact], list[Fact], list[Fact]]:
-        """Tasks open in the last list that a tool was given; those that only earlier lists held; others.
-
-        Where no tool keeps a list, those are open that were told since the user spoke last. What only stands
-        in something that was read is a task of somebody else's.
-        """
-        entries = self.session.entries
-        lists = [at for at, entry in enumerate(entries) if any(map(_keeps_tasks, entry.blocks))]
-        since = lists[-1] if lists else self.requests[-1][0] >> 32 if self.requests else 0
-        sorted_out: tuple[list[Fact], list[Fact], list[Fact]] = [], [], []
-        for fact in self._latest("todo"):
-            at = int(self.facts.offset[fact.number + 1]) - 1
-            entry, block = int(self.facts.entry[at]), int(self.facts.block[at])
-            listed = _keeps_tasks(entries[entry].blocks[block])
-            open_ = entry >= since and (listed or not self._by_tool(fact))
-            sorted_out[0 if open_ else 1 if listed else 2].append(fact)
-        return sorted_out
-
-    def _by_tool(self, fact: Fact) -> bool:
-        """Whether it only stands in something that was read."""
-        start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
-        return bool((self.facts.by[start:end] == _TOOL).all())
-
-    def _runs(self) -> Iterator[Item]:
-        """How each command ended the last time it ran, the latest first; what only shows is left out."""
-        codes, errors = self._reports()
-        calls: dict[str, tuple[int, str]] = {}
-        ends: dict[str, tuple[int, Item]] = {}
-        for at, entry in enumerate(self.session.entries):
-            for number, block in enumerate(entry.blocks):
-                if block.kind == "tool_call" and (command := _command_of(block)):
-                    calls[block.id] = at, command
-                elif block.kind == "tool_output" and block.call_id in calls:
-                    asked, command = calls.pop(block.call_id)
-                    place, end = (at, number), last_line(block.text)
-                    bad = block.is_error or place in codes or tidy_error(end) in errors.get(place, ())
-                    why = errors[place][0] if place in errors else end
-                    said = f"failed: {why}" if bad else end or "no output"
-                    text = f"`{clip(command, WORDS // 3)}`: {printable(said, WORDS // 3)}"
-                    ends[command] = at, Item("outcome", "blocked" if bad else "done", text, asked)
-        for _, item in sorted(ends.values(), key=lambda end: -end[0]):
-            yield item
-
-    def _reports(self) -> tuple[set[Place], dict[Place, list[str]]]:
-        """Outputs that tell an exit code other than zero, and the errors in each output."""
-        facts, codes, errors = self.facts, set[Place](), dict[Place, list[str]]()
-        for fact in facts.by_kind("error"):
-            start, end = facts.offset[fact.number : fact.number + 2].tolist()
-            for place in zip(facts.entry[start:end].tolist(), facts.block[start:end].tolist(), strict=True):
-                if fact.form.startswith("exit code"):
-                    codes.add(place)
-                else:
-                    errors.setdefault(place, []).append(fact.form)
-        return codes, errors
+    def _last_asked(self) -> int:
+        """The entry in which the user spoke last."""
+        return self.requests[-1][0] >> 32 if self.requests else 0
 
 
 _AFTER = 1 << 70
 """What is packed stands after the lines of its section."""
-
-
-def _keeps_tasks(block: Block) -> bool:
-    return block.kind == "tool_call" and bool(block.input) and bool(_TODO_TOOL.search(bare_name(block.name)))
 
 
 def _is_telling(error: Fact) -> bool:
@@ -295,26 +220,3 @@ def _places(facts: Facts) -> tuple[list[int], list[int]]:
     if not len(where):
         return [], []
     return where[facts.offset[:-1]].tolist(), where[facts.offset[1:] - 1].tolist()
-
-
-def _failed_calls(session: Session) -> set[Place]:
-    """Calls whose output is an error; those of a shell may have done something before they failed."""
-    calls: dict[str, Place] = {}
-    failed: set[Place] = set()
-    for at, entry in enumerate(session.entries):
-        for number, block in enumerate(entry.blocks):
-            if block.kind == "tool_call" and not is_shell(block.name):
-                calls[block.id] = at, number
-            elif block.kind == "tool_output" and block.is_error and block.call_id in calls:
-                failed.add(calls[block.call_id])
-    return failed
-
-
-def _command_of(call: ToolCall) -> str:
-    """The command a shell is given, on one line; empty for other tools, and where it only shows or lists."""
-    if not is_shell(call.name) or not isinstance(call.input, dict):
-        return ""
-    command = call.input.get("command") or call.input.get("cmd")
-    if not isinstance(command, str) or output_of(command[:4000]) != "report":
-        return ""
-    return " ".join(command[: 4 * WORDS].split())

@@ -76,6 +76,7 @@ class Sources:
         self.texts, self.model = list(texts), list(model)
         self.own, self.unread = own, unread
         self.every = [*self.texts, *self.model]
+        self._looked_up: dict[str, bool] = {}
 
     @cached_property
     def quotable(self) -> str:
@@ -112,7 +113,13 @@ class Sources:
         """Whether this commit or issue was named."""
         if name.startswith("#") and name[1:] in self.issues:
             return True
-        return name == self.own or has_words(self.flat, name)
+        return name == self.own or self.has_words(name)
+
+    def has_words(self, words: str) -> bool:
+        """Whether these words stand in any of them; however often it is asked, they are searched once."""
+        if words not in self._looked_up:
+            self._looked_up[words] = has_words(self.flat, words)
+        return self._looked_up[words]
 
     def has_path(self, path: str) -> bool:
         """Whether this path, or one that ends with it, or in it from its second part on, was named.
@@ -167,7 +174,7 @@ def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
                 yield "quote", " ".join(quote.split())
             elif _USER.search(line) and words not in sources.others:
                 yield "user", " ".join(quote.split())
-    for run in find_runs(line):
+    for run in dict.fromkeys(find_runs(line)):
         if (
             len(run) > 3
             and _FILE.search(run)
@@ -175,7 +182,7 @@ def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
             and not _NUMBER.fullmatch(run)
         ):
             rest = rest.replace(run, " ")
-            if not sources.has_path(run) and not has_words(sources.flat, run):
+            if not sources.has_path(run) and not sources.has_words(run):
                 yield "path", run
     for match in _ID.finditer(rest):
         if not sources.has_id(match[0]):

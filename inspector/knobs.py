@@ -40,7 +40,7 @@ def find_added(plan: Plan) -> dict[str, list[str]]:
     """The kinds of the rules that the edits have added to the policy as it is known by its name.
 
     With each are the settings that go with it when it is removed: its own, and the switches of the rules that
-    it took the place of.
+    it took the place of, but for one whose place another holds now.
     """
     settings = plan.edits.settings
     switched = {key.removesuffix(".enabled") for key in settings if key.endswith(".enabled")}
@@ -53,7 +53,9 @@ def find_added(plan: Plan) -> dict[str, list[str]]:
     for rule in plan.policy.rules:
         if rule.kind in switched and rule.kind not in was_on:
             own = [key for key in settings if key.startswith(f"{rule.kind}.")]
-            out[rule.kind] = [*own, *(f"{other.kind}.enabled" for other in off if rule.rivals(other))]
+            on = [other for other in plan.policy.rules if other.enabled and other is not rule]
+            back = (one for one in off if rule.rivals(one) and not any(one.rivals(other) for other in on))
+            out[rule.kind] = [*own, *(f"{one.kind}.enabled" for one in back)]
     return out
 
 
@@ -144,9 +146,12 @@ def _delta(plan: Plan, code: int) -> int | None:
     decision = plan.decisions[code]
     added = 0
     if plan.summarises and plan.place is not None:
-        if decision.appendix is not None:
+        if decision.appendix is not None and plan.checkpoint is None:
             added = int(decision.appendix.cost[plan.place])
-        if decision.summary is not None:
+        if decision.summary is not None and plan.checkpoint is not None:
+            # One text, whatever is in it.
+            added = plan.summary_tokens
+        elif decision.summary is not None:
             others = [d.appendix for d in plan.decisions if d.appendix is not None]
             added = plan.summary_tokens - sum(int(a.cost[plan.place]) for a in others)
     mine = plan.outcome.rule == code

@@ -132,6 +132,9 @@ def _written(plan: Plan, number: int) -> int:
     if number < 0 or not plan.summarises or plan.place is None:
         return 0
     decision = plan.decisions[number]
+    if plan.checkpoint is not None:
+        # One text, whatever is in it.
+        return plan.summary_tokens if decision.summary is plan.spec else 0
     costs = [int(d.appendix.cost[plan.place]) for d in plan.decisions if d.appendix is not None]
     own = 0 if decision.appendix is None else int(decision.appendix.cost[plan.place])
     return own + (plan.summary_tokens - sum(costs) if decision.summary is plan.spec else 0)

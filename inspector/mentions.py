@@ -21,6 +21,8 @@ PROSE = ("constraint", "decision", "todo")
 SAME_WORDS = 0.8
 """Share of a sentence's longer words that a line must hold to say the same; a choice of ours."""
 _SURFACES = 4
+_DEEPEST = 64
+"""Folders that a path may go through: a text can be one run with a million slashes."""
 _RUN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*]+")
 # What comes after a file's name and is no part of it: a line, lines from to, a name in it ("::test_b").
 _AFTER = re.compile(r"(?<=\w):(?:\d|:?[A-Za-z_]).*|#L?\d{1,9}(?:-L?\d{1,9})?$", re.DOTALL)
@@ -183,15 +185,17 @@ def _is_rooted(path: str) -> bool:
 
 
 def find_folders(run: str) -> Iterator[str]:
-    """The folders that a path goes through.
+    """The folders that a path goes through, the outermost first; no more than `_DEEPEST`.
 
     >>> list(find_folders("src/deep/a.py"))
     ['src', 'src/deep']
     """
-    at = run.find("/", 1)
-    while at > 0:
-        yield run[:at]
+    at = 0
+    for _ in range(_DEEPEST):
         at = run.find("/", at + 1)
+        if at < 0:
+            return
+        yield run[:at]
 
 
 def make_pattern(fact: Fact, session: Session) -> Pattern:

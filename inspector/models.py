@@ -57,6 +57,16 @@ def find_claude(model: str | None) -> Claude | None:
     return Claude(found["family"], (int(found["major"] or 0), int(found["minor"] or 0)))
 
 
+def is_same(one: str | None, other: str | None) -> bool:
+    """Whether two names are of one model: as they stand, or by family and version.
+
+    >>> is_same("claude-opus-5-5", "us.anthropic.claude-opus-5-5-20261001"), is_same("gpt-5", "gpt-5.5")
+    (True, False)
+    """
+    claude = find_claude(one)
+    return one == other or (claude is not None and any(claude.version) and claude == find_claude(other))
+
+
 def find_class(model: str | None) -> ModelClass | None:
     """What a model does with the thinking of earlier turns, or None when that is not published.
 

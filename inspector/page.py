@@ -146,7 +146,9 @@ def _look(desk: Desk, keep: Collection[str]) -> Redactor:
     redactor = Redactor(keep_names(keep))
     look_through(desk.session, _shown(desk), redactor)
     redactor.look("what is wanted", {name: desk.wanted[name] for name in ("settings", "pins", "versus")})
-    redactor.look("a summary", [one.checkpoint.text for one in desk.written])
+    redactor.look(
+        "a summary", [text for one in desk.written for text in (one.checkpoint.text, one.checkpoint.by)]
+    )
     return redactor
 
 

@@ -9,6 +9,7 @@ must not be edited"). It is a reading of words, not of sense; the words and limi
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from .facts.paths import names
@@ -48,6 +49,8 @@ class Leaning(NamedTuple):
         return self.wanted | self.refused | self.about
 
 
+# Every rule is held against every later one, so each would be read as often as there are others.
+@lru_cache(maxsize=8192)
 def read_leaning(text: str) -> Leaning:
     """What a sentence asks for and what it refuses.
 

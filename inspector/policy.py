@@ -196,7 +196,8 @@ def _set(policy: str, rule: Rule, knob: str, value: Any) -> Rule:
     try:
         return type(rule).model_validate({**rule.model_dump(), knob: value})
     except ValidationError as error:
-        raise PolicyError(policy, f"{rule.kind}.{knob} = {value!r}: {error.errors()[0]['msg']}") from None
+        why = error.errors()[0]["msg"]
+        raise PolicyError(policy, f"{rule.kind}.{knob} = {value!r:.120}: {why}") from None
 
 
 class Edits(Value):

@@ -136,9 +136,14 @@ def _clean(body: Json, model: str | None, asking: Asking, cleaner: Cleaner) -> t
 
 
 def _find_edits(plan: Plan, asking: Asking) -> tuple[Json | None, tuple[str, ...]]:
-    """The policy's edits, if one of them compacts: the others only hide, and write nothing."""
+    """The policy's edits, if one of them would compact here: the others only hide, and write nothing.
+
+    Below its trigger the provider would go on with the conversation instead, and be paid for that.
+    """
     management = context_management(plan.policy, asking.model)
-    if management is None or all(edit["type"] != COMPACT for edit in management["edits"]):
+    edits = management["edits"] if management is not None else ()
+    least = next((edit["trigger"]["value"] for edit in edits if edit["type"] == COMPACT), None)
+    if management is None or least is None or plan.measured.tokens <= least:
         return None, ()
     return management, tuple(list_betas(management))
 

@@ -17,6 +17,7 @@ _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|$)", re.DOTAL
 _COMMAND = re.compile(r"^\s*<(?:command-|local-command|bash-(?:input|stdout|stderr))")
 _INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]]*\]$")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
+_SPACE, _BETWEEN = re.compile(r" "), re.compile(r"[^\w.,]")
 _TELLING = 25  # characters; "Done." and "Good point." tell nothing
 
 
@@ -60,7 +61,23 @@ def clip(text: str, limit: int) -> str:
     """The text on one line, at most `limit` characters of it, safe to show."""
     line = " ".join(text[: 4 * limit].split())
     whole = len(line) <= limit and len(text) <= 4 * limit
-    return printable(line if whole else line[: limit - 1] + "…")
+    return printable(line if whole else f"{cut_words(line, limit - 1)}…")
+
+
+def cut_words(line: str, limit: int) -> str:
+    """At most `limit` characters of a line, its last word, number or path not cut in two where that can be.
+
+    A word that fills half the room is cut all the same, at a sign between its parts if it has one.
+
+    >>> cut_words("see src/a.py and src/b.py", 20), cut_words("x" * 40, 20) == "x" * 20
+    ('see src/a.py and', True)
+    """
+    if len(line) <= limit:
+        return line
+    for ends in (_SPACE, _BETWEEN):
+        if found := [match.start() for match in ends.finditer(line, limit // 2, limit + 1)]:
+            return line[: found[-1]]
+    return line[:limit]
 
 
 def quote(text: str, limit: int) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from .policies import find_policy, names_of_policies
-from .policy import Edits
+from .policies import POLICIES
+from .policy import Edits, Policy
 from .session import Session
 from .table import FATES
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def write_spec(plan: Plan) -> dict[str, Any]:
     """The arguments of `make_plan` as JSON, but for the session and its ledger."""
     spec: dict[str, Any] = {
-        "policy": _name_policy(plan),
+        "policy": plan.policy.name if _is_known(plan) else plan.policy.model_dump(mode="json"),
         "edits": plan.edits.model_dump(mode="json", exclude_defaults=True),
     }
     if plan.table.given_window is not None:
@@ -29,7 +29,8 @@ def write_spec(plan: Plan) -> dict[str, Any]:
 
 def write_recipe(plan: Plan) -> str:
     """An expression over the names `session`, `ledger` and, for a written summary, `checkpoint`."""
-    parts = ["session", f"ledger, {_name_policy(plan)!r}"]
+    policy = plan.policy.name if _is_known(plan) else _shorten(plan.policy)
+    parts = ["session", f"ledger, {policy!r}"]
     if plan.session.leaf != _last_leaf(plan.session):
         parts[0] = f"session.at({plan.session.leaf!r})"
     if plan.edits != Edits():
@@ -61,11 +62,18 @@ def write_line(plan: Plan) -> str:
     )
 
 
-def _name_policy(plan: Plan) -> Any:
-    """The policy's name where that is enough to find it, else all of it."""
-    name = plan.policy.name
-    known = name in names_of_policies() and find_policy(name).configured(plan.edits.settings) == plan.policy
-    return name if known else plan.policy.model_dump(mode="json")
+def _is_known(plan: Plan) -> bool:
+    """Whether the policy's name is enough to find it in any process."""
+    built_in = next((known for known in POLICIES if known.name == plan.policy.name), None)
+    return built_in is not None and built_in.configured(plan.edits.settings) == plan.policy
+
+
+def _shorten(policy: Policy) -> dict[str, Any]:
+    """The policy as JSON without what is so by default."""
+    rules = [
+        {"kind": rule.kind, **rule.model_dump(mode="json", exclude_defaults=True)} for rule in policy.rules
+    ]
+    return {**policy.model_dump(mode="json", exclude_defaults=True), "rules": rules}
 
 
 def _last_leaf(session: Session) -> str | None:

@@ -22,9 +22,10 @@ from .live import Bools, Live
 from .plan import Plan
 from .printable import printable, printable_tree
 from .provenance import is_summary
+from .recording import find_end
 from .reported import whole_tokens
 from .session import Boundary, Entry, Session
-from .table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM, Bytes
+from .table import CLEARED, DROPPED, FATES, SUMMARISED, TRUNCATED, VERBATIM, Bytes
 from .tree import MESSAGE
 from .view import Picture, sum_before
 
@@ -37,10 +38,10 @@ class Recorded:
     """The first compaction recorded after a plan's moment, and what it left: m live blocks.
 
     entry     the entry that records it, at path position `at`
-    fate      uint8[m]   index into FATES: verbatim, summarised, dropped or cleared
+    fate      uint8[m]   index into FATES: verbatim, truncated, summarised, dropped or cleared
     tokens    int64[m]   what stands of each block
     place     int | None the first kept entry, n where none is; None where there is no cut (micro)
-    summary   int        tokens of the recorded summary
+    summary   int        tokens of the recorded summary, and of other words that it put there
     returned  int64[s]   by section: blocks that an earlier compaction had taken and this one gave back
     skipped   int        tokens it kept of what was said between the moment and itself
     """
@@ -79,26 +80,34 @@ def find_recorded(plan: Plan, history: History) -> Recorded:
     at = last + 1 + int(later[0])
     entry = session.entries[history.path[at]]
     assert entry.boundary is not None
-    before, after = session.live, session.at(entry.id).live
-    was, now = _file_rows(session), _file_rows(session.at(entry.id))
-    stood, stands, emptied = (np.zeros(int(tree.start[-1]), bool) for _ in range(3))
-    stood[was], stands[now], emptied[now] = True, True, after.cleared
+    made = _find_made(session, history, entry)
+    left_by = session.at(session.entries[made[-1]].id)
+    before, after = session.live, left_by.live
+    was, now, origin = _file_rows(session), _file_rows(left_by), _file_rows(left_by)
+    again = _find_sources(session, made[1:])
+    copied = np.isin(now, [*again])
+    origin[copied] = [again[row][0] for row in now[copied].tolist()]
+    stood, stands, emptied, cut = (np.zeros(int(tree.start[-1]), bool) for _ in range(4))
+    stood[was], stands[origin], emptied[origin] = True, True, after.cleared
+    cut[origin[copied]] = [not again[row][1] for row in now[copied].tolist()]
     tokens = np.where(stands[was], plan.table.tokens, 0).astype(np.int64)
     cleared = emptied[was] & ~before.cleared
-    live_after = ledger.live_tokens(session.at(entry.id))
+    live_after = ledger.live_tokens(left_by)
     left = np.zeros(int(tree.start[-1]), np.int64)
-    left[now] = live_after
-    tokens[cleared] = left[was[cleared]]
-    gone = SUMMARISED if is_summary(entry) else DROPPED
+    left[origin] = live_after
+    changed = cleared | cut[was]
+    tokens[changed] = left[was[changed]]
+    gone = SUMMARISED if any(is_summary(session.entries[i]) for i in made) else DROPPED
     fate = np.where(stands[was], VERBATIM, gone).astype(np.uint8)
+    fate[cut[was]] = TRUNCATED
     fate[cleared] = CLEARED
-    own = history.path[at]
-    owner = after.entries[after.position]
+    own = np.isin(after.entries[after.position], made) & ~copied
+    owner = np.searchsorted(tree.start, origin, side="right") - 1
     where = np.zeros(len(session.entries), np.int64)
     where[history.path] = np.arange(len(history.path))
-    new = ~stood[now] & (owner != own)
+    new = ~stood[origin] & ~own
     between = new & (where[owner] > last)
-    sections = ledger.section[ledger.live_rows(session.at(entry.id))]
+    sections = ledger.section[ledger.live_rows(left_by)]
     back = new & ~between
     return Recorded(
         plan=plan,
@@ -107,7 +116,7 @@ def find_recorded(plan: Plan, history: History) -> Recorded:
         fate=fate,
         tokens=tokens,
         place=None if entry.boundary.kind == "micro" else _find_place(before, stands[was]),
-        summary=int(live_after[owner == own].sum()),
+        summary=int(live_after[own].sum()),
         returned=np.bincount(sections[back], live_after[back], len(SECTIONS)).astype(np.int64),
         skipped=int(live_after[between].sum()),
     )
@@ -174,6 +183,35 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> Picture:
     return printable_tree(picture), pack.data
 
 
+def _find_made(session: Session, history: History, entry: Entry) -> list[int]:
+    """Positions of the entries that a compaction made: itself, and those that stand again behind it."""
+    life = session.at(session.entries[int(history.path[-1])].id)
+    path = list(life.path)
+    first, last = (path.index(session.index[name]) for name in (entry.id, find_end(life, entry.id)))
+    return path[first : last + 1]
+
+
+def _find_sources(session: Session, copies: list[int]) -> dict[int, tuple[int, bool]]:
+    """By its row in the file, the row of the block that a copied one repeats, and whether it does so whole.
+
+    What a copy says that its entry did not is new, and has no source.
+    """
+    start, found = session.tree.start, dict[int, tuple[int, bool]]()
+    for i in copies:
+        name = session.entries[i].extra.get("copy_of")
+        at = session.index.get(name) if isinstance(name, str) else None
+        if at is None:
+            continue
+        waiting = list(enumerate(session.entries[at].blocks))
+        for number, block in enumerate(session.entries[i].blocks):
+            same = next((pair for pair in waiting if pair[1] == block), None)
+            like = same or next((pair for pair in waiting if pair[1].kind == block.kind), None)
+            if like is not None:
+                waiting.remove(like)
+                found[int(start[i]) + number] = int(start[at]) + like[0], same is not None
+    return found
+
+
 def _file_rows(session: Session) -> Longs:
     """int64[m]: the row of each live block among all blocks of the file."""
     live = session.live
@@ -217,7 +255,12 @@ def _cut(found: Recorded, session: Session) -> dict[str, object]:
         return {"place": 0, "id": "", "by": "file", "sentence": sentence}
     n = len(session.live)
     name = session.entries[session.live.entries[place]].id if place < n else END
-    kept = "nothing before it was kept" if place >= n else "the rest was kept as it was"
+    rest = found.fate[session.live.position >= place]
+    kept = "the rest was kept as it was"
+    if place >= n:
+        kept = "nothing before it was kept"
+    elif (rest != VERBATIM).any():
+        kept = f"{int((rest == VERBATIM).sum()):,} of the {len(rest):,} blocks since were kept as they were"
     left = "summarised" if found.summary else "dropped"
     asked = f" ({printable(found.boundary.trigger, 40)})" if found.boundary.trigger else ""
     what = f"The file records a compaction here{asked}: what is older was {left}, {kept}."

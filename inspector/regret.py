@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
 from .blocks import BlockRef
-from .facts import BY, KINDS, OPERATIONS, Fact, Facts, Said
+from .facts import Fact, Facts, Said
 from .ledger import Ledger
-from .models import SYNTHETIC, model_of
 from .money import Money, add_money, price_tokens
-from .needs import has_failed, is_specific, pair_calls, same_answer, shows_file
+from .needs import has_failed, is_specific, same_answer, shows_file
 from .polarity import is_same_rule
 from .printable import brief, printable
-from .session import Entry, Session
+from .session import Session
 from .trace import Trace, Traced, trace_rounds
-from .tree import COMPACTION
+from .walk import Needed, Walk
 
 MEANS = {
     "file": "read again",
@@ -32,7 +28,6 @@ MEANS = {
     "constraint": "said again",
 }
 """What counts as needing a fact once more, by its kind."""
-_CHANGES = ("created", "edited", "deleted")
 
 
 class Paid(NamedTuple):
@@ -127,8 +122,8 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     >>> any(regret.traced.fact.form == LOST_PATH for regret in found)
     True
     """
-    walk = _Walk(session)
-    needed = _Needed(walk, facts)
+    walk = Walk(session)
+    needed = Needed(walk, facts)
     found: list[Regret] = []
     for trace in trace_rounds(session, facts, needed.after):
         if trace.scene.entry is not None:
@@ -147,72 +142,7 @@ def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:
     return sum(part.tokens for part in parts.values()), add_money([part.money for part in parts.values()])
 
 
-class _Walk:
-    """The path with the answers to its calls."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.names = [session.entries[i].id for i in session.path]
-        self.at = {name: at for at, name in enumerate(self.names)}
-
-    @cached_property
-    def answers(self) -> dict[BlockRef, BlockRef]:
-        return pair_calls(self.session)
-
-    @cached_property
-    def model(self) -> str | None:
-        return model_of(self.session)
-
-    def reader(self, name: str) -> Entry | None:
-        """The first reply after an entry: the one that its words were first sent for."""
-        later = (self.session.entries[i] for i in self.session.path[self.at[name] + 1 :])
-        return next(
-            (entry for entry in later if entry.role == "assistant" and entry.model != SYNTHETIC), None
-        )
-
-    def place(self, trace: Trace) -> int:
-        entry = trace.scene.entry
-        return self.at[entry.id] if entry is not None else len(self.names)
-
-    def text(self, ref: BlockRef | None) -> str | None:
-        return None if ref is None else self.session.block(ref).text
-
-
-class _Needed:
-    """Which facts may have been needed again after a compaction: the others need not be traced."""
-
-    def __init__(self, walk: _Walk, facts: Facts) -> None:
-        session, self.at = walk.session, walk.at
-        self.ends = [at for at, i in enumerate(session.path) if session.tree.sort[i] == COMPACTION]
-        place = np.full(len(session.entries), -1, np.int64)
-        place[list(session.path)] = np.arange(len(session.path))
-        kind, by = facts.kind[facts.fact], facts.by
-        model, read = by == BY.index("model"), facts.operation == OPERATIONS.index("read")
-        counts = (kind == KINDS.index("file")) & model & read
-        counts |= (kind == KINDS.index("command")) & model
-        counts |= (kind == KINDS.index("error")) & (by == BY.index("tool"))
-        self.fact, self.place = facts.fact[counts], place[facts.entry[counts]]
-        changes = np.isin(facts.operation, [OPERATIONS.index(done) for done in _CHANGES]) & model
-        self.changes = np.unique(place[facts.entry[changes]])
-        self.rules = np.flatnonzero(facts.kind == KINDS.index("constraint")).tolist()
-
-    def end(self, entry: Entry) -> int:
-        """Where the next compaction stands on the path, or its end."""
-        return next((end for end in self.ends if end > self.at[entry.id]), len(self.at))
-
-    def changed(self, start: int, end: int) -> bool:
-        """Whether the model changed a file between two places on the path."""
-        return bool(np.searchsorted(self.changes, end) > np.searchsorted(self.changes, start, "right"))
-
-    def after(self, entry: Entry) -> list[int]:
-        """Numbers of the facts said before a compaction and between it and the next."""
-        start = self.at[entry.id]
-        later = (self.place > start) & (self.place < self.end(entry))
-        both = np.intersect1d(self.fact[self.place < start], self.fact[later])
-        return sorted([*both.tolist(), *self.rules])
-
-
-def _regret_one(walk: _Walk, trace: Trace, needed: _Needed, ledger: Ledger, facts: Facts) -> Iterator[Regret]:
+def _regret_one(walk: Walk, trace: Trace, needed: Needed, ledger: Ledger, facts: Facts) -> Iterator[Regret]:
     start, entry = walk.place(trace), trace.scene.entry
     if entry is None:
         return
@@ -248,7 +178,7 @@ def _regret_one(walk: _Walk, trace: Trace, needed: _Needed, ledger: Ledger, fact
         yield Regret(traced, entry.id, before.ref, again.ref, parts, same)
 
 
-def _price(walk: _Walk, ref: BlockRef, tokens: int) -> Paid:
+def _price(walk: Walk, ref: BlockRef, tokens: int) -> Paid:
     entry = walk.session[ref.entry]
     written = entry.role == "assistant"
     reply = entry if written else walk.reader(ref.entry)
@@ -258,14 +188,14 @@ def _price(walk: _Walk, ref: BlockRef, tokens: int) -> Paid:
     return Paid(ref, tokens, price_tokens(model, *share, request=request))
 
 
-def _price_words(walk: _Walk, said: Said, ledger: Ledger) -> Paid:
+def _price_words(walk: Walk, said: Said, ledger: Ledger) -> Paid:
     """The sentence alone: whatever else its message says was not said for the instruction's sake."""
     words = walk.session.block(said.ref).text[said.start : said.end]
     tokens = min(int(ledger.count_texts([words])[0]), int(ledger.tokens[ledger.row(said.ref)]))
     return _price(walk, said.ref, tokens)._replace(span=(said.start, said.end))
 
 
-def _met_again(walk: _Walk, traced: Traced, start: int, end: int) -> tuple[Said, Said] | None:
+def _met_again(walk: Walk, traced: Traced, start: int, end: int) -> tuple[Said, Said] | None:
     """The last time before the compaction and the first time after it, where that is to be regretted."""
     kind = traced.fact.kind
     if kind != "file" and traced.fate == "verbatim":
@@ -295,7 +225,7 @@ def _counts(kind: str, said: Said) -> bool:
     return said.by == "model" if kind == "command" else said.by == "tool"
 
 
-def _needs(walk: _Walk, fact: Fact, said: Said) -> bool:
+def _needs(walk: Walk, fact: Fact, said: Said) -> bool:
     """Whether the block is one that asks for it: a call for a file or a command, a failing output."""
     block = walk.session.block(said.ref)
     if fact.kind == "file":
@@ -306,7 +236,7 @@ def _needs(walk: _Walk, fact: Fact, said: Said) -> bool:
     return block.kind == "tool_call" if fact.kind == "command" else has_failed(block)
 
 
-def _said_again(walk: _Walk, traced: Traced, later: list[Said]) -> tuple[Said, Said] | None:
+def _said_again(walk: Walk, traced: Traced, later: list[Said]) -> tuple[Said, Said] | None:
     if traced.fate not in ("lost", "weakened"):
         return None
     mine = [s for s in traced.fact.said if s.by == "user" and s.ref in traced.said]

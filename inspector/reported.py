@@ -82,7 +82,8 @@ def explain(session: Session, count_context: Callable[[Session], int]) -> Unexpl
     parent = reply.parent if reply.parent in session.index else None  # a file may begin in the middle
     reported, counted = _prompt(reply), count_context(session.at(parent))
     rest = reported - counted
-    asked = f"{reported:,} tokens were reported for the request answered by {brief(reply.id)}, {counted:,} are counted"
+    name = brief(reply.id)
+    asked = f"{reported:,} tokens were reported for the request answered by {name}, {counted:,} are counted"
     if rest < 0:
         note = f"{asked}: more than was reported, so nothing is left to explain."
         return Unexplained(0, reported, counted, reply.id, note)

@@ -11,7 +11,7 @@ from collections import Counter as Tally
 from hashlib import sha256
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from .blocks import Chars, Value
 from .counter import Counter
@@ -20,12 +20,14 @@ from .errors import EditError, OtherSession, PlanError
 from .ledger import Ledger, count_tokens
 from .plan import Plan, make_plan
 from .policies import find_policy
-from .policy import Edits, Reason
+from .policy import LARGE, Edits, Reason
+from .printable import printable
 from .session import Session
 from .table import FATES
 
 FORMAT: Literal["compaction-plan/1"] = "compaction-plan/1"
 LONGEST = 60
+MOST_WORDS = 300
 
 
 class Origin(Value):
@@ -33,7 +35,7 @@ class Origin(Value):
 
     format: Chars
     id: Chars
-    entries: int
+    entries: int = Field(ge=0, le=LARGE)
     leaf: Chars | None
     sha256: str
 
@@ -122,13 +124,13 @@ def read_plan(text: str | bytes, name: str = "the plan") -> SavedPlan:
     if not isinstance(told, str) or not told.startswith("compaction-plan/"):
         raise PlanError(name, "this file holds no saved plan")
     if told != FORMAT:
-        raise PlanError(name, f"it was saved by a newer version, as {told[:LONGEST]}")
+        raise PlanError(name, f"it was saved by a newer version, as {printable(told, LONGEST)}")
     try:
         return SavedPlan.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise PlanError(name, f"{where}: {first['msg']}") from None
+        raise PlanError(name, printable(f"{where}: {first['msg']}", MOST_WORDS)) from None
 
 
 def make_again(
@@ -137,18 +139,18 @@ def make_again(
     """The plan that was saved, made of the same session.
 
     A session that has grown since is taken as it was. `ledger` is a count of it, by default made anew. Raises
-    `OtherSession` for any other session, `PlanError` where an equal plan does not come of it any more, and
-    `PolicyError` for a rule that is not known here.
+    `OtherSession` for any other session, `PlanError` where an equal plan does not come of it any more,
+    `PolicyError` for a rule that is not known here and `CounterError` for a counter that is not.
     """
-    whole = _as_it_was(saved, session, name)
-    if ledger is None or ledger.session.entries is not whole.entries:
-        ledger = count_tokens(whole, _find_counter(saved))
-    policy = find_policy(saved.policy)
     try:
+        whole = _as_it_was(saved, session, name)
+        policy = find_policy(saved.policy)
+        if ledger is None or ledger.session.entries is not whole.entries:
+            ledger = count_tokens(whole, _find_counter(saved))
         moment = whole.at(saved.at)
         plan = make_plan(moment, ledger, policy, saved.edits, window=saved.window, reason=saved.reason)
     except EditError as error:
-        raise PlanError(name, str(error)) from None
+        raise PlanError(name, printable(str(error), MOST_WORDS)) from None
     if _hash_decisions(plan) != saved.outcome.sha256:
         now, then = f"{plan.after:,} tokens", f"{saved.outcome.after:,}"
         reason = "what counts or decides has changed since it was saved"
@@ -194,7 +196,7 @@ def _as_it_was(saved: SavedPlan, session: Session, name: str) -> Session:
 
 
 def _tell(format: str, id: str, entries: int) -> str:
-    return f"{entries:,} entries of {format} {id[:LONGEST]!r}"
+    return f"{entries:,} entries of {printable(format, LONGEST)} {printable(id, LONGEST)!r}"
 
 
 def _find_counter(saved: SavedPlan) -> Counter:

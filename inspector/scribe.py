@@ -7,63 +7,41 @@ nothing of it is kept.
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
-from .apicall import KEYS
 from .background import Errands, tell_error
 from .checkpoints import Checked, check_checkpoint
 from .claude import Claude, Progress
 from .desk import Desk
-from .errors import EditError
+from .errors import EditError, Stopped, SummaryError
 from .extractive import TOKENS, Extractive
 from .lives import Tell
-from .models import find_claude, model_of
+from .looked import CHANGED, Check, Looked, find_address, find_host, tell_missing
 from .plan import Plan
 from .printable import printable
-from .sendview import describe_offline, describe_sending, list_models, tell_checked, tell_usage
+from .sendview import (
+    describe_offline,
+    describe_sending,
+    list_models,
+    tell_checked,
+    tell_cut,
+    tell_usage,
+    tell_written,
+)
 from .summary import Checkpoint
 from .writing import from_text, write_up
+from .written import MOST, Writing
 
-ADDRESS = "https://api.anthropic.com"
-"""Where the `anthropic` package sends to, unless ANTHROPIC_BASE_URL says otherwise."""
 MOST_AT_ONCE = 20_000
 """Characters of a text that one answer carries."""
 MOST_PASTED = 2_000_000
 WHAT = "Writing the summary"
-CHANGED = "The plan has changed since you looked; nothing was sent. Look again."
 STOPPED = "Stopped; nothing of it was kept."
 
 Adopt = Callable[[Plan, Checkpoint | None], None]
-
-
-@dataclass
-class Writing:
-    """The summary that is being written, or was written last; `parts` are its jobs' texts so far."""
-
-    state: str = "none"
-    by: str = ""
-    sentence: str = ""
-    plan: Plan | None = None
-    checkpoint: Checkpoint | None = None
-    parts: dict[str, str] = field(default_factory=dict)
-    shares: dict[str, float] = field(default_factory=dict)
-    tries: int = 0
-    findings: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return self.checkpoint.text if self.checkpoint is not None else "\n\n".join(filter(None, self.parts.values()))
-
-    @property
-    def share(self) -> float | None:
-        jobs = len(self.plan.jobs) if self.plan is not None else 0
-        return round(sum(self.shares.values()) / jobs, 3) if jobs and self.shares else None
 
 
 class Scribe:
@@ -75,177 +53,210 @@ class Scribe:
 
     def __init__(self, say: Callable[[dict[str, Any]], None], adopt: Adopt) -> None:
         self._errands, self._adopt = Errands(say), adopt
-        self._lock = threading.Lock()
+        # What `_now` is changes with its errand only: two who begin or stop at once take turns. Whoever
+        # waits for the document's lock holds neither of these.
+        self._turn, self._lock = threading.RLock(), threading.Lock()
         self._now = Writing()
-        self._looked: tuple[Plan, Claude, str] | None = None
+        self._done: list[Writing] = []
+        self._looked: Looked | None = None
+        self._asked: Claude | None = None
         self.begin, self.wait = self._errands.begin, self._errands.wait
 
     def find(self, desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """The reply to one of its questions. Raises `InspectorError`, or what a strange one raises."""
+        """The reply to one of its questions. Raises `InspectorError`, or what a strange one raises.
+
+        `desk` is the document's own, no copy: a summary that is done must be found on its plan.
+        """
         kind = asked["type"]
         if kind == "sending":
             return self.look(desk.plan, asked)
         if kind == "summarise":
             self.write(desk.plan, asked)
         elif kind == "unsummarise":
+            with self._turn:
+                self._halt()
+                self._end(Writing())
             self._adopt(desk.plan, None)
-            self._now = Writing()
-            return self.tell(desk.plan.with_summary(None))
-        return self.tell(desk.plan, int(asked.get("from", 0)))
+        return self.tell(desk, int(asked.get("from", 0)))
 
     def look(self, plan: Plan, asked: Mapping[str, Any]) -> dict[str, Any]:
         """What would be sent; nothing is."""
         if asked["by"] != "model":
             return describe_offline(plan, _room(plan), _tell_nothing(plan))
-        plan = plan.with_summary(None)
-        claude = self._hire(plan, asked)
+        plan, address = plan.with_summary(None), find_address()
+        claude = self._hire(plan, asked, address)
         try:
             sending = claude.preview(plan)
         except EditError:
             # A name that was left in belongs to a request that no longer holds it.
-            claude = self._hire(plan, {**asked, "keep": ()})
+            sending = self._hire(plan, {**asked, "keep": ()}, address).preview(plan)
+            there = {finding.name for finding in sending.redacted}
+            keep = [name for name in asked.get("keep", ()) if name in there]
+            claude = self._hire(plan, {**asked, "keep": keep}, address)
             sending = claude.preview(plan)
-        self._looked = plan, claude, sending.digest
-        return describe_sending(sending, find_host(), _tell_nothing(plan) or tell_missing())
+        self._looked = Looked(plan, claude, sending.digest, address)
+        return describe_sending(sending, find_host(address), _tell_nothing(plan) or tell_missing())
 
     def write(self, plan: Plan, asked: Mapping[str, Any]) -> None:
         """Begin to write; a summary that is being written is given up."""
-        plan = plan.with_summary(None)
+        plan, by, looked = plan.with_summary(None), str(asked["by"]), self._looked
         if trouble := _tell_nothing(plan):
-            self._end(Writing("failed", sentence=trouble))
-            return
-        if asked["by"] == "pasted":
-            self._send(plan, "pasted", lambda: from_text(str(asked["text"])[:MOST_PASTED], plan))
-        elif asked["by"] == "extractive":
-            self._send(plan, "extractive", lambda: write_up(plan, Extractive(plan.ledger)))
-        elif self._looked is None or not self._stands(plan, str(asked.get("digest", ""))):
-            self._end(Writing("failed", by=str(asked.get("model", "")), sentence=CHANGED))
+            self._refuse(plan, by, trouble)
+        elif by == "pasted":
+            text = str(asked["text"])
+            self._send(plan, by, lambda plan, _: _take_text(text, plan))
+        elif by == "extractive":
+            self._send(plan, by, lambda plan, _: write_up(plan, Extractive(plan.ledger)))
+        elif looked is None or not looked.is_of(plan, str(asked.get("digest", ""))):
+            self._refuse(plan, str(asked.get("model", "")), CHANGED)
         else:
-            claude = self._looked[1]
-            self._send(plan, claude.by, lambda: write_up(plan, claude), claude)
+            self._send(plan, looked.claude.by, looked.write, looked.claude)
 
-    def tell(self, plan: Plan, first: int = 0) -> dict[str, Any]:
+    def tell(self, desk: Desk, first: int = 0) -> dict[str, Any]:
         """How far it is: its text from character `first` on."""
+        first = max(first, 0)
         with self._lock:
-            now, usage, price = self._now, "", ""
-            if now.checkpoint is not None:
-                usage, price = tell_usage(now.by, now.checkpoint.usage)
-            text = now.text
-            own = model_of(plan.session)
-            claude = own if find_claude(own) else None
-            models = list_models(claude)
-            here = now.checkpoint is not None and plan.checkpoint is now.checkpoint
-            return {
-                "state": now.state,
-                "by": printable(now.by, 80),
-                "sentence": now.sentence,
-                "text": printable(text[first : first + MOST_AT_ONCE]),
-                "from": first,
-                "total": len(text),
-                "share": now.share,
-                "tries": now.tries,
-                "tokens": plan.summary_tokens if here else 0,
-                "usage": usage,
-                "price": price,
-                "findings": now.findings,
-                "here": here,
-                **_tell_cut(now.plan),
-                "models": models,
-                "model": models[0],
-                "limit": _room(plan),
-            }
+            now = self._now
+            text, share, done = now.text, now.share, [*self._done]
+        # Read after it: what is done by now stands on this plan.
+        plan = desk.plan
+        if (
+            plan.checkpoint is not None
+            and now.state in ("none", "done")
+            and now.checkpoint is not plan.checkpoint
+        ):
+            # That of another cut; this one has its own.
+            now = next((one for one in done if one.checkpoint is plan.checkpoint), Writing())
+            text, share = now.text, now.share
+        here = now.state == "done" and plan.checkpoint is now.checkpoint
+        usage, price = tell_usage(now.by, now.used)
+        models = list_models(plan)
+        return {
+            "state": now.state,
+            "by": printable(now.by, 80),
+            # Counts may have become exact since.
+            "sentence": tell_written(plan) if here else now.sentence,
+            "text": printable(text[first : first + MOST_AT_ONCE]),
+            "from": first,
+            "total": len(text),
+            "share": share,
+            "tries": now.tries,
+            "tokens": plan.summary_tokens if here else 0,
+            "usage": usage,
+            "price": price,
+            "findings": now.findings,
+            "here": here,
+            **tell_cut(now.plan),
+            "models": models,
+            "model": models[0],
+            "limit": _room(plan),
+        }
 
     def stop(self) -> bool:
         """Give up what is being written; whether anything was."""
-        stopped = bool(self._errands.stop())
-        if stopped:
-            self._end(Writing("stopped", by=self._now.by, sentence=STOPPED))
-        return stopped
+        with self._turn:
+            with self._lock:
+                stopped = self._now.is_on
+                if stopped:
+                    self._now = Writing("stopped", by=self._now.by, sentence=STOPPED)
+            if stopped:
+                self._halt()
+            return stopped
 
     def close(self) -> None:
         """Give up for good. Waits for nobody."""
         self._errands.close()
 
-    def _hire(self, plan: Plan, asked: Mapping[str, Any]) -> Claude:
-        model = str(asked["model"]).strip() or list_models(model_of(plan.session))[0]
+    def _hire(self, plan: Plan, asked: Mapping[str, Any], address: str) -> Claude:
+        model = str(asked["model"]).strip() or list_models(plan)[0]
         keep = [str(name) for name in asked.get("keep", ())]
-        claude = Claude(model, focus=str(asked.get("focus", "")).strip(), keep=keep)
+        claude = Claude(model, focus=str(asked.get("focus", "")).strip(), keep=keep, base_url=address)
         if self._looked is not None:
-            claude.remember(self._looked[1])
+            claude.remember(self._looked.claude)
         return claude
 
-    def _stands(self, plan: Plan, digest: str) -> bool:
-        """Whether this is what was looked at."""
-        assert self._looked is not None
-        seen, _, known = self._looked
-        return digest == known and (seen.session.leaf, seen.jobs) == (plan.session.leaf, plan.jobs)
-
     def _send(
-        self, plan: Plan, by: str, make: Callable[[], Checkpoint], claude: Claude | None = None
+        self, plan: Plan, by: str, make: Callable[[Plan, Check], Checkpoint], claude: Claude | None = None
     ) -> None:
-        self._errands.stop()
         mine = Writing("writing", by=by, plan=plan)
-        self._end(mine)
 
         def work(tell: Tell) -> tuple[Checkpoint, Checked]:
             if claude is not None:
                 claude.tell = lambda progress: self._hear(mine, progress, tell)
-            made = make()
-            return made, check_checkpoint(made, plan)
+            try:
+                made = make(plan, lambda: tell(0.0))
+                return made, check_checkpoint(made, plan)
+            except Stopped:
+                self._swap(mine, Writing("stopped", by=by, sentence=STOPPED))
+                raise
+            except BaseException as error:
+                # A counter's own panic is no `Exception`; nobody shall wait for it for ever.
+                if not isinstance(error, Exception):
+                    fail(RuntimeError(f"It could not be written: {str(error) or type(error).__name__}."))
+                raise
 
         def take(made: tuple[Checkpoint, Checked]) -> None:
+            nonlocal mine
             checkpoint, checked = made
             if checkpoint.error is not None:
                 fail(EditError("summary by", checkpoint.by, checkpoint.error))
                 return
-            filled = plan.with_summary(checkpoint)
-            sentence = (
-                f"Written by {printable(checkpoint.by, 80)}: {filled.summary_tokens:,} tokens; "
-                f"the stand-in has {plan.summary_tokens:,}."
-            )
-            if self._now is not mine:
+            sentence = tell_written(plan.with_summary(checkpoint))
+            ready = replace(mine, checkpoint=checkpoint, used=checkpoint.usage, adopted=False)
+            if not self._swap(mine, ready):
                 return  # stopped in the very moment it was done
-            self._end(
-                replace(
-                    mine,
-                    state="done",
-                    sentence=sentence,
-                    checkpoint=checkpoint,
-                    findings=tell_checked(checked),
-                )
-            )
+            mine = ready
             self._adopt(plan, checkpoint)
+            findings = tell_checked(checked)
+            done = replace(ready, state="done", sentence=sentence, findings=findings, adopted=True)
+            with self._lock:
+                self._done = [*self._done, done][-MOST:]
+            self._swap(ready, done)
 
         def fail(error: Exception) -> None:
-            if self._now is mine:
-                self._end(replace(mine, state="failed", sentence=tell_error(error), parts={}))
+            # What came of it is not kept, and was paid all the same.
+            used = error.used if isinstance(error, SummaryError) else None
+            sentence = tell_error(error)
+            self._swap(
+                mine, Writing("failed", by=by, sentence=sentence, plan=plan, tries=mine.tries, used=used)
+            )
 
-        self._errands.send("summary", WHAT, work, take, fail)
+        with self._turn:
+            self._halt()
+            self._end(mine)
+            self._asked = claude
+            self._errands.send("summary", WHAT, work, take, fail)
+
+    def _refuse(self, plan: Plan, by: str, sentence: str) -> None:
+        with self._turn:
+            self._halt()
+            self._end(Writing("failed", by=by, sentence=sentence, plan=plan))
+
+    def _halt(self) -> None:
+        """Give up the errand, and the calls that it has under way or is about to make."""
+        self._errands.stop()
+        if self._asked is not None:
+            self._asked.stop()
 
     def _hear(self, mine: Writing, progress: Progress, tell: Tell) -> None:
         with self._lock:
-            mine.parts[progress.kind] = progress.text
-            mine.shares[progress.kind] = progress.share
+            part = progress.kind, threading.get_ident()
+            mine.parts[part], mine.shares[part] = progress.text, progress.share
             mine.tries = max(mine.tries, progress.tries)
-        tell(mine.share or 0.0)
+            share = mine.share
+        tell(share or 0.0)
 
     def _end(self, writing: Writing) -> None:
         with self._lock:
             self._now = writing
 
-
-def find_host() -> str:
-    """Where requests go, as the `anthropic` package reads it from the environment."""
-    return urlsplit(os.environ.get("ANTHROPIC_BASE_URL", "").strip() or ADDRESS).netloc or ADDRESS
-
-
-def tell_missing() -> str:
-    """Why no model can be asked from here, "" when one can. The key itself is not looked at."""
-    if importlib.util.find_spec("anthropic") is None:
-        return "The anthropic package is not installed: pip install 'compaction-inspector[claude]'."
-    if not any(os.environ.get(name, "").strip() for name in KEYS):
-        return f"There is no key for the provider: set {KEYS[0]} in the environment before Jupyter starts."
-    return ""
+    def _swap(self, old: Writing, new: Writing) -> bool:
+        """Go from one to the next, unless another has come in between; whether that was done."""
+        with self._lock:
+            same = self._now is old
+            if same:
+                self._now = new
+            return same
 
 
 def _tell_nothing(plan: Plan) -> str:
@@ -259,8 +270,9 @@ def _room(plan: Plan) -> int:
     return sum(min(TOKENS, TOKENS if job.max_tokens is None else job.max_tokens) for job in plan.jobs)
 
 
-def _tell_cut(plan: Plan | None) -> dict[str, Any]:
-    if plan is None or plan.cut is None or plan.place is None:
-        return {"cut": "", "turn": 0}
-    turn = plan.session.live.turn
-    return {"cut": plan.cut.entry, "turn": int(turn[min(plan.place, len(turn) - 1)]) if len(turn) else 0}
+def _take_text(text: str, plan: Plan) -> Checkpoint:
+    if len(text) > MOST_PASTED:
+        raise EditError(
+            "summary by", "pasted", f"it has {len(text):,} characters; {MOST_PASTED:,} may be given"
+        )
+    return from_text(text, plan)

@@ -6,7 +6,7 @@ body's digest is that of what the server receives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from hashlib import sha256
@@ -236,10 +236,27 @@ def _mark(text: str, cache: TTL | None) -> Json:
 
 
 def read_texts(body: Json) -> list[str]:
-    """The texts of a body, in the order in which the model reads them."""
-    blocks = [*body.get("system", ())]
-    blocks += [block for message in body.get("messages", ()) for block in message["content"]]
-    return [block["text"] for block in blocks if block.get("type") == "text"]
+    """The texts of a body, in the order in which the model reads them; what a call was given is JSON."""
+    edits = (body.get("context_management") or {}).get("edits", ())
+    told = [part.get("instructions") for part in (body.get("compaction") or {}, *edits)]
+    tools = [stringify(tool) for tool in body.get("tools", ())]
+    said = [text for block in _blocks(body) for text in _read_block(block)]
+    return [*tools, *said, *(text for text in told if text)]
+
+
+def _read_block(block: Json) -> Iterator[str]:
+    match block:
+        case {"type": "text", "text": str(text)} | {"type": "thinking", "thinking": str(text)}:
+            yield text
+        case {"type": "tool_use", "name": name, "input": given}:
+            yield f"{name} {stringify(given)}"
+        case {"type": "compaction", "content": str(text)}:
+            yield text
+        case {"type": "document", "source": {"type": "text", "data": str(text)}}:
+            yield text
+        case {"type": "tool_result", "content": [*parts]}:
+            for part in parts:
+                yield from _read_block(part)
 
 
 def digest_body(body: Mapping[str, Any]) -> str:
@@ -262,7 +279,8 @@ def count_body(kind: str, body: Json, counter: Counter) -> Asked:
 
 
 def _blocks(body: Json) -> list[Json]:
-    return [*body.get("system", ()), *(block for message in body["messages"] for block in message["content"])]
+    said = (block for message in body.get("messages", ()) for block in message["content"])
+    return [*body.get("system", ()), *said]
 
 
 def price_requests(requests: Sequence[Asked], price: Price | None, ttl: TTL | None) -> Money | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .checkpoints import Checked
+from .models import find_claude, model_of
 from .money import price_usage
 from .plan import Plan
 from .prices import PRICES
@@ -90,10 +91,28 @@ def tell_usage(model: str, usage: Usage | None) -> tuple[str, str]:
     return f"{said} (provider usage)", "" if money is None else str(money)
 
 
-def list_models(first: str | None) -> list[str]:
-    """Models with a known price, the session's own first if it is one."""
-    names = [*PRICES]
-    return names if first is None else [first, *(name for name in names if name != first)]
+def tell_written(plan: Plan) -> str:
+    """Who wrote the summary that a plan has, and how long it is; "" for a plan without one."""
+    if plan.checkpoint is None:
+        return ""
+    by, stand_in = printable(plan.checkpoint.by, 80), plan.with_summary(None).summary_tokens
+    return f"Written by {by}: {plan.summary_tokens:,} tokens; the stand-in has {stand_in:,}."
+
+
+def tell_cut(plan: Plan | None) -> dict[str, Any]:
+    """Where a plan cuts: the entry, and the number of its turn (from 0)."""
+    if plan is None or plan.cut is None or plan.place is None:
+        return {"cut": "", "turn": 0}
+    turn = plan.session.live.turn
+    return {"cut": plan.cut.entry, "turn": int(turn[min(plan.place, len(turn) - 1)]) if len(turn) else 0}
+
+
+def list_models(plan: Plan) -> list[str]:
+    """Models with a known price, the session's own first if it can be asked: a file may write anything."""
+    names, own = [*PRICES], model_of(plan.session)
+    if own is None or find_claude(own) is None or printable(own, 100) != own:
+        return names
+    return [own, *(name for name in names if name != own)]
 
 
 def _tell_request(asked: Asked) -> dict[str, Any]:

@@ -79,6 +79,8 @@ class House:
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="compaction-inspector")
         self.tenants: Tenants | None = None
+        self.saving = asyncio.Lock()
+        """Between looking for a free name and writing there nobody else saves."""
 
     async def load(self) -> Tenants:
         """The documents, with all that opens one."""
@@ -235,15 +237,15 @@ class SaveHandler(DeskHandler):
 
     @guarded_write
     async def post(self, id: str) -> None:
-        from .clerk import tell_error, tell_place
+        from .clerk import tell_place
 
         tenant, asked = self.tenant(id), self.body()
         name, text = await self.off_loop(tenant.write_plan)
         try:
             place = await self.keep(tenant.source.name.rpartition("/")[0], name, text)
         except (OSError, web.HTTPError) as error:
-            said = error.log_message if isinstance(error, web.HTTPError) else tell_error(error)
-            raise Refusal(422, f"The plan could not be saved: {said}", type(error).__name__) from None
+            said = f"The plan could not be saved: {tell_failure(error)}"
+            raise Refusal(422, said, type(error).__name__) from None
         self.finish(json.dumps({"type": "save", "id": asked.get("id"), **tell_place(PurePosixPath(place))}))
 
     async def keep(self, folder: str, name: str, text: str) -> str:
@@ -251,16 +253,36 @@ class SaveHandler(DeskHandler):
         from .savedplan import number_name
 
         contents: Any = self.contents_manager
-        for number in range(1, MOST_PLANS):
-            place = f"{folder}/{number_name(name, number)}".lstrip("/")
-            if not await ensure_async(contents.exists(place)):
-                await ensure_async(contents.save({"type": "file", "format": "text", "content": text}, place))
-                return place
-            if await ensure_async(contents.file_exists(place)):
-                known = await ensure_async(contents.get(place, content=True, type="file", format="text"))
-                if known["content"] == text:
+        async with self.house.saving:
+            for number in range(1, MOST_PLANS):
+                place = f"{folder}/{number_name(name, number)}".lstrip("/")
+                if not await ensure_async(contents.exists(place)):
+                    model = {"type": "file", "format": "text", "content": text}
+                    await ensure_async(contents.save(model, place))
+                    return place
+                if await self.holds(place, text):
                     return place
         raise OSError(f"there are {MOST_PLANS - 1} plans of this name")
+
+    async def holds(self, place: str, text: str) -> bool:
+        """Whether a file is there that says just this; one that cannot be read as text does not."""
+        contents: Any = self.contents_manager
+        if not await ensure_async(contents.file_exists(place)):
+            return False
+        try:
+            known = await ensure_async(contents.get(place, content=True, type="file", format="text"))
+        except web.HTTPError:
+            return False
+        return bool(known["content"] == text)
+
+
+def tell_failure(error: OSError | web.HTTPError) -> str:
+    """Why a file could not be written, without the server's own path to it."""
+    why = error.__cause__ if isinstance(error.__cause__, OSError) else error
+    if isinstance(why, OSError):
+        return why.strerror or str(why)
+    # Tornado keeps every "%" of a message without arguments doubled.
+    return (why.log_message or "") % why.args or why.reason or str(why)
 
 
 class StopHandler(DeskHandler):

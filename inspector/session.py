@@ -7,6 +7,7 @@ is a frozen value; turns, steps and the live view are derived and never stored.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -218,6 +219,13 @@ class Session(Value):
         moment = Session.model_construct(**{**values, "leaf": entry_id})
         moment.__dict__["tree"] = self.tree
         return moment
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Session:
+        """A copy with other fields. What was worked out of the fields before is not of the copy."""
+        made = super().model_copy(update=update, deep=deep)
+        for name in made.__dict__.keys() - Session.model_fields.keys() if update else ():
+            del made.__dict__[name]
+        return made
 
     @cached_property
     def tree(self) -> Tree:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from .blocks import Chars, ToolCall, Value
 from .compactjson import stringify
+from .models import is_same
 from .session import Boundary, Entry, Session, Usage
 
 MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"
@@ -66,10 +67,12 @@ class Sealed(Value):
     """A compaction as its provider wrote it: it goes back first, unchanged, with `betas` (CLAUDE).
 
     Only so do models that bind reasoning to what stands before it take what was kept after it (§5, §8).
+    `model` wrote it: any other is told its words alone.
     """
 
     block: dict[str, Any]
     betas: tuple[str, ...] = ()
+    model: Chars | None = None
 
     @property
     def digest(self) -> str:
@@ -78,7 +81,12 @@ class Sealed(Value):
 
     def told(self) -> dict[str, Any]:
         """What a boundary's `extra` holds of it."""
-        return {SEALED: {"block": self.block, "betas": list(self.betas), "sha256": self.digest}}
+        told = {"block": self.block, "betas": list(self.betas), "sha256": self.digest}
+        return {SEALED: told if self.model is None else {**told, "model": self.model}}
+
+    def suits(self, model: str | None) -> bool:
+        """Whether it can be sent to a model."""
+        return self.model is None or model is None or is_same(self.model, model)
 
 
 SEALED = "sealed"
@@ -90,9 +98,17 @@ def read_sealed(boundary: Boundary | None) -> Sealed | None:
     told = boundary.extra.get(SEALED) if boundary is not None else None
     if not isinstance(told, dict) or not isinstance(told.get("block"), dict):
         return None
-    betas = told.get("betas")
-    sealed = Sealed(block=told["block"], betas=tuple(betas) if isinstance(betas, list) else ())
+    betas, model = told.get("betas"), told.get("model")
+    sealed = Sealed(
+        block=told["block"],
+        betas=tuple(filter(_is_text, betas)) if isinstance(betas, list) else (),
+        model=model if _is_text(model) else None,
+    )
     return sealed if sealed.digest == told.get("sha256") else None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 class Checkpoint(Value):

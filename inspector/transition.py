@@ -110,9 +110,8 @@ class Transition(Drawable):
     def __repr__(self) -> str:
         if not self.done:
             return f"Transition(nothing appended: {self.why})"
-        boundary = self.after[self.entry or ""].boundary
-        assert boundary is not None
-        before, left = boundary.tokens_before or 0, boundary.tokens_after or 0
+        # What the boundary says stood before is as the provider reported it; this is counted both times.
+        before, left = self.plan.before, self.promised.tokens
         gone = f", {self.failed} taken off the path" if self.failed else ""
         return f"Transition({self.plan.policy.name}: {self.entry}, {before:,} -> {left:,} tokens{gone})"
 

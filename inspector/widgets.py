@@ -36,6 +36,7 @@ from .tail import Tail
 from .view import Picture
 from .wishes import NAMES
 from .writing import Summariser, from_text, write_up
+from .written import keep
 
 if TYPE_CHECKING:
     from .export import Exported
@@ -113,6 +114,7 @@ class Workbench(anywidget.AnyWidget):
         mode: str = "explore",
         follow: bool = False,
     ) -> None:
+        shown = session if isinstance(session, Plan) else None
         if isinstance(session, Plan):
             # All that it was made of; what else is given is of no use.
             plan, edits = session, session.edits
@@ -132,6 +134,8 @@ class Workbench(anywidget.AnyWidget):
             session, self._take_over, policy, counter=counter, window=window, scenario=scenario
         )
         self._clerk.keep = lambda plan: save_beside(plan, home)
+        if shown is not None and shown.checkpoint is not None:
+            self._clerk.desk.written = keep((), shown, shown.checkpoint)
         wanted = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}
         if at is not None:
             wanted["at"] = at
@@ -235,7 +239,7 @@ class Workbench(anywidget.AnyWidget):
         self._clerk.wait(timeout)
 
     def stop(self) -> None:
-        """Stop what is counted or replayed in the background."""
+        """Stop what is counted, replayed or written in the background."""
         self._clerk.stop()
 
     def close(self) -> None:

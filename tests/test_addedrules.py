@@ -18,6 +18,7 @@ from inspector.desk import Desk
 from inspector.diff import diff_contexts, patch
 from inspector.errors import PolicyError
 from inspector.export import export_html
+from inspector.knobs import find_added
 from inspector.offers import offer_rules
 from inspector.ownrules import rule
 from inspector.plan import Plan
@@ -258,3 +259,17 @@ def test_an_exported_page_holds_the_plan_with_the_added_rule(tmp_path: Path) -> 
 
 def test_the_public_way_is_on_the_policy() -> None:
     assert inspector.Policy.add is Policy.add
+
+
+def test_a_rule_whose_place_another_took_is_removed_alone() -> None:
+    """What it took the place of first stays off as long as the other does that work."""
+    first = plan_bundled(settings={"drop-older.enabled": True, "summarise-older.enabled": False})
+    offer = next(offer for offer in offer_rules(first) if offer["kind"] == "summarise-all")
+    plan = plan_bundled(settings={**first.edits.settings, **offer["changes"]})
+    added = find_added(plan)
+    assert added["drop-older"] == ["drop-older.enabled"]
+    for kind, switches in added.items():
+        left = {key: value for key, value in plan.edits.settings.items() if key not in switches}
+        assert kind not in kinds(plan_bundled(settings=left).policy)
+    back = {key: value for key, value in plan.edits.settings.items() if key not in added["summarise-all"]}
+    assert back == {"drop-older.enabled": False}, "what the policy has of its own takes part again"

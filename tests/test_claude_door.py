@@ -736,14 +736,15 @@ def test_the_provider_compacts_what_stands_before_the_cut(serve: OPEN) -> None:
 def test_edits_at_the_wire_are_the_policys_and_their_effect_is_counted(serve: OPEN) -> None:
     server = serve(Cue(text="So far.", stop_reason="compaction"))
     session = open_bundled().model_copy(update={"model": "claude-opus-5-5"})
-    plan = make_plan(session, count_tokens(session), "anthropic-context-editing")
+    edits = {"settings": {"summarise-all.above": 60_000}}
+    plan = make_plan(session, count_tokens(session), "anthropic-context-editing", edits)
     model = claude(server, "claude-opus-5-5")
     before, after = model.count_edited(plan)
     assert 0 < after == before // 2
     made = model.compact(plan)
-    edits = {edit["type"]: edit for edit in server.asked[0].body["context_management"]["edits"]}
-    assert edits["compact_20260112"]["trigger"] == {"type": "input_tokens", "value": 150_000}
-    assert edits["compact_20260112"]["pause_after_compaction"] is True
+    sent = {edit["type"]: edit for edit in server.asked[0].body["context_management"]["edits"]}
+    assert sent["compact_20260112"]["trigger"] == {"type": "input_tokens", "value": 60_000}
+    assert sent["compact_20260112"]["pause_after_compaction"] is True
     assert {"compact-2026-01-12", "context-management-2025-06-27"} == set(made.betas)
     assert set(made.betas) == set(server.asked[0].headers["anthropic-beta"].split(","))
     with pytest.raises(PolicyError, match="edits nothing at the wire"):

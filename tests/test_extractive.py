@@ -14,13 +14,17 @@ from hypothesis import strategies as st
 from inspector.assembly import append_checkpoint
 from inspector.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.bundled import CONSTRAINT, open_bundled
+from inspector.checkpoints import check_checkpoint
 from inspector.counter import Counter
 from inspector.counters import find_counter
+from inspector.disk import open_session
 from inspector.earlier import Line, read_summary, section_of
 from inspector.extractive import CHECKPOINT, TITLE, TOKENS, TURN, Extractive
+from inspector.grounding import check_grounding, gather_sources
 from inspector.ledger import count_tokens
 from inspector.plan import make_plan
 from inspector.prompts import PROGRESS, SECTIONS, TURN_SECTIONS
+from inspector.quotes import clip
 from inspector.session import Entry, Session
 from inspector.summary import SummaryJob
 from inspector.writing import write_up
@@ -368,6 +372,37 @@ def test_summaries_of_other_harnesses_are_told_by_their_headings() -> None:
 @given(st.text(st.sampled_from("ab#*- \n:.<>/1é\ud800"), max_size=200))
 def test_any_text_can_be_read_as_a_summary(text: str) -> None:
     assert all(line.text and "\n" not in line.text for line in read_summary(text))
+
+
+@given(
+    st.lists(st.from_regex(r"[a-z0-9./,_-]{1,8}", fullmatch=True), min_size=1, max_size=60),
+    st.integers(20, 200),
+)
+def test_what_is_clipped_ends_with_a_whole_word(words: list[str], limit: int) -> None:
+    """No number, id or path is made of the beginning of another one."""
+    told = clip(" ".join(words), limit)
+    assert len(told) <= limit
+    if told != " ".join(words):
+        kept = told.removesuffix("…").split()
+        assert told.endswith("…") and kept and kept == words[: len(kept)]
+
+
+def test_nothing_is_quoted_that_was_not_said() -> None:
+    """Long words of a user, cut for want of room, stay words of the user's (PEERS §2 H)."""
+    said = " ".join(f"step {at}: mend src/module_{at}.py, issue #{4100 + at}," for at in range(60))
+    session = build(user(said), say(f"Ran it: {said}"), user(f"Go on. {said}"), say(f"Then {said}"))
+    text = write(session, 2_000)
+    assert "…" in text
+    assert check_grounding(text, gather_sources(session)) == ()
+
+
+@needs_shared
+def test_no_extractive_summary_of_a_real_session_names_what_it_does_not_hold() -> None:
+    path = SHARED / "sessions/pi--pi-mono/pi-before-compaction.jsonl"
+    session = open_session(path)
+    plan = make_plan(session, count_tokens(session), "flue", reason="manual")
+    checked = check_checkpoint(write_up(plan, Extractive(plan.ledger)), plan)
+    assert [fault.sentence for fault in checked.faults if fault.kind == "grounding"] == []
 
 
 # The bundled session, and the real ones.

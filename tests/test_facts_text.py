@@ -229,6 +229,8 @@ def test_a_rule_is_told_and_not_reported() -> None:
         "The rest needs to be kept",
         "we don't use default exports",
         "no new dependencies",
+        "yes, but we don't need to commit",
+        "let's just limit it to 20 for now",
         "请不要改动数据库",
         "テストは必ず実行",
     ],
@@ -249,10 +251,26 @@ def test_orders_that_limit_and_what_should_be_are_rules(rule: str) -> None:
         "There are no new errors",
         'it("should render the list")',
         "The logs leave no doubt",
+        "I don't think this is working as it should",
+        "We don't always have the session's information",
+        "error: push bootstrap batch: it exceeded the max-pack-bytes limit",
+        "Keep in mind that files may be changed before they are committed",
+        "The function is exported, so this may not be exercised in practice",
+        "I'd prefer that",
+        "It is fine if we don't need to commit",
+        "The limit was raised to 20",
     ],
 )
 def test_what_is_only_told_is_no_rule(told: str) -> None:
     assert forms(tell(f"Hello there. {told}.\nThanks"), "constraint") == []
+
+
+def test_a_tag_ends_a_sentence_and_is_no_word_of_it() -> None:
+    text = "<command-args>keep each commit small please (no broken state)</command-args> Generated files"
+    assert forms(tell(text + " may not be edited."), "constraint") == [
+        "keep each commit small please (no broken state)",
+        "Generated files may not be edited.",
+    ]
 
 
 def test_reminders_in_an_output_are_the_harness_s_words_and_no_part_of_the_file() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from typing import Any
 
@@ -526,6 +527,16 @@ def test_what_has_ground_has_no_mark() -> None:
 def test_a_mark_behind_what_a_body_shows_is_counted_only() -> None:
     reply = ask(compacted("src/b.py " + "word " * 5_000 + "src/c.py"), "grounding", row=0)
     assert [mark["words"] for mark in reply["marks"]] == ["src/b.py"] and reply["hidden"] == 1
+
+
+def test_what_lies_behind_it_is_not_looked_for_again_and_again() -> None:
+    text = " ".join(f"{number:07x}a1" for number in range(20_000))
+    desk = compacted(text)
+    start = time.process_time()
+    reply = ask(desk, "grounding", row=0)
+    assert len(reply["marks"]) + reply["hidden"] == 20_000
+    assert reply["marks"][-1]["end"] <= 20_000
+    assert time.process_time() - start < 8
 
 
 def test_a_row_that_is_no_recorded_summary_is_told(desk: Desk) -> None:

@@ -21,7 +21,7 @@ FLOORS: tuple[str, ...] = (
         "readers counters counter ledger rows reported ranks history cuts policy rulebase trigger conduct "
         "audit scenario models prices money prefix summary overflow usage dialects order tally lint "
         "pi_estimate facts redact detector patterns judges cleaned counted growth prompts fitting earlier "
-        "quotes gleaning extractive"
+        "quotes deeds gleaning extractive"
     ),
     (
         "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights "
@@ -31,7 +31,7 @@ FLOORS: tuple[str, ...] = (
     (
         "diff trace traced cost bill mentions standing occurrences whylost decay regret fixes grounding "
         "finder checkpoints needs outcomes readings covering pinning keeping focus atrisk sending "
-        "shortening providerside transition recovery polarity"
+        "shortening providerside transition recovery polarity walk"
     ),
     (
         "review replays run life bundled story against attempts chronicle compactor gateway harness "
@@ -43,7 +43,7 @@ FLOORS: tuple[str, ...] = (
     ),
     (
         "disk lock shelf claude apicall asker corpus widgets server comms export cli magic tail "
-        "background clerk tenants planfiles scribe"
+        "background clerk tenants planfiles looked scribe"
     ),
     "__init__",
 )

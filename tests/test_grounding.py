@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from inspector.blocks import Text
 from inspector.cleaned import clean_session, look_through
 from inspector.grounding import Sources, check_grounding, ground_recorded
+from inspector.mentions import Words, find_folders
 from inspector.readers import read_session
 from inspector.readers.manifest import dump_manifest
 from inspector.redact import Redactor
@@ -153,3 +155,18 @@ def test_queued_words_are_redacted_and_leave_with_the_entries_that_are_not_shown
 def test_a_path_named_like_a_session_needs_its_id() -> None:
     assert check_grounding("at /tmp/x.jsonl", Sources(["go"], own="")) != ()
     assert check_grounding("at /tmp/x.jsonl", Sources(["go"], own="x")) == ()
+
+
+def test_a_text_that_is_one_run_of_slashes_names_few_folders() -> None:
+    run = "a/" * 200_000
+    assert len(Words(run).folders) == 64
+    assert list(find_folders("/usr/lib/x.py")) == ["/usr", "/usr/lib"]
+
+
+def test_what_a_summary_repeats_is_searched_once() -> None:
+    """20,000 times over 2 MB would be a minute."""
+    sources = Sources(["nothing of it " * 150_000])
+    start = time.process_time()
+    found = check_grounding("abcdef1 and src/b.py, " * 20_000, sources)
+    assert [mark.words for mark in found] == ["src/b.py", "abcdef1"]
+    assert time.process_time() - start < 5

@@ -11,7 +11,7 @@ from inspector.counter import Counter
 from inspector.errors import CounterError, EditError, PolicyError
 from inspector.ledger import Ledger, count_tokens
 from inspector.plan import Plan, make_plan
-from inspector.policies import POLICIES, find_policy
+from inspector.policies import POLICIES, add_policy, find_policy
 from inspector.policy import Edits
 from inspector.rules import RULES, read_policy
 from inspector.session import Boundary, Entry, Session, Usage
@@ -282,6 +282,10 @@ def test_a_policy_of_one_s_own_is_in_its_recipe_and_its_spec() -> None:
     again = make_plan(FIVE_TURNS, plan.ledger, **plan.spec_json)
     assert (again.policy, again.place, again.table.window) == (plan.policy, 4, 9)
     assert "'name': 'mine'" in plan.recipe
+    add_policy(mine)
+    assert make_plan(FIVE_TURNS, plan.ledger, "mine", {"cut": "e4"}, window=9).recipe == plan.recipe, (
+        "another process does not know it by its name"
+    )
 
 
 def test_a_ledger_of_another_session_is_refused() -> None:

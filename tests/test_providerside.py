@@ -23,7 +23,7 @@ from inspector import (
     save_transition,
     write_up,
 )
-from inspector.blocks import Reasoning
+from inspector.blocks import Reasoning, Text
 from inspector.claude import Claude
 from inspector.cost import add_usage
 from inspector.errors import AnswerRefused, PolicyError
@@ -32,6 +32,7 @@ from inspector.session import Session
 from inspector.summary import SEALED, read_sealed
 from inspector.transition import Transition
 from tests.loopback import KEY, Cue, Loopback
+from tests.test_redact import PLANTED
 
 BOUND = "claude-opus-5-5"
 OPEN = Callable[..., Loopback]
@@ -79,6 +80,11 @@ def claude(server: Loopback, model: str = BOUND, **options: Any) -> Claude:
 
 def request(of: Session) -> dict[str, Any]:
     return render_request(live_context(of, count_tokens(of)), model=BOUND).request
+
+
+def shown(done: Transition) -> str:
+    """The summary as the session's format shows it in words."""
+    return done.context.pieces[0].block.text
 
 
 def faults(done: Transition) -> set[str]:
@@ -171,7 +177,13 @@ def test_one_compaction_after_the_other_sends_the_block_back_with_its_header(ser
     assert twice.done
     assert server.asked[1].body["messages"][0]["content"][0]["content"] == "Part 1."
     assert request(twice.after)["messages"][0]["content"][0]["content"] == "Part 2."
-    # Another model cannot read what this one's provider sealed: it is told in words.
+    # The same model by its whole name can read it too.
+    dated = render_request(once.context, model=f"{BOUND}-20261001")
+    assert dated.request["messages"][0]["content"][0]["type"] == "compaction" and dated.betas
+    # Another model cannot read what this one's provider sealed: it is told in words, whoever asks.
+    plain = render_request(once.context, model="claude-opus-5")
+    assert plain.request["messages"][0]["content"][0] == {"type": "text", "text": shown(once)}
+    assert plain.betas == ()
     other = claude(serve(), "claude-opus-5").preview_compact(
         make_plan(once.after, count_tokens(once.after), "flue", {"cut": "end"}, reason="manual")
     )
@@ -193,6 +205,38 @@ def test_the_provider_counts_what_it_would_compact(serve: OPEN) -> None:
     plan = make_plan(before, count_tokens(before), "flue", reason="manual")
     counted = claude(serve()).count(plan)
     assert counted.counter == "count_tokens" and counted.tokens > 1_000
+
+
+def test_a_preview_shows_and_tells_all_that_is_sent(serve: OPEN) -> None:
+    """Tool outputs and instructions are of what is sent too, and so are the secrets in them (S0-112)."""
+    before = session()
+    secret = PLANTED["github-token"][1]
+    entries = [*before.entries]
+    at = next(i for i in before.live.entries.tolist()[1:] if entries[i].blocks[0].kind == "tool_output")
+    output = entries[at].blocks[0]
+    spilt = output.model_copy(update={"parts": (Text(text=f"token: {secret}"),)})
+    entries[at] = entries[at].model_copy(update={"blocks": (spilt, *entries[at].blocks[1:])})
+    before = before.model_copy(update={"entries": tuple(entries)})
+    plan = make_plan(before, count_tokens(before), "flue", reason="manual")
+    server = serve()
+    preview = claude(server).preview(plan)
+    (asked,) = preview.requests
+    assert secret not in asked.text and "token: [redacted github-token" in asked.text
+    assert asked.body["compaction"]["instructions"] in asked.text
+    assert [(item.kind, item.times) for item in preview.redacted] == [("github-token", 1)]
+    assert server.received == []
+
+
+def test_below_its_trigger_the_provider_is_asked_outright(serve: OPEN) -> None:
+    """Otherwise it would go on with the conversation, and be paid for that (CLAUDE §5.1)."""
+    server, before = serve(), session()
+    ledger = count_tokens(before)
+    settings = {"summarise-all.above": 60_000}
+    for edits, name in (({}, "compaction"), ({"settings": settings}, "context_management")):
+        plan = make_plan(before, ledger, "anthropic-context-editing", edits, reason="manual")
+        body = claude(server).preview_compact(plan).body
+        assert {"compaction", "context_management"} & body.keys() == {name}
+    assert server.received == []
 
 
 def test_a_summary_that_does_not_come_first_is_refused_before_anything_is_sent(serve: OPEN) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from inspector import InspectorError, open_session
 from inspector.blocks import Text, ToolCall, ToolOutput
@@ -20,6 +21,7 @@ from inspector.plan import Plan, make_plan
 from inspector.recorded import draw_recorded, find_recorded
 from inspector.session import Boundary, Entry, Session, Usage
 from inspector.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
+from inspector.transition import compact
 from inspector.view import draw_plan
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
@@ -189,6 +191,32 @@ def test_the_last_moment_has_none_and_says_so() -> None:
         draw_recorded(plan, history)
 
 
+def test_what_stands_again_behind_a_compaction_was_kept() -> None:
+    """Codex shows the user's words before its summary, an entry of its own behind the compaction."""
+    session = chain(user("aaaa"), model("bbb"), user("cc"), model("dddd"))
+    done = compact(session, "codex", lambda job, session: "sum", ledger=count_tokens(session, LENGTH))
+    assert [entry.kind for entry in done.after.path_since(done.entry)] == ["branch_summary"]
+    plan, history = moment(done.after, "e3")
+    assert fates(plan, history) == ["verbatim", "summarised", "verbatim", "summarised"]
+    picture, data = draw_recorded(plan, history)
+    assert_adds_up(picture, unpack(picture["columns"], data))
+    assert picture["after"]["total"] == done.context.tokens
+    assert unpack(picture["columns"], data)["summary_tokens"].max() > 0
+    assert picture["notes"] == []
+    assert picture["cut"]["sentence"].endswith("2 of the 4 blocks since were kept as they were.")
+
+
+def test_a_block_that_stands_again_shortened_is_no_whole_one() -> None:
+    session = chain(user("aaaa"), *tool(1, 9_000), model("bbb"), user("cc"))
+    policy = {"name": "short", "rules": [{"kind": "keep-system"}, {"kind": "truncate-outputs", "limit": 100}]}
+    done = compact(session, policy, ledger=count_tokens(session, LENGTH))
+    assert done.done
+    plan, history = moment(done.after, "e4")
+    found = find_recorded(plan, history)
+    assert [FATES[code] for code in found.fate] == ["verbatim"] * 2 + ["truncated"] + ["verbatim"] * 2
+    assert found.after == done.context.tokens and found.summary == 0
+
+
 # -- laws ----------------------------------------------------------------------------------------------
 
 
@@ -228,7 +256,7 @@ def assert_agrees(plan: Plan, history: History) -> None:
         k: v for k, v in shape.items() if k not in flows
     }
     extra = {"told", "label", "entry"}
-    assert set(picture) - extra == set(like) - {"state"}
+    assert set(picture) - extra == set(like) - {"state", "summary"}
     between = [entry for entry in found.plan.session.entries if entry.id == found.entry.id]
     assert between and ledger is plan.ledger
 
@@ -257,6 +285,23 @@ def check_everywhere(session: Session, ledger: Ledger) -> int:
 @given(sessions())
 def test_every_block_has_one_fate_and_what_stands_is_what_is_live_after(session: Session) -> None:
     check_everywhere(session, count_tokens(session, LENGTH))
+
+
+@settings(max_examples=60)
+@given(
+    sessions(least=2, orderly=True),
+    st.sampled_from(["codex", "flue", "pi", "claude-code", "inspect-trim", "stud-wiki-1.1", "gemini-cli"]),
+)
+def test_what_our_own_compactions_left_is_what_they_promised(session: Session, policy: str) -> None:
+    """As many tokens as the context has right after it, whatever stands again behind it."""
+    ledger = count_tokens(session, LENGTH)
+    done = compact(session, policy, lambda job, session: "So far.", ledger=ledger)
+    assume(done.done and session.leaf is not None)
+    plan, history = moment(done.after, session.leaf or "")
+    found = find_recorded(plan, history)
+    assert found.after - plan.hidden == done.context.tokens
+    picture, data = draw_recorded(plan, history)
+    assert_adds_up(picture, unpack(picture["columns"], data))
 
 
 def real_sessions() -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -15,7 +16,7 @@ from inspector import count_tokens, make_plan, open_bundled, open_plan, read_ses
 from inspector.blocks import Text
 from inspector.bundled import write_story
 from inspector.counters import ESTIMATE
-from inspector.errors import OtherSession, PlanError, PolicyError
+from inspector.errors import CounterError, InspectorError, OtherSession, PlanError, PolicyError
 from inspector.history import trace_history
 from inspector.ownrules import rule
 from inspector.plan import Plan
@@ -151,6 +152,52 @@ def test_another_session_is_refused_by_name(tmp_path: Path) -> None:
 def test_what_is_no_saved_plan_is_told(text: str, said: str) -> None:
     with pytest.raises(PlanError, match=said):
         read_plan(text, "x")
+
+
+HOSTILE = (None, -1, 10**30, 10**4000, math.nan, "", "\x1b[31mred", "\ud800", "x" * 9_000, [1], {"a": {}})
+
+
+def test_whatever_is_changed_in_a_saved_plan_there_is_a_plan_or_a_short_sentence() -> None:
+    session = open_bundled()
+    ledger = count_tokens(session)
+    edits = {"cut": "end", "settings": {"dedupe-reads.enabled": True}}
+    text = write_plan(make_plan(session, ledger, "pi", edits, window=100_000))
+    deep: Any = 0
+    for _ in range(400):
+        deep = [deep]
+    said: list[str] = []
+
+    def try_all(value: Any, *way: Any) -> None:
+        for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            for wrong in (*HOSTILE, deep):
+                changed = json.loads(text)
+                place = changed
+                for step in way:
+                    place = place[step]
+                place[key] = wrong
+                try:
+                    make_again(read_plan(json.dumps(changed)), session, ledger=ledger)
+                except InspectorError as error:
+                    said.append(str(error))
+            try_all(value[key], *way, key)
+
+    try_all(json.loads(text))
+    assert len(said) > 500
+    assert [words for words in said if "\x1b" in words or len(words) > 1_000] == []
+
+
+def test_a_leaf_that_is_gone_and_a_counter_that_is_unknown_are_named() -> None:
+    saved, session = pack_plan(full()), open_bundled()
+    other = saved.session.model_copy(update={"leaf": "nowhere"})
+    with pytest.raises(PlanError, match="nowhere"):
+        make_again(saved.model_copy(update={"session": other}), session)
+    with pytest.raises(CounterError, match="'abacus'"):
+        make_again(saved.model_copy(update={"counter": "abacus", "counted": ""}), session)
+    with pytest.raises(PlanError, match="greater than or equal to 0"):
+        read_plan(write_plan(full()).replace(f'"entries": {saved.session.entries}', '"entries": -1'))
+    elsewhere = saved.session.model_copy(update={"format": "pi\x1b[2J", "sha256": ""})
+    with pytest.raises(OtherSession, match="entries of pi␛"):
+        make_again(saved.model_copy(update={"session": elsewhere}), session)
 
 
 def test_a_plan_that_does_not_come_out_equal_is_refused() -> None:

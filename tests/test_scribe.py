@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
-from inspector import Edits, count_tokens, from_text, make_plan, open_bundled
+from inspector import Edits, Workbench, count_tokens, from_text, make_plan, open_bundled
 from inspector.assembly import build_context
 from inspector.bundled import LOST_PATH
 from inspector.clerk import Clerk
+from inspector.counter import Counter
+from inspector.desk import Desk
 from inspector.diff import diff_contexts
+from inspector.live import Ints
 from inspector.page import make
+from inspector.plan import Plan
+from inspector.printable import printable
+from inspector.scribe import Scribe
 from inspector.session import Session
+from inspector.summary import Checkpoint
+from inspector.written import Writing
 
 from .exported import unpack_page
 from .loopback import KEY, SUMMARY, Cue, Loopback, fail
+from .test_laws import LENGTH
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 MODEL = "claude-opus-4-5"
@@ -183,6 +193,8 @@ def test_an_error_reads_like_a_sentence_and_keeps_nothing(
         told = await_end(clerk)
         assert told["state"] == "failed" and words in told["sentence"], told["sentence"]
         assert told["text"] == "" and clerk.desk.plan.checkpoint is None
+        # An answer that cannot stand was paid all the same.
+        assert ("provider usage" in told["usage"]) == told["price"].startswith("$") == (cue.status == 200)
 
 
 def test_a_summary_can_be_stopped_in_the_middle(
@@ -254,3 +266,255 @@ def test_an_exported_page_shows_the_summary_that_was_written(desk: tuple[Clerk, 
     assert ["written by", "pasted"] in policy["written"][place]
     drawn = next({**policy["hand"], **wire} for at, wire, _ in policy["at"] if str(at) == place)
     assert drawn["summary"]["by"] == "pasted"
+
+
+def test_what_is_done_cannot_be_stopped_any_more() -> None:
+    desk, stopped = Desk(open_bundled(), "claude-code"), list[bool]()
+    desk.answer({"cut": "end", "at": ""})
+
+    def adopt(plan: Plan, checkpoint: Checkpoint | None) -> None:
+        stopped.append(scribe.stop())
+        # Not done before it stands.
+        assert scribe.tell(desk)["state"] == "writing"
+        desk.adopt_summary(plan, checkpoint)
+
+    scribe = Scribe(lambda work: None, adopt)
+    scribe.begin()
+    scribe.write(desk.plan, {"by": "pasted", "text": "All is well."})
+    assert scribe.wait(30)
+    told = scribe.tell(desk)
+    assert (told["state"], told["here"], told["text"], stopped) == ("done", True, "All is well.", [False])
+
+
+def test_of_many_that_begin_at_once_one_is_done() -> None:
+    desk = Desk(open_bundled(), "claude-code")
+    desk.answer({"cut": "end", "at": ""})
+    lock = threading.Lock()
+
+    def adopt(plan: Plan, checkpoint: Checkpoint | None) -> None:
+        with lock:
+            desk.adopt_summary(plan, checkpoint)
+
+    scribe = Scribe(lambda work: None, adopt)
+    scribe.begin()
+    for _ in range(5):
+        asked = [{"by": "pasted", "text": f"Text {number}."} for number in range(8)]
+        threads = [threading.Thread(target=scribe.write, args=(desk.plan, one)) for one in asked]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert scribe.wait(30)
+        told = scribe.tell(desk)
+        assert (told["state"], told["here"]) == ("done", True)
+
+
+def test_a_wish_that_is_refused_ends_what_is_being_written(
+    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clerk, _ = desk
+    with Loopback(Cue(fault="hangs", after=5)) as server:
+        serve(server, monkeypatch)
+        ask(clerk, "summarise", digest=ask(clerk, "sending")["digest"])
+        assert server.hanging.wait(30)
+        assert ask(clerk, "summarise", digest="0" * 64)["state"] == "failed"
+        clerk.wait_for_summary(10)
+        assert ask(clerk, "unsummarise")["state"] == "none"
+
+
+def test_nothing_goes_where_it_was_not_seen_to_go(
+    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clerk, _ = desk
+    with Loopback() as server, Loopback() as other:
+        serve(server, monkeypatch)
+        seen = ask(clerk, "sending")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", other.url)
+        told = ask(clerk, "summarise", digest=seen["digest"])
+        assert told["state"] == "failed" and "Look again" in told["sentence"]
+        assert not server.received and not other.received
+
+
+def test_an_address_is_shown_without_the_password_in_it(
+    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clerk, _ = desk
+    for address, host in (
+        ("https://me:hunter22@proxy.example:8443/v1?key=hunter22", "proxy.example:8443"),
+        ("me:hunter22@proxy.example:8443", "proxy.example:8443"),
+        ("http://[::1:hunter22", "[::1:hunter22"),
+        (" ", "api.anthropic.com"),
+    ):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+        seen = ask(clerk, "sending")
+        assert seen["host"] == host
+        assert "me:hunter22" not in repr(seen)
+
+
+def test_a_file_that_was_written_anew_is_not_sent_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = open_bundled()
+    desk = Desk(session, "claude-code")
+    desk.answer({"cut": "end", "at": ""})
+    scribe = Scribe(lambda work: None, lambda plan, checkpoint: None)
+    scribe.begin()
+    asked = {"by": "model", "model": MODEL, "focus": "", "keep": []}
+    with Loopback() as server:
+        serve(server, monkeypatch)
+        seen = scribe.look(desk.plan, asked)
+        read = map(session.__getitem__, desk.plan.jobs[0].entries)
+        first = next(entry for entry in read if entry.role == "user" and len(entry.blocks) == 1)
+        block = first.blocks[0].model_copy(update={"text": "Never seen."})
+        said = first.model_copy(update={"blocks": (block,)})
+        entries = tuple(said if entry is first else entry for entry in session.entries)
+        desk.follow(session.model_copy(update={"entries": entries}))
+        desk.answer({})
+        scribe.write(desk.plan, {**asked, "digest": seen["digest"]})
+        assert scribe.wait(30)
+        told = scribe.tell(desk)
+        assert told["state"] == "failed" and "Look again" in told["sentence"]
+        assert not server.received
+
+
+def test_of_names_to_be_left_in_those_that_are_gone_take_no_other_along() -> None:
+    session = open_bundled()
+    plan = make_plan(session, count_tokens(session), "claude-code", {"cut": "end"})
+    first = next(entry for entry in map(session.__getitem__, plan.jobs[0].entries) if entry.role == "user")
+    spoken = first.model_copy(
+        update={"blocks": (first.blocks[0].model_copy(update={"text": f"The token is {SECRET}."}),)}
+    )
+    entries = tuple(spoken if entry is first else entry for entry in session.entries)
+    for clerk, _ in _open(session.model_copy(update={"entries": entries})):
+        (found,) = ask(clerk, "sending")["redacted"]
+        told = ask(clerk, "sending", keep=[found["name"], "password-77"])
+        assert (told["kept"], told["redacted"]) == ([found["name"]], [])
+
+
+def test_each_cut_tells_of_its_own_summary(desk: tuple[Clerk, Screen]) -> None:
+    clerk, _ = desk
+    legal = [point.entry for point in clerk.desk.plan.cuts if point.legal and point.place > 4]
+    texts = {"end": "Of the end.", legal[0]: "Of the beginning."}
+    for cut, text in texts.items():
+        clerk.want({"cut": cut}, 1)
+        ask(clerk, "summarise", by="pasted", text=text)
+        assert await_end(clerk)["here"]
+    for cut, text in texts.items():
+        clerk.want({"cut": cut}, 2)
+        told = ask(clerk, "writing")
+        assert (told["text"], told["here"], told["cut"]) == (text, True, cut)
+        assert f"{clerk.desk.plan.summary_tokens:,} tokens" in told["sentence"] and told["findings"]
+    made = from_text("By hand.", clerk.desk.plan)
+    clerk.adopt_summary(clerk.desk.plan, made)
+    told = ask(clerk, "writing")
+    # Nobody asked the scribe for this one.
+    assert (told["state"], told["text"]) == ("none", "")
+
+
+def test_a_summary_that_is_done_takes_no_sentence_back(desk: tuple[Clerk, Screen]) -> None:
+    clerk, screen = desk
+    screen(clerk.want({"cut": "nowhere"}, 1))
+    assert "nowhere" in screen.traits["_error"]
+    ask(clerk, "summarise", by="pasted", text="All is well.")
+    assert await_end(clerk)["here"]
+    assert "nowhere" in screen.traits["_error"]
+
+
+@pytest.mark.parametrize(("text", "words"), [(" \n", "no words"), ("x" * 2_000_001, "2,000,000")])
+def test_a_text_that_cannot_be_taken_gets_a_sentence(
+    desk: tuple[Clerk, Screen], text: str, words: str
+) -> None:
+    clerk, _ = desk
+    ask(clerk, "summarise", by="pasted", text=text)
+    told = await_end(clerk)
+    assert told["state"] == "failed" and words in told["sentence"]
+
+
+def test_hostile_text_is_shown_and_counted_but_never_acts(desk: tuple[Clerk, Screen]) -> None:
+    clerk, screen = desk
+    text = "<script>alert(1)</script>\x1b[31m\u202e\ud83d\x00" + "word " * 9_000
+    ask(clerk, "summarise", by="pasted", text=text)
+    told = await_end(clerk)
+    assert told["state"] == "done" and told["total"] == len(text.strip())
+    first = 0
+    while first < told["total"]:
+        part = ask(clerk, "writing", **{"from": first})
+        assert not set("\x1b\u202e\ud83d\x00") & set(part["text"])
+        first += 20_000
+    for value in (told, screen.traits["_plan"], clerk.reply({"type": "summary", "id": "2", "place": 0})):
+        json.dumps(value, ensure_ascii=False).encode()
+    assert "alert(1)" not in make(clerk.desk).html
+
+
+def test_nobody_waits_for_ever_where_a_counter_breaks_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", lambda args: None)
+
+    class Panic(BaseException):
+        pass
+
+    def count(texts: Sequence[str]) -> Ints:
+        if "break" in texts:
+            raise Panic("a stack overflow")
+        return LENGTH.count(texts)
+
+    session = open_bundled()
+    desk = Desk(session, "claude-code", ledger=count_tokens(session, Counter("breaking", "Breaking", count)))
+    desk.answer({"cut": "end", "at": ""})
+    scribe = Scribe(lambda work: None, lambda plan, checkpoint: None)
+    scribe.begin()
+    scribe.write(desk.plan, {"by": "pasted", "text": "break"})
+    assert scribe.wait(30)
+    told = scribe.tell(desk)
+    assert told["state"] == "failed" and "a stack overflow" in told["sentence"]
+
+
+def test_a_models_name_that_acts_is_not_offered() -> None:
+    session = open_bundled().model_copy(update={"model": "claude-opus-4-5\u202e\x1b[31m"})
+    for clerk, _ in _open(session):
+        told = ask(clerk, "writing")
+        assert all(printable(name) == name for name in told["models"])
+        assert told["model"] == told["models"][0]
+
+
+def test_a_plan_with_a_summary_is_shown_with_it() -> None:
+    session = open_bundled()
+    plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    filled = plan.with_summary(from_text("All is well.", plan))
+    wb = Workbench(filled)
+    assert (wb.plan.after, wb.plan.checkpoint) == (filled.after, filled.checkpoint)
+    assert wb._plan["summary"]["by"] == "pasted"
+    wb.close()
+
+
+def test_what_was_stopped_before_it_was_sent_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, waits = threading.Event(), threading.Event()
+    gate.set()
+
+    def count(texts: Sequence[str]) -> Ints:
+        waits.set()
+        assert gate.wait(30)
+        return LENGTH.count(texts)
+
+    session = open_bundled()
+    desk = Desk(session, "claude-code", ledger=count_tokens(session, Counter("gated", "Gated", count)))
+    desk.answer({"cut": "end", "at": ""})
+    scribe = Scribe(lambda work: None, lambda plan, checkpoint: None)
+    scribe.begin()
+    asked = {"by": "model", "model": MODEL, "focus": "", "keep": []}
+    with Loopback() as server:
+        serve(server, monkeypatch)
+        seen = scribe.look(desk.plan, asked)
+        gate.clear()
+        waits.clear()
+        scribe.write(desk.plan, {**asked, "digest": seen["digest"]})
+        assert waits.wait(30)
+        assert scribe.stop()
+        gate.set()
+        assert scribe.wait(30)
+        assert scribe.tell(desk)["state"] == "stopped"
+        assert not server.received
+
+
+def test_answers_of_one_kind_that_come_side_by_side_are_all_shown() -> None:
+    plan = make_plan(open_bundled(), count_tokens(open_bundled()), "claude-code", {"cut": "end"})
+    kind = plan.jobs[0].kind
+    parts = {("turn_prefix", 3): "The turn.", (kind, 1): "One.", (kind, 2): "Two.", (kind, 4): ""}
+    assert Writing("writing", plan=plan, parts=parts).text == "One.\n\nTwo.\n\nThe turn."

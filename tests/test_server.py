@@ -18,12 +18,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from jupyter_server.services.contents.filemanager import AsyncFileContentsManager
+from tornado.web import Application
 
 from inspector.bundled import write_story
 from inspector.columns import unpack
 from inspector.disk import open_session
 from inspector.planfiles import open_plan
 from inspector.policies import names_of_policies
+from inspector.server import House, SaveHandler
 from inspector.tenants import MOST, Source, Tenant, Tenants, pack_frame
 from tests.longer import write_long
 
@@ -240,7 +243,41 @@ def test_a_folder_that_cannot_be_written_gets_a_sentence(server: Server) -> None
     desk = server.open("taken/run.jsonl")["desk"]
     shutil.rmtree(folder)
     answer = server.ask("POST", f"inspector/desks/{desk}/save", {"type": "save", "id": "s"})
-    assert answer.status == 422 and "could not be saved" in answer.json["message"]
+    assert answer.status == 422
+    assert answer.json["message"] == "The plan could not be saved: No such file or directory"
+
+
+def test_a_saved_plan_goes_beside_a_file_that_is_no_text_and_a_folder_of_its_name(server: Server) -> None:
+    folder = server.root / "odd"
+    (folder / "run.plan.json").mkdir(parents=True)
+    (folder / "run-2.plan.json").write_bytes(b"\xff\xfe\x00")
+    shutil.copy(server.root / "story.jsonl", folder / "run.jsonl")
+    desk = server.open("odd/run.jsonl")["desk"]
+    saved = server.ask("POST", f"inspector/desks/{desk}/save", {"type": "save", "id": "s"}).json
+    assert saved["path"] == "odd/run-3.plan.json"
+    assert (folder / "run-2.plan.json").read_bytes() == b"\xff\xfe\x00"
+
+
+class SlowDisk(AsyncFileContentsManager):
+    """A contents manager that takes its time between what is asked and what is written."""
+
+    async def save(self, model: Any, path: str = "") -> Any:
+        await asyncio.sleep(0.05)
+        return await super().save(model, path)
+
+
+def test_two_who_save_at_once_do_not_write_over_each_other(tmp_path: Path) -> None:
+    handler = SaveHandler.__new__(SaveHandler)
+    handler.house = House()
+    handler.application = Application(contents_manager=SlowDisk(root_dir=str(tmp_path)))
+
+    async def save() -> list[str]:
+        return await asyncio.gather(
+            *(handler.keep("", "a.plan.json", text) for text in ("one", "two", "one"))
+        )
+
+    assert asyncio.run(save()) == ["a.plan.json", "a-2.plan.json", "a.plan.json"]
+    assert [(tmp_path / name).read_text() for name in ("a.plan.json", "a-2.plan.json")] == ["one", "two"]
 
 
 def test_the_bundled_session_needs_no_file(server: Server) -> None:

@@ -197,6 +197,22 @@ def test_S4_50_a_summariser_that_fails_appends_nothing_and_retries_nothing() -> 
     assert not done.retries
 
 
+@settings(max_examples=100)
+@given(transitions())
+def test_what_is_told_of_tokens_agrees_with_a_fresh_count(done: Transition) -> None:
+    """Before and after are counted alike; what a provider reported of before stands in the boundary alone."""
+    if not done.done:
+        assert repr(done) == f"Transition(nothing appended: {done.why})"
+        return
+    entry = done.after[done.entry or ""]
+    assert entry.boundary is not None
+    before, after = (
+        count_tokens(session, LENGTH).count_context(session) for session in (done.plan.session, done.after)
+    )
+    assert entry.boundary.tokens_after == after
+    assert f"{before:,} -> {after:,} tokens" in repr(done)
+
+
 def test_the_entry_tells_what_it_was_made_by() -> None:
     session = turns("one", "two", "three")
     done = compact(session, "flue", write, edits=SMALL)

@@ -38,6 +38,18 @@ def test_every_moment_of_a_session_shares_its_columns(session: Session, data: st
     assert moment.tree is session.tree
 
 
+@given(sessions(least=1))
+def test_a_copy_with_other_entries_is_worked_out_anew(session: Session) -> None:
+    """Nothing of the session before stays in it, whatever was looked at there."""
+    looked = (session.tree, session.live, session.path, session.turns, session.boundaries)
+    fewer = session.entries[:-1]
+    copy = session.model_copy(update={"entries": fewer, "leaf": fewer[-1].id if fewer else None})
+    made = Session(**{name: getattr(copy, name) for name in Session.model_fields})
+    assert looked and copy.path == made.path and copy.index == made.index and copy.turns == made.turns
+    assert copy.live.entries.tolist() == made.live.entries.tolist() and copy.boundaries == made.boundaries
+    assert session.model_copy().path is session.path
+
+
 @given(sessions())
 def test_calls_and_outputs_pair_as_a_provider_reads_them(session: Session) -> None:
     live = session.live

@@ -24,7 +24,8 @@ _RULE = re.compile(
     r"|without (?:changing|touching|breaking|using|adding|modifying|removing|asking|running)"
     r"|use [^.\n|]{1,120}(?:, not | instead of | rather than )|niemals|auf keinen fall|jamais|nunca"
     r"|only\b|instead of|rather than|except\b|before\b|until\b|without\b|exactly\b|keep\b|skip\b"
-    r"|to (?:avoid|prevent)\b|no [a-z]+ (?:please|needed|allowed)\b|max(?:imum)?\b|leave\b|not the\b"
+    r"|to (?:avoid|prevent)\b|no [a-z]+ (?:please|needed|allowed)\b|max(?:imum)?\b(?!-)|leave\b|not the\b"
+    r"|(?<!\bif )(?:we|you) (?:do not|don['’]?t) (?:need|have) to\b|limit(?: \w+){0,2} to\b"
     r"|nothing else)|(?i:\(not |, not (?:just |only )?[\w`\"'“*]|, (?:nothing|no) [\w`])"
     r"|不要|不得|请勿|請勿|务必|務必|一定要|必须|必須|只能|禁止|必ず|ないでください|てはいけません|반드시|절대"
 )
@@ -35,22 +36,23 @@ _CUES = (
     "required", "mandatory", "forbidden", "prohibited", "remember", "stick", "from now", "forward", "nothing",
     "refrain", "instead of", "rather than", "except", "before", "until", "exactly", "keep", "skip", "prevent",
     "please", "needed", "allowed", "max", "leave", ", no ", "no new", "no other", "no add", "no break",
-    "no ext", "no un", "no emoji", "no place", "niemals", "keinen", "jamais", "nunca", "不要", "不得", "请勿",
-    "請勿", "务必", "務必", "一定要", "必须", "必須", "只能", "禁止", "必ず", "ください", "いけません",
-    "반드시", "절대",
+    "limit", "no ext", "no un", "no emoji", "no place", "niemals", "keinen", "jamais", "nunca", "不要",
+    "不得", "请勿", "請勿", "务必", "務必", "一定要", "必须", "必須", "只能", "禁止", "必ず", "ください",
+    "いけません", "반드시", "절대",
 )  # fmt: skip
 _WEAK = re.compile(
     r"(?i)only$|instead of|rather than|except|before|until|without$|exactly|keep|skip|to (?:avoid|prevent)"
-    r"|max|leave|\(not |, no|not the|nothing else|at least|no [a-z]+ (?:please|needed|allowed)"
+    r"|max|leave|limit|\(not |, no|not the|nothing else|at least|no [a-z]+ (?:please|needed|allowed)"
 )
 _ASKS = re.compile(r"(?i)\b(?:i|we) (?:\w+ )?$|\b(?:what|how|where|who|why|when|whether)\b[^,;.]{0,40}$")
 _HOPES = re.compile(
-    r"(?i) (?:i|we|you|it)\b| (?:now )?(?:be (?:able|fine|good|ok(?:ay)?|enough|ready|done|possible|easy)"
-    r"|work|have been|pass)\b"
+    r"(?i) ?(?:[.!,;:)\n]|$)| (?:i|we|you|it)\b"
+    r"| (?:now )?(?:be (?:able|fine|good|ok(?:ay)?|enough|ready|done|possible|easy)|work|have been|pass)\b"
 )
-# Code and what programs print: a test's name, a comment, a message in quotation marks.
+# Code and what programs print: a test's name, a comment, a message in quotation marks, an error.
 _CODE = re.compile(
     r"\w\([\"'`]|=> ?[{(]| := |;$|\\n|\": ?[\"{\[]|^[✓✔✗×○]|^(?://|/\*)|^(?:func|def|class|return|const) "
+    r"|^(?i:error|fatal|panic|exception): "
 )
 # What a skill or a tool says of itself in a list of them.
 _OF_ITSELF = re.compile(
@@ -60,9 +62,13 @@ _OF_ITSELF = re.compile(
 # What only looks like one: a report of what someone does, and politeness.
 _TOLD = re.compile(
     r"(?i)(?:\b(?:i|we|you|they|it|he|she|that|this|which|who|there|these|those|also|still|really|currently|is|are|was"
-    r"|were|has|have|had|be|been|will|would|why|\w+s) )$"
+    r"|were|has|have|had|be|been|will|would|why|not|\w+s)|n['’]t) $"
 )
 _ORDER = re.compile(r"(?i)(?:^|[.!?,;:(|*\n>-]|\b(?:please|and|but|so|then|just|also|or)) *$")
+# "Keep in mind …" tells something, "it may not be needed" weighs, "I'd prefer that" points elsewhere.
+_REMINDS = re.compile(r"(?i)\W*keep in mind\b")
+_GUESS = re.compile(r"(?i)\b(?:this|that|it|which|there|they|and|or) $")
+_POINTS = re.compile(r"(?i) (?:it|that|this)\W*$")
 _CLAUSE = re.compile(r"(?i)(?:it|they|this|that|these) (?:all |also )?needs? to")
 
 
@@ -89,9 +95,13 @@ def _is_rule(match: re.Match[str], start: int, form: str) -> bool:
             return False
         asks = _ASKS.search(text, max(start, match.start() - 60), match.start())
         return not asks and not _HOPES.match(text, match.end())
+    if cue == "may not be":
+        return _GUESS.search(before) is None
+    if cue[:6] == "prefer" and _POINTS.match(text[match.end() : start + len(form)]):
+        return False
     if cue[:3] == "no " and cue != "no need to" and not _WEAK.match(cue):
         return _ORDER.search(before) is not None
-    return not _WEAK.match(cue) or opens_with(form) in ORDERS
+    return not _WEAK.match(cue) or (opens_with(form) in ORDERS and not _REMINDS.match(form))
 
 
 def _start_clause(match: re.Match[str], start: int) -> int:

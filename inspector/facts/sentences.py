@@ -62,6 +62,8 @@ def find_sentences(
             start = stop.end()
         stop_after = _STOP.search(text, match.end(), start + LONGEST)
         end = beyond = stop_after.end() if stop_after else min(len(text), start + LONGEST)
+        if stop_after and stop_after[0][0] == "<":  # a tag ends the sentence, and is no word of it
+            end = stop_after.start()
         opened = text.rfind("(", start, match.start())
         if opened >= 0 and text.find(")", opened, match.start()) < 0:
             closed = text.find(")", match.end(), end + 1)
@@ -83,8 +85,8 @@ def _matches(text: str, pattern: re.Pattern[str], cues: tuple[str, ...]) -> Iter
     """The pattern's matches, looked for only in lines that hold a cue."""
     at = 0
     for line in text.split("\n"):
-        low = line.lower()
-        if any(cue in low for cue in cues):
+        low = line.lower() if len(line) > _SHORT_WIDE else ""
+        if low and any(cue in low for cue in cues):
             yield from pattern.finditer(text, at, at + len(line))
         at += len(line) + 1
 

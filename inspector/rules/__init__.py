@@ -166,7 +166,7 @@ def read_policy(data: Any) -> Policy:
         text = isinstance(data, str | bytes)
         said = "this is its JSON as text; pass the parsed object" if text else "an object is needed"
         raise PolicyError(f"{data!s:.60}", said)
-    name = str(data.get("name", "policy"))
+    name = f"{data.get('name', 'policy')!s:.60}"
     given = data.get("rules", ())
     if not isinstance(given, list | tuple) or not all(isinstance(item, dict) for item in given):
         raise PolicyError(name, "rules: a list of objects is needed")

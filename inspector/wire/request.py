@@ -91,7 +91,8 @@ def render_request(context: Context, *, model: str | None = None, max_tokens: in
     message all `tool_result` blocks come first, and a tool output is one wherever it stood. What context
     providers contribute is appended to the system prompt, one block each, under its name in brackets:
     it is recomputed for every request, and there it can neither split a call from its output nor open
-    the conversation. `model` overrides the context's; with neither the body has no `model`.
+    the conversation. `model` overrides the context's; with neither the body has no `model`. What a provider
+    compacted for another model is sent as its words.
 
     >>> from inspector.blocks import Text
     >>> say = lambda role, text, n: Piece(Text(text=text), role, n, (), "verbatim", 1)
@@ -99,8 +100,8 @@ def render_request(context: Context, *, model: str | None = None, max_tokens: in
     >>> render_request(context).request["messages"]
     [{'role': 'user', 'content': [{'type': 'text', 'text': 'Hi.'}, {'type': 'text', 'text': 'Help!'}]}]
     """
-    renderer = _Renderer()
     known = model or context.model
+    renderer = _Renderer(known)
     request: Json = {"model": known} if known else {}
     request["max_tokens"] = max_tokens
     if system := renderer.system(context):
@@ -118,14 +119,16 @@ def render_request(context: Context, *, model: str | None = None, max_tokens: in
         for path in replace_lone_surrogates(request[part], index, f"{part}.{index}")
     ]
     pieces = {(i, j): piece for i, (_, turn) in enumerate(turns) for j, (piece, _) in enumerate(turn)}
-    betas = dict.fromkeys(beta for piece in context.pieces[:1] if piece.sealed for beta in piece.sealed.betas)
-    return Rendered(request, tuple(renderer.left_out), tuple(replaced), pieces, sizes, tuple(betas))
+    sealed = context.pieces[0].sealed if context.pieces else None
+    betas = sealed.betas if sealed is not None and sealed.suits(known) else ()
+    return Rendered(request, tuple(renderer.left_out), tuple(replaced), pieces, sizes, betas)
 
 
 class _Renderer:
     """Renders one context; what it had to leave out and the sizes of images gather beside the result."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: str | None) -> None:
+        self.model = model
         self.left_out: list[LeftOut] = []
         self.measured: dict[int, Image] = {}
 
@@ -159,7 +162,7 @@ class _Renderer:
         for index, piece in enumerate(pieces):
             role = _side(piece)
             where = f"pieces.{index}"
-            if piece.sealed is not None and not index:
+            if piece.sealed is not None and not index and piece.sealed.suits(self.model):
                 # The provider's own compaction stands first, and what follows has another role (CLAUDE §5.2).
                 follows = next((_side(other) for other in pieces[1:] if _side(other)), "user")
                 side = "user" if follows == "assistant" else "assistant"

@@ -285,7 +285,7 @@ test("a summary of another cut says where it belongs, and leads there", async ()
   const { cut } = host.get("_plan") as { cut: { id: string } };
   press(find("cut-handle"), "ArrowLeft");
   await vi.waitFor(() => expect(find("written-away").hidden).toBe(false));
-  expect(cutLine()).toContain("stand-in");
+  expect([cutLine()?.startsWith("stand-in"), find("writing-drop").hidden]).toEqual([true, true]);
   find("writing-go").click();
   await vi.waitFor(() => expect(find("written-away").hidden).toBe(true));
   expect([host.get("cut"), cutLine()?.startsWith("summary")]).toEqual([cut.id, true]);
@@ -344,6 +344,34 @@ test("a Python that does not answer any more is told, and asked again when told 
   find("writing-again").click();
   await settle();
   expect(status()).toContain("Nothing is written yet");
+});
+
+test("a writing that Python knows nothing of any more is told as gone, and can be begun again", async () => {
+  const { host } = await open();
+  await look();
+  find("summary-write").click();
+  await until("Writing");
+  host.send({ type: "unsummarise", id: "another view" });
+  await until("not written any more");
+  expect([find("writing-again").hidden, find("summary-write").disabled]).toEqual([false, false]);
+  find("writing-again").click();
+  await settle();
+  expect(status()).toContain("Nothing is written yet");
+});
+
+test("what can no longer be left in is not ticked, and not wished for any more", async () => {
+  const { host, asked } = await open();
+  await look();
+  const { send } = host;
+  host.send = message => send.call(host, { ...(message as object), keep: [] });
+  document.querySelector<HTMLInputElement>("[data-testid=leave-in]")?.click();
+  await settle();
+  expect(document.querySelector<HTMLInputElement>("[data-testid=leave-in]")?.checked).toBe(false);
+  host.send = send;
+  expect(find("summary-write").disabled).toBe(false);
+  find("summary-write").click();
+  await until("Writing");
+  expect(asked("summarise").at(-1)?.keep).toEqual([]);
 });
 
 test("by keys alone: open, look, send and cancel", async () => {

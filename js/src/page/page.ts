@@ -1,7 +1,7 @@
 // The exported page: unpacks what it holds and lays the workbench over it. It asks nothing of any network.
 import { readRef, writeRef } from "../hosts/link";
 import { StateHost } from "../hosts/state";
-import { renderWorkbench } from "../views/workbench";
+import { renderBench } from "../views/workbench";
 import { Answering, NEEDS_KERNEL } from "./answering";
 import { unpack } from "./held";
 
@@ -19,7 +19,7 @@ const start = async (el: HTMLElement) => {
   host.linkTo = ref => writeRef(location.href, ref);
   host.receive({ block: readRef(location.hash) });
   addEventListener("hashchange", () => host.receive({ block: readRef(location.hash) }));
-  renderWorkbench(host, el);
+  renderBench(host, el);
   // A page of its own begins with a heading; elsewhere the title stands under those of the notebook.
   const title = el.querySelector(".ci-top > b");
   title?.setAttribute("role", "heading");

@@ -35,7 +35,7 @@ export const listenKeys = (
   root: HTMLElement,
   deck: Deck,
   actions: Actions,
-  views: { help(): void; search: Search; facts: Facts; rules: Rules; summary: Summarise },
+  views: { help(): void; search: Search; facts: Facts; rules: Rules; summary: Summarise | undefined },
 ): (() => void) => {
   const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
   const onKey = (event: KeyboardEvent) => {
@@ -59,7 +59,7 @@ export const listenKeys = (
       stepHits: views.search.step,
       focusSearch: views.search.focus,
       focusFacts: views.facts.focus,
-      focusSummary: views.summary.focus,
+      focusSummary: () => views.summary?.focus(),
       focusCut: () => cutOf()?.focus(),
       addRule: views.rules.addRule,
       openHelp: views.help,

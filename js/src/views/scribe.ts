@@ -8,6 +8,8 @@ import type { Picture } from "./picture";
 const PAUSE = 250;
 /** So many characters come at once. */
 const PAGE = 20_000;
+const GONE =
+  "It is not written any more: Python was started anew, or it was given up in another view. Nothing of it was kept.";
 
 export interface Wish {
   by: Writer;
@@ -77,12 +79,18 @@ export const makeScribe = (
 
   const ask = async () => {
     const mine = ++looks;
+    const was = asked();
     looked = { plan, wish: wanted() };
     look = { ...look, waiting: true, problem: "" };
     changed();
     try {
-      const reply = await requests.ask("sending", asked());
-      if (mine === looks) look = { reply, waiting: false, problem: "" };
+      const reply = await requests.ask("sending", was);
+      if (mine === looks) {
+        look = { reply, waiting: false, problem: "" };
+        // What is no longer in the text cannot be left in.
+        if (wish.keep === was.keep) wish.keep = reply.kept;
+        looked.wish = JSON.stringify({ ...was, keep: reply.kept });
+      }
     } catch (error) {
       if (mine === looks) look = { reply: null, waiting: false, problem: (error as Error).message };
     }
@@ -111,8 +119,8 @@ export const makeScribe = (
   const take = (reply: WritingReply, from: number, before?: WritingReply["state"]) => {
     const again = from > 0 && (reply.from !== held || reply.total < held || reply.tries !== writing?.tries);
     writing = reply;
-    [problem, waiting] = ["", false];
     const { state } = reply;
+    [problem, waiting] = [before === "writing" && state === "none" ? GONE : "", false];
     // Its beginning is another one by now.
     if (again) return void follow(0, before);
     text = from === 0 ? reply.text : text + reply.text;
@@ -184,7 +192,7 @@ export const makeScribe = (
       if (!open.has("summary") || !still) return;
       // Who wrote it may be another, and the plan it was written for too.
       const now = `${plan} ${JSON.stringify(shown.summary ?? null)}`;
-      if (now !== told && writing?.state !== "writing") void follow(0);
+      if (now !== told && (writing?.state !== "writing" || problem !== "")) void follow(0, writing?.state);
       told = now;
       if (wish.by === "extractive" && (looked.plan !== plan || looked.wish !== wanted())) void ask();
     },

@@ -12,8 +12,7 @@ const KINDS: Record<string, string> = {
 
 export interface Sending {
   readonly node: HTMLElement;
-  /** `wished` are the names of what is to be left in. */
-  draw(reply: SendingReply | null, wished: readonly string[]): void;
+  draw(reply: SendingReply | null): void;
 }
 
 /** `leave` hears of the names to be left in. */
@@ -23,7 +22,7 @@ export const makeSending = (leave: (names: readonly string[]) => void): Sending 
   const known = new Map<string, Found>();
   let drawn: SendingReply | null = null;
 
-  const draw = (reply: SendingReply, wished: readonly string[]) => {
+  const draw = (reply: SendingReply) => {
     for (const one of reply.redacted) known.set(one.name, one);
     const names = new Set([...known.keys(), ...reply.kept]);
     const here = new Set([...reply.redacted.map(({ name }) => name), ...reply.kept]);
@@ -33,7 +32,7 @@ export const makeSending = (leave: (names: readonly string[]) => void): Sending 
         ...{ type: "checkbox", class: "ci-knob", value: name, "aria-label": `Leave ${name} in` },
         "data-testid": "leave-in",
       });
-      box.checked = wished.includes(name);
+      box.checked = reply.kept.includes(name);
       box.addEventListener("change", () => leave(boxes.filter(one => one.checked).map(one => one.value)));
       return box;
     });
@@ -57,11 +56,11 @@ export const makeSending = (leave: (names: readonly string[]) => void): Sending 
 
   return {
     node,
-    draw(reply, wished) {
+    draw(reply) {
       if (reply === drawn) return;
       drawn = reply;
       if (reply === null) known.clear();
-      if (reply?.ready && reply.by === "model") draw(reply, wished);
+      if (reply?.ready && reply.by === "model") draw(reply);
       else node.replaceChildren();
     },
   };

@@ -127,7 +127,7 @@ export const makeSummarise = (actions: Actions): Summarise => {
       wish.model = writing.model;
       model.value = writing.model;
     }
-    sending.draw(reply, wish.keep);
+    sending.draw(reply);
     sending.node.classList.toggle("ci-stale", stale !== "" || found.waiting);
     setShown(look, isModel);
     look.disabled = busy;

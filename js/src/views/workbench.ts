@@ -32,10 +32,14 @@ import { makeSummarise } from "./summarise";
 import { watchTheme } from "./theme";
 import { makeVersus } from "./versus";
 
-/** Renders into `el` and returns how to take everything back. */
 const ARRANGED = ["scene", "plan", "other", "run", "lesson"] as const;
 
-export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
+/** Renders into `el` and returns how to take everything back. */
+export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) =>
+  renderBench(host, el, makeSummarise);
+
+/** The same without what writes a summary where that is not given: an exported page need not carry it. */
+export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSummarise): (() => void) => {
   const deck = new Deck(host);
   const actions = makeActions(
     deck,
@@ -45,7 +49,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
   const help = makeHelp();
   const search = makeSearch(actions);
   const facts = makeFacts(actions);
-  const summary = makeSummarise(actions);
+  const summary = writing?.(actions);
   const fates = makeFates(actions);
   const rules = makeRules(actions);
   const strip = makeCutStrip();
@@ -62,7 +66,7 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     fatekey: makeFateKey(),
     lesson: makeLesson(actions),
     facts,
-    summary,
+    ...(summary && { summary }),
     found: search,
     rules,
     fates,
@@ -74,7 +78,8 @@ export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) => {
     notices: makeNotices(),
   };
   // A page that was exported cannot make another.
-  if (host.needsKernel === undefined) views.recipe.node.append(summary.button, makeExporter(deck.requests));
+  if (host.needsKernel === undefined)
+    views.recipe.node.append(...(summary ? [summary.button] : []), makeExporter(deck.requests));
   const bench = makeBench(views, actions, help.node);
   const { root } = bench;
   const { listeners, begin } = makeReceiving(deck, bench);

@@ -101,7 +101,10 @@ export const makeWritten = (
       }
       findings.classList.toggle("ci-quiet", found.length === 0);
       setShown(findings, lines.length > 0);
-      setText(cost, done ? [writing?.usage, writing?.price].filter(Boolean).join(" · ") : "");
+      setText(
+        cost,
+        done || state === "failed" ? [writing?.usage, writing?.price].filter(Boolean).join(" · ") : "",
+      );
       setShown(cost, cost.textContent !== "");
       const elsewhere = done && writing?.here === false ? writing : null;
       const same = elsewhere?.cut === picture.plan.cut.id;
@@ -113,16 +116,14 @@ export const makeWritten = (
           ? `The summary by ${older.by} stands: ${plural(older.tokens, "token")}.`
           : elsewhere === null
             ? ""
-            : same
-              ? OTHER_RULES
-              : sayElsewhere(elsewhere.turn),
+            : sayElsewhere(picture.plan, same ? -1 : elsewhere.turn),
       );
       setShown(away, away.textContent !== "");
       setShown(go, elsewhere !== null && !same && picture.cuts.placeOf.has(elsewhere.cut));
       setShown(cancel, busy);
       cancel.disabled = waiting;
       setShown(again, state === "failed");
-      setShown(drop, done || !!older);
+      setShown(drop, (done && elsewhere === null) || !!older);
       drop.disabled = waiting;
       setShown(copy, done && scribe.text !== "");
       setShown(buttons, busy || done || !!older || state === "failed");
@@ -135,11 +136,12 @@ export const makeWritten = (
   };
 };
 
-const OTHER_RULES =
-  "It was written for this cut under other rules: the plan on the screen has a stand-in in its place.";
-
-const sayElsewhere = (turn: number): string =>
-  `It was written for the cut at turn ${turn + 1}: the plan on the screen has a stand-in in its place.`;
+/** Why the plan on the screen has not what was written; a turn of -1 for its own cut. */
+const sayElsewhere = (plan: Plan, turn: number): string => {
+  const where = turn < 0 ? "this cut under other rules" : `the cut at turn ${turn + 1}`;
+  const has = (plan.summaryTokens[plan.cut.place] ?? 0) > 0 ? "a stand-in in its place" : "no summary";
+  return `It was written for ${where}: the plan on the screen has ${has}.`;
+};
 
 const sayCount = (total: number, tries: string, share: number | null): string =>
   `${plural(total, "character")}${tries}${share === null ? "" : ` · ${percent(share, 1)}`}`;

@@ -1,0 +1,137 @@
+"""What was done in a session and what came of it: files changed, commands run, tasks set and taken off.
+
+In go a session and its facts, out come facts sorted by what came of them. Nothing is concluded: a call whose
+output is an error failed, a task that the last list holds is open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .blocks import Block, ToolCall
+from .facts import BY, OPERATIONS, Fact, Facts
+from .facts.failures import tidy_error
+from .facts.shell import output_of
+from .facts.tables import bare_name, is_shell
+from .quotes import WORDS, clip, last_line
+from .session import Session
+
+_CHANGES = frozenset(map(OPERATIONS.index, ("created", "edited", "deleted")))
+_TODO_TOOL = re.compile(r"todo|plan|task")
+_TOOL = BY.index("tool")
+
+Place = tuple[int, int]
+"""An entry and a block of it."""
+
+
+class Run(NamedTuple):
+    """How a command ended: the section where that is told, its words, and the entry that asked for it."""
+
+    slot: str
+    text: str
+    at: int
+
+
+class Deeds:
+    """What was done in a session whose facts these are."""
+
+    def __init__(self, session: Session, facts: Facts) -> None:
+        self.session, self.facts = session, facts
+
+    def changes(self) -> tuple[list[Fact], list[Fact]]:
+        """Files that were changed, and those that every call to change them left as they were."""
+        failed = _failed_calls(self.session)
+        changed: list[Fact] = []
+        tried: list[Fact] = []
+        facts = self.facts
+        for fact in facts.by_kind("file"):
+            start, end = facts.offset[fact.number : fact.number + 2].tolist()
+            calls = [at for at in range(start, end) if facts.operation[at] in _CHANGES]
+            if calls:
+                bad = all((int(facts.entry[at]), int(facts.block[at])) in failed for at in calls)
+                (tried if bad else changed).append(fact)
+        return changed, tried
+
+    def sort_tasks(self, tasks: Iterable[Fact], asked: int) -> tuple[list[Fact], list[Fact], list[Fact]]:
+        """Tasks open in the last list that a tool was given; those that only earlier lists held; others.
+
+        Where no tool keeps a list, those are open that were told since `asked`, where the user spoke last.
+        What only stands in something that was read is a task of somebody else's.
+        """
+        entries = self.session.entries
+        lists = [at for at, entry in enumerate(entries) if any(map(_keeps_tasks, entry.blocks))]
+        since = lists[-1] if lists else asked
+        sorted_out: tuple[list[Fact], list[Fact], list[Fact]] = [], [], []
+        for fact in tasks:
+            at = int(self.facts.offset[fact.number + 1]) - 1
+            entry, block = int(self.facts.entry[at]), int(self.facts.block[at])
+            listed = _keeps_tasks(entries[entry].blocks[block])
+            open_ = entry >= since and (listed or not self.is_read(fact))
+            sorted_out[0 if open_ else 1 if listed else 2].append(fact)
+        return sorted_out
+
+    def is_read(self, fact: Fact) -> bool:
+        """Whether it only stands in something that was read."""
+        start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
+        return bool((self.facts.by[start:end] == _TOOL).all())
+
+    def runs(self) -> Iterator[Run]:
+        """How each command ended the last time it ran, the latest first; what only shows is left out."""
+        codes, errors = self._reports()
+        calls: dict[str, tuple[int, str]] = {}
+        ends: dict[str, tuple[int, Run]] = {}
+        for at, entry in enumerate(self.session.entries):
+            for number, block in enumerate(entry.blocks):
+                if block.kind == "tool_call" and (command := _command_of(block)):
+                    calls[block.id] = at, command
+                elif block.kind == "tool_output" and block.call_id in calls:
+                    asked, command = calls.pop(block.call_id)
+                    place, end = (at, number), last_line(block.text)
+                    bad = block.is_error or place in codes or tidy_error(end) in errors.get(place, ())
+                    why = errors[place][0] if place in errors else end
+                    said = f"failed: {why}" if bad else end or "no output"
+                    text = f"`{clip(command, WORDS // 3)}`: {clip(said, WORDS // 3)}"
+                    ends[command] = at, Run("blocked" if bad else "done", text, asked)
+        for _, run in sorted(ends.values(), key=lambda end: -end[0]):
+            yield run
+
+    def _reports(self) -> tuple[set[Place], dict[Place, list[str]]]:
+        """Outputs that tell an exit code other than zero, and the errors in each output."""
+        facts, codes, errors = self.facts, set[Place](), dict[Place, list[str]]()
+        for fact in facts.by_kind("error"):
+            start, end = facts.offset[fact.number : fact.number + 2].tolist()
+            for place in zip(facts.entry[start:end].tolist(), facts.block[start:end].tolist(), strict=True):
+                if fact.form.startswith("exit code"):
+                    codes.add(place)
+                else:
+                    errors.setdefault(place, []).append(fact.form)
+        return codes, errors
+
+
+def _keeps_tasks(block: Block) -> bool:
+    return block.kind == "tool_call" and bool(block.input) and bool(_TODO_TOOL.search(bare_name(block.name)))
+
+
+def _failed_calls(session: Session) -> set[Place]:
+    """Calls whose output is an error; those of a shell may have done something before they failed."""
+    calls: dict[str, Place] = {}
+    failed: set[Place] = set()
+    for at, entry in enumerate(session.entries):
+        for number, block in enumerate(entry.blocks):
+            if block.kind == "tool_call" and not is_shell(block.name):
+                calls[block.id] = at, number
+            elif block.kind == "tool_output" and block.is_error and block.call_id in calls:
+                failed.add(calls[block.call_id])
+    return failed
+
+
+def _command_of(call: ToolCall) -> str:
+    """The command a shell is given, on one line; empty for other tools, and where it only shows or lists."""
+    if not is_shell(call.name) or not isinstance(call.input, dict):
+        return ""
+    command = call.input.get("command") or call.input.get("cmd")
+    if not isinstance(command, str) or output_of(command[:4000]) != "report":
+        return ""
+    return " ".join(command[: 4 * WORDS].split())

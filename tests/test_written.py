@@ -1,0 +1,135 @@
+"""A plan with a written summary: every figure counts it, and taken away it leaves nothing behind."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import assume, given, settings
+
+from inspector import count_tokens, from_text, make_plan, open_bundled
+from inspector.assembly import build_context
+from inspector.columns import unpack
+from inspector.flow import trace_flow
+from inspector.history import trace_history
+from inspector.lesson import play_rules
+from inspector.plan import Plan
+from inspector.policies import names_of_policies
+from inspector.still import Snapshot
+from inspector.summary import Checkpoint
+from inspector.view import draw_plan, draw_scene
+from inspector.written import MOST, Written, fill_in, keep
+
+from .strategies import chars
+from .test_laws import plans
+
+HOSTILE = "</pre><script>alert(1)</script>\x1b[31m\u202e\ud83d\x00 [a](javascript:x) " + "long " * 2_000
+
+
+def check_figures(plan: Plan) -> None:
+    """All that tell what is left tell the same."""
+    place = plan.place
+    assert place is not None
+    table, flow = plan.cut_table, trace_flow(plan)
+    context = build_context(plan.session, plan)
+    assert context.tokens == plan.after
+    assert sum(piece.tokens for piece in context.pieces if piece.summary and piece.message <= 0) == (
+        plan.summary_tokens
+    )
+    assert int(table.total[place]) == int(table.sections[place].sum()) == plan.after
+    assert int(table.summary[place]) == plan.summary_tokens
+    assert flow.head + int(flow.after[place].sum()) + int(flow.added[place]) == plan.after
+    drawn, data = draw_plan(plan)
+    assert drawn["after"]["total"] - plan.hidden == plan.after
+    assert sum(drawn["after"]["sections"]) == drawn["after"]["total"]
+    assert int(unpack(drawn["columns"], data)["summary_tokens"][place]) == plan.summary_tokens
+    steps = play_rules(plan, place)["steps"]
+    assert steps[-1]["after"] == plan.after + plan.hidden
+    assert steps[-1]["summary"] == plan.summary_tokens
+    assert min(step["summary"] for step in steps) >= 0
+
+
+@settings(max_examples=60)
+@given(st.one_of(plans(summarising=True), plans()), chars)
+def test_every_figure_counts_the_summary_that_was_written(plan: Plan, words: str) -> None:
+    assume(plan.summarises)
+    filled = plan.with_summary(Checkpoint(text=words, by="pasted"))
+    check_figures(filled)
+    assert filled.after - plan.after == filled.summary_tokens - plan.summary_tokens
+    others = [place for place in range(len(plan.cuts)) if place != plan.place]
+    assert filled.cut_table.total[others].tolist() == plan.cut_table.total[others].tolist()
+
+
+@settings(max_examples=40)
+@given(plans(summarising=True), chars)
+def test_a_summary_that_is_taken_away_leaves_nothing_of_it(plan: Plan, words: str) -> None:
+    assume(plan.summarises)
+    filled = plan.with_summary(Checkpoint(text=words, by="pasted"))
+    again = filled.with_summary(None)
+    assert (again.after, again.recipe, again.left, again.fits) == (
+        plan.after,
+        plan.recipe,
+        plan.left,
+        plan.fits,
+    )
+    assert draw_plan(again) == draw_plan(plan)
+    assert filled.with_summary(filled.checkpoint) is filled
+
+
+@settings(max_examples=40)
+@given(plans(summarising=True), st.data())
+def test_a_summary_stands_where_the_same_is_written_up_and_nowhere_else(
+    plan: Plan, data: st.DataObject
+) -> None:
+    assume(plan.summarises)
+    written = keep((), plan, Checkpoint(text="All is well.", by="pasted"))
+    legal = [point for point in plan.cuts if point.legal]
+    point = data.draw(st.sampled_from(legal))
+    edits = plan.edits.model_copy(update={"cut": point.entry})
+    other = make_plan(plan.session, plan.ledger, plan.policy, edits, window=plan.table.given_window)
+    assert (fill_in(other, written).checkpoint is not None) == (other.jobs == plan.jobs)
+    assert fill_in(other, keep(written, plan, None)).checkpoint is None
+
+
+@pytest.mark.parametrize("policy", names_of_policies())
+@pytest.mark.parametrize("words", ["All is well.", HOSTILE], ids=["short", "hostile"])
+def test_the_demo_counts_it_under_every_policy(policy: str, words: str) -> None:
+    session = open_bundled()
+    plan = make_plan(session, count_tokens(session), policy, {"cut": "end"})
+    if not plan.summarises:
+        return
+    filled = plan.with_summary(from_text(words, plan))
+    check_figures(filled)
+    still = Snapshot(draw_scene(filled, trace_history(session, plan.ledger)), draw_plan(filled))
+    html = str(still._repr_mimebundle_())
+    assert f"{filled.after + filled.hidden:,}" in html
+    assert "<script>" not in html
+
+
+def test_a_file_that_says_something_else_by_the_same_names_has_no_summary_yet() -> None:
+    session = open_bundled()
+    plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    written = keep((), plan, from_text("All is well.", plan))
+    first = next(at for at, entry in enumerate(session.entries) if entry.id == plan.jobs[0].entries[0])
+    block = session.entries[first].blocks[0]
+    said = session.entries[first].model_copy(
+        update={"blocks": (block.model_copy(update={"text": "Something else."}),)}
+    )
+    entries = (*session.entries[:first], said, *session.entries[first + 1 :])
+    other = session.model_copy(update={"entries": entries})
+    plans = [make_plan(each, count_tokens(each), "flue", {"cut": "end"}) for each in (session, other)]
+    assert plans[0].jobs == plans[1].jobs
+    assert [fill_in(each, written).checkpoint is None for each in plans] == [False, True]
+
+
+def test_only_the_last_summaries_are_kept() -> None:
+    session = open_bundled()
+    ledger = count_tokens(session)
+    bare = make_plan(session, ledger, "flue")
+    legal = [point.entry for point in bare.cuts if point.legal][: MOST + 2]
+    made = [make_plan(session, ledger, "flue", {"cut": name}) for name in legal]
+    made = [plan for plan in made if plan.summarises]
+    written: tuple[Written, ...] = ()
+    for plan in made:
+        written = keep(written, plan, from_text("All is well.", plan))
+    assert len(written) == min(MOST, len(made))
+    assert fill_in(made[-1], written).checkpoint is not None
