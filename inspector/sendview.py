@@ -44,6 +44,7 @@ def describe_sending(sending: Sending, host: str, trouble: str = "") -> dict[str
         "redacted": _tell_findings(sending.redacted),
         "kept": list(sending.kept),
         "personal": _tell_findings(sending.personal if requests else ()),
+        "notes": list(sending.notes),
         "digest": sending.digest,
     }
     return dict(printable_tree(told))
@@ -57,7 +58,7 @@ def describe_offline(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any
         "sentence": trouble or OFFLINE.format(limit),
     }
     nothing = dict.fromkeys(("host", "model", "price", "priceNote", "digest"), "")
-    lists: dict[str, Any] = {name: [] for name in ("requests", "redacted", "kept", "personal")}
+    lists: dict[str, Any] = {name: [] for name in ("requests", "redacted", "kept", "personal", "notes")}
     ledger = plan.ledger
     return {
         **told,

@@ -18,10 +18,10 @@ from inspector.background import GONE, Errands, Questions
 from inspector.bundled import open_bundled, write_story
 from inspector.clerk import Clerk
 from inspector.counters import ESTIMATE
-from inspector.lives import Tell
 from inspector.disk import open_session
 from inspector.errors import EditError, Stopped
 from inspector.ledger import count_tokens
+from inspector.lives import Tell
 from inspector.readers import read_session
 from inspector.session import Session
 from inspector.tail import Tail

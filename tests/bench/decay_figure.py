@@ -76,6 +76,8 @@ def draw_fading(lines: Sequence[Fading], dark: bool) -> str:
             yield text(x + 33, 54, by, dim)
             x += 50 + 6.6 * len(by)
         yield text(LEFT, TOP + TALL + 36, "times compacted", dim, 11)
+        told = "The share of facts said before the first that stand in full. No model was asked."
+        yield text(WIDTH - 30, TOP + TALL + 36, told, dim, 11, "end")
 
     pieces = [*head(), *(piece for at, name in enumerate(names) for piece in panel(at, name))]
     return (

@@ -39,6 +39,8 @@ export interface SendingReply {
   /** The names of those that are left in because the person said so. */
   kept: string[];
   personal: Found[];
+  /** What else to know of this way to compact. */
+  notes?: string[];
   /** What was looked at; only that is sent. */
   digest: string;
 }

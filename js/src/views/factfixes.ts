@@ -48,7 +48,5 @@ const nameFix = (
   const pin = said.find(({ ref }) => ref === changes.pins?.at(-1));
   if (means === "pin" && pin !== undefined) return `Pin ${pin.label}`;
   const place = cuts.placeOf.get(changes.cut ?? "");
-  return means === "cut" && place !== undefined
-    ? `Cut at ${namePlace(scene, place)}`
-    : sentence;
+  return means === "cut" && place !== undefined ? `Cut at ${namePlace(scene, place)}` : sentence;
 };

@@ -13,13 +13,14 @@ const INSIDE: readonly [string, string, string][] = [
   ["In the facts", "↑ ↓ Enter", "fact, its story"],
 ];
 
-export const makeHelp = () => {
+/** `writes`: summaries can be written here. */
+export const makeHelp = (writes: boolean) => {
   const close = h("button", { type: "button", class: "ci-button" }, "Close");
   const node = h(
     "dialog",
     { class: "ci-help", "aria-label": "Keys", "data-testid": "help" },
     h("h3", {}, "Keys", close),
-    h("div", { class: "ci-helps" }, ...groupKeys().map(([name, rows]) => drawGroup(name, rows))),
+    h("div", { class: "ci-helps" }, ...groupKeys(writes).map(([name, rows]) => drawGroup(name, rows))),
   );
   close.addEventListener("click", () => node.close());
   node.addEventListener("click", event => event.target === node && node.close());
@@ -40,11 +41,11 @@ export const makeHelp = () => {
 
 type Row = readonly [keys: string, help: string];
 
-const groupKeys = (): [string, Row[]][] => {
+const groupKeys = (writes: boolean): [string, Row[]][] => {
   const groups = new Map<string, Row[]>();
   let last = "";
   const add = (group: string, ...row: Row) => groups.set(group, [...(groups.get(group) ?? []), row]);
-  for (const { shown, help, group } of KEYS) add(group, shown, help);
+  for (const { shown, help, group } of KEYS) if (writes || shown !== "s") add(group, shown, help);
   for (const [group, keys, help] of INSIDE) {
     last = group || last;
     add(last, keys, help);

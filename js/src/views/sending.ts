@@ -49,6 +49,7 @@ export const makeSending = (leave: (names: readonly string[]) => void): Sending 
           listed.length === 0 ? ["nothing: no secret was found"] : [drawSecrets(listed, known, boxes)],
         ],
         ["left in", reply.personal.length === 0 ? [] : [drawPersonal(reply.personal)]],
+        ["note", (reply.notes ?? []).map(note => h("p", {}, note))],
       ]),
     );
     boxes.find(({ value }) => value === held)?.focus({ preventScroll: true });
@@ -60,7 +61,8 @@ export const makeSending = (leave: (names: readonly string[]) => void): Sending 
       if (reply === drawn) return;
       drawn = reply;
       if (reply === null) known.clear();
-      if (reply?.ready && reply.by === "model") draw(reply);
+      // Without a key nothing is sent, and what would be can be read all the same.
+      if (reply?.by === "model" && reply.requests.length > 0) draw(reply);
       else node.replaceChildren();
     },
   };

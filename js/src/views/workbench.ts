@@ -46,7 +46,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     row => fates.openBody(row),
     words => bench.say(words),
   );
-  const help = makeHelp();
+  const help = makeHelp(writing !== undefined);
   const search = makeSearch(actions);
   const facts = makeFacts(actions);
   const summary = writing?.(actions);
