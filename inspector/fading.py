@@ -34,8 +34,8 @@ def draw_decay(
 
     >>> from inspector import compact_rounds, open_bundled
     >>> figure = draw_decay([compact_rounds(open_bundled(), "claude-code", rounds=2)])
-    >>> [(line.name, round(line.y[-1], 2)) for line in figure.data]
-    [('stand-in', 0.1)]
+    >>> [(line.name, list(line.x)) for line in figure.data]
+    [('stand-in', [0, 1, 2])]
     """
     mine = [line.line() if isinstance(line, Decay) else line for line in lines]
     mine = [line for line in mine if line.shares]

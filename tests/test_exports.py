@@ -160,6 +160,16 @@ def test_a_branch_hangs_where_it_hung_and_says_what_it_said(format: Any) -> None
 
 
 @pytest.mark.parametrize("format", sorted(FORMATS))
+def test_a_branch_off_a_record_that_is_not_written_hangs_off_what_stands_above_it(format: Any) -> None:
+    note = Entry(id="note", parent="a", role="other", kind="note", blocks=(Unknown(type="label", raw={}),))
+    named = [("b", "note"), ("left", "note")]
+    below = [Entry(id=name, parent=up, role="user", blocks=(Text(text=name),)) for name, up in named]
+    first = Entry(id="a", role="user", blocks=(Text(text="a"),))
+    back, losses = again(Session(format="demo", entries=(first, note, *below), leaf="b"), format)
+    assert "branches" not in losses and ends(back) == {"left": ["left"]} and back["left"].parent == "a"
+
+
+@pytest.mark.parametrize("format", sorted(FORMATS))
 def test_a_moment_in_the_middle_is_exported_with_what_followed(format: Any) -> None:
     """What came later hangs off the leaf, and the leaf stays the leaf."""
     whole = build(user("one"), say("two"), user("three"), say("four"))

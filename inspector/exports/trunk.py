@@ -156,7 +156,10 @@ def take_line(session: Session, *, keep_micro: bool = False) -> Line:
 
 
 def find_twigs(session: Session) -> list[Twig]:
-    """What stands on other branches, parents before what hangs off them; records nobody sees are left out."""
+    """What stands on other branches, parents before what hangs off them; records nobody sees are left out.
+
+    What hung off such a record hangs off the entry above it.
+    """
     path, tree = set(session.path), session.tree
     below: dict[int | None, list[int]] = {}
     for at, entry in enumerate(session.entries):
@@ -164,7 +167,11 @@ def find_twigs(session: Session) -> list[Twig]:
             below.setdefault(tree.parent[at], []).append(at)
     roots: list[int | None] = [None, *session.path]
     waiting = [(at, parent) for parent in reversed(roots) for at in reversed(below.get(parent, ()))]
-    hangs = {at: None if at is None else session.entries[at].id for at in roots}
+    hangs: dict[int | None, str | None] = {None: None}
+    above: str | None = None
+    for at in session.path:
+        above = above if session.entries[at].kind == "note" else session.entries[at].id
+        hangs[at] = above
     twigs: list[Twig] = []
     while waiting:
         at, parent = waiting.pop()
