@@ -176,6 +176,8 @@ export const makeSummarise = (actions: Actions): Summarise => {
       shown = picture;
       setShown(node, picture.needsKernel === "");
       scribe.follow(picture);
+      // What it shows is of the plan that has settled, so a hand that still moves changes nothing.
+      if (picture.dragging) return;
       if (["scene", "plan", "place", "settled", "mode"].some(part => parts.has(part as "plan")))
         show(picture);
     },

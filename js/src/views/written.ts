@@ -64,9 +64,11 @@ export const makeWritten = (
     const has = shown && scribe.text !== "";
     putChildren(stand, has ? [figure] : []);
     setShown(stand, has);
-    const left = text.scrollHeight - text.scrollTop - text.clientHeight;
+    const writing = scribe.writing?.state === "writing";
+    // Only then: to ask for it costs a layout, and this is drawn in every frame of a drag.
+    const left = writing ? text.scrollHeight - text.scrollTop - text.clientHeight : 0;
     setText(text, shown ? scribe.text : "");
-    if (scribe.writing?.state === "writing" && left < NEAR) text.scrollTop = text.scrollHeight;
+    if (writing && left < NEAR) text.scrollTop = text.scrollHeight;
     const whole = scribe.writing?.state === "done" ? ` · ${plural(total, "character")}` : "";
     setText(caption, `summary${whole} · untrusted text`);
   };
