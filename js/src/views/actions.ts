@@ -45,6 +45,7 @@ export const makeActions = (
       deck.remember(now - moved < ONE_GESTURE, cut);
       moved = now;
     },
+    takeCut: () => deck.redraw("place"),
     dropCut() {
       const { picture } = deck;
       if (picture === undefined) return;

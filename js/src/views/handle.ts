@@ -79,6 +79,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     start = shown.place;
     free = shown.plan.cut.by !== "you";
     hand = event.pointerId;
+    actions.takeCut();
     grip.addEventListener("pointermove", follow);
     grip.addEventListener("lostpointercapture", end, { once: true });
   };

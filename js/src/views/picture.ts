@@ -99,6 +99,8 @@ export interface Actions {
   readonly facts: Inquiry;
   /** Moves the cut with the hand or a key; Python hears of it at most ten times a second. */
   slideCut(place: number, dragging: boolean): void;
+  /** Draws once what a drag will draw, so that its first frame finds everything measured and compiled. */
+  takeCut(): void;
   /** Ends a drag. */
   dropCut(): void;
   /** Takes a drag back: the cut stands where it stood, by the policy's choice where it was the policy's. */
