@@ -171,8 +171,11 @@ class Plan(Drawable):
 
     @property
     def deterministic(self) -> bool:
-        """Whether the same history always gives the same context: no model writes a summary (S0-69)."""
-        return not self.summarises
+        """Whether the same history always gives the same context: no model writes a summary (S0-69).
+
+        A summary that was written without one, as `Extractive` does, is the same each time too.
+        """
+        return not self.summarises or (self.checkpoint is not None and self.checkpoint.deterministic)
 
     @cached_property
     def lost(self) -> tuple[BlockRef, ...]:

@@ -14,9 +14,11 @@ from inspector.history import trace_history
 from inspector.lesson import play_rules
 from inspector.plan import Plan
 from inspector.policies import names_of_policies
+from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
 from inspector.still import Snapshot
 from inspector.summary import Checkpoint
 from inspector.view import draw_plan, draw_scene
+from inspector.writing import write_up
 from inspector.written import MOST, Written, fill_in, keep
 
 from .strategies import chars
@@ -119,6 +121,18 @@ def test_a_file_that_says_something_else_by_the_same_names_has_no_summary_yet() 
     plans = [make_plan(each, count_tokens(each), "flue", {"cut": "end"}) for each in (session, other)]
     assert plans[0].jobs == plans[1].jobs
     assert [fill_in(each, written).checkpoint is None for each in plans] == [False, True]
+
+
+def test_S0_69_a_plan_says_that_a_model_writes_only_where_one_does() -> None:
+    session = open_bundled()
+    bare = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    copied = bare.with_summary(write_up(bare))
+    asked = bare.with_summary(Checkpoint(text="All is well.", by="claude-opus-4-5"))
+    for plan, by_a_model in ((bare, True), (copied, False), (asked, True)):
+        told = draw_plan(plan)[0]
+        assert plan.deterministic is not by_a_model
+        assert (BY_MODEL in told["cut"]["sentence"]) is by_a_model
+        assert (NOT_DETERMINISTIC in plan.notes) is by_a_model
 
 
 def test_only_the_last_summaries_are_kept() -> None:
