@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,33 +60,15 @@ def save_session(session: Session, path: StrPath) -> None:
 
 def write_whole(target: Path, content: bytes) -> None:
     """Write a file in one step: it is either the old one or the new one, whole. `OSError` names the file."""
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+    with _write_beside(target, content) as beside:
         if target.exists():
             shutil.copymode(target, beside)
         beside.replace(target)
-    except BaseException as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        if isinstance(error, OSError) and str(error.filename) == str(beside):
-            # Nobody asked for a file of that name.
-            error.filename, error.filename2 = str(target), None
-        raise
-    _sync_folder(target.parent)
 
 
 def write_new(target: Path, content: bytes) -> None:
     """Write a file that is not there yet, whole. Raises `FileExistsError` where anything stands already."""
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+    with _write_beside(target, content) as beside:
         try:
             # Unlike a move, a second name never takes the place of a file.
             os.link(beside, target)
@@ -95,6 +78,23 @@ def write_new(target: Path, content: bytes) -> None:
             # Not every system gives a file two names.
             with target.open("xb") as file:
                 file.write(content)
+
+
+@contextmanager
+def _write_beside(target: Path, content: bytes) -> Iterator[Path]:
+    """A file beside the one that is meant, its content on the disk; gone in the end, whatever happens."""
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield beside
+    except OSError as error:
+        if str(error.filename) == str(beside):
+            # Nobody asked for a file of that name.
+            error.filename, error.filename2 = str(target), None
+        raise
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)

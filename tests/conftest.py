@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.loopback import KEY, Loopback
 
 settings.register_profile(
     "repeat", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
@@ -44,3 +47,18 @@ def forget_own_rules() -> Iterator[None]:
 def forget_own_rules_of_a_module() -> Iterator[None]:
     """And those that a module's fixtures add, after the module."""
     yield from _forget()
+
+
+@pytest.fixture
+def provider_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment with the key that `Loopback` lets in, and nothing else of a provider's."""
+    for name in ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Loopback]]:
+    """Starts a provider on loopback that answers by its cues; all are ended after the test."""
+    with ExitStack() as open_ones:
+        yield lambda *cues, **options: open_ones.enter_context(Loopback(*cues, **options))

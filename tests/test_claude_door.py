@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -44,26 +44,7 @@ from tests.test_redact import PLANTED
 
 MODEL = "claude-opus-4-5"
 OPEN = Callable[..., Loopback]
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-
-
-@pytest.fixture
-def serve() -> Iterator[OPEN]:
-    open_ones: list[Loopback] = []
-
-    def start(*cues: Cue, **options: Any) -> Loopback:
-        open_ones.append(Loopback(*cues, **options).__enter__())
-        return open_ones[-1]
-
-    yield start
-    for one in open_ones:
-        one.__exit__()
+pytestmark = pytest.mark.usefixtures("provider_key")
 
 
 @pytest.fixture(scope="module")

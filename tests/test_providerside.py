@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,31 +31,12 @@ from inspector.readers.manifest import dump_manifest
 from inspector.session import Session
 from inspector.summary import SEALED, read_sealed
 from inspector.transition import Transition
-from tests.loopback import KEY, Cue, Loopback
+from tests.loopback import Cue, Loopback
 from tests.test_redact import PLANTED
 
 BOUND = "claude-opus-5-5"
 OPEN = Callable[..., Loopback]
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-
-
-@pytest.fixture
-def serve() -> Iterator[OPEN]:
-    open_ones: list[Loopback] = []
-
-    def start(*cues: Cue) -> Loopback:
-        open_ones.append(Loopback(*cues).__enter__())
-        return open_ones[-1]
-
-    yield start
-    for one in open_ones:
-        one.__exit__()
+pytestmark = pytest.mark.usefixtures("provider_key")
 
 
 def session() -> Session:
