@@ -17,6 +17,15 @@ def save_plan(plan: Plan, path: StrPath) -> Path:
 
     No text of the transcript goes into it. Raises `FileExistsError` where anything stands already, and
     `OSError` when the place cannot be written.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from inspector import count_tokens, make_plan, open_bundled
+    >>> session = open_bundled()
+    >>> plan = make_plan(session, count_tokens(session), "pi", {"cut": "end"})
+    >>> with TemporaryDirectory() as folder:
+    ...     again = open_plan(save_plan(plan, f"{folder}/mine.plan.json"), session)
+    >>> again.recipe == plan.recipe, again.after == plan.after
+    (True, True)
     """
     target = Path(os.path.realpath(Path(path).expanduser()))
     write_new(target, write_plan(plan).encode("ascii"))

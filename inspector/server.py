@@ -48,6 +48,7 @@ SOON = 3.0
 """Seconds after the server's start until what opens a document is loaded, if none was opened by then."""
 GONE = "The server has closed this session to make room for others, or was started anew. Open it again."
 TOO_LARGE = "too large to be opened on the server. Open it in a notebook: Workbench(path)."
+NO_KEY = "A model is asked with this server's key, and only for those who may run code on this server."
 FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
 
 
@@ -227,9 +228,17 @@ class AskHandler(DeskHandler):
             with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(reply.set_result, found)
 
+        tenant, asked = self.tenant(id), self.body()
+        if asked.get("type") == "summarise" and asked.get("by") == "model" and not await self.may_run():
+            raise Refusal(403, NO_KEY)
         # No thread of the pool waits for an answer that takes long.
-        comes = await self.off_loop(self.tenant(id).clerk.ask, self.body(), answer)
+        comes = await self.off_loop(tenant.clerk.ask, asked, answer)
         self.finish(json.dumps(await reply if comes else {}))
+
+    async def may_run(self) -> bool:
+        """Whether who asks may run code here: they have the environment's key in their hands anyway."""
+        asked = self.authorizer.is_authorized(self, self.current_user, "execute", "kernels")
+        return bool(await ensure_async(asked))
 
 
 class SaveHandler(DeskHandler):
@@ -290,7 +299,7 @@ class StopHandler(DeskHandler):
 
     @guarded
     async def post(self, id: str) -> None:
-        what = (self.get_json_body() or {}).get("what", "")
+        what = self.body().get("what")
         await self.off_loop(self.tenant(id).clerk.stop, "summary" if what == "summary" else "")
         self.finish("{}")
 

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -97,7 +98,12 @@ class Server(NamedTuple):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = tmp_path_factory.mktemp("server")
+    with start(tmp_path_factory.mktemp("server")) as started:
+        yield started
+
+
+@contextmanager
+def start(home: Path, *options: str) -> Iterator[Server]:
     root = home / "root"
     root.mkdir()
     (root / "story.jsonl").write_bytes(write_story())
@@ -109,11 +115,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         "JUPYTER_DATA_DIR": str(home / "data"),
         "JUPYTER_RUNTIME_DIR": str(port_file),
         "JUPYTER_NO_CONFIG": "1",
+        "PYTHONPATH": os.pathsep.join([str(home), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
     command = [
         *(sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *("--port=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"),
         *(f"--ServerApp.base_url={base}", "--ServerApp.jpserver_extensions={'inspector': True}"),
+        *options,
     ]
     with (home / "log").open("w") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
@@ -122,6 +130,27 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         finally:
             process.terminate()
             process.wait(20)
+
+
+READ_ONLY = """
+from jupyter_server.auth import Authorizer
+
+class ReadOnly(Authorizer):
+    def is_authorized(self, handler, user, action, resource):
+        return action == "read"
+"""
+
+
+def test_who_may_only_read_has_no_model_asked_and_saves_nothing(tmp_path: Path) -> None:
+    """The server's key is for those who may run code here, and so could read it themselves."""
+    (tmp_path / "rights.py").write_text(READ_ONLY)
+    with start(tmp_path, "--ServerApp.authorizer_class=rights.ReadOnly") as server:
+        route = f"inspector/desks/{server.open('story.jsonl')['desk']}"
+        wish = {"type": "summarise", "id": "a", "by": "model", "model": "claude-opus-4-5", "digest": ""}
+        answer = server.ask("POST", f"{route}/ask", wish)
+        assert answer.status == 403 and "may run code" in answer.json["message"]
+        assert server.ask("POST", f"{route}/ask", {**wish, "by": "extractive"}).json["state"] == "writing"
+        assert server.ask("POST", f"{route}/save", {"type": "save", "id": "b"}).status == 403
 
 
 def find_port(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> int:
