@@ -72,8 +72,9 @@ def read_leaning(text: str) -> Leaning:
                 (about if part["verb"] else sides[0]).update(clause)
                 clause = set()
             turned = not turned
-        elif len(part["word"]) > 2 and part["word"] not in _COMMON:
-            plain = part["word"] if part["word"].endswith("ss") else part["word"].rstrip("s")
+        elif len(word := part["word"] or part["back"]) > 2 and word not in _COMMON:
+            # Where nothing is turned yet there is nothing to turn back: "fail" is a word like any other.
+            plain = word if word.endswith("ss") else word.rstrip("s")
             (sides[1] if turned else clause).add(plain)
     wanted, refused = sides[0] | clause, sides[1]
     return Leaning(
