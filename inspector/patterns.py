@@ -81,15 +81,18 @@ _TOKENS = {
     "slack-webhook": ("hooks.slack.com", r"(?<=hooks\.slack\.com/services/)T\w+/B\w+/\w+"),
 }
 # A key's lines may be real ones, or spelt \n inside a string. One that ends nowhere goes on as long as lines
-# of a key do, numbered or not.
-_BREAK = r"(?:\\[nr]|[\s\"'`+|>,;:→\\]|\d{1,6}(?=[→:|\t]))"
+# of a key do, numbered or not. No group is possessive: Python up to 3.11.4 matches too little of such a one.
+# A text can be read in one way only, so that little is tried twice, and the most that is read is bounded.
+_BREAK = r"(?:\\[nr]|\\(?![nr])|[\s\"'`+|>,;:→]|\d{1,6}(?=[→:|\t]))"
 _PRIVATE_KEY = (
     r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:"
-    r"(?:(?!-----)[\s\S])*+-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    rf"|(?:{_BREAK}*+(?:[A-Za-z0-9+/]{{16,}}+=*|[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{1,80}}+))++"
-    rf"(?:{_BREAK}{{1,12}}+[A-Za-z0-9+/]+=*)?)"
+    r"[^-]*+(?:-(?!----)[^-]*+){0,100000}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+    rf"|(?:{_BREAK}*(?:[A-Za-z0-9+/]{{16,}}+=*+|[A-Z][A-Za-z-]{{2,20}}+: [^\n\\]{{1,80}}+))+"
+    rf"(?:{_BREAK}{{1,12}}[A-Za-z0-9+/]++=*+)?)"
 )
-_PUTTY_KEY = r"PuTTY-User-Key-File-\d:(?:(?!PuTTY-User-Key|Private-MAC:)[\s\S])*+(?:Private-MAC: ?\w+)?"
+_PUTTY_KEY = (
+    r"PuTTY-User-Key-File-\d:[^P]*+(?:P(?!uTTY-User-Key|rivate-MAC:)[^P]*+){0,100000}(?:Private-MAC: ?\w+)?"
+)
 
 _NAMES = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|(?:api|access|auth|private|client|"

@@ -34,7 +34,7 @@ _SYMBOLS = tuple(
         r"(test_\w{3,150})(?![\w.])",
     )
 )
-_TICKED = re.compile(r"`([A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#)[A-Za-z_]\w{0,60}){0,4}+)(\([^`\n]{0,80}\))?`")
+_TICKED = re.compile(r"`([A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#)[A-Za-z_]\w{0,60}){0,4})(\([^`\n]{0,80}\))?`")
 _SUFFIXED = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|md|json|toml|ya?ml|sh|txt|log|html|css)$")
 _HEX = re.compile(r"[0-9a-f]{7,40}$")
 _NO_NAMES = names(

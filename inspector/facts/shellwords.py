@@ -151,7 +151,7 @@ def _close(command: str, at: int) -> int:
     if command[at] == "'":
         end = command.find("'", at + 1)
         return len(command) if end < 0 else end
-    match = re.compile(r'(?:[^"\\]|\\.)*+', re.DOTALL).match(command, at + 1)
+    match = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*', re.DOTALL).match(command, at + 1)
     return match.end() if match else len(command)
 
 
