@@ -215,7 +215,7 @@ def _picture(answers: Answers) -> str:
 @cache
 def _static(name: str) -> str:
     """A built file of the front end, with nothing in it that would end its element."""
-    text = (files(__package__) / "static" / name).read_text("utf-8")
+    text = (files("inspector") / "static" / name).read_text("utf-8")
     return re.sub(r"</(script|style)", r"<\\/\1", text, flags=re.I).replace("<!--", "<\\!--")
 
 

@@ -85,7 +85,7 @@ class House:
 
     async def load(self) -> Tenants:
         """The documents, with all that opens one."""
-        await self.off_loop(import_module, f"{__package__}.tenants")
+        await self.off_loop(import_module, "inspector.tenants")
         if self.tenants is None:
             from .tenants import Tenants
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from copy import copy
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ from .written import keep
 if TYPE_CHECKING:
     from .export import Exported
 
-_STATIC = Path(__file__).parent / "static"
+_STATIC = Path(str(files("inspector"))) / "static"
 if not (_STATIC / "widget.js").exists():
     raise ImportError("the workbench's bundle is not built; `make build` in the checkout builds it")
 

@@ -13,6 +13,7 @@ import venv
 import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import Any
 
 import pytest
 
