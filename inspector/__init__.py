@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from .counters import COUNTERS, find_counter
     from .cuts import CutPoint, CutPoints, find_cuts
     from .decay import Decay, Fading, compact_rounds, measure_decay
-    from .diff import Diff, diff_contexts, diff_text, patch
+    from .diff.contexts import Diff, diff_contexts, patch
+    from .diff.lines import diff_text
     from .disk import open_session, save_session, session_schema
     from .editing import context_management
     from .errors import (
@@ -81,12 +82,13 @@ if TYPE_CHECKING:
     from .plan import Plan, make_plan
     from .planfiles import open_plan, save_plan
     from .policies import POLICIES, add_policy, find_policy
-    from .policy import Edits, Policy, Rule, Stage, Target, Trigger
+    from .policy import Edits, Policy, Stage
     from .prices import Price, find_price
     from .prompts import PROMPTS, write_prompt
     from .readers import READERS, read_session
     from .regret import Regret, find_regret, sum_regret
     from .replays import replay
+    from .rulebase import Rule
     from .rules import add_rule, list_rules
     from .run import Run
     from .scenario import Act, Scenario, Writer
@@ -94,10 +96,13 @@ if TYPE_CHECKING:
     from .shelf import open_earlier, save_transition
     from .still import Snapshot
     from .summary import Checkpoint, SummaryJob
-    from .trace import Trace, Traced, trace_facts, trace_recorded
+    from .trace import trace_facts, trace_recorded
+    from .traced import Trace, Traced
     from .transition import Transition, compact
+    from .trigger import Target, Trigger
     from .widgets import Workbench
-    from .wire import check_context, check_request, render_request
+    from .wire import check_context, check_request
+    from .wire.request import render_request
     from .writing import from_text, write_up
 
 __version__ = "0.1.0"
@@ -123,9 +128,9 @@ _HOMES = {
     "diff": "Diff diff_contexts diff_text patch",
     "disk": "open_session save_session session_schema",
     "editing": "context_management",
-    "errors": "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError "
-    "InspectorError KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing "
-    "ReadError RedactionError RequestRefused Stopped SummaryError WriteConflict",
+    "errors": (
+        "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError InspectorError KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing ReadError RedactionError RequestRefused Stopped SummaryError WriteConflict"
+    ),
     "export": "Exported export_html",
     "exports": "export_session",
     "extractive": "Extractive",

@@ -12,10 +12,10 @@ import numpy as np
 
 from .history import History, Mark
 from .life import Life
-from .live import Bools
 from .policy import Policy
 from .run import Recorded
 from .table import COUNTED
+from .tree import Bools
 from .trigger import Check, Trigger
 
 

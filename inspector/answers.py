@@ -20,11 +20,11 @@ from .history import trace_history
 from .ledger import Ledger
 from .plan import Plan, make_plan
 from .policy import Edits, Policy
-from .printable import printable
 from .recorded import draw_recorded
 from .redact import Redactor
 from .runview import draw_run
 from .session import Session
+from .text import printable
 from .view import draw_plan, draw_scene
 
 MOST_PLANS = 4_000

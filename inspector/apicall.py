@@ -17,8 +17,8 @@ from typing import Any
 
 from .errors import AnswerRefused, InspectorError, KeyMissing, RequestRefused, Stopped
 from .overflow import classify_refusal
-from .printable import printable
 from .session import Usage
+from .text import printable
 
 Json = dict[str, Any]
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .live import Bools
 from .plan import Plan
 from .table import CLEARED, VERBATIM
+from .tree import Bools
 
 Scope = Literal["changed", "slice"]
 """Only entries that lose something, or all between what is kept at the beginning and the cut."""

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from .blocks import Block
 from .fates import STANDS, Side
-from .live import Bools, Ints
 from .mentions import Pattern, Words
 from .occurrences import Occurrences
 from .plan import Plan
@@ -23,6 +22,7 @@ from .provenance import is_summary
 from .standing import Standing
 from .table import POINTER
 from .tiers import Tier
+from .tree import Bools, Ints
 
 Longs = NDArray[np.int64]
 

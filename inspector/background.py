@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from .errors import Stopped
 from .lives import Tell
-from .printable import printable
+from .text import printable
 
 T = TypeVar("T")
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .counter import Longs
-from .live import Ints
 from .prices import Doubles, Price
 from .session import Cost
+from .tree import Ints
 
 KINDS = ("input", "cache read", "cache write", "output")
 """The kinds of tokens that are paid for: fresh ones, those of the cache, and the reply."""

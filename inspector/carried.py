@@ -17,11 +17,11 @@ from .assembly import carried_files
 from .blocks import Block, Text, build
 from .fates import STANDS, Side
 from .ledger import Ledger
-from .live import Ints
 from .plan import Plan
 from .rows import Bytes, gather_rows
 from .session import Boundary, Entry, Session
 from .table import CLEARED, VERBATIM
+from .tree import Ints
 
 
 class Carried(NamedTuple):

@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple
 from .facts.paths import canonical_path
 from .grounding import Unfounded, check_grounding, gather_sources
 from .plan import Plan
-from .printable import printable
 from .prompts import SECTIONS, TURN_SECTIONS
 from .summary import TURN_CONTEXT, Checkpoint, SummaryJob
+from .text import printable
 from .writing import carried_files
 
 Kind = Literal["error", "empty", "size", "sections", "reasoning", "marks", "grounding"]

@@ -24,11 +24,12 @@ from .ledger import Ledger, count_tokens
 from .needs import pair_calls
 from .plan import Plan, make_plan
 from .policy import Policy
-from .printable import printable
 from .regret import find_regret
 from .session import Session
 from .table import VERBATIM
-from .trace import Trace, Traced, trace_recorded
+from .text import printable
+from .trace import trace_recorded
+from .traced import Trace, Traced
 
 LONGEST = 120
 """Characters of a fact's form in a sentence."""

@@ -21,13 +21,13 @@ from .ledger import Ledger, count_tokens
 from .lives import Tell
 from .plan import Plan
 from .policy import Policy
-from .printable import printable
 from .run import Run
 from .scenario import Scenario
 from .scribe import Scribe
 from .session import Session
 from .summary import Checkpoint
 from .tail import Tail
+from .text import printable
 
 __all__ = ["Clerk", "Traits", "tell_error"]
 

@@ -31,8 +31,8 @@ from .findings import CHECKS
 from .ledger import count_tokens
 from .lintreports import FORMATS, write_github, write_json, write_text
 from .plan import Plan
-from .printable import printable
 from .table import FATES
+from .text import printable
 from .view import ALL_SECTIONS, LABELS
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130

@@ -14,7 +14,6 @@ from .fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
 from .knobs import first_rule
 from .ledger import CLEARED_TEXT
 from .plan import Plan
-from .printable import printable, printable_tree
 from .provenance import (
     AGAIN,
     DERIVED,
@@ -28,6 +27,7 @@ from .provenance import (
 from .session import Entry, Session
 from .summary import Checkpoint, describe_call
 from .table import CLEARED, FATES, VERBATIM, Table
+from .text import printable, printable_tree
 from .view import Picture
 
 BODY_CHARS = 20_000

@@ -14,8 +14,9 @@ from typing import Any
 from comm import get_comm_manager
 from comm.base_comm import BaseComm
 
+from .background import tell_error
 from .bundled import open_bundled
-from .clerk import Clerk, Traits, tell_error
+from .clerk import Clerk, Traits
 from .disk import open_session
 from .errors import InspectorError
 from .planfiles import save_beside

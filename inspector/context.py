@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .blocks import Block, BlockRef, Image, Text
-from .printable import printable
 from .session import Provided, Tool
 from .summary import Sealed
+from .text import printable
 
 _SHOWN = 60
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from .blocks import Block
 from .counter import Counter
-from .live import Ints
 from .models import model_of
 from .rows import Bytes, gather_rows
 from .session import Entry, Session
+from .tree import Ints
 
 Tell = Callable[[float], None]
 N = TypeVar("N", np.int32, np.uint8)

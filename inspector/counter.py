@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from .blocks import Image
 from .errors import CounterError
-from .live import Ints
 from .session import Entry, Session
+from .tree import Ints
 
 Longs = NDArray[np.int64]
 

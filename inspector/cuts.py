@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .live import ROLES, Bools, Ints, Live
+from .live import Live
 from .session import Session
+from .tree import ROLES, Bools, Ints
 
 END = "end"
 """The name of the last place, which keeps nothing."""

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .fates import Side
-from .ledger import SECTIONS
-from .live import Bools, Ints
 from .notices import PlacedNotice
+from .rows import SECTIONS
 from .standin import StandIn
 from .table import Table
+from .tree import Bools, Ints
 
 COMPACTED = SECTIONS.index("compacted")
 Cells = NDArray[Any]

@@ -17,13 +17,15 @@ import numpy as np
 from .counter import Counter as TokenCounter
 from .drawable import Drawable
 from .errors import EditError
-from .facts import KINDS, Facts, find_facts
+from .facts import Facts, find_facts
+from .facts.columns import KINDS
 from .frames import Framed
 from .ledger import Ledger, count_tokens
 from .live import UNSEEN
 from .policy import Policy
 from .session import Session
-from .trace import FATES, Tier, Trace, trace_moves
+from .trace import trace_moves
+from .traced import FATES, Tier, Trace
 from .transition import STAND_IN, Transition, compact
 from .writing import Summariser, name_of
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .blocks import Block, ToolCall
-from .facts import BY, OPERATIONS, Fact, Facts
+from .facts import Fact, Facts
+from .facts.columns import BY, OPERATIONS
 from .facts.failures import tidy_error
 from .facts.shell import output_of
 from .facts.tables import bare_name, is_shell

@@ -17,13 +17,13 @@ from .lives import Life, Tell
 from .plan import Plan, make_plan
 from .policies import add_policy, find_policy, names_of_policies
 from .policy import Edits, Policy
-from .printable import printable
 from .recorded import draw_recorded
 from .run import Run
 from .runview import draw_run
 from .scenario import Scenario, read_scenario
 from .session import Session
 from .summary import Checkpoint
+from .text import printable
 from .view import Picture, draw_plan, draw_scene
 from .wishes import NAMES, carry_over, check_wanted, let_go, tell_gone
 from .written import Written, fill_in, keep

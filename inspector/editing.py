@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from .errors import PolicyError
 from .policies import find_policy
-from .policy import Policy, Rule
+from .policy import Policy
+from .rulebase import Rule
 from .rules.clear_thinking import ClearThinking, default_keep
 from .rules.clear_tool_outputs import ClearToolOutputs
 from .rules.summarise_all import SummariseAll

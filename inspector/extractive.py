@@ -19,11 +19,11 @@ from .earlier import Line, read_summary
 from .fitting import Item, Layout, Slot, fit
 from .gleaning import BETWEEN, FIRST, LAST, NAMED_BEFORE, gather_entries, glean
 from .ledger import Ledger
-from .printable import printable
 from .prompts import PROGRESS, SECTIONS, TURN_SECTIONS
 from .redact import Redactor
 from .session import Session
 from .summary import Reply, SummaryJob, job_entries
+from .text import printable
 
 TOKENS = 4_000
 """Tokens of a summary whose job sets no lower limit; those that harnesses record have 1,000 to 4,200."""

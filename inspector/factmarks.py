@@ -12,9 +12,9 @@ from .closeup import BODY_CHARS
 from .facts import Facts
 from .factview import MOST_FORM, Listing, find_listing
 from .grounding import Sources, check_grounding, gather_sources
-from .live import Ints
-from .printable import printable, printable_tree
 from .regret import Regret, find_regret, sum_regret
+from .text import printable, printable_tree
+from .tree import Ints
 
 if TYPE_CHECKING:
     from .desk import Desk

@@ -12,8 +12,9 @@ from .facts import Fact, Facts
 from .factview import MOST_FORM, Listing, find_listing, list_facts, row_of
 from .fixes import Fix
 from .focus import write_focus
-from .printable import printable, printable_tree
-from .trace import Traced, trace_rounds
+from .text import printable, printable_tree
+from .trace import trace_rounds
+from .traced import Traced
 from .view import label_mark
 
 if TYPE_CHECKING:

@@ -14,13 +14,15 @@ import numpy as np
 from .atrisk import Namings, Risk, count_at_risk
 from .blocks import BlockRef
 from .errors import EditError
-from .facts import BY, KINDS, OPERATIONS, Facts
-from .live import Bools
+from .facts import Facts
+from .facts.columns import BY, KINDS, OPERATIONS
 from .occurrences import find_occurrences
 from .plan import Plan, make_plan
-from .printable import printable, printable_tree
 from .session import Session
-from .trace import FATES, Trace, Traced, trace_facts
+from .text import printable, printable_tree
+from .trace import trace_facts
+from .traced import FATES, Trace, Traced
+from .tree import Bools
 
 if TYPE_CHECKING:
     from .desk import Desk

@@ -12,9 +12,9 @@ import numpy as np
 
 from .blocks import KINDS, Block, BlockRef
 from .errors import EditError
-from .live import Bools, Ints
 from .rewrites import rewrite_rows
 from .table import CLEARED, DROPPED, FATES, VERBATIM, Bytes, Claim, Table
+from .tree import Bools, Ints
 
 BY_NONE, BY_PIN, BY_PAIR, BY_BOUND = -1, -2, -3, -4
 """Who decided a block when no rule did: nobody, a pin, the other half of its call/output pair, or the model,

@@ -16,10 +16,11 @@ from .decay import Decay
 from .drawable import Drawable
 from .errors import FigureError
 from .fading import draw_decay
-from .ledger import SECTIONS, Ledger
+from .ledger import Ledger
 from .palette import FACE, colour, fade
 from .plan import Plan
 from .plotting import add_limit, make_template, plain, say
+from .rows import SECTIONS
 from .run import Run
 from .sawtooth import draw_sawtooth
 from .table import COUNTED, FATES

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from .blocks import Block, BlockRef, ToolCall
 from .history import History
 from .live import UNSEEN
-from .printable import printable
 from .session import Entry, Session
 from .summary import describe_call
+from .text import printable
 
 BEFORE, PREVIEW = 18, 180
 """Characters of a preview: so many before the first match, and so many in all."""

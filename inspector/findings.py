@@ -17,8 +17,8 @@ from .facts import Fact
 from .fixes import Fix
 from .frames import Framed
 from .plan import Plan
-from .printable import printable
-from .trace import Tier, Traced
+from .text import printable
+from .traced import Tier, Traced
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

@@ -18,10 +18,12 @@ from .focus import write_focus
 from .models import model_of
 from .money import Money, price_tokens
 from .plan import Plan, make_plan
-from .policy import Edits, Policy, Rule
-from .printable import printable
+from .policy import Edits, Policy
+from .rulebase import Rule
 from .rules.carry_file_operations import CarryFileOperations
-from .trace import FATES, Traced, trace_one
+from .text import printable
+from .trace import trace_one
+from .traced import FATES, Traced
 
 __all__ = ["Fix", "Means", "find_fixes", "replan", "write_focus"]
 

@@ -16,10 +16,10 @@ from .columns import Packer
 from .counter import Longs
 from .cuttable import sum_behind
 from .fates import Side
-from .live import Ints
 from .plan import Plan
 from .table import FATES
 from .tiers import Tier
+from .tree import Ints
 
 
 @dataclass(frozen=True, eq=False)

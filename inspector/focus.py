@@ -7,8 +7,8 @@ from typing import Literal
 
 from .errors import EditError
 from .facts import Fact
-from .printable import printable
-from .trace import Traced
+from .text import printable
+from .traced import Traced
 
 MOST_CHARS = 16_384
 """Characters that the `instructions` of a compaction on demand may have (CLAUDE §5.2)."""

@@ -13,12 +13,13 @@ import numpy as np
 
 from .blocks import Text, build
 from .deeds import Deeds
-from .facts import BY, Fact, Facts, find_facts
+from .facts import Fact, Facts, find_facts
+from .facts.columns import BY
 from .facts.shell import output_of
 from .fitting import Item
-from .printable import printable
 from .quotes import WORDS, clip, find_answers, find_requests, find_sentence, quote
 from .session import Entry, Session
+from .text import printable
 
 NEWEST = 12
 """So many of the last errors, outcomes and decisions go before everything else of their kinds."""

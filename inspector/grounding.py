@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from .mentions import find_runs, has_words
-from .printable import printable
 from .session import Session
 from .standing import stand_live
+from .text import printable
 from .tree import COMPACTION
 
 What = Literal["path", "id", "number", "quote", "user"]

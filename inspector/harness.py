@@ -8,8 +8,9 @@ from __future__ import annotations
 from .chronicle import Chronicle
 from .conduct import LEVELS, Conduct, Latch, Permission, State, begin, finish, level_of, may_send, step
 from .lint import suggest
-from .policy import Reason, Trigger
+from .policy import Reason
 from .tally import Pass, Tally, no_progress
+from .trigger import Trigger
 from .world import World
 
 

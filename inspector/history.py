@@ -14,10 +14,9 @@ import numpy as np
 
 from .counter import Longs
 from .ledger import CLEARED_TEXT, Ledger
-from .live import Ints
 from .reported import is_tokens, whole_tokens
 from .session import Entry, Session
-from .tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE
+from .tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
 
 
 class Segment(NamedTuple):

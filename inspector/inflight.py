@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from .chronicle import Chronicle
-from .policy import Policy, Rule
+from .policy import Policy
+from .rulebase import Rule
 from .table import VERBATIM, Bytes
 from .world import World
 

@@ -13,11 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from .blocks import BlockRef
-from .live import Bools
 from .pi_estimate import since_compaction
 from .session import Entry
 from .summary import NO_HISTORY, SummaryJob
 from .table import Summary, Table
+from .tree import Bools
 
 Kind = Literal["initial", "update", "turn_prefix"]
 Effort = Literal["high", "history", "session"]

@@ -17,8 +17,8 @@ from .facts import Fact
 from .fixes import replan
 from .pinning import Search, Stage, depths_of
 from .plan import Plan
-from .printable import printable
-from .trace import FATES, Traced
+from .text import printable
+from .traced import FATES, Traced
 
 Least = Literal["verbatim", "restated"]
 Answer = Literal["fits", "impossible", "not found"]

@@ -13,8 +13,9 @@ import numpy as np
 
 from .plan import Plan
 from .policies import list_policies
-from .policy import Policy, Rule
-from .printable import printable
+from .policy import Policy
+from .rulebase import Rule
+from .text import printable
 
 MOST_CHARS = 120
 _TYPES = {"integer": "integer", "number": "number", "boolean": "boolean"}

@@ -22,11 +22,11 @@ from .counter import Calibration, Counter, Longs
 from .counters import find_counter
 from .drawable import Drawable
 from .errors import CounterError
-from .live import Ints
 from .models import model_of
 from .reported import Reported, Unexplained, explain, find_reported
 from .rows import HEAD, SECTIONS, Bytes, gather_rows
 from .session import Entry, Session
+from .tree import Ints
 
 __all__ = ["CLEARED_TEXT", "SECTIONS", "Ledger", "clear_output", "count_tokens"]
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from .blocks import KINDS, Text, ToolOutput
 from .ledger import CLEARED_TEXT, Ledger
-from .live import Bools, Ints
 from .table import Table
+from .tree import Bools, Ints
 
 TOOL_OUTPUT = KINDS.index("tool_output")
 

@@ -19,11 +19,11 @@ from .counter import Longs
 from .cuttable import COMPACTED
 from .fates import BY_BOUND, BY_PAIR, BY_PIN
 from .knobs import first_rule
-from .ledger import SECTIONS
 from .plan import Plan, make_plan
-from .policy import Rule
-from .printable import printable_tree
+from .rows import SECTIONS
+from .rulebase import Rule
 from .summary import describe_call
+from .text import printable_tree
 from .wire import check_context
 
 MOST_PAIRS = 4

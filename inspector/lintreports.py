@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from .findings import Finding, Findings
-from .printable import printable
 from .session import Session
+from .text import printable
 
 FORMATS = ("text", "json", "github")
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}

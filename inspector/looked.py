@@ -12,8 +12,8 @@ from .apicall import KEYS
 from .claude import Claude
 from .errors import InspectorError
 from .plan import Plan
-from .printable import printable
 from .summary import Checkpoint
+from .text import printable
 from .writing import write_up
 
 ADDRESS = "https://api.anthropic.com"

@@ -13,7 +13,8 @@ import numpy as np
 from .assembly import append_checkpoint, build_context, live_context
 from .context import Context
 from .plan import Plan
-from .policy import Policy, Rule
+from .policy import Policy
+from .rulebase import Rule
 from .session import Session
 from .summary import Checkpoint
 from .table import VERBATIM

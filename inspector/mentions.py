@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from .facts import OPERATIONS, Fact
+from .facts import Fact
+from .facts.columns import OPERATIONS
 from .polarity import is_contrary
 from .session import Session
 

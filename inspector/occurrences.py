@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .blocks import BlockRef
-from .facts import KINDS, Fact, Facts
-from .live import Bools, Ints
+from .facts import Fact, Facts
+from .facts.columns import KINDS
 from .mentions import Pattern, make_pattern
 from .session import Session
-from .tree import Tree
+from .tree import Bools, Ints, Tree
 
 _REFS: WeakKeyDictionary[Tree, dict[int, BlockRef]] = WeakKeyDictionary()
 

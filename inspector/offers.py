@@ -9,8 +9,8 @@ from typing import Any
 
 from .errors import InspectorError
 from .plan import Plan, make_plan
-from .printable import printable, printable_tree
 from .rules import RuleKind, list_rules
+from .text import printable, printable_tree
 
 MOST_WORDS = 300
 

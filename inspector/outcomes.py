@@ -12,12 +12,12 @@ import numpy as np
 
 from .blocks import BlockRef
 from .facts import Fact
-from .live import Bools
 from .mentions import Mention
 from .occurrences import Occurrences, refer
 from .session import Session
 from .standing import Stand, Standing
 from .traced import Fate, Outcome, Scene, Tier
+from .tree import Bools
 
 _WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
     ("verbatim", ("head", "shortened")),

@@ -23,10 +23,10 @@ from .cleaned import clean_session, look_through
 from .desk import Desk
 from .errors import RedactionError
 from .policies import find_policy
-from .printable import printable
 from .redact import Finding, Redactor, keep_names
 from .still import draw_still, tabulate
 from .svg import STYLE
+from .text import printable
 
 LARGEST = 1_500_000
 """Bytes of a page at most; the texts of blocks are shortened to stay within it."""

@@ -10,11 +10,12 @@ import numpy as np
 from .blocks import BlockRef
 from .covering import Cover, Unit, find_cover
 from .fates import REASONING
-from .live import Bools
 from .mentions import make_pattern
 from .plan import Plan
 from .table import SUMMARISED
-from .trace import FATES, Traced, trace_again
+from .trace import trace_again
+from .traced import FATES, Traced
+from .tree import Bools
 
 
 def depths_of(plan: Plan) -> range:

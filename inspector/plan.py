@@ -23,10 +23,9 @@ from .errors import EditError
 from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, Side, find_pinned
 from .jobs import list_jobs
 from .ledger import Ledger
-from .live import Bools
 from .notices import PlacedNotice
 from .policies import find_policy
-from .policy import Edits, Policy, Reason, Verdict, check_reason, check_window, read_edits
+from .policy import Edits, Policy, Reason, check_reason, check_window, read_edits
 from .provenance import find_lost
 from .recipes import write_line, write_recipe, write_spec
 from .remarks import tell_plan
@@ -37,6 +36,8 @@ from .standin import StandIn
 from .summary import Checkpoint, SummaryJob, shown_summary
 from .table import COUNTED, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from .tiers import Tier, Tiers
+from .tree import Bools
+from .trigger import Verdict
 from .usage import Measured, judge_trigger
 
 

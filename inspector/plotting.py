@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Any
 
 from .palette import FACE, MONO, colour
-from .printable import printable
+from .text import printable
 
 WIDE = 0.55
 """Share of a row that its bar takes."""

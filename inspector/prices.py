@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 
 from .blocks import Value
 from .models import Claude, find_claude
-from .printable import printable
+from .text import printable
 
 Doubles = NDArray[np.float64]
 TTL = Literal["5m", "1h"]

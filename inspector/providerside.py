@@ -15,13 +15,14 @@ from .editing import COMPACT, context_management, list_betas
 from .errors import AnswerRefused, PolicyError, RequestRefused
 from .models import find_class
 from .plan import Plan
-from .printable import printable
 from .prompts import write_prompt
 from .sending import LONGEST, Asking, Cleaner, Json, digest_body
 from .session import Usage
 from .summary import Reply, SummaryJob
-from .wire import CHECKS, check_request, render_request
+from .text import printable
+from .wire import CHECKS, check_request
 from .wire.messages import find_prefill
+from .wire.request import render_request
 
 ON_DEMAND = "compact-2026-09-04"
 """The beta header of a compaction on demand; every later request that holds its block needs it too (§5.2)."""

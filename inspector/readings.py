@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .live import Bools
 from .mentions import SAME_WORDS, Pattern
 from .occurrences import Occurrences
 from .outcomes import find_known, find_stood
 from .standing import Standing
 from .traced import FATES, Codes
+from .tree import Bools
 
 VERBATIM, POINTED, WEAKENED, LOST = (FATES.index(f) for f in ("verbatim", "pointed to", "weakened", "lost"))
 

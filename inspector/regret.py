@@ -16,9 +16,10 @@ from .ledger import Ledger
 from .money import Money, add_money, price_tokens
 from .needs import has_failed, is_specific, same_answer, shows_file
 from .polarity import is_same_rule
-from .printable import brief, printable
 from .session import Session
-from .trace import Trace, Traced, trace_rounds
+from .text import brief, printable
+from .trace import trace_rounds
+from .traced import Trace, Traced
 from .walk import Needed, Walk
 
 MEANS = {

@@ -13,9 +13,9 @@ import numpy as np
 
 from .blocks import Number
 from .counter import Longs
-from .live import Ints
-from .printable import brief
 from .session import Entry, Session
+from .text import brief
+from .tree import Ints
 
 MOST = 2**53
 """The largest figure that is taken for a number of tokens: up to here JSON's numbers are exact."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .blocks import Block
-from .live import Ints
 from .table import Rewrite, Table
+from .tree import Ints
 
 
 class Rewritten(NamedTuple):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from .blocks import KINDS, Block, Document, Image, Reasoning, Text, ToolOutput
 from .compactjson import stringify
-from .live import Ints
 from .session import Entry, Session, Tool
+from .tree import Ints
 
 Bytes = NDArray[np.uint8]
 ImageCost = Callable[[Image, str | None, bool], int | None]

@@ -13,12 +13,12 @@ from .conduct import STATES
 from .counter import Longs
 from .drawable import Drawable
 from .ledger import Ledger
-from .live import Ints
 from .plan import Plan
 from .policy import Policy, Reason
 from .scenario import Scenario
 from .session import Session
 from .table import Bytes
+from .tree import Ints
 
 Status = Literal["finished", "paused", "failed"]
 

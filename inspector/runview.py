@@ -15,9 +15,9 @@ from .conduct import STATES, Dialect
 from .cost import SummaryCall, price_steps
 from .fill import describe_state
 from .prices import find_price
-from .printable import printable_tree
 from .run import Compaction, Finding, Run
 from .table import COUNTED
+from .text import printable_tree
 from .view import describe_stages, tell_tokens
 
 Picture = tuple[dict[str, Any], bytes]

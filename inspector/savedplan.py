@@ -20,10 +20,11 @@ from .errors import EditError, OtherSession, PlanError
 from .ledger import Ledger, count_tokens
 from .plan import Plan, make_plan
 from .policies import find_policy
-from .policy import LARGE, Edits, Reason
-from .printable import printable
+from .policy import Edits, Reason
+from .rulebase import LARGE
 from .session import Session
 from .table import FATES
+from .text import printable
 
 FORMAT: Literal["compaction-plan/1"] = "compaction-plan/1"
 LONGEST = 60

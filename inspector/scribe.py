@@ -21,7 +21,6 @@ from .extractive import TOKENS, Extractive
 from .lives import Tell
 from .looked import CHANGED, Check, Looked, find_address, find_host, tell_missing
 from .plan import Plan
-from .printable import printable
 from .sendview import (
     describe_offline,
     describe_sending,
@@ -32,6 +31,7 @@ from .sendview import (
     tell_written,
 )
 from .summary import Checkpoint
+from .text import printable
 from .writing import from_text, write_up
 from .written import MOST, Writing
 

@@ -13,10 +13,10 @@ from .models import find_claude, model_of
 from .money import price_usage
 from .plan import Plan
 from .prices import PRICES
-from .printable import printable, printable_tree
 from .redact import Finding
 from .sending import Asked, Sending
 from .session import Usage
+from .text import printable, printable_tree
 
 MOST_SHOWN = 20_000
 """Characters of one request that a screen is sent."""

@@ -154,7 +154,7 @@ class OpenHandler(DeskHandler):
     @guarded
     async def post(self) -> None:
         tenants = await self.house.load()
-        from .clerk import tell_error
+        from .background import tell_error
         from .tenants import Source, Tenant
 
         asked, wanted = self.body(), self.wanted()

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from .blocks import ToolCall
 from .counter import Longs
 from .ledger import Ledger
-from .live import Ints, Live
-from .printable import printable
+from .live import Live
 from .session import Session
-from .tree import MICRO, NOTE
+from .text import printable
+from .tree import MICRO, NOTE, Ints
 
 Times = NDArray[np.float64]
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from .assembly import build_context
 from .blocks import Block, BlockRef
-from .live import Bools
 from .mentions import WORD, Mention, Pattern, Words, best_run, find_folders, find_runs, has_words, read_words
 from .plan import Plan
 from .provenance import is_summary
 from .session import Session
+from .tree import Bools
 
 How = Literal["head", "shortened", "summary", "notice", "pointer"]
 

@@ -20,10 +20,13 @@ from .counters import find_counter
 from .cuts import CutPoints
 from .errors import CounterError
 from .ledger import Ledger, clear_output
-from .live import Bools, Ints, Live
+from .live import Live
 from .models import window_of
-from .policy import Policy, Reason, Rule, Trigger
+from .policy import Policy, Reason
+from .rulebase import Rule
 from .session import Session
+from .tree import Bools, Ints
+from .trigger import Trigger
 from .usage import Tail
 
 FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")

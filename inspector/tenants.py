@@ -14,14 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .background import tell_error
 from .bundled import open_bundled
-from .clerk import Clerk, Traits, tell_error
+from .clerk import Clerk, Traits
 from .errors import InspectorError
-from .printable import printable
 from .readers import read_session
 from .savedplan import name_plan, write_plan
 from .session import Session
 from .tail import Tail
+from .text import printable
 from .wishes import NAMES, pick_wanted
 
 OWN: Traits = {"mode": "explore", "block": "", "_seq": 0}

@@ -14,13 +14,13 @@ import numpy as np
 from .counter import Longs
 from .cuttable import CutTable, price_cuts, sum_behind
 from .fates import Side, close_pairs, decide_stage, find_edit, start_side, unbind
-from .live import Bools, Ints
 from .models import find_class, model_of
 from .notices import PlacedNotice
-from .policy import Rule
+from .rulebase import Rule
 from .rules import decide
 from .standin import StandIn, make_stand_in
 from .table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
+from .tree import Bools, Ints
 from .weights import weigh_side
 
 

@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 
 from .blocks import BlockRef
 from .errors import EditError
-from .facts import KINDS, Fact
+from .facts import Fact
+from .facts.columns import KINDS
 from .facts.paths import canonical_path
 from .frames import Framed
-from .live import Bools
 from .plan import Plan
-from .printable import printable
 from .session import Entry, Session
 from .standing import Standing
+from .text import printable
+from .tree import Bools
 from .whylost import explain
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from .ledger import Ledger, count_tokens
 from .manifest_view import core_plan
 from .plan import Plan, make_plan
 from .policy import Edits, Policy, Reason
-from .printable import printable
 from .recording import hash_plan, hash_policy, is_durable, promise_context, record_plan
 from .session import Entry, Session
 from .summary import Checkpoint
+from .text import printable
 from .writing import Summariser, write_up
 
 STAND_IN = "stand-in"

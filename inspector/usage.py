@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .blocks import Number
-from .policy import Trigger, Verdict
 from .session import Entry, Session
 from .tree import ASSISTANT
+from .trigger import Trigger, Verdict
 
 
 class Tail:

@@ -11,11 +11,12 @@ from functools import cached_property
 import numpy as np
 
 from .blocks import BlockRef
-from .facts import BY, KINDS, OPERATIONS, Facts
+from .facts import Facts
+from .facts.columns import BY, KINDS, OPERATIONS
 from .models import SYNTHETIC, model_of
 from .needs import pair_calls
 from .session import Entry, Session
-from .trace import Trace
+from .traced import Trace
 from .tree import COMPACTION
 
 _CHANGES = ("created", "edited", "deleted")

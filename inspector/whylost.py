@@ -11,10 +11,10 @@ import numpy as np
 from .blocks import BlockRef
 from .cuts import END
 from .mentions import make_pattern
-from .printable import brief, printable
 from .session import Session
 from .summary import describe_call
 from .table import DROPPED, FATES, SUMMARISED
+from .text import brief, printable
 
 if TYPE_CHECKING:
     from .plan import Plan

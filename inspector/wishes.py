@@ -7,7 +7,8 @@ from typing import Any
 
 from .errors import EditError
 from .policies import find_policy, names_of_policies
-from .policy import Policy, Rule
+from .policy import Policy
+from .rulebase import Rule
 
 NAMES = ("cut", "policy", "settings", "pins", "at", "versus")
 """`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import inspector
 from inspector import build_context, count_tokens, live_context, make_plan, open_bundled
 from inspector.desk import Desk
-from inspector.diff import diff_contexts, patch
+from inspector.diff.contexts import diff_contexts, patch
 from inspector.errors import PolicyError
 from inspector.export import export_html
 from inspector.knobs import find_added

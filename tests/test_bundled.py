@@ -12,13 +12,15 @@ import pytest
 
 from inspector.assembly import live_context
 from inspector.blocks import ToolCall, ToolOutput
-from inspector.bundled import CONSTRAINT, LOST_PATH, open_bundled, write_story
+from inspector.bundled import open_bundled, write_story
 from inspector.cuts import find_cuts
 from inspector.ledger import count_tokens
 from inspector.models import window_of
 from inspector.session import Entry, Session
+from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.story.project import make_project
-from inspector.wire import check_request, render_request
+from inspector.wire import check_request
+from inspector.wire.request import render_request
 
 SESSION = open_bundled()
 ROWS = [json.loads(line) for line in write_story().splitlines()]

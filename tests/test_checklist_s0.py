@@ -23,7 +23,7 @@ from inspector.rules import read_policy
 from inspector.session import Entry, Provided, Session
 from inspector.summary import Checkpoint, request_text
 from inspector.table import FATES
-from inspector.wire import render_request
+from inspector.wire.request import render_request
 from tests.strategies import sessions
 
 POLICY = "keep-recent-turns"

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from inspector.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.context import Context, Piece
-from inspector.diff import KINDS, Change, Insert, Keep, Line, Remove, Run, diff_contexts, diff_text, patch
+from inspector.diff.contexts import Change, Insert, Keep, Remove, diff_contexts, patch
+from inspector.diff.lines import Line, diff_text
+from inspector.diff.runs import KINDS, Run
 from inspector.errors import PatchError
 from inspector.session import Provided, Tool
 

@@ -17,7 +17,8 @@ from inspector.plan import make_plan
 from inspector.policies.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING as EDITING
 from inspector.policies.claude_code import CLAUDE_CODE
 from inspector.policies.stud import STUD_WIKI
-from inspector.policy import Policy, Rule, Stage
+from inspector.policy import Policy, Stage
+from inspector.rulebase import Rule
 from inspector.rules.clear_thinking import ClearThinking
 from inspector.rules.clear_tool_outputs import ClearToolOutputs, DropOldOutputs
 from inspector.rules.summarise_all import SummariseAll

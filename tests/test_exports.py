@@ -21,7 +21,7 @@ from inspector.ledger import count_tokens
 from inspector.readers import read_session
 from inspector.session import Boundary, Entry, Provided, Session, Tool
 from inspector.transition import compact
-from inspector.wire import render_request
+from inspector.wire.request import render_request
 from tests.conformance.flue import parse
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from inspector.assembly import append_checkpoint
 from inspector.blocks import Reasoning, Text, ToolCall, ToolOutput
-from inspector.bundled import CONSTRAINT, open_bundled
+from inspector.bundled import open_bundled
 from inspector.checkpoints import check_checkpoint
 from inspector.counter import Counter
 from inspector.counters import find_counter
@@ -26,6 +26,7 @@ from inspector.plan import make_plan
 from inspector.prompts import PROGRESS, SECTIONS, TURN_SECTIONS
 from inspector.quotes import clip
 from inspector.session import Entry, Session
+from inspector.story import CONSTRAINT
 from inspector.summary import SummaryJob
 from inspector.writing import write_up
 from tests.shared import SHARED, needs_shared

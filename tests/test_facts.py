@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from inspector.blocks import Text, ToolCall
 from inspector.disk import open_session
 from inspector.errors import ReadError
-from inspector.facts import KINDS, Facts, find_facts
+from inspector.facts import Facts, find_facts
+from inspector.facts.columns import KINDS
 from inspector.facts.failures import tidy_error
 from inspector.facts.pathfinder import PathFinder
 from inspector.facts.paths import canonical_path

@@ -14,17 +14,19 @@ from hypothesis import strategies as st
 
 from inspector import policies
 from inspector.blocks import Text, ToolCall, ToolOutput
-from inspector.bundled import LOST_PATH, open_bundled
+from inspector.bundled import open_bundled
 from inspector.closeup import describe_body
 from inspector.desk import Desk
 from inspector.disk import open_session
 from inspector.factmarks import find_words
-from inspector.facts import KINDS
+from inspector.facts.columns import KINDS
 from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies import names_of_policies
 from inspector.session import Boundary, Entry, Session
-from inspector.trace import FATES, trace_facts
+from inspector.story import LOST_PATH
+from inspector.trace import trace_facts
+from inspector.traced import FATES
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 

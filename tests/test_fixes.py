@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
-from inspector.bundled import LOST_PATH
 from inspector.context import Context
 from inspector.errors import EditError
 from inspector.facts import find_facts
@@ -20,8 +19,11 @@ from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits
 from inspector.session import Session
-from inspector.trace import FATES, Traced, trace_facts
-from inspector.wire import check_context, check_request, render_request
+from inspector.story import LOST_PATH
+from inspector.trace import trace_facts
+from inspector.traced import FATES, Traced
+from inspector.wire import check_context, check_request
+from inspector.wire.request import render_request
 from tests.strategies import sessions
 from tests.test_trace import BEFORE, FACTS, LEDGER, LENGTH, RECORDED, SESSION
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
 from inspector.blocks import BlockRef, Reasoning, Text, ToolCall, ToolOutput
-from inspector.bundled import LOST_PATH, open_bundled
+from inspector.bundled import open_bundled
 from inspector.counter import Counter as TokenCounter
 from inspector.covering import Unit, find_cover
 from inspector.errors import EditError
@@ -19,7 +19,9 @@ from inspector.keeping import Keeping, keep_facts
 from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.session import Boundary, Entry, Session
-from inspector.trace import FATES, trace_again
+from inspector.story import LOST_PATH
+from inspector.trace import trace_again
+from inspector.traced import FATES
 from inspector.wire import check_context
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user

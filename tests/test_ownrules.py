@@ -12,7 +12,7 @@ import inspector
 from inspector import build_context, count_tokens, make_plan, open_bundled
 from inspector.assembly import live_context
 from inspector.counter import Counter
-from inspector.diff import diff_contexts, patch
+from inspector.diff.contexts import diff_contexts, patch
 from inspector.errors import PolicyError
 from inspector.history import trace_history
 from inspector.ownrules import rule

@@ -20,10 +20,10 @@ from inspector.knobs import describe_rules
 from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits
-from inspector.printable import printable
 from inspector.recorded import draw_recorded
 from inspector.session import Entry, Session
 from inspector.table import FATES
+from inspector.text import printable
 from tests.strategies import SAYINGS
 
 words = st.lists(st.sampled_from(("a", "bb", " ", "\n", "\n\n", "x y", ".", "é", *SAYINGS[:6])), max_size=14)

@@ -24,7 +24,7 @@ from inspector.lint import write_banner
 from inspector.order import check_fields, check_order
 from inspector.plan import make_plan
 from inspector.policies import find_policy, names_of_policies
-from inspector.policy import Policy, Reason, Trigger
+from inspector.policy import Policy, Reason
 from inspector.prices import Price
 from inspector.replays import replay
 from inspector.rules import read_policy
@@ -32,6 +32,7 @@ from inspector.run import Run
 from inspector.runview import draw_run
 from inspector.session import Boundary, Entry, Session, Tool, Usage
 from inspector.table import FATES
+from inspector.trigger import Trigger
 from tests.shared import SHARED, needs_shared
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))

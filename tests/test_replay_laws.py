@@ -16,7 +16,7 @@ from inspector.ledger import count_tokens
 from inspector.life import find_life
 from inspector.order import check_fields, check_order
 from inspector.policies import POLICIES
-from inspector.policy import Policy, Trigger
+from inspector.policy import Policy
 from inspector.replays import replay
 from inspector.rules import find_rule
 from inspector.rules.summarise_older import SummariseOlder
@@ -25,7 +25,7 @@ from inspector.runview import draw_run
 from inspector.scenario import Act, Deed, Scenario, Writer
 from inspector.session import Session
 from inspector.table import CLEARED, FATES, SUMMARISED
-from inspector.trigger import Check
+from inspector.trigger import Check, Trigger
 from inspector.wire import check_context
 from tests.strategies import sessions
 from tests.test_laws import LENGTH, calls_and_outputs, policies

@@ -14,7 +14,8 @@ from inspector.ledger import count_tokens
 from inspector.lengths import output_lengths, tool_of
 from inspector.manifest_view import manifest_context
 from inspector.plan import Plan, make_plan
-from inspector.policy import Policy, Rule, Stage
+from inspector.policy import Policy, Stage
+from inspector.rulebase import Rule
 from inspector.rules.clear_thinking import ClearThinking
 from inspector.rules.clear_tool_outputs import STUB, ClearToolOutputs, DropOldOutputs
 from inspector.rules.collapse import Collapse, find_segments

@@ -11,18 +11,18 @@ import pytest
 
 from inspector import Edits, Workbench, count_tokens, from_text, make_plan, open_bundled
 from inspector.assembly import build_context
-from inspector.bundled import LOST_PATH
 from inspector.clerk import Clerk
 from inspector.counter import Counter
 from inspector.desk import Desk
-from inspector.diff import diff_contexts
-from inspector.live import Ints
+from inspector.diff.contexts import diff_contexts
 from inspector.page import make
 from inspector.plan import Plan
-from inspector.printable import printable
 from inspector.scribe import Scribe
 from inspector.session import Session
+from inspector.story import LOST_PATH
 from inspector.summary import Checkpoint
+from inspector.text import printable
+from inspector.tree import Ints
 from inspector.written import Writing
 
 from .exported import unpack_page

@@ -11,15 +11,15 @@ import pytest
 
 from inspector.assembly import build_context, live_context
 from inspector.closeup import describe_body, describe_rows, describe_summary
-from inspector.diff import diff_contexts, patch
+from inspector.diff.contexts import diff_contexts, patch
 from inspector.disk import open_session
 from inspector.history import trace_history
 from inspector.ledger import count_tokens
 from inspector.plan import make_plan
-from inspector.printable import printable
 from inspector.session import Session
+from inspector.text import printable
 from inspector.view import draw_plan, draw_scene
-from inspector.wire import render_request
+from inspector.wire.request import render_request
 
 HOSTILE = {
     "script": "<script>alert(1)</script><img src=x onerror=alert(1)>",

@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 
 from inspector.blocks import ToolCall
 from inspector.counter import Counter as TokenCounter
-from inspector.facts import KINDS, find_facts
+from inspector.facts import find_facts
+from inspector.facts.columns import KINDS
 from inspector.ledger import count_tokens
 from inspector.mentions import Mention, Words, make_pattern
 from inspector.plan import make_plan

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from inspector.assembly import build_context
 from inspector.blocks import BlockRef, Text, ToolCall, ToolOutput
-from inspector.bundled import CONSTRAINT, LOST_PATH, open_bundled
+from inspector.bundled import open_bundled
 from inspector.counter import Counter as TokenCounter
 from inspector.decay import measure_decay
 from inspector.errors import EditError, FrameError
-from inspector.facts import KINDS, find_facts
+from inspector.facts import find_facts
+from inspector.facts.columns import KINDS
 from inspector.grounding import Sources, check_grounding, ground_recorded
 from inspector.ledger import count_tokens
 from inspector.mentions import find_runs, has_words
@@ -28,7 +29,9 @@ from inspector.readers import read_session
 from inspector.regret import find_regret
 from inspector.rules import read_policy
 from inspector.session import Boundary, Entry, Session
-from inspector.trace import FATES, TIERS, Trace, Traced, trace_again, trace_facts, trace_recorded
+from inspector.story import CONSTRAINT, LOST_PATH
+from inspector.trace import trace_again, trace_facts, trace_recorded
+from inspector.traced import FATES, TIERS, Trace, Traced
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user

@@ -14,7 +14,7 @@ from inspector.errors import EditError
 from inspector.ledger import CLEARED_TEXT, count_tokens
 from inspector.manifest_view import manifest_context
 from inspector.policies import names_of_policies
-from inspector.policy import Policy, Trigger
+from inspector.policy import Policy
 from inspector.readers.manifest import dump_manifest, read
 from inspector.recording import hash_plan, hash_policy
 from inspector.recovery import judge_reply, may_retry, was_recovered
@@ -22,6 +22,7 @@ from inspector.rules.truncate_outputs import TruncateOutputs
 from inspector.session import Entry, Session, Usage
 from inspector.summary import Reply, SummaryJob
 from inspector.transition import STAND_IN, Transition, append_retry, compact
+from inspector.trigger import Trigger
 from inspector.wire import check_context
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..blocks import Block, Image, ToolOutput
 from ..counter import Counter, utf16_length
-from ..live import Ints
 from ..session import Entry, Session
+from ..tree import Ints
 
 IMAGE_CHARS = 4800
 """What a picture inside a tool's output counts, in characters. A user's picture counts nothing."""

@@ -19,9 +19,9 @@ import numpy as np
 
 from ..counter import Counter
 from ..errors import CounterError
-from ..live import Ints
 from ..models import image_tokens
 from ..ranks import SHIPPED, load_encoding
+from ..tree import Ints
 
 _REMEMBERED = 2**18
 _PARALLEL = 2**20

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..counter import Counter, utf16_length
-from ..live import Ints
 from ..session import Entry, Session
+from ..tree import Ints
 
 
 def count(texts: Sequence[str]) -> Ints:

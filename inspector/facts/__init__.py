@@ -19,8 +19,8 @@ import numpy as np
 
 from ..blocks import BlockRef
 from ..frames import Framed
-from ..printable import printable
 from ..session import Session
+from ..text import printable
 from .columns import BY, KIND, KINDS, OPERATIONS, Found
 from .pathfinder import PathFinder
 from .paths import canonical_path

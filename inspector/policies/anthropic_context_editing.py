@@ -9,11 +9,12 @@ look at one and the same request, and summarising goes before clearing.
 from __future__ import annotations
 
 from ..conduct import Conduct
-from ..policy import Policy, Trigger
+from ..policy import Policy
 from ..rules.clear_thinking import ClearThinking
 from ..rules.clear_tool_outputs import ClearToolOutputs
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_all import SummariseAll
+from ..trigger import Trigger
 
 ANTHROPIC_CONTEXT_EDITING = Policy(
     name="anthropic-context-editing",

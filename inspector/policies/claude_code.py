@@ -15,13 +15,14 @@ without it; `conduct.block` 0.95 is the other reading (K8).
 from __future__ import annotations
 
 from ..conduct import Conduct
-from ..policy import Policy, Stage, Target, Trigger
+from ..policy import Policy, Stage
 from ..rules.collapse import Collapse
 from ..rules.drop_oldest_turns import DropOldestTurns
 from ..rules.keep_system import KeepSystem
 from ..rules.spill_outputs import SpillOutputs
 from ..rules.summarise_all import SummariseAll
 from ..rules.truncate_outputs import TruncateOutputs
+from ..trigger import Target, Trigger
 
 CLAUDE_CODE = Policy(
     name="claude-code",

@@ -16,11 +16,12 @@ that Codex would have said again.
 from __future__ import annotations
 
 from ..conduct import Conduct
-from ..policy import Policy, Trigger
+from ..policy import Policy
 from ..rules.keep_system import KeepSystem
 from ..rules.keep_user_words import KeepUserWords
 from ..rules.shorten_user_words import ShortenUserWords
 from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
 
 CODEX = Policy(
     name="codex",

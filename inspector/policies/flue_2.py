@@ -12,11 +12,12 @@ import math
 
 from ..blocks import Number
 from ..conduct import Conduct
-from ..policy import Policy, Trigger
+from ..policy import Policy
 from ..rules.carry_file_operations import CarryFileOperations
 from ..rules.keep_recent_tokens import KeepRecentTokens
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
 
 FLUE_2 = Policy(
     name="flue-2",

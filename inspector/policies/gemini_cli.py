@@ -12,11 +12,12 @@ Messages are measured as JSON of Gemini's form, whatever the session's format.
 from __future__ import annotations
 
 from ..conduct import Conduct
-from ..policy import Policy, Trigger
+from ..policy import Policy
 from ..rules.budget_outputs import BudgetOutputs
 from ..rules.keep_recent_share import KeepRecentShare
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
 
 GEMINI_CLI = Policy(
     name="gemini-cli",

@@ -17,13 +17,14 @@ message stands.
 from __future__ import annotations
 
 from ..conduct import Conduct
-from ..policy import Policy, Trigger
+from ..policy import Policy
 from ..rules.clear_tool_outputs import DropOldOutputs
 from ..rules.drop_last_replies import DropLastReplies
 from ..rules.drop_older import DropOlder
 from ..rules.keep_newest_reasoning import KeepNewestReasoning
 from ..rules.keep_recent_share import KeepRecentShare
 from ..rules.keep_system import KeepSystem
+from ..trigger import Trigger
 
 INSPECT_EDIT = Policy(
     name="inspect-edit",

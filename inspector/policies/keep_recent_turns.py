@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..policy import Policy, Trigger
+from ..policy import Policy
 from ..rules.keep_recent_turns import KeepRecentTurns
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
 
 KEEP_RECENT_TURNS = Policy(
     name="keep-recent-turns",

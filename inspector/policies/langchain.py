@@ -17,12 +17,13 @@ it stands here.
 from __future__ import annotations
 
 from ..conduct import Conduct
-from ..policy import Policy, Trigger
+from ..policy import Policy
 from ..rules.clear_tool_outputs import DropOldOutputs
 from ..rules.drop_older import DropOlder
 from ..rules.keep_recent_share import KeepRecentShare
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
 
 LANGCHAIN_SUMMARIZATION = Policy(
     name="langchain-summarization",

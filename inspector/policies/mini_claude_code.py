@@ -11,7 +11,7 @@ import math
 
 from ..blocks import Number
 from ..conduct import Conduct
-from ..policy import Policy, Stage, Target, Trigger
+from ..policy import Policy, Stage
 from ..rules.drop_middle import DropMiddle
 from ..rules.keep_pairs import KeepPairs
 from ..rules.keep_recent_messages import KeepRecentMessages
@@ -20,6 +20,7 @@ from ..rules.keep_system import KeepSystem
 from ..rules.point_large_outputs import PointLargeOutputs
 from ..rules.snip_everything import SnipEverything
 from ..rules.snip_long_text import SnipLongText
+from ..trigger import Target, Trigger
 
 BUDGET = 24_000
 SOURCE = "wusijian007/mini-claude-code at 60a3bef, PR #18 (no licence; written from its behaviour alone)"

@@ -14,10 +14,11 @@ shorter events (5 of x 0.8). The default agent's condenser has other figures: `c
 from __future__ import annotations
 
 from ..conduct import Conduct
-from ..policy import Policy, Trigger
+from ..policy import Policy
 from ..rules.condense_middle import CondenseMiddle
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
 
 OPENHANDS = Policy(
     name="openhands",

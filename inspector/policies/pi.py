@@ -15,11 +15,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..conduct import Conduct
-from ..policy import LARGE, Policy, Trigger
+from ..policy import Policy
+from ..rulebase import LARGE
 from ..rules.carry_file_operations import CarryFileOperations
 from ..rules.keep_recent_tokens import KeepRecentTokens
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
 
 PI = Policy(
     name="pi",

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from ..conduct import Conduct
 from ..errors import PolicyError
-from ..policy import Policy, Stage, Target, Trigger
+from ..policy import Policy, Stage
 from ..rules.clear_tool_outputs import DropOldOutputs
 from ..rules.drop_reasoning import DropReasoning
 from ..rules.keep_recent_turns import KeepRecentTurns
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
+from ..trigger import Target, Trigger
 
 _SOURCE = "stud-cli wiki, Compaction and Memory, contractVersion 1.1.0"
 _WARNING = "stud-cli wiki, Compaction Warning"

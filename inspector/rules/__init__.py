@@ -15,8 +15,10 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ..errors import PolicyError
-from ..policy import Policy, Rule, Trigger
+from ..policy import Policy
+from ..rulebase import Rule
 from ..table import Decision, Table
+from ..trigger import Trigger
 from . import (
     budget_outputs,
     carry_file_operations,

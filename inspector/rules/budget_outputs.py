@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ..blocks import KINDS, Block, Text, ToolOutput
 from ..counter import utf16_length
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 ASCII_TOKENS, OTHER_TOKENS = 0.25, 1.3

@@ -12,10 +12,9 @@ from pydantic import Field
 from ..blocks import ToolCall
 from ..facts.tools import read_call
 from ..jobs import find_start
-from ..live import Ints
-from ..policy import Rule
+from ..rulebase import Rule
 from ..table import Appendix, Decision, Table
-from ..tree import ASSISTANT
+from ..tree import ASSISTANT, Ints
 
 OPERATIONS = {"read": "read", "write": "written", "edit": "edited"}
 """Tool names that count, exactly so spelt, and what they do to the file in their `path` (FLUE §8)."""

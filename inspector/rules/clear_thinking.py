@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ..blocks import KINDS
 from ..models import find_class, model_of
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import CLEARED, Claim, Decision, Rewrite, Table
 
 REASONING = KINDS.index("reasoning")

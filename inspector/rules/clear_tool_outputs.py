@@ -13,9 +13,9 @@ from pydantic import Field
 
 from ..blocks import Block, Text, ToolCall, ToolOutput
 from ..lengths import TOOL_OUTPUT, from_tools
-from ..live import Bools
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import CLEARED, TRUNCATED, Claim, Decision, Rewrite, Table
+from ..tree import Bools
 
 STUB = "[tool output left out]"
 """What stands for an output that is cleared here; the provider's wording is not documented (CLAUDE §4)."""

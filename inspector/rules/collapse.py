@@ -9,9 +9,9 @@ from pydantic import Field
 
 from ..blocks import Block, BlockRef, Reasoning, Text, ToolOutput
 from ..lengths import replace_text
-from ..live import Bools
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
+from ..tree import Bools
 
 
 class Collapse(Rule):

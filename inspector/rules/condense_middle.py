@@ -12,9 +12,9 @@ from ..blocks import KINDS
 from ..counter import Longs
 from ..fates import REASONING
 from ..jobs import Writing
-from ..live import Bools
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import VERBATIM, Claim, Decision, Table
+from ..tree import Bools
 
 
 class CondenseMiddle(Rule):

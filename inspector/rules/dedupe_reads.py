@@ -10,7 +10,7 @@ from pydantic import Field
 from ..blocks import Block, Text, ToolCall, ToolOutput
 from ..compactjson import stringify
 from ..lengths import TOOL_OUTPUT
-from ..policy import Rule
+from ..rulebase import Rule
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 PATHS = ("file_path", "path", "filename", "notebook_path")

@@ -8,11 +8,11 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ..live import ROLES, Bools
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..session import Entry
 from ..snips import Form
 from ..table import DROPPED, Claim, Decision, Notice, Table
+from ..tree import ROLES, Bools
 
 SYSTEM = ROLES.index("system")
 _NOTICE = re.compile(r"\[context compacted: \d+ messages omitted, about \d+ estimated tokens removed\]")

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..policy import Rule
+from ..rulebase import Rule
 from ..table import DROPPED, Claim, Decision, Table
 
 

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from ..blocks import KINDS
 from ..lengths import tool_of
-from ..live import Bools
-from ..policy import Rule
+from ..rulebase import Rule
 from ..table import DROPPED, Claim, Decision, Table
+from ..tree import Bools
 
 REASONING, TOOL_CALL = KINDS.index("reasoning"), KINDS.index("tool_call")
 

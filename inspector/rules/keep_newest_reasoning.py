@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from ..blocks import KINDS
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import DROPPED, Claim, Decision, Table
 from ..tree import ASSISTANT
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from ..policy import Rule
+from ..rulebase import Rule
 from ..snips import Form
 from ..table import Decision, Table
 

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from ..cuts import CUT_RULES
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..snips import Form
 from ..table import VERBATIM, Claim, Decision, Table
 

@@ -15,11 +15,10 @@ from pydantic import Field
 from ..blocks import KINDS, Block, Document, Image, Text, ToolCall, ToolOutput
 from ..compactjson import stringify
 from ..counter import Longs, utf16_length
-from ..ledger import SECTIONS
-from ..live import Bools
-from ..policy import LARGE, Rule
+from ..rows import SECTIONS
+from ..rulebase import LARGE, Rule
 from ..table import VERBATIM, Claim, Decision, Table
-from ..tree import ASSISTANT, TOOL, USER
+from ..tree import ASSISTANT, TOOL, USER, Bools
 
 Snap = Literal["none", "call", "words", "turn", "forwards", "backwards"]
 

@@ -14,7 +14,6 @@ from pydantic import Field
 
 from ..blocks import Number
 from ..jobs import find_start
-from ..live import Ints
 from ..pi_estimate import (
     Estimate,
     is_message,
@@ -24,9 +23,10 @@ from ..pi_estimate import (
     weigh_in_walk,
     weigh_message,
 )
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..session import Entry
 from ..table import DROPPED, Claim, Decision, Table
+from ..tree import Ints
 from ..usage import Measured, Tail, measure_usage
 
 

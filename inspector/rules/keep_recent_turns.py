@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import Decision, Table
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import VERBATIM, Claim, Decision, Table
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from ..live import ROLES
-from ..policy import Rule
+from ..rulebase import Rule
 from ..table import VERBATIM, Claim, Decision, Table
+from ..tree import ROLES
 
 
 class KeepSystem(Rule):

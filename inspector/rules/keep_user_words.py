@@ -9,9 +9,9 @@ from pydantic import Field
 
 from ..blocks import KINDS
 from ..jobs import Writing
-from ..live import Bools
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import VERBATIM, Claim, Decision, Table
+from ..tree import Bools
 
 BYTES_PER_TOKEN = 4
 

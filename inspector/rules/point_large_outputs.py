@@ -8,12 +8,11 @@ import numpy as np
 from pydantic import Field
 
 from ..blocks import KINDS, Block, ToolOutput
-from ..live import Bools
 from ..pointers import call_of, find_calls, point_at
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..snips import Form, text_lengths
 from ..table import POINTER, Claim, Decision, Rewrite, Table
-from ..tree import ASSISTANT
+from ..tree import ASSISTANT, Bools
 
 TOOL_OUTPUT = KINDS.index("tool_output")
 

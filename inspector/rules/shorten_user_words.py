@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Protocol, cast
 import numpy as np
 
 from ..blocks import Block, Text
-from ..policy import Rule
+from ..rulebase import Rule
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
 BYTES_PER_TOKEN = 4

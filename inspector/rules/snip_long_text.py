@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from ..blocks import Block, Text, ToolOutput
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..snips import Form, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from ..blocks import Block, BlockRef, ToolOutput
 from ..lengths import TOOL_OUTPUT, from_tools, output_lengths, replace_text
-from ..live import Bools
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import POINTER, Claim, Decision, Rewrite, Table
+from ..tree import Bools
 
 
 class SpillOutputs(Rule):

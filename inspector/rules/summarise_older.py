@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from ..jobs import Effort, Writing
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import SUMMARISED, Claim, Decision, Table
 
 ONE_MESSAGE = "Recorded as a compaction, the summaries of all older turns stand in one message."

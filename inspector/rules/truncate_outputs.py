@@ -9,9 +9,9 @@ from pydantic import Field
 
 from ..blocks import Block, ToolOutput
 from ..lengths import TOOL_OUTPUT, output_lengths, replace_text
-from ..live import Ints
-from ..policy import LARGE, Rule
+from ..rulebase import LARGE, Rule
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
+from ..tree import Ints
 
 Form = Literal["head", "head+tail"]
 

@@ -18,7 +18,8 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from inspector.extractive import Extractive
-from inspector.facts import KINDS, Said
+from inspector.facts import Said
+from inspector.facts.columns import KINDS
 from inspector.ledger import Ledger, count_tokens
 from inspector.occurrences import Occurrences, find_occurrences
 from inspector.session import Entry, Session

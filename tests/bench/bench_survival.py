@@ -17,12 +17,14 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from inspector.facts import KINDS, Facts, find_facts
+from inspector.facts import Facts, find_facts
+from inspector.facts.columns import KINDS
 from inspector.ledger import count_tokens
 from inspector.plan import make_plan
 from inspector.readers import read_session
 from inspector.session import Session
-from inspector.trace import FATES, TIERS, Trace, trace_facts, trace_recorded
+from inspector.trace import trace_facts, trace_recorded
+from inspector.traced import FATES, TIERS, Trace
 from tests.bench.foreign import read_others
 from tests.shared import SHARED
 

@@ -20,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from inspector.decay import Decay, Fading, Round, compact_rounds, measure_decay, strip_compactions
 from inspector.extractive import Extractive
-from inspector.facts import KINDS, find_facts
+from inspector.facts import find_facts
+from inspector.facts.columns import KINDS
 from inspector.ledger import count_tokens
 from inspector.policies import POLICIES
 from inspector.trace import trace_recorded

@@ -18,13 +18,14 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from inspector.facts import KINDS
+from inspector.facts.columns import KINDS
 from inspector.history import trace_history
 from inspector.ledger import Ledger, count_tokens
 from inspector.plan import make_plan
 from inspector.policies import POLICIES
 from inspector.policy import Policy
-from inspector.trace import TIERS, Trace, trace_facts, trace_recorded
+from inspector.trace import trace_facts, trace_recorded
+from inspector.traced import TIERS, Trace
 from tests.bench import retention_page as page
 from tests.bench.bench_survival import Case, read_cases
 from tests.bench.retention_figure import Lane, draw_retention

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from inspector import open_bundled
-from inspector.bundled import LOST_PATH
 from inspector.export import export_html
+from inspector.story import LOST_PATH
 from tests.browser.lab import (
     WORKBENCH,
     Lab,

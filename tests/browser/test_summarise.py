@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from inspector.bundled import LOST_PATH
+from inspector.story import LOST_PATH
 from tests.browser.lab import (
     WORKBENCH,
     Lab,

@@ -20,7 +20,7 @@ from inspector.policies.flue import FLUE
 from inspector.policies.flue_2 import FLUE_2, derive_defaults
 from inspector.policies.pi import PI
 from inspector.policies.pi import VERSIONS as VERSIONS_OF_PI
-from inspector.policy import Edits, Trigger
+from inspector.policy import Edits
 from inspector.readers import read_session
 from inspector.rules.carry_file_operations import collect
 from inspector.rules.keep_recent_tokens import valid_places, walk_back
@@ -33,6 +33,7 @@ from inspector.summary import (
     request_text,
     write_checkpoint,
 )
+from inspector.trigger import Trigger
 
 from . import pi
 from .compare import Found, Outcome, compare, digest
