@@ -18,8 +18,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .above import answers as _answers
-from .drawable import drawers as _drawers
+from .mixins import answers as _answers
+from .mixins import drawers as _drawers
 
 if TYPE_CHECKING:
     from .assembly import append_checkpoint, build_context, live_context

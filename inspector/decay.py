@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .counter import Counter as TokenCounter
-from .drawable import Drawable
 from .errors import EditError
 from .facts import Facts, find_facts
 from .facts.columns import KINDS
-from .frames import Framed
 from .ledger import Ledger, count_tokens
 from .live import UNSEEN
+from .mixins import Drawable, Framed
 from .policy import Policy
 from .session import Session
 from .trace import trace_moves

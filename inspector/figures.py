@@ -13,10 +13,10 @@ import numpy as np
 
 from .counter import Longs
 from .decay import Decay
-from .drawable import Drawable
 from .errors import FigureError
 from .fading import draw_decay
 from .ledger import Ledger
+from .mixins import Drawable
 from .palette import FACE, colour, fade
 from .plan import Plan
 from .plotting import add_limit, make_template, plain, say

@@ -15,7 +15,7 @@ from .blocks import BlockRef
 from .errors import EditError
 from .facts import Fact
 from .fixes import Fix
-from .frames import Framed
+from .mixins import Framed
 from .plan import Plan
 from .text import printable
 from .traced import Tier, Traced

@@ -20,8 +20,8 @@ from .blocks import Block, BlockRef, Text, ToolOutput
 from .counted import Counted, count_rows
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter
-from .drawable import Drawable
 from .errors import CounterError
+from .mixins import Drawable
 from .models import model_of
 from .reported import Reported, Unexplained, explain, find_reported
 from .rows import HEAD, SECTIONS, Bytes, gather_rows

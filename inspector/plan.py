@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from .above import ask
 from .blocks import BlockRef
 from .cuts import END, CutPoint, CutPoints, find_cuts
 from .cuttable import CutTable
-from .drawable import Drawable
 from .errors import EditError
 from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, Side, find_pinned
 from .jobs import list_jobs
 from .ledger import Ledger
+from .mixins import Drawable, ask
 from .notices import PlacedNotice
 from .policies import find_policy
 from .policy import Edits, Policy, Reason, check_reason, check_window, read_edits

@@ -11,11 +11,11 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, SerializeAsAny, ValidationError, model_validator
 
-from .above import ask
 from .blocks import Value
 from .conduct import Conduct
 from .errors import EditError, PolicyError
 from .lint import check_thresholds
+from .mixins import ask
 from .rulebase import LARGE, Rule
 from .trigger import Target, Trigger, Verdict
 

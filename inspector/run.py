@@ -11,8 +11,8 @@ import numpy as np
 from .audit import AuditEvent
 from .conduct import STATES
 from .counter import Longs
-from .drawable import Drawable
 from .ledger import Ledger
+from .mixins import Drawable
 from .plan import Plan
 from .policy import Policy, Reason
 from .scenario import Scenario

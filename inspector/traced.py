@@ -19,7 +19,7 @@ from .errors import EditError
 from .facts import Fact
 from .facts.columns import KINDS
 from .facts.paths import canonical_path
-from .frames import Framed
+from .mixins import Framed
 from .plan import Plan
 from .session import Entry, Session
 from .standing import Standing

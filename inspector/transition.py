@@ -14,10 +14,10 @@ from typing import Any
 from .archive import list_archived
 from .assembly import live_context
 from .context import Context
-from .drawable import Drawable
 from .errors import EditError
 from .ledger import Ledger, count_tokens
 from .manifest_view import core_plan
+from .mixins import Drawable
 from .plan import Plan, make_plan
 from .policy import Edits, Policy, Reason
 from .recording import hash_plan, hash_policy, is_durable, promise_context, record_plan

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..blocks import BlockRef
-from ..frames import Framed
+from ..mixins import Framed
 from ..session import Session
 from ..text import printable
 from .columns import BY, KIND, KINDS, OPERATIONS, Found

@@ -6,8 +6,12 @@ What draws them stands on a floor above them, so it is handed in from above: `in
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
+
+from .errors import FrameError
 
 drawers: list[Callable[..., Any]] = []
 """What draws a value; the last one counts."""
@@ -30,3 +34,28 @@ class Drawable:
         'sankey'
         """
         return drawers[-1](self, kind, dark=dark)
+
+
+answers: dict[str, Callable[[Any], Any]] = {}
+"""What answers, by the name of what is asked."""
+
+
+def ask(name: str, value: Any) -> Any:
+    """What is known above of a value."""
+    return answers[name](value)
+
+
+class Framed(ABC):
+    """Base of what is a table: `to_columns` is written by its class, `to_frame` follows from it."""
+
+    @abstractmethod
+    def to_columns(self) -> Mapping[str, Sequence[Any]]:
+        """The table as plain columns of one length, for a data frame of any kind."""
+
+    def to_frame(self) -> Any:
+        """The same as a pandas data frame. Raises `FrameError` where pandas is not installed."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise FrameError(type(self).__name__) from error
+        return pandas.DataFrame(dict(self.to_columns()))
