@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .assembly import append_checkpoint, build_context, live_context
     from .audit import AuditEvent
     from .bill import Bill
-    from .blocks import Block, BlockRef
     from .bundled import open_bundled
     from .checkpoints import check_checkpoint
     from .checks import check
@@ -92,7 +91,8 @@ if TYPE_CHECKING:
     from .rules import add_rule, list_rules
     from .run import Run
     from .scenario import Act, Scenario, Writer
-    from .session import Boundary, Entry, Session, Turn, Usage
+    from .session.blocks import Block, BlockRef
+    from .session.session import Boundary, Entry, Session, Turn, Usage
     from .shelf import open_earlier, save_transition
     from .still import Snapshot
     from .summary import Checkpoint, SummaryJob
@@ -112,7 +112,6 @@ _HOMES = {
     "assembly": "append_checkpoint build_context live_context",
     "audit": "AuditEvent",
     "bill": "Bill",
-    "blocks": "Block BlockRef",
     "bundled": "open_bundled",
     "checkpoints": "check_checkpoint",
     "checks": "check",
@@ -158,7 +157,8 @@ _HOMES = {
     "rules": "add_rule list_rules",
     "run": "Run",
     "scenario": "Act Scenario Writer",
-    "session": "Boundary Entry Session Turn Usage",
+    "session.blocks": "Block BlockRef",
+    "session.session": "Boundary Entry Session Turn Usage",
     "shelf": "open_earlier save_transition",
     "still": "Snapshot",
     "summary": "Checkpoint SummaryJob",

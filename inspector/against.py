@@ -14,8 +14,8 @@ from .history import History, Mark
 from .life import Life
 from .policy import Policy
 from .run import Recorded
+from .session.tree import Bools
 from .table import COUNTED
-from .tree import Bools
 from .trigger import Check, Trigger
 
 

@@ -23,7 +23,7 @@ from .policy import Edits, Policy
 from .recorded import draw_recorded
 from .redact import Redactor
 from .runview import draw_run
-from .session import Session
+from .session.session import Session
 from .text import printable
 from .view import draw_plan, draw_scene
 

@@ -15,7 +15,7 @@ from .apicall import ApiCall
 from .attempts import TIGHTER
 from .errors import AnswerRefused, RequestRefused, SummaryError
 from .sending import LONGEST, read_texts, write_body
-from .session import Session, Usage
+from .session.session import Session, Usage
 from .shortening import MARGIN, Shortened, find_limit, shorten_job
 from .summary import Reply, SummaryJob, job_text
 

@@ -12,17 +12,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from .blocks import Block, BlockRef, Text
 from .context import Context, Piece
 from .errors import EditError
 from .fates import STANDS, Side
 from .ledger import Ledger, clear_output
-from .live import UNSEEN
 from .notices import PlacedNotice
 from .plan import Plan
 from .provenance import is_summary
 from .rules.carry_file_operations import CarryFileOperations, collect
-from .session import Boundary, Entry, Session
+from .session.blocks import Block, BlockRef, Text
+from .session.live import UNSEEN
+from .session.session import Boundary, Entry, Session
 from .summary import Checkpoint, read_sealed, shown_summary
 from .table import FATES, SUMMARISED
 

@@ -13,16 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Block
 from .fates import STANDS, Side
 from .mentions import Pattern, Words
 from .occurrences import Occurrences
 from .plan import Plan
 from .provenance import is_summary
+from .session.blocks import Block
+from .session.tree import Bools, Ints
 from .standing import Standing
 from .table import POINTER
 from .tiers import Tier
-from .tree import Bools, Ints
 
 Longs = NDArray[np.int64]
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from .counter import Longs
 from .prices import Doubles, Price
-from .session import Cost
-from .tree import Ints
+from .session.session import Cost
+from .session.tree import Ints
 
 KINDS = ("input", "cache read", "cache write", "output")
 """The kinds of tokens that are paid for: fresh ones, those of the cache, and the reply."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from .readers import read_session
-from .session import Session
+from .session.session import Session
 from .story import CONSTRAINT, LOST_PATH
 
 __all__ = ["CONSTRAINT", "LOST_PATH", "TITLE", "open_bundled", "write_story"]

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .assembly import carried_files
-from .blocks import Block, Text, build
 from .fates import STANDS, Side
 from .ledger import Ledger
 from .plan import Plan
 from .rows import Bytes, gather_rows
-from .session import Boundary, Entry, Session
+from .session.blocks import Block, Text, build
+from .session.session import Boundary, Entry, Session
+from .session.tree import Ints
 from .table import CLEARED, VERBATIM
-from .tree import Ints
 
 
 class Carried(NamedTuple):

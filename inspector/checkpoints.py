@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from .facts.paths import canonical_path
 from .grounding import Unfounded, check_grounding, gather_sources
 from .plan import Plan
 from .prompts import SECTIONS, TURN_SECTIONS
+from .session.toolcalls.call_paths import canonical_path
 from .summary import TURN_CONTEXT, Checkpoint, SummaryJob
 from .text import printable
 from .writing import carried_files

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .blocks import BlockRef, ToolCall
 from .facts import Said
-from .facts.tools import read_call
 from .findings import CHECKS, SEVERITIES, Finding, Findings, Severity, choose
 from .grounding import ground_recorded
 from .history import trace_history
@@ -25,7 +23,9 @@ from .needs import pair_calls
 from .plan import Plan, make_plan
 from .policy import Policy
 from .regret import find_regret
-from .session import Session
+from .session.blocks import BlockRef, ToolCall
+from .session.session import Session
+from .session.toolcalls.arguments import read_call
 from .table import VERBATIM
 from .text import printable
 from .trace import trace_recorded

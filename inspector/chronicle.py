@@ -9,7 +9,7 @@ from .audit import AuditEvent
 from .conduct import Transition
 from .life import Life, Refusal
 from .run import Finding
-from .session import Entry, Session
+from .session.session import Entry, Session
 
 
 class Chronicle:

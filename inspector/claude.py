@@ -36,7 +36,7 @@ from .sending import (
     price_requests,
     write_body,
 )
-from .session import Session
+from .session.session import Session
 from .summary import Checkpoint, Reply, Sealed, SummaryJob
 from .writing import covered
 

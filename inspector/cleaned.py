@@ -9,9 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from .blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, Value, build
 from .redact import Redactor
-from .session import Boundary, Entry, Session
+from .session.blocks import (
+    Block,
+    Document,
+    Image,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolOutput,
+    Unknown,
+    Value,
+    build,
+)
+from .session.session import Boundary, Entry, Session
 
 BLANK = "[not on this page]"
 """What stands for the text of an entry that is not shown."""

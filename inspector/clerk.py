@@ -24,7 +24,7 @@ from .policy import Policy
 from .run import Run
 from .scenario import Scenario
 from .scribe import Scribe
-from .session import Session
+from .session.session import Session
 from .summary import Checkpoint
 from .tail import Tail
 from .text import printable

@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, TextIO
 
-from .blocks import BlockRef
 from .checks import check
 from .desk import Desk
 from .disk import open_session
@@ -31,6 +30,7 @@ from .findings import CHECKS
 from .ledger import count_tokens
 from .lintreports import FORMATS, write_github, write_json, write_text
 from .plan import Plan
+from .session.blocks import BlockRef
 from .table import FATES
 from .text import printable
 from .view import ALL_SECTIONS, LABELS

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .blocks import Block
 from .columns import unpack
 from .diff.pieces import find_pieces
 from .fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
@@ -24,7 +23,8 @@ from .provenance import (
     tell_origin,
     tell_reader,
 )
-from .session import Entry, Session
+from .session.blocks import Block
+from .session.session import Entry, Session
 from .summary import Checkpoint, describe_call
 from .table import CLEARED, FATES, VERBATIM, Table
 from .text import printable, printable_tree

@@ -11,7 +11,6 @@ import numpy as np
 
 from .attempts import Attempts, ask_summariser, find_budget
 from .audit import count_retention, write_word
-from .blocks import KINDS
 from .carried import carry_entries
 from .chronicle import Chronicle
 from .harness import Harness
@@ -19,6 +18,7 @@ from .plan import Plan
 from .policy import Policy, Reason
 from .run import Compaction
 from .scenario import Writer
+from .session.blocks import KINDS
 from .table import CLEARED, COUNTED, FATES, SUMMARISED, VERBATIM
 from .world import World
 

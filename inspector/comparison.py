@@ -17,7 +17,7 @@ from .prices import Price, find_price
 from .replays import replay, tell_part
 from .run import Run
 from .scenario import Scenario
-from .session import Session
+from .session.session import Session
 
 
 class Compared(NamedTuple):

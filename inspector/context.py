@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .blocks import Block, BlockRef, Image, Text
-from .session import Provided, Tool
+from .session.blocks import Block, BlockRef, Image, Text
+from .session.session import Provided, Tool
 from .summary import Sealed
 from .text import printable
 

@@ -19,7 +19,7 @@ from .counter import Longs
 from .errors import InspectorError
 from .prices import PRICES, TTL, Price, Priced, find_price
 from .reported import MOST, whole_tokens
-from .session import Cost, Session, Usage
+from .session.session import Cost, Session, Usage
 
 
 class SummaryCall(NamedTuple):
@@ -114,7 +114,7 @@ def price_session(
     live: `ttl` says it for all of them. Usage that a compaction reports is the line of that name (S1-31,
     S4-66). Raises `InspectorError` for prices in several currencies.
 
-    >>> from inspector.session import Entry
+    >>> from inspector.session.session import Entry
     >>> reply = Entry(id="a", role="assistant", model="claude-opus-4-5", usage=Usage(input=1000, output=200))
     >>> price_session(Session(format="demo", entries=(reply,), leaf="a")).cost.total
     0.01

@@ -14,12 +14,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Block
 from .counter import Counter
 from .models import model_of
 from .rows import Bytes, gather_rows
-from .session import Entry, Session
-from .tree import Ints
+from .session.blocks import Block
+from .session.session import Entry, Session
+from .session.tree import Ints
 
 Tell = Callable[[float], None]
 N = TypeVar("N", np.int32, np.uint8)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Image
 from .errors import CounterError
-from .session import Entry, Session
-from .tree import Ints
+from .session.blocks import Image
+from .session.session import Entry, Session
+from .session.tree import Ints
 
 Longs = NDArray[np.int64]
 

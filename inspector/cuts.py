@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .live import Live
-from .session import Session
-from .tree import ROLES, Bools, Ints
+from .session.live import Live
+from .session.session import Session
+from .session.tree import ROLES, Bools, Ints
 
 END = "end"
 """The name of the last place, which keeps nothing."""

@@ -19,10 +19,10 @@ from .errors import EditError
 from .facts import Facts, find_facts
 from .facts.columns import KINDS
 from .ledger import Ledger, count_tokens
-from .live import UNSEEN
 from .mixins import Drawable, Framed
 from .policy import Policy
-from .session import Session
+from .session.live import UNSEEN
+from .session.session import Session
 from .trace import trace_moves
 from .traced import FATES, Tier, Trace
 from .transition import STAND_IN, Transition, compact

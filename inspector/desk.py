@@ -21,7 +21,7 @@ from .recorded import draw_recorded
 from .run import Run
 from .runview import draw_run
 from .scenario import Scenario, read_scenario
-from .session import Session
+from .session.session import Session
 from .summary import Checkpoint
 from .text import printable
 from .view import Picture, draw_plan, draw_scene

@@ -17,7 +17,7 @@ from typing import Any
 from .errors import ReadError
 from .readers import read_session
 from .readers.manifest import READER, dump_manifest
-from .session import Session
+from .session.session import Session
 
 StrPath = str | os.PathLike[str]
 

@@ -16,7 +16,7 @@ from .desk import Desk
 from .disk import StrPath, open_session, write_whole
 from .page import MARK, Page, make
 from .redact import Finding
-from .session import Session
+from .session.session import Session
 
 _HEAD = 4_000
 

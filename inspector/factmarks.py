@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .blocks import BlockRef
 from .closeup import BODY_CHARS
 from .facts import Facts
 from .factview import MOST_FORM, Listing, find_listing
 from .grounding import Sources, check_grounding, gather_sources
 from .regret import Regret, find_regret, sum_regret
+from .session.blocks import BlockRef
+from .session.tree import Ints
 from .text import printable, printable_tree
-from .tree import Ints
 
 if TYPE_CHECKING:
     from .desk import Desk

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .blocks import BlockRef
 from .factmarks import find_marks, step_of, tell_grounding, tell_regret
 from .facts import Fact, Facts
 from .factview import MOST_FORM, Listing, find_listing, list_facts, row_of
 from .fixes import Fix
 from .focus import write_focus
+from .session.blocks import BlockRef
 from .text import printable, printable_tree
 from .trace import trace_rounds
 from .traced import Traced

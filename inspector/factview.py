@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .atrisk import Namings, Risk, count_at_risk
-from .blocks import BlockRef
 from .errors import EditError
 from .facts import Facts
 from .facts.columns import BY, KINDS, OPERATIONS
 from .occurrences import find_occurrences
 from .plan import Plan, make_plan
-from .session import Session
+from .session.blocks import BlockRef
+from .session.session import Session
+from .session.tree import Bools
 from .text import printable, printable_tree
 from .trace import trace_facts
 from .traced import FATES, Trace, Traced
-from .tree import Bools
 
 if TYPE_CHECKING:
     from .desk import Desk

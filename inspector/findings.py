@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from .blocks import BlockRef
 from .errors import EditError
 from .facts import Fact
 from .fixes import Fix
 from .mixins import Framed
 from .plan import Plan
+from .session.blocks import BlockRef
 from .text import printable
 from .traced import Tier, Traced
 

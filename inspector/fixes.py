@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .blocks import BlockRef
 from .errors import EditError, InspectorError
 from .focus import write_focus
 from .models import model_of
@@ -21,6 +20,7 @@ from .plan import Plan, make_plan
 from .policy import Edits, Policy
 from .rulebase import Rule
 from .rules.carry_file_operations import CarryFileOperations
+from .session.blocks import BlockRef
 from .text import printable
 from .trace import trace_one
 from .traced import FATES, Traced

@@ -17,9 +17,9 @@ from .counter import Longs
 from .cuttable import sum_behind
 from .fates import Side
 from .plan import Plan
+from .session.tree import Ints
 from .table import FATES
 from .tiers import Tier
-from .tree import Ints
 
 
 @dataclass(frozen=True, eq=False)

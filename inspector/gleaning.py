@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from .blocks import Text, build
 from .deeds import Deeds
 from .facts import Fact, Facts, find_facts
 from .facts.columns import BY
-from .facts.shell import output_of
 from .fitting import Item
 from .quotes import WORDS, clip, find_answers, find_requests, find_sentence, quote
-from .session import Entry, Session
+from .session.blocks import Text, build
+from .session.session import Entry, Session
+from .session.toolcalls.shell import output_of
 from .text import printable
 
 NEWEST = 12

@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from .mentions import find_runs, has_words
-from .session import Session
+from .session.session import Session
+from .session.tree import COMPACTION
 from .standing import stand_live
 from .text import printable
-from .tree import COMPACTION
 
 What = Literal["path", "id", "number", "quote", "user"]
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

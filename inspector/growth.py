@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .readers.records import Reader, iter_lines, paused_gc
 from .readers.usages import clear_usage
-from .session import Corrupt, Session, Source
+from .session.session import Corrupt, Session, Source
 
 
 class Growth:

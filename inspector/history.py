@@ -15,8 +15,8 @@ import numpy as np
 from .counter import Longs
 from .ledger import CLEARED_TEXT, Ledger
 from .reported import is_tokens, whole_tokens
-from .session import Entry, Session
-from .tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
+from .session.session import Entry, Session
+from .session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
 
 
 class Segment(NamedTuple):

@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .blocks import BlockRef
 from .pi_estimate import since_compaction
-from .session import Entry
+from .session.blocks import BlockRef
+from .session.session import Entry
+from .session.tree import Bools
 from .summary import NO_HISTORY, SummaryJob
 from .table import Summary, Table
-from .tree import Bools
 
 Kind = Literal["initial", "update", "turn_prefix"]
 Effort = Literal["high", "history", "session"]

@@ -5,13 +5,13 @@ The policy's own check, a compaction for whatever reason, and /reset.
 
 from __future__ import annotations
 
-from .blocks import Block
 from .carried import change
 from .chronicle import Chronicle
 from .compactor import Compactor
 from .harness import Harness
 from .inflight import Inflight
 from .policy import Reason
+from .session.blocks import Block
 from .world import World
 
 EFFORT, GROWTH = 250_000, 50

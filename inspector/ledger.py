@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Block, BlockRef, Text, ToolOutput
 from .counted import Counted, count_rows
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter
@@ -25,8 +24,9 @@ from .mixins import Drawable
 from .models import model_of
 from .reported import Reported, Unexplained, explain, find_reported
 from .rows import HEAD, SECTIONS, Bytes, gather_rows
-from .session import Entry, Session
-from .tree import Ints
+from .session.blocks import Block, BlockRef, Text, ToolOutput
+from .session.session import Entry, Session
+from .session.tree import Ints
 
 __all__ = ["CLEARED_TEXT", "SECTIONS", "Ledger", "clear_output", "count_tokens"]
 

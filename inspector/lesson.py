@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .assembly import live_context
-from .blocks import Text
 from .context import Context, Piece
 from .counter import Longs
 from .cuttable import COMPACTED
@@ -22,6 +21,7 @@ from .knobs import first_rule
 from .plan import Plan, make_plan
 from .rows import SECTIONS
 from .rulebase import Rule
+from .session.blocks import Text
 from .summary import describe_call
 from .text import printable_tree
 from .wire import check_context

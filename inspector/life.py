@@ -15,12 +15,12 @@ from .counter import Longs
 from .counters import find_counter
 from .history import History, count_along
 from .ledger import Ledger
-from .live import UNSEEN
-from .overflow import classify_refusal
 from .reported import is_tokens, whole_tokens
-from .session import Entry, Session
+from .session.live import UNSEEN
+from .session.overflow import classify_refusal
+from .session.session import Entry, Session
+from .session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, Bools, Ints
 from .table import COUNTED
-from .tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, Bools, Ints
 from .trigger import Measure
 
 Overflow = Literal["token_overflow", "byte_overflow"]

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from .findings import Finding, Findings
-from .session import Session
+from .session.session import Session
 from .text import printable
 
 FORMATS = ("text", "json", "github")

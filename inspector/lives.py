@@ -11,7 +11,7 @@ from .policy import Policy
 from .replays import replay
 from .run import Run
 from .scenario import Scenario
-from .session import Session
+from .session.session import Session
 
 Tell = Callable[[float], None]
 

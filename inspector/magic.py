@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .counters import COUNTERS
 from .errors import InspectorError
 from .policies import names_of_policies
-from .session import Session
+from .session.session import Session
 
 if TYPE_CHECKING:
     from .widgets import Workbench

@@ -15,7 +15,7 @@ from .context import Context
 from .plan import Plan
 from .policy import Policy
 from .rulebase import Rule
-from .session import Session
+from .session.session import Session
 from .summary import Checkpoint
 from .table import VERBATIM
 from .tiers import Tiers

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from .facts import Fact
 from .facts.columns import OPERATIONS
 from .polarity import is_contrary
-from .session import Session
+from .session.session import Session
 
 PROSE = ("constraint", "decision", "todo")
 """Kinds that are sentences: another wording of most of the same words counts as the same."""

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from .prices import MILLION, find_price
-from .session import Usage
+from .session.session import Usage
 
 
 class Money(NamedTuple):
@@ -55,7 +55,7 @@ def price_tokens(model: str | None, fresh: int, output: int = 0, *, request: int
 def price_usage(model: str | None, usage: Usage) -> Money | None:
     """What a reply cost by its reported usage, cache writes at the price of five minutes; None if unknown.
 
-    >>> from inspector.session import Usage
+    >>> from inspector.session.session import Usage
     >>> str(price_usage("claude-opus-4-5", Usage(input=1000, output=400, cache_write=2000)))
     '$0.028'
     """

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from .blocks import Block, BlockRef, ToolCall, ToolOutput
-from .facts.paths import names
-from .facts.shellwords import split_command
-from .session import Session
+from .session.blocks import Block, BlockRef, ToolCall, ToolOutput
+from .session.session import Session
+from .session.toolcalls.call_paths import names
+from .session.toolcalls.shell_words import split_command
 
 LEAST = 20
 """Characters that an error has beyond stock words if it names no file and nothing written as code."""

@@ -11,8 +11,8 @@ import numpy as np
 from .counter import Longs, utf16_length
 from .counters import find_counter
 from .fates import Side
+from .session.tree import Ints
 from .table import COUNTED, Notice, Table
-from .tree import Ints
 
 
 @dataclass(frozen=True, eq=False)

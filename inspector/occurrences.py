@@ -10,12 +10,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import BlockRef
 from .facts import Fact, Facts
 from .facts.columns import KINDS
 from .mentions import Pattern, make_pattern
-from .session import Session
-from .tree import Bools, Ints, Tree
+from .session.blocks import BlockRef
+from .session.session import Session
+from .session.tree import Bools, Ints, Tree
 
 _REFS: WeakKeyDictionary[Tree, dict[int, BlockRef]] = WeakKeyDictionary()
 

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .blocks import BlockRef
 from .facts import Fact
 from .mentions import Mention
 from .occurrences import Occurrences, refer
-from .session import Session
+from .session.blocks import BlockRef
+from .session.session import Session
+from .session.tree import Bools
 from .standing import Stand, Standing
 from .traced import Fate, Outcome, Scene, Tier
-from .tree import Bools
 
 _WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
     ("verbatim", ("head", "shortened")),

@@ -10,13 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import create_model
 
-from .blocks import Block, Text, ToolOutput
 from .errors import PolicyError
 from .policies import add_policy
 from .policy import Policy
 from .rulebase import Rule
 from .rules import RuleKind, add_rule, check_kind
 from .rules.keep_system import KeepSystem
+from .session.blocks import Block, Text, ToolOutput
 from .table import DROPPED, POINTER, TRUNCATED, VERBATIM, Claim, Decision, Rewrite, Table
 
 Answer = str | tuple[str, str] | list[str] | None

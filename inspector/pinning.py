@@ -7,15 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from .blocks import BlockRef
 from .covering import Cover, Unit, find_cover
 from .fates import REASONING
 from .mentions import make_pattern
 from .plan import Plan
+from .session.blocks import BlockRef
+from .session.tree import Bools
 from .table import SUMMARISED
 from .trace import trace_again
 from .traced import FATES, Traced
-from .tree import Bools
 
 
 def depths_of(plan: Plan) -> range:

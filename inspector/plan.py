@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import BlockRef
 from .cuts import END, CutPoint, CutPoints, find_cuts
 from .cuttable import CutTable
 from .errors import EditError
@@ -29,13 +28,14 @@ from .provenance import find_lost
 from .recipes import write_line, write_recipe, write_spec
 from .remarks import tell_plan
 from .rules.keep_recent_tokens import KeepRecentTokens, measure_context
-from .session import Session
+from .session.blocks import BlockRef
+from .session.session import Session
+from .session.tree import Bools
 from .stages import StageReport, report_stages
 from .standin import StandIn
 from .summary import Checkpoint, SummaryJob, shown_summary
 from .table import COUNTED, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from .tiers import Tier, Tiers
-from .tree import Bools
 from .trigger import Verdict
 from .usage import Measured, judge_trigger
 

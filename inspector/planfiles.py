@@ -9,7 +9,7 @@ from .disk import StrPath, find_place, open_session, write_new
 from .ledger import Ledger
 from .plan import Plan
 from .savedplan import make_again, name_plan, number_name, read_plan, write_plan
-from .session import Session
+from .session.session import Session
 
 
 def save_plan(plan: Plan, path: StrPath) -> Path:

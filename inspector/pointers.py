@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .blocks import KINDS, Block, ToolCall, ToolOutput
-from .compactjson import stringify
 from .counter import utf16_length
 from .lengths import replace_text
+from .session.blocks import KINDS, Block, ToolCall, ToolOutput
+from .session.json_text import stringify
 from .snips import Form, cut_units, take_head
 from .table import Table
 
@@ -60,7 +60,7 @@ def name_call(call: ToolCall, form: Form = "fixed") -> str:
 def write_pointer(output: ToolOutput, call: ToolCall | None, form: Form = "fixed") -> str:
     """The line that stands in the output's place.
 
-    >>> from inspector.blocks import Text
+    >>> from inspector.session.blocks import Text
     >>> call = ToolCall(id="t", name="Read", input={"path": "src/x.ts"})
     >>> write_pointer(ToolOutput(call_id="t", parts=(Text(text="x" * 900),), artifact="a/1.txt"), call)
     '[archived Read(src/x.ts) result: 900 chars omitted -> a/1.txt]'

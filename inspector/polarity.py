@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from .facts.paths import names
+from .session.toolcalls.call_paths import names
 
 SAME_SHARE, SAME_LEAST = 0.5, 3
 """Share of the words of the shorter of two instructions that the other has if it repeats it, and how many

@@ -11,12 +11,12 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, SerializeAsAny, ValidationError, model_validator
 
-from .blocks import Value
 from .conduct import Conduct
 from .errors import EditError, PolicyError
 from .lint import check_thresholds
 from .mixins import ask
 from .rulebase import LARGE, Rule
+from .session.blocks import Value
 from .trigger import Target, Trigger, Verdict
 
 __all__ = [

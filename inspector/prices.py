@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
-from .blocks import Value
 from .models import Claude, find_claude
+from .session.blocks import Value
 from .text import printable
 
 Doubles = NDArray[np.float64]

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .errors import EditError, PromptMissing
-from .session import Session
+from .session.session import Session
 from .summary import SummaryJob, job_text
 
 SECTIONS = ("Goal", "Constraints", "Progress", "Decisions", "Next steps", "Critical context")

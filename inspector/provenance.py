@@ -9,9 +9,9 @@ from collections import Counter
 
 import numpy as np
 
-from .blocks import BlockRef
 from .models import SYNTHETIC, model_of
-from .session import Entry, Session
+from .session.blocks import BlockRef
+from .session.session import Entry, Session
 from .table import FATES, VERBATIM, Bytes, Table
 
 NOT_DETERMINISTIC = (

@@ -17,7 +17,7 @@ from .models import find_class
 from .plan import Plan
 from .prompts import write_prompt
 from .sending import LONGEST, Asking, Cleaner, Json, digest_body
-from .session import Usage
+from .session.session import Usage
 from .summary import Reply, SummaryJob
 from .text import printable
 from .wire import CHECKS, check_request

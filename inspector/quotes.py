@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .session import Session
+from .session.session import Session
 from .text import printable
 
 WORDS = 600

@@ -13,9 +13,9 @@ import numpy as np
 from .mentions import SAME_WORDS, Pattern
 from .occurrences import Occurrences
 from .outcomes import find_known, find_stood
+from .session.tree import Bools
 from .standing import Standing
 from .traced import FATES, Codes
-from .tree import Bools
 
 VERBATIM, POINTED, WEAKENED, LOST = (FATES.index(f) for f in ("verbatim", "pointed to", "weakened", "lost"))
 

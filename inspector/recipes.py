@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .policies import POLICIES
 from .policy import Edits, Policy
-from .session import Session
+from .session.session import Session
 from .table import FATES
 
 if TYPE_CHECKING:

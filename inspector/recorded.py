@@ -17,16 +17,16 @@ from .errors import InspectorError
 from .fates import BY_NONE
 from .flow import Flow
 from .history import History
-from .live import Live
 from .plan import Plan
 from .provenance import is_summary
 from .recording import find_end
 from .reported import whole_tokens
 from .rows import SECTIONS
-from .session import Boundary, Entry, Session
+from .session.live import Live
+from .session.session import Boundary, Entry, Session
+from .session.tree import MESSAGE, Bools
 from .table import CLEARED, DROPPED, FATES, SUMMARISED, TRUNCATED, VERBATIM, Bytes
 from .text import printable, printable_tree
-from .tree import MESSAGE, Bools
 from .view import Picture, sum_before
 
 OFF_PATH = "This moment is not on the session's main path, so no recorded compaction follows it."

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from .assembly import append_checkpoint, build_context, carried_files
-from .blocks import BlockRef
 from .context import Context, Piece
 from .ledger import clear_output
 from .manifest_view import core_plan
 from .plan import Plan
-from .session import Boundary, Entry, Session
+from .session.blocks import BlockRef
+from .session.session import Boundary, Entry, Session
 from .summary import Checkpoint
 from .table import VERBATIM
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .blocks import BlockRef
 from .facts import Fact, Facts, Said
 from .ledger import Ledger
 from .money import Money, add_money, price_tokens
 from .needs import has_failed, is_specific, same_answer, shows_file
 from .polarity import is_same_rule
-from .session import Session
+from .session.blocks import BlockRef
+from .session.session import Session
 from .text import brief, printable
 from .trace import trace_rounds
 from .traced import Trace, Traced

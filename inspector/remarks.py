@@ -11,8 +11,8 @@ import numpy as np
 
 from .fates import BY_BOUND, BY_PAIR, STANDS
 from .provenance import NOT_DETERMINISTIC, tell_lost
+from .session.tree import SYSTEM, USER
 from .table import VERBATIM
-from .tree import SYSTEM, USER
 
 if TYPE_CHECKING:
     from .plan import Plan

@@ -34,7 +34,7 @@ from .policies import find_policy
 from .policy import Policy, check_window
 from .run import Compaction, Finding, Recorded, Run, Status
 from .scenario import Act, Scenario, read_scenario
-from .session import Session
+from .session.session import Session
 from .world import World
 
 __all__ = ["STATES", "Compaction", "Finding", "Recorded", "Run", "Scenario", "replay"]

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .blocks import Number
 from .counter import Longs
-from .session import Entry, Session
+from .session.blocks import Number
+from .session.session import Entry, Session
+from .session.tree import Ints
 from .text import brief
-from .tree import Ints
 
 MOST = 2**53
 """The largest figure that is taken for a number of tokens: up to here JSON's numbers are exact."""

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .blocks import Block
+from .session.blocks import Block
+from .session.tree import Ints
 from .table import Rewrite, Table
-from .tree import Ints
 
 
 class Rewritten(NamedTuple):

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import KINDS, Block, Document, Image, Reasoning, Text, ToolOutput
-from .compactjson import stringify
-from .session import Entry, Session, Tool
-from .tree import Ints
+from .session.blocks import KINDS, Block, Document, Image, Reasoning, Text, ToolOutput
+from .session.json_text import stringify
+from .session.session import Entry, Session, Tool
+from .session.tree import Ints
 
 Bytes = NDArray[np.uint8]
 ImageCost = Callable[[Image, str | None, bool], int | None]

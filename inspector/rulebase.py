@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from .blocks import Value
+from .session.blocks import Value
 
 LARGE = 10**12
 """No setting in tokens goes beyond this, either way; a published negative one stays possible."""

@@ -16,9 +16,9 @@ from .mixins import Drawable
 from .plan import Plan
 from .policy import Policy, Reason
 from .scenario import Scenario
-from .session import Session
+from .session.session import Session
+from .session.tree import Ints
 from .table import Bytes
-from .tree import Ints
 
 Status = Literal["finished", "paused", "failed"]
 

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from .blocks import Chars, Value
 from .counter import Counter
 from .counters import COUNTERS, ESTIMATE, find_counter
 from .errors import EditError, OtherSession, PlanError
@@ -22,7 +21,8 @@ from .plan import Plan, make_plan
 from .policies import find_policy
 from .policy import Edits, Reason
 from .rulebase import LARGE
-from .session import Session
+from .session.blocks import Chars, Value
+from .session.session import Session
 from .table import FATES
 from .text import printable
 
@@ -164,7 +164,7 @@ def make_again(
 def name_plan(session: Session, path: str = "") -> str:
     """What a session's saved plan is called: after its file, else after its title.
 
-    >>> from inspector.session import Session
+    >>> from inspector.session.session import Session
     >>> name_plan(Session(format="pi", id="a/b"), "runs/first.session.jsonl"), name_plan(Session(format="pi"))
     ('first.plan.json', 'session.plan.json')
     """

@@ -13,14 +13,14 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from .cleaned import clean_session, look_through
-from .compactjson import stringify
 from .counter import Counter
 from .errors import RedactionError
 from .money import Money, add_money
 from .prices import TTL, Price
 from .prompts import write_prompt
 from .redact import Finding, Redactor
-from .session import Session
+from .session.json_text import stringify
+from .session.session import Session
 from .shortening import take_part
 from .summary import SummaryJob
 from .wire.surrogates import replace_lone_surrogates

@@ -15,7 +15,7 @@ from .plan import Plan
 from .prices import PRICES
 from .redact import Finding
 from .sending import Asked, Sending
-from .session import Usage
+from .session.session import Usage
 from .text import printable, printable_tree
 
 MOST_SHOWN = 20_000

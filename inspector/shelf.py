@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from .archive import make_record
 from .cleaned import clean_session, look_through
-from .compactjson import dump_lossless
 from .disk import StrPath, find_place, open_session, write_whole
 from .errors import EditError, EscapeError, ReadError, WriteConflict
 from .lock import NAME as LOCK
@@ -25,7 +24,8 @@ from .readers import read_session
 from .readers.manifest import READER, dump_manifest
 from .redact import Finding, Redactor
 from .rules.spill_outputs import Spill, SpillOutputs, find_spills
-from .session import Session
+from .session.json_text import dump_lossless
+from .session.session import Session
 from .transition import Transition
 
 CURRENT, EARLIER, ARCHIVE = "manifest.json", "earlier", "archive"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from .blocks import Block, Text, ToolOutput, build
-from .session import Entry, Session
+from .session.blocks import Block, Text, ToolOutput, build
+from .session.session import Entry, Session
 from .summary import SummaryJob, conversation_text, job_entries
 
 HEAD, TAIL = 350, 150

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from .session.tree import Bools, Ints
 from .summary import MARKER, OMITTED, SPLIT, extract_line
 from .table import Appendix, Summary, Table
-from .tree import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .assembly import build_context
-from .blocks import Block, BlockRef
 from .mentions import WORD, Mention, Pattern, Words, best_run, find_folders, find_runs, has_words, read_words
 from .plan import Plan
 from .provenance import is_summary
-from .session import Session
-from .tree import Bools
+from .session.blocks import Block, BlockRef
+from .session.session import Session
+from .session.tree import Bools
 
 How = Literal["head", "shortened", "summary", "notice", "pointer"]
 

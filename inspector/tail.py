@@ -16,7 +16,7 @@ from .readers import find_reader, named
 from .readers.records import Reader
 from .readers.shapes import HEAD
 from .readers.usages import clear_usage
-from .session import Session
+from .session.session import Session
 
 LINES = 64
 """So many records, and so many bytes (`HEAD`), settle the format: no reader looks further to tell its own."""

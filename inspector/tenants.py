@@ -20,7 +20,7 @@ from .clerk import Clerk, Traits
 from .errors import InspectorError
 from .readers import read_session
 from .savedplan import name_plan, write_plan
-from .session import Session
+from .session.session import Session
 from .tail import Tail
 from .text import printable
 from .wishes import NAMES, pick_wanted

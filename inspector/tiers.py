@@ -18,9 +18,9 @@ from .models import find_class, model_of
 from .notices import PlacedNotice
 from .rulebase import Rule
 from .rules import decide
+from .session.tree import Bools, Ints
 from .standin import StandIn, make_stand_in
 from .table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
-from .tree import Bools, Ints
 from .weights import weigh_side
 
 

@@ -17,10 +17,10 @@ from .outcomes import Outcomes, find_known, find_stood
 from .plan import Plan
 from .readings import Readings
 from .recording import find_end
-from .session import Entry, Session
+from .session.session import Entry, Session
+from .session.tree import COMPACTION
 from .standing import stand_live, stand_plan
 from .traced import FATES, TIERS, Fate, Scene, Tier, Trace, Traced
-from .tree import COMPACTION
 
 __all__ = [
     "FATES",

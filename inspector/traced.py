@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import BlockRef
 from .errors import EditError
 from .facts import Fact
 from .facts.columns import KINDS
-from .facts.paths import canonical_path
 from .mixins import Framed
 from .plan import Plan
-from .session import Entry, Session
+from .session.blocks import BlockRef
+from .session.session import Entry, Session
+from .session.toolcalls.call_paths import canonical_path
+from .session.tree import Bools
 from .standing import Standing
 from .text import printable
-from .tree import Bools
 from .whylost import explain
 
 if TYPE_CHECKING:

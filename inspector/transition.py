@@ -21,7 +21,7 @@ from .mixins import Drawable
 from .plan import Plan, make_plan
 from .policy import Edits, Policy, Reason
 from .recording import hash_plan, hash_policy, is_durable, promise_context, record_plan
-from .session import Entry, Session
+from .session.session import Entry, Session
 from .summary import Checkpoint
 from .text import printable
 from .writing import Summariser, write_up

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from .blocks import Number
 from .rulebase import LARGE, Rule
+from .session.blocks import Number
 
 Measure = Literal["usage", "assembled", "chars4_utf16", "tiered", "messages"]
 """What is held against a threshold: the provider's word and an estimate of what came after, the counted

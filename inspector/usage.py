@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .blocks import Number
-from .session import Entry, Session
-from .tree import ASSISTANT
+from .session.blocks import Number
+from .session.session import Entry, Session
+from .session.tree import ASSISTANT
 from .trigger import Trigger, Verdict
 
 

@@ -24,7 +24,7 @@ from .plan import Plan
 from .policies import list_policies
 from .provenance import BY_MODEL, is_summary, tell_downstream
 from .rows import SECTIONS
-from .session import Session
+from .session.session import Session
 from .sidelanes import place_sides
 from .summary import Checkpoint
 from .table import COUNTED, FATES

@@ -10,14 +10,14 @@ from functools import cached_property
 
 import numpy as np
 
-from .blocks import BlockRef
 from .facts import Facts
 from .facts.columns import BY, KINDS, OPERATIONS
 from .models import SYNTHETIC, model_of
 from .needs import pair_calls
-from .session import Entry, Session
+from .session.blocks import BlockRef
+from .session.session import Entry, Session
+from .session.tree import COMPACTION
 from .traced import Trace
-from .tree import COMPACTION
 
 _CHANGES = ("created", "edited", "deleted")
 

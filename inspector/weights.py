@@ -7,9 +7,9 @@ import numpy as np
 from .counter import Longs
 from .counters import find_counter
 from .fates import STANDS, Side
-from .session import Entry
+from .session.session import Entry
+from .session.tree import Bools
 from .table import COUNTED, VERBATIM, Table
-from .tree import Bools
 
 
 def weigh_side(table: Table, side: Side) -> Longs:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .blocks import BlockRef
 from .cuts import END
 from .mentions import make_pattern
-from .session import Session
+from .session.blocks import BlockRef
+from .session.session import Session
 from .summary import describe_call
 from .table import DROPPED, FATES, SUMMARISED
 from .text import brief, printable

@@ -30,7 +30,7 @@ from .planfiles import save_beside
 from .policy import Policy
 from .run import Run
 from .scenario import Scenario
-from .session import Session
+from .session.session import Session
 from .still import Snapshot
 from .summary import Checkpoint
 from .tail import Tail

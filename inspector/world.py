@@ -16,7 +16,7 @@ from .life import Life, weigh_entries
 from .plan import Plan, make_plan
 from .policy import Policy, Reason
 from .reported import Unexplained
-from .session import Entry, Session
+from .session.session import Entry, Session
 from .table import COUNTED
 from .trigger import Measure
 from .usage import Measured

@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .blocks import BlockRef
 from .errors import EditError, Stopped
 from .extractive import Extractive
-from .facts.paths import canonical_path
 from .plan import Plan
 from .rules.carry_file_operations import CarryFileOperations, FileOperations, collect
-from .session import Session
+from .session.blocks import BlockRef
+from .session.session import Session
+from .session.toolcalls.call_paths import canonical_path
 from .summary import Checkpoint, Reply, SummaryJob, write_checkpoint
 from .table import SUMMARISED
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .plan import Plan
 from .policy import Policy
-from .session import Entry, Usage
+from .session.session import Entry, Usage
 from .summary import Checkpoint, SummaryJob
 
 MOST = 8

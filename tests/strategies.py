@@ -13,8 +13,18 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from inspector.blocks import Block, Document, Image, Part, Reasoning, Text, ToolCall, ToolOutput, Unknown
-from inspector.session import (
+from inspector.session.blocks import (
+    Block,
+    Document,
+    Image,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolOutput,
+    Unknown,
+)
+from inspector.session.session import (
     Boundary,
     Corrupt,
     Cost,

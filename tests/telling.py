@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.blocks import Block, Text, ToolCall, ToolOutput
 from inspector.facts import Facts, find_facts
-from inspector.session import Entry, Session
+from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
+from inspector.session.session import Entry, Session
 
 CWD = "/home/ann/app"
 

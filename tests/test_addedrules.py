@@ -26,7 +26,7 @@ from inspector.policies import POLICIES, find_policy
 from inspector.policy import Edits, Policy
 from inspector.rules import RULES
 from inspector.rules.dedupe_reads import DedupeReads
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.view import draw_plan
 from inspector.wire import check_context
 from tests.strategies import sessions

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from inspector.assembly import live_context
-from inspector.blocks import ToolCall, ToolOutput
 from inspector.bundled import open_bundled, write_story
 from inspector.cuts import find_cuts
 from inspector.ledger import count_tokens
 from inspector.models import window_of
-from inspector.session import Entry, Session
+from inspector.session.blocks import ToolCall, ToolOutput
+from inspector.session.session import Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.story.project import make_project
 from inspector.wire import check_request

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 
 from inspector.assembly import append_checkpoint, build_context, live_context
-from inspector.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.context import Context
 from inspector.counter import Counter
 from inspector.errors import PolicyError
@@ -20,7 +19,8 @@ from inspector.plan import Plan, make_plan
 from inspector.policies import find_policy
 from inspector.policy import Edits
 from inspector.rules import read_policy
-from inspector.session import Entry, Provided, Session
+from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.session import Entry, Provided, Session
 from inspector.summary import Checkpoint, request_text
 from inspector.table import FATES
 from inspector.wire.request import render_request

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from inspector.assembly import append_checkpoint, build_context, live_context
-from inspector.blocks import Text
 from inspector.disk import open_session, save_session
 from inspector.policies import POLICIES, find_policy
-from inspector.session import Tool
+from inspector.session.blocks import Text
+from inspector.session.session import Tool
 from inspector.trigger import Trigger
 from inspector.wire import check_context
 from tests.test_checklist_s0 import (

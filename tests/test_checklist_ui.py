@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from inspector.assembly import append_checkpoint, build_context, live_context
-from inspector.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.closeup import describe_body, describe_summary
 from inspector.conduct import Conduct
 from inspector.cost import add_usage
@@ -28,7 +27,8 @@ from inspector.readers import read_session
 from inspector.replays import replay
 from inspector.rows import SECTIONS
 from inspector.runview import draw_run
-from inspector.session import Entry, Provided, Session, Tool, Usage
+from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.session import Entry, Provided, Session, Tool, Usage
 from inspector.summary import Checkpoint
 from inspector.table import FATES
 from inspector.text import printable

@@ -7,7 +7,6 @@ import threading
 import pytest
 
 from inspector.assembly import append_checkpoint, build_context
-from inspector.blocks import BlockRef
 from inspector.bundled import open_bundled
 from inspector.checkpoints import Checked, check_checkpoint, find_missing
 from inspector.errors import EditError, Stopped
@@ -15,7 +14,8 @@ from inspector.extractive import Extractive
 from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.prompts import SECTIONS, TURN_SECTIONS
-from inspector.session import Session, Usage
+from inspector.session.blocks import BlockRef
+from inspector.session.session import Session, Usage
 from inspector.summary import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
 from inspector.table import SUMMARISED
 from inspector.writing import Summariser, covered, from_text, write_up

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, build
 from inspector.errors import EmptySession, ReadError
 from inspector.readers import READERS, read_session
 from inspector.readers.claude_code import READER
 from inspector.readers.claude_rows import decode_row, decode_row_slowly
-from inspector.session import Entry, Note, Session, Source, Usage
+from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, build
+from inspector.session.session import Entry, Note, Session, Source, Usage
 
 Row = dict[str, Any]
 
@@ -974,7 +974,7 @@ def test_other_packages_bring_readers(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     (tmp_path / "other_reader.py").write_text(
         "from inspector.readers.records import Reader\n"
-        "from inspector.session import Entry, Session\n"
+        "from inspector.session.session import Entry, Session\n"
         "def sniff(data):\n"
         "    return None if bytes(data).startswith(b'LINES') else 'no LINES'\n"
         "def read(data):\n"

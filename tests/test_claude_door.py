@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from inspector import apicall, count_tokens, detector, make_plan, open_bundled
-from inspector.blocks import Text, ToolCall, ToolOutput
 from inspector.claude import Claude, Progress
 from inspector.errors import (
     AnswerRefused,
@@ -35,7 +34,8 @@ from inspector.prices import Price
 from inspector.prompts import SECTIONS
 from inspector.redact import name_secret
 from inspector.sending import digest_body
-from inspector.session import Entry, Session
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.session import Entry, Session
 from inspector.shortening import HEAD, TAIL, shorten_job
 from inspector.summary import SummaryJob, job_text
 from inspector.writing import write_up

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 
 from inspector.assembly import build_context, live_context
-from inspector.blocks import Text, ToolCall
 from inspector.conduct import level_of
 from inspector.ledger import count_tokens
 from inspector.lint import lint
@@ -16,7 +15,8 @@ from inspector.manifest_view import manifest_context
 from inspector.plan import Plan, make_plan
 from inspector.policies.claude_code import CLAUDE_CODE
 from inspector.policy import Policy, Reason
-from inspector.session import Session
+from inspector.session.blocks import Text, ToolCall
+from inspector.session.session import Session
 from inspector.table import FATES
 from inspector.wire import check_context
 from tests.strategies import sessions

@@ -23,7 +23,7 @@ from inspector.errors import EditError, Stopped
 from inspector.ledger import count_tokens
 from inspector.lives import Tell
 from inspector.readers import read_session
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.tail import Tail
 from inspector.widgets import Workbench
 from tests.longer import write_long

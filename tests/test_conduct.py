@@ -24,8 +24,8 @@ from inspector.conduct import (
 )
 from inspector.errors import PolicyError
 from inspector.lint import check_thresholds, find_actions, find_double, lint, suggest, write_banner
-from inspector.overflow import classify_refusal
 from inspector.policy import Policy
+from inspector.session.overflow import classify_refusal
 from inspector.tally import Pass, Tally, no_progress
 
 # The harness of S1, and that of S2 with auto on and off. S2's shares have to be exceeded (ruling g).

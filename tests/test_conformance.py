@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.session import Session
+from inspector.session.session import Session
 from tests.conformance import flue
 from tests.conformance.__main__ import main
 from tests.shared import SHARED, needs_shared

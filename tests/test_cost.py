@@ -19,7 +19,7 @@ from inspector.errors import InspectorError
 from inspector.prefix import Fingerprint, common_prefix, find_changes, hash_json, take_fingerprint
 from inspector.prices import PRICES, Price, find_price
 from inspector.readers import manifest, read_session
-from inspector.session import Boundary, Cost, Entry, Session, Usage
+from inspector.session.session import Boundary, Cost, Entry, Session, Usage
 
 from .shared import SHARED, needs_shared
 from .strategies import json_values, sessions

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.cuts import find_cuts
-from inspector.session import Boundary, Entry, Session
+from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.session import Boundary, Entry, Session
 
 
 def build(*entries: Entry) -> Session:

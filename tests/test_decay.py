@@ -9,7 +9,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from inspector import open_bundled
-from inspector.blocks import Text
 from inspector.decay import (
     Decay,
     Fading,
@@ -23,7 +22,8 @@ from inspector.extractive import Extractive
 from inspector.facts import find_facts
 from inspector.fading import draw_decay
 from inspector.ledger import count_tokens
-from inspector.session import Session
+from inspector.session.blocks import Text
+from inspector.session.session import Session
 from inspector.trace import trace_recorded
 from tests.bench.decay import NOTEBOOKS, ROUNDS
 from tests.strategies import sessions

@@ -19,7 +19,7 @@ from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies import add_policy, find_policy, names_of_policies
 from inspector.readers import read_session
-from inspector.session import Session
+from inspector.session.session import Session
 from tests.strategies import sessions
 
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.context import Context, Piece
 from inspector.diff.contexts import Change, Insert, Keep, Remove, diff_contexts, patch
 from inspector.diff.lines import Line, diff_text
 from inspector.diff.runs import KINDS, Run
 from inspector.errors import PatchError
-from inspector.session import Provided, Tool
+from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
+from inspector.session.session import Provided, Tool
 
 # A context in a line: "a:Hi b:Yes S(a,b):Sum" is a piece of entry a, one of entry b, a summary of both.
 

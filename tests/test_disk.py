@@ -11,10 +11,10 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from inspector.blocks import Text, ToolCall
 from inspector.disk import open_session, save_session, session_schema
 from inspector.errors import EmptySession, ReadError
-from inspector.session import Entry, Session
+from inspector.session.blocks import Text, ToolCall
+from inspector.session.session import Entry, Session
 from tests.strategies import sessions
 
 ROWS = (

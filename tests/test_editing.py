@@ -22,7 +22,7 @@ from inspector.rulebase import Rule
 from inspector.rules.clear_thinking import ClearThinking
 from inspector.rules.clear_tool_outputs import ClearToolOutputs, DropOldOutputs
 from inspector.rules.summarise_all import SummariseAll
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.table import FATES
 from inspector.wire import check_context
 from tests.test_checklist_s0 import chain, count, talk, turn

@@ -17,7 +17,7 @@ from inspector.disk import open_session
 from inspector.errors import RedactionError
 from inspector.export import Exported, export_html
 from inspector.readers import read_session
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.widgets import Workbench
 from tests.exported import unpack_page
 

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.assembly import append_checkpoint
-from inspector.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.bundled import open_bundled
 from inspector.checkpoints import check_checkpoint
 from inspector.counter import Counter
@@ -25,7 +24,8 @@ from inspector.ledger import count_tokens
 from inspector.plan import make_plan
 from inspector.prompts import PROGRESS, SECTIONS, TURN_SECTIONS
 from inspector.quotes import clip
-from inspector.session import Entry, Session
+from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.session import Entry, Session
 from inspector.story import CONSTRAINT
 from inspector.summary import SummaryJob
 from inspector.writing import write_up

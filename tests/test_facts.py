@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from inspector.blocks import Text, ToolCall
 from inspector.disk import open_session
 from inspector.errors import ReadError
 from inspector.facts import Facts, find_facts
 from inspector.facts.columns import KINDS
 from inspector.facts.failures import tidy_error
 from inspector.facts.pathfinder import PathFinder
-from inspector.facts.paths import canonical_path
-from inspector.facts.places import fold, unescape
-from inspector.session import Boundary, Entry, Session
+from inspector.session.blocks import Text, ToolCall
+from inspector.session.session import Boundary, Entry, Session
+from inspector.session.toolcalls.call_paths import canonical_path
+from inspector.session.toolcalls.positions import fold, unescape
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.telling import CWD, forms, talk, tell

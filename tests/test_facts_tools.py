@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from inspector.blocks import Text, ToolCall
 from inspector.facts import find_facts
-from inspector.facts.shell import read_command
-from inspector.facts.tables import operation_of
+from inspector.session.blocks import Text, ToolCall
+from inspector.session.toolcalls.shell import read_command
+from inspector.session.toolcalls.tool_names import operation_of
 from tests.telling import CWD, answer, call, forms, talk, tell
 
 

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector import policies
-from inspector.blocks import Text, ToolCall, ToolOutput
 from inspector.bundled import open_bundled
 from inspector.closeup import describe_body
 from inspector.desk import Desk
@@ -23,7 +22,8 @@ from inspector.facts.columns import KINDS
 from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies import names_of_policies
-from inspector.session import Boundary, Entry, Session
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.session import Boundary, Entry, Session
 from inspector.story import LOST_PATH
 from inspector.trace import trace_facts
 from inspector.traced import FATES

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.blocks import Text, ToolCall, ToolOutput
 from inspector.finder import find_text
 from inspector.history import trace_history
 from inspector.ledger import count_tokens
-from inspector.session import Boundary, Entry, Session
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.session import Boundary, Entry, Session
 from tests.strategies import sessions
 
 SAY = ("user", "assistant")

@@ -18,7 +18,7 @@ from inspector.focus import write_focus
 from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.story import LOST_PATH
 from inspector.trace import trace_facts
 from inspector.traced import FATES, Traced

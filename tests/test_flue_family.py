@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.assembly import append_checkpoint, build_context
-from inspector.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.ledger import count_tokens
-from inspector.overflow import is_overflow
 from inspector.pi_estimate import since_compaction, weigh_message
 from inspector.plan import Plan, make_plan
 from inspector.policies import find_policy
@@ -23,7 +21,9 @@ from inspector.policies.pi import VERSIONS
 from inspector.policy import Edits
 from inspector.rules.carry_file_operations import collect
 from inspector.rules.keep_recent_tokens import KeepRecentTokens, measure_context, walk_back
-from inspector.session import Boundary, Entry, Session, Usage
+from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.overflow import is_overflow
+from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.summary import Checkpoint, Reply, job_text, shown_summary, write_checkpoint
 from inspector.table import FATES
 from inspector.usage import Measured

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from inspector.blocks import Text
 from inspector.cleaned import clean_session, look_through
 from inspector.grounding import Sources, check_grounding, ground_recorded
 from inspector.mentions import Words, find_folders
 from inspector.readers import read_session
 from inspector.readers.manifest import dump_manifest
 from inspector.redact import Redactor
-from inspector.session import Boundary, Entry, Note, Session, Source
+from inspector.session.blocks import Text
+from inspector.session.session import Boundary, Entry, Note, Session, Source
 from tests.test_cuts import build, say, user
 
 

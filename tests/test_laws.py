@@ -22,7 +22,7 @@ from inspector.policy import Edits, Policy, Stage
 from inspector.rows import SECTIONS
 from inspector.rulebase import Rule
 from inspector.rules import RULES, RuleKind, find_rule
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.table import FATES
 from inspector.trigger import Measure, Target, Trigger
 from inspector.view import draw_plan

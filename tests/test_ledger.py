@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from inspector.blocks import (
+from inspector.counter import Counter
+from inspector.counters import chars4_utf16, find_counter, tiered
+from inspector.errors import CounterError
+from inspector.ledger import CLEARED_TEXT, Ledger, clear_output, count_tokens
+from inspector.readers import read_session
+from inspector.rows import SECTIONS
+from inspector.session.blocks import (
     KINDS,
     BlockRef,
     Document,
@@ -17,13 +23,7 @@ from inspector.blocks import (
     ToolOutput,
     Unknown,
 )
-from inspector.counter import Counter
-from inspector.counters import chars4_utf16, find_counter, tiered
-from inspector.errors import CounterError
-from inspector.ledger import CLEARED_TEXT, Ledger, clear_output, count_tokens
-from inspector.readers import read_session
-from inspector.rows import SECTIONS
-from inspector.session import Boundary, Entry, Provided, Session, Tool, Usage
+from inspector.session.session import Boundary, Entry, Provided, Session, Tool, Usage
 
 from .shared import SHARED, needs_shared
 from .strategies import sessions

@@ -18,7 +18,7 @@ from inspector.lesson import play_rules
 from inspector.plan import Plan, make_plan
 from inspector.policies import names_of_policies
 from inspector.policy import Edits, Policy
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.view import draw_scene
 from tests.strategies import sessions
 from tests.test_laws import LENGTH, policies

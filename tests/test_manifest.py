@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 
 import inspector
-from inspector.blocks import Text, ToolCall, Unknown
 from inspector.disk import session_schema
 from inspector.errors import ManifestVersion, ReadError
 from inspector.readers import manifest
-from inspector.session import MANIFEST, Entry, Session, Source
+from inspector.session.blocks import Text, ToolCall, Unknown
+from inspector.session.session import MANIFEST, Entry, Session, Source
 from tests.strategies import sessions
 
 SMALL = Session(

@@ -19,7 +19,7 @@ from inspector.models import (
     window_of,
 )
 from inspector.readers import read_session
-from inspector.session import Boundary, Entry, Session, Usage
+from inspector.session.session import Boundary, Entry, Session, Usage
 
 from .shared import SHARED, needs_shared
 

@@ -17,7 +17,7 @@ from inspector.errors import PolicyError
 from inspector.history import trace_history
 from inspector.ownrules import rule
 from inspector.policies import add_policy, find_policy, names_of_policies
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.view import draw_plan, draw_scene
 from inspector.wire import check_context
 from tests.strategies import sessions

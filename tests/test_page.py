@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from inspector import detector, page
-from inspector.blocks import Value, build
 from inspector.bundled import open_bundled
 from inspector.closeup import describe_rows, describe_summary
 from inspector.columns import unpack
@@ -24,7 +23,8 @@ from inspector.errors import EditError, PolicyError, RedactionError
 from inspector.page import LARGEST, make, review
 from inspector.policies import find_policy
 from inspector.redact import name_secret
-from inspector.session import Session
+from inspector.session.blocks import Value, build
+from inspector.session.session import Session
 from inspector.table import FATES
 from inspector.view import draw_plan
 from tests.exported import all_texts, unpack_page

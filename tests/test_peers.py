@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
-from inspector.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.counter import Counter
 from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Reason
-from inspector.session import Entry, Session
+from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.session import Entry, Session
 from inspector.table import FATES
 from inspector.wire import check_context
 from tests.strategies import sessions

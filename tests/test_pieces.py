@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.blocks import Text, ToolCall, ToolOutput
 from inspector.bundled import open_bundled
 from inspector.closeup import describe_body
 from inspector.diff.pieces import MOST_CHARS, find_pieces
@@ -21,7 +20,8 @@ from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits
 from inspector.recorded import draw_recorded
-from inspector.session import Entry, Session
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.session import Entry, Session
 from inspector.table import FATES
 from inspector.text import printable
 from tests.strategies import SAYINGS

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from inspector.assembly import append_checkpoint, build_context, live_context
-from inspector.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.counter import Counter
 from inspector.errors import CounterError, EditError, PolicyError
 from inspector.ledger import Ledger, count_tokens
@@ -14,7 +13,8 @@ from inspector.plan import Plan, make_plan
 from inspector.policies import POLICIES, add_policy, find_policy
 from inspector.policy import Edits
 from inspector.rules import RULES, read_policy
-from inspector.session import Boundary, Entry, Session, Usage
+from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.summary import Checkpoint
 from inspector.table import FATES
 from tests.test_cuts import answer, build, call, say, user

@@ -23,12 +23,12 @@ from inspector import (
     save_transition,
     write_up,
 )
-from inspector.blocks import Reasoning, Text
 from inspector.claude import Claude
 from inspector.cost import add_usage
 from inspector.errors import AnswerRefused, PolicyError
 from inspector.readers.manifest import dump_manifest
-from inspector.session import Session
+from inspector.session.blocks import Reasoning, Text
+from inspector.session.session import Session
 from inspector.summary import SEALED, read_sealed
 from inspector.transition import Transition
 from tests.loopback import Cue, Loopback

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from inspector.errors import EmptySession, ReadError
 from inspector.readers import READERS, anthropic_messages, flue, manifest, mini, pi, read_session, stud
 from inspector.readers.records import Data
 from inspector.readers.shapes import HEAD, peek
-from inspector.session import Boundary, Cost, Entry, Session, Usage
+from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from inspector.session.session import Boundary, Cost, Entry, Session, Usage
 from tests.shared import SHARED, needs_shared
 from tests.strategies import json_values, sessions
 

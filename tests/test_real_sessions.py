@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import pytest
 
-from inspector.blocks import Block
 from inspector.disk import open_session, save_session
 from inspector.errors import ReadError
 from inspector.readers import READERS
-from inspector.session import Session
+from inspector.session.blocks import Block
+from inspector.session.session import Session
 from tests.shared import SHARED, needs_shared
 
 SESSIONS = SHARED / "sessions"

@@ -11,7 +11,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from inspector import InspectorError, open_session
-from inspector.blocks import Text, ToolCall, ToolOutput
 from inspector.bundled import open_bundled
 from inspector.columns import unpack
 from inspector.counter import Counter
@@ -19,7 +18,8 @@ from inspector.history import History, trace_history
 from inspector.ledger import Ledger, count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.recorded import draw_recorded, find_recorded
-from inspector.session import Boundary, Entry, Session, Usage
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
 from inspector.transition import compact
 from inspector.view import draw_plan

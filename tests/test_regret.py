@@ -6,14 +6,14 @@ from decimal import Decimal
 
 from hypothesis import assume, given, settings
 
-from inspector.blocks import Text, ToolCall, ToolOutput
 from inspector.facts import find_facts
 from inspector.ledger import count_tokens
 from inspector.money import add_money, price_tokens
 from inspector.plan import make_plan
 from inspector.prices import find_price
 from inspector.regret import find_regret, sum_regret
-from inspector.session import Boundary, Entry, Session
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.session import Boundary, Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.trace import trace_recorded
 from tests.strategies import sessions

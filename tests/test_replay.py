@@ -11,7 +11,6 @@ import pytest
 from inspector.against import compare_recorded
 from inspector.assembly import build_context
 from inspector.audit import AuditEvent
-from inspector.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.conduct import STATES, Conduct
 from inspector.cost import SummaryCall, price_steps
 from inspector.counter import Counter
@@ -30,7 +29,8 @@ from inspector.replays import replay
 from inspector.rules import read_policy
 from inspector.run import Run
 from inspector.runview import draw_run
-from inspector.session import Boundary, Entry, Session, Tool, Usage
+from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.session import Boundary, Entry, Session, Tool, Usage
 from inspector.table import FATES
 from inspector.trigger import Trigger
 from tests.shared import SHARED, needs_shared

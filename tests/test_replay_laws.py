@@ -23,7 +23,7 @@ from inspector.rules.summarise_older import SummariseOlder
 from inspector.run import Compaction, Run
 from inspector.runview import draw_run
 from inspector.scenario import Act, Deed, Scenario, Writer
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.table import CLEARED, FATES, SUMMARISED
 from inspector.trigger import Check, Trigger
 from inspector.wire import check_context

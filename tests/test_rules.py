@@ -9,7 +9,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
-from inspector.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.ledger import count_tokens
 from inspector.lengths import output_lengths, tool_of
 from inspector.manifest_view import manifest_context
@@ -27,7 +26,8 @@ from inspector.rules.spill_outputs import SpillOutputs, find_spilled, find_spill
 from inspector.rules.summarise_all import SummariseAll
 from inspector.rules.summarise_older import ONE_MESSAGE, SummariseOlder
 from inspector.rules.truncate_outputs import TruncateOutputs, remember_decisions, shorten
-from inspector.session import Entry, Session
+from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.session import Entry, Session
 from inspector.summary import Reply, write_checkpoint
 from inspector.table import FATES
 from inspector.wire import check_context

@@ -20,7 +20,7 @@ from inspector.replays import replay
 from inspector.run import Compaction, Finding, Recorded, Run
 from inspector.runview import MOST_EVENTS, TONES, draw_run
 from inspector.scenario import Scenario
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.trigger import Trigger
 
 

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import count_tokens, make_plan, open_bundled, open_plan, read_session, save_plan
-from inspector.blocks import Text
 from inspector.bundled import write_story
 from inspector.counters import ESTIMATE
 from inspector.errors import CounterError, InspectorError, OtherSession, PlanError, PolicyError
@@ -25,7 +24,8 @@ from inspector.policies import POLICIES, find_policy
 from inspector.policy import Edits, Policy
 from inspector.rules import RULES
 from inspector.savedplan import make_again, pack_plan, read_plan, write_plan
-from inspector.session import Session
+from inspector.session.blocks import Text
+from inspector.session.session import Session
 from inspector.widgets import Workbench
 from inspector.writing import from_text
 from tests.strategies import sessions

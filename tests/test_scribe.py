@@ -18,11 +18,11 @@ from inspector.diff.contexts import diff_contexts
 from inspector.page import make
 from inspector.plan import Plan
 from inspector.scribe import Scribe
-from inspector.session import Session
+from inspector.session.session import Session
+from inspector.session.tree import Ints
 from inspector.story import LOST_PATH
 from inspector.summary import Checkpoint
 from inspector.text import printable
-from inspector.tree import Ints
 from inspector.written import Writing
 
 from .exported import unpack_page

@@ -16,7 +16,7 @@ from inspector.disk import open_session
 from inspector.history import trace_history
 from inspector.ledger import count_tokens
 from inspector.plan import make_plan
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.text import printable
 from inspector.view import draw_plan, draw_scene
 from inspector.wire.request import render_request

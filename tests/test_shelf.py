@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from inspector.blocks import Text, ToolOutput
 from inspector.disk import open_session, save_session
 from inspector.errors import EditError, EscapeError, InspectorError, ReadError, WriteConflict
 from inspector.lock import hold
 from inspector.policy import Policy
 from inspector.rules.spill_outputs import SpillOutputs
-from inspector.session import Entry, Session
+from inspector.session.blocks import Text, ToolOutput
+from inspector.session.session import Entry, Session
 from inspector.shelf import ARCHIVE, CURRENT, EARLIER, Saved, open_earlier, save_transition, undo
 from inspector.transition import Transition, compact
 from tests.test_cuts import build, call, say, user

@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.blocks import Text, ToolCall, ToolOutput
 from inspector.columns import unpack
 from inspector.history import trace_history
 from inspector.ledger import count_tokens
 from inspector.plan import make_plan
-from inspector.session import Boundary, Entry, Session
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.session import Boundary, Entry, Session
 from inspector.sidelanes import place_sides
 from inspector.view import draw_scene
 from tests.shared import SHARED, needs_shared

@@ -24,7 +24,7 @@ from inspector.policies import POLICIES, find_policy
 from inspector.policy import Policy, Stage
 from inspector.rules import read_policy
 from inspector.rules.keep_recent_turns import KeepRecentTurns
-from inspector.session import Session
+from inspector.session.session import Session
 from tests.strategies import sessions
 from tests.test_laws import LENGTH
 

@@ -15,7 +15,7 @@ from inspector.bundled import open_bundled
 from inspector.desk import Desk
 from inspector.ledger import count_tokens
 from inspector.palette import NEUTRALS
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.still import Snapshot, draw_still, show_still, tabulate
 from inspector.strips import Still
 from inspector.view import Picture

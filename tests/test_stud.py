@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 
 from inspector.assembly import build_context, live_context
-from inspector.blocks import Reasoning, Text
 from inspector.editing import context_management, read_context_management, with_context_management
 from inspector.errors import EditError, PolicyError
 from inspector.ledger import count_tokens
@@ -27,7 +26,8 @@ from inspector.policies.stud import (
     swap_tool,
 )
 from inspector.policy import Edits, Policy
-from inspector.session import Entry, Provided, Session
+from inspector.session.blocks import Reasoning, Text
+from inspector.session.session import Entry, Provided, Session
 from inspector.summary import Checkpoint, request_text
 from inspector.table import FATES
 from inspector.wire import check_context

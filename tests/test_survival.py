@@ -20,7 +20,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.blocks import ToolCall
 from inspector.counter import Counter as TokenCounter
 from inspector.facts import find_facts
 from inspector.facts.columns import KINDS
@@ -29,7 +28,8 @@ from inspector.mentions import Mention, Words, make_pattern
 from inspector.plan import make_plan
 from inspector.policies import POLICIES, find_policy
 from inspector.readers import read_session
-from inspector.session import Entry, Session
+from inspector.session.blocks import ToolCall
+from inspector.session.session import Entry, Session
 from inspector.standing import stand_plan
 from inspector.trace import trace_facts, trace_recorded
 from tests.bench.bench_survival import read_cases

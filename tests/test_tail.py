@@ -19,7 +19,7 @@ from inspector.disk import open_session, save_session
 from inspector.errors import EmptySession, ReadError
 from inspector.growth import Growth
 from inspector.readers import READERS, read_session
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.tail import Tail
 
 from shared import SHARED, needs_shared

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.assembly import build_context
-from inspector.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.bundled import open_bundled
 from inspector.counter import Counter as TokenCounter
 from inspector.decay import measure_decay
@@ -28,7 +27,8 @@ from inspector.policy import Policy
 from inspector.readers import read_session
 from inspector.regret import find_regret
 from inspector.rules import read_policy
-from inspector.session import Boundary, Entry, Session
+from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
+from inspector.session.session import Boundary, Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.trace import trace_again, trace_facts, trace_recorded
 from inspector.traced import FATES, TIERS, Trace, Traced

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.assembly import live_context
-from inspector.blocks import Image, Text, ToolOutput
 from inspector.context import Context
 from inspector.cost import add_usage
 from inspector.errors import EditError
@@ -19,7 +18,8 @@ from inspector.readers.manifest import dump_manifest, read
 from inspector.recording import hash_plan, hash_policy
 from inspector.recovery import judge_reply, may_retry, was_recovered
 from inspector.rules.truncate_outputs import TruncateOutputs
-from inspector.session import Entry, Session, Usage
+from inspector.session.blocks import Image, Text, ToolOutput
+from inspector.session.session import Entry, Session, Usage
 from inspector.summary import Reply, SummaryJob
 from inspector.transition import STAND_IN, Transition, append_retry, compact
 from inspector.trigger import Trigger

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.counters import chars4_utf16
-from inspector.session import Session
-from inspector.tree import ROLES, SORTS
+from inspector.session.session import Session
+from inspector.session.tree import ROLES, SORTS
 from inspector.usage import Tail
 from tests.strategies import sessions
 

@@ -20,7 +20,7 @@ from inspector.columns import unpack
 from inspector.errors import EditError, PolicyError
 from inspector.plan import make_plan
 from inspector.policy import Edits
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.widgets import Workbench
 
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from inspector import count_tokens, live_context, open_session
-from inspector.blocks import BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from inspector.context import Context, Piece
-from inspector.session import Provided, Tool
+from inspector.session.blocks import BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from inspector.session.session import Provided, Tool
 from inspector.wire import CHECKS, check_context, check_request
 from inspector.wire.request import Size, render_request
 from tests.shared import SHARED, needs_shared

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..blocks import Block, Image, ToolOutput
 from ..counter import Counter, utf16_length
-from ..session import Entry, Session
-from ..tree import Ints
+from ..session.blocks import Block, Image, ToolOutput
+from ..session.session import Entry, Session
+from ..session.tree import Ints
 
 IMAGE_CHARS = 4800
 """What a picture inside a tool's output counts, in characters. A user's picture counts nothing."""

@@ -21,7 +21,7 @@ from ..counter import Counter
 from ..errors import CounterError
 from ..models import image_tokens
 from ..ranks import SHIPPED, load_encoding
-from ..tree import Ints
+from ..session.tree import Ints
 
 _REMEMBERED = 2**18
 _PARALLEL = 2**20

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..counter import Counter, utf16_length
-from ..session import Entry, Session
-from ..tree import Ints
+from ..session.session import Entry, Session
+from ..session.tree import Ints
 
 
 def count(texts: Sequence[str]) -> Ints:

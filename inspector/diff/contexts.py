@@ -122,7 +122,7 @@ def diff_contexts(before: Context, after: Context) -> Diff:
     others are removed and inserted. A summary has the origins of all it stands for, so it is an insert,
     unless `before` holds a summary of exactly the same.
 
-    >>> from inspector.blocks import BlockRef, Text
+    >>> from inspector.session.blocks import BlockRef, Text
     >>> piece = lambda i, text: Piece(Text(text=text), "user", i, (BlockRef(f"e{i}", 0),), "verbatim", 9)
     >>> context = lambda *pieces: Context((), (), (), pieces)
     >>> diff_contexts(context(piece(0, "a"), piece(1, "b")), context(piece(1, "B"))).counts

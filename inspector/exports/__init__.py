@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal, Self
 
-from ..blocks import Block, ToolOutput
-from ..compactjson import dump_lossless
 from ..errors import EditError, EmptySession
 from ..ledger import clear_output
 from ..provenance import is_summary
 from ..readers import read_session
-from ..session import Session
+from ..session.blocks import Block, ToolOutput
+from ..session.json_text import dump_lossless
+from ..session.session import Session
 from . import claude_code, flue, pi
 from .trunk import Loss, Twig, find_twigs, leave_out, split_runs, tell
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ..compactjson import dump_lossless
-from ..session import Session
+from ..session.json_text import dump_lossless
+from ..session.session import Session
 from ..summary import PI_INTRODUCTION
 from .pi_ai import Words, write_records
 from .trunk import Json, Twig, find_dropped, take_line

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
-from ..session import Cost, Entry, Usage
+from ..session.blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from ..session.session import Cost, Entry, Usage
 from .trunk import Json, Line, Twig, split_runs
 
 ROLES = {"tool": "toolResult"}

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..blocks import Block, ToolOutput
 from ..ledger import clear_output
-from ..session import Entry, Session
+from ..session.blocks import Block, ToolOutput
+from ..session.session import Entry, Session
 from ..summary import read_sealed
 
 Json = dict[str, Any]

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..blocks import BlockRef
 from ..mixins import Framed
-from ..session import Session
+from ..session.blocks import BlockRef
+from ..session.session import Session
+from ..session.toolcalls.call_paths import canonical_path
 from ..text import printable
 from .columns import BY, KIND, KINDS, OPERATIONS, Found
 from .pathfinder import PathFinder
-from .paths import canonical_path
 from .segments import SUMMARY, read_path
 
 __all__ = ["BY", "KINDS", "OPERATIONS", "Fact", "Facts", "Said", "find_facts"]

@@ -11,6 +11,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ..session.toolcalls.arguments import Named
+from ..session.toolcalls.call_paths import LONGEST
+from ..session.toolcalls.positions import restore
 from .commands import find_commands
 from .decisions import find_decisions
 from .failures import find_errors, find_exit_codes, find_failure
@@ -18,13 +21,10 @@ from .ids import find_hashes, find_issues, find_urls
 from .names import find_calls, find_symbols, find_ticked_symbols
 from .numbers import find_flags, find_numbers
 from .pathfinder import PathFinder
-from .paths import LONGEST
-from .places import restore
 from .rules import find_rules
 from .segments import ANSWERED, ASKED, CALLED, FAILED, HARNESS, LISTING, REPORT, SUMMARY, Segment
 from .sentences import Hit
 from .tasks import find_tasks, find_todos
-from .tools import Named
 
 KINDS = ("file", "command", "error", "symbol", "url", "id", "number", "constraint", "decision", "todo")
 BY = ("user", "model", "tool", "summary")

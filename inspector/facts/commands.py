@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from .paths import LONGEST, names
+from ..session.toolcalls.call_paths import LONGEST, names
 
 Hit = tuple[int, int, str]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from .paths import LONGEST
+from ..session.toolcalls.call_paths import LONGEST
 
 Hit = tuple[int, int, str]
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")

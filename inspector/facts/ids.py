@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ..session.toolcalls.call_paths import LONGEST, names
 from .chars import WORD, code_points
-from .paths import LONGEST, names
 
 Hit = tuple[int, int, str]
 

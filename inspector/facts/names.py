@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .paths import names
+from ..session.toolcalls.call_paths import names
 
 Hit = tuple[int, int, str]
 

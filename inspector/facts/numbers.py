@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ..session.toolcalls.call_paths import names
 from .chars import WORD, code_points
-from .paths import names
 
 Hit = tuple[int, int, str]
 Codes = NDArray[np.uint8] | NDArray[np.uint16]

@@ -13,9 +13,17 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ..session.toolcalls.call_paths import LONGEST, canonical_path, plain, rooted
+from ..session.toolcalls.path_syntax import (
+    BARE,
+    ROOTS,
+    SUFFIX,
+    WELL_KNOWN,
+    cut_token,
+    is_told,
+    looks_like_path,
+)
 from .chars import WORD, code_points
-from .paths import LONGEST, canonical_path, plain, rooted
-from .pathshapes import BARE, ROOTS, SUFFIX, WELL_KNOWN, cut_token, is_told, looks_like_path
 
 _IMPORT = re.compile(r"(?:\bfrom|\bimport|require\(|import\(|\bmodule|\bresolve)\s*$")
 _DYNAMIC_BEFORE, _DYNAMIC_AFTER = frozenset("$}*<{"), frozenset("*{")

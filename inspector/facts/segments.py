@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..blocks import ToolCall
-from ..session import Session
-from ..tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MICRO, NOTE, USER
+from ..session.blocks import ToolCall
+from ..session.session import Session
+from ..session.toolcalls.arguments import Named, read_call
+from ..session.toolcalls.positions import unescape
+from ..session.toolcalls.shell import directory_after, output_of
+from ..session.toolcalls.tool_names import TOOLS, bare_name, is_shell, operation_of
+from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MICRO, NOTE, USER
 from .pathfinder import PathFinder
-from .places import unescape
-from .shell import directory_after, output_of
-from .tables import TOOLS, bare_name, is_shell, operation_of
-from .tools import Named, read_call
 
 _REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 
-from ..blocks import Number
 from ..conduct import Conduct
 from ..policy import Policy
 from ..rules.carry_file_operations import CarryFileOperations
 from ..rules.keep_recent_tokens import KeepRecentTokens
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
+from ..session.blocks import Number
 from ..trigger import Trigger
 
 FLUE_2 = Policy(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-from ..blocks import Number
 from ..conduct import Conduct
 from ..policy import Policy, Stage
 from ..rules.drop_middle import DropMiddle
@@ -20,6 +19,7 @@ from ..rules.keep_system import KeepSystem
 from ..rules.point_large_outputs import PointLargeOutputs
 from ..rules.snip_everything import SnipEverything
 from ..rules.snip_long_text import SnipLongText
+from ..session.blocks import Number
 from ..trigger import Target, Trigger
 
 BUDGET = 24_000

@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from ..errors import ReadError
-from ..session import Session
+from ..session.session import Session
 from . import anthropic_messages, claude_code, flue, manifest, mini, pi, stud
 from .records import Data, Reader
 from .usages import clear_usage

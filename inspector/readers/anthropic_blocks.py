@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from ..blocks import (
+from ..session.blocks import (
     Block,
     Document,
     Image,
@@ -22,7 +22,7 @@ from ..blocks import (
     Unknown,
     build,
 )
-from ..session import Usage
+from ..session.session import Usage
 from .images import measure
 
 Names = dict[str, str]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..blocks import Block, Image, Text
 from ..errors import EmptySession, ReadError
-from ..session import Boundary, Corrupt, Entry, Session, Tool
+from ..session.blocks import Block, Image, Text
+from ..session.session import Boundary, Corrupt, Entry, Session, Tool
 from .anthropic_blocks import Names, read_block, read_usage
 from .records import Data, Reader
 from .shapes import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document

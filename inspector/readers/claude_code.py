@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ..blocks import ToolOutput, build
 from ..errors import EmptySession
-from ..session import Corrupt, Note, Session, Source
+from ..session.blocks import ToolOutput, build
+from ..session.session import Corrupt, Note, Session, Source
 from .anthropic_blocks import Names, read_content
 from .claude_chain import Chain, Draft
 from .claude_entries import SYNTHETIC, make_entry

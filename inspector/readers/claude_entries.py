@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..blocks import Number, build
 from ..reported import is_tokens
-from ..session import Boundary, Entry, Usage
+from ..session.blocks import Number, build
+from ..session.session import Boundary, Entry, Usage
 from .anthropic_blocks import read_usage
 from .claude_chain import Chain, Draft
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..blocks import Text, Unknown
 from ..errors import EmptySession, ReadError
-from ..session import Corrupt, Entry, Session
+from ..session.blocks import Text, Unknown
+from ..session.session import Corrupt, Entry, Session
 from .chain import warn_of_repeated
 from .pi_ai import read_boundary, read_message, read_usage
 from .records import Data, Reader, paused_gc

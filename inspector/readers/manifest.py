@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..blocks import KINDS
-from ..compactjson import dump_lossless
 from ..errors import ManifestVersion, ReadError
-from ..session import MANIFEST, Session
+from ..session.blocks import KINDS
+from ..session.json_text import dump_lossless
+from ..session.session import MANIFEST, Session
 from .records import Data, Reader
 from .shapes import FILE, load, sniff_document
 
@@ -45,7 +45,7 @@ _SAYINGS = {
 def dump_manifest(session: Session) -> str:
     """The session as JSON.
 
-    >>> from inspector.session import Entry
+    >>> from inspector.session.session import Entry
     >>> session = Session(format="demo", entries=(Entry(id="\\ud83d"),))
     >>> read(dump_manifest(session).encode()) == session
     True

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..blocks import Text, ToolCall, ToolOutput
 from ..errors import EmptySession, ReadError
-from ..session import Corrupt, Entry, Note, Session
+from ..session.blocks import Text, ToolCall, ToolOutput
+from ..session.session import Corrupt, Entry, Note, Session
 from .records import Data, Reader
 from .shapes import (
     FILE,

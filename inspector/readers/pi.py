@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..blocks import Text
 from ..errors import EmptySession
-from ..session import Corrupt, Entry, Note, Session, Source
+from ..session.blocks import Text
+from ..session.session import Corrupt, Entry, Note, Session, Source
 from .chain import Chain
 from .pi_ai import read_block, read_boundary, read_message, read_usage
 from .records import Data, Reader, decode, iter_lines, read_lines

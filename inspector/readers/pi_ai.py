@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..blocks import Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
-from ..session import Boundary, Entry, Source, Usage
+from ..session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from ..session.session import Boundary, Entry, Source, Usage
 from .images import measure
 from .shapes import Fields, Found, find_blocks, gather, make_parts, make_usage, merge, only_outputs, unknown
 

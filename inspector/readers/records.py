@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ..session import Corrupt, Session, Source
+from ..session.session import Corrupt, Session, Source
 
 Data = bytes | memoryview | mmap
 """The content of a file, as the door hands it over."""

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from ..blocks import Block, Document, Image, Number, Part, Text, ToolOutput, Unknown
 from ..errors import ReadError
-from ..session import Cost, Source, Usage
+from ..session.blocks import Block, Document, Image, Number, Part, Text, ToolOutput, Unknown
+from ..session.session import Cost, Source, Usage
 from .records import BOM, Data, decode, decode_document
 
 FILE = "the file"

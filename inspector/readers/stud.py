@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..blocks import Image, Reasoning, Text, ToolCall, ToolOutput
 from ..errors import EmptySession, ReadError
-from ..session import Corrupt, Entry, Note, Session
+from ..session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput
+from ..session.session import Corrupt, Entry, Note, Session
 from .images import measure
 from .records import Data, Reader
 from .shapes import (

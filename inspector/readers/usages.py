@@ -6,7 +6,7 @@ In goes a session as a reader made it, out comes the same session with such figu
 from __future__ import annotations
 
 from ..reported import is_tokens
-from ..session import Session, Usage
+from ..session.session import Session, Usage
 
 _FIGURES = ("input", "output", "cache_read", "cache_write", "total")
 
@@ -14,7 +14,7 @@ _FIGURES = ("input", "output", "cache_read", "cache_write", "total")
 def clear_usage(session: Session) -> Session:
     """The session itself, or where figures of its usage are odd a copy without them and with one warning.
 
-    >>> from inspector.session import Entry
+    >>> from inspector.session.session import Entry
     >>> odd = Session(format="demo", entries=(Entry(id="a", usage=Usage(input=-1, output=2)),))
     >>> clear_usage(odd).entries[0].usage.input, clear_usage(odd).warnings
     (0, ('1 reported token figure is negative, not finite or far too large; it counts as 0',))

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..blocks import KINDS, Block, Text, ToolOutput
 from ..counter import utf16_length
 from ..rulebase import LARGE, Rule
+from ..session.blocks import KINDS, Block, Text, ToolOutput
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 ASCII_TOKENS, OTHER_TOKENS = 0.25, 1.3

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..blocks import ToolCall
-from ..facts.tools import read_call
 from ..jobs import find_start
 from ..rulebase import Rule
+from ..session.blocks import ToolCall
+from ..session.toolcalls.arguments import read_call
+from ..session.tree import ASSISTANT, Ints
 from ..table import Appendix, Decision, Table
-from ..tree import ASSISTANT, Ints
 
 OPERATIONS = {"read": "read", "write": "written", "edit": "edited"}
 """Tool names that count, exactly so spelt, and what they do to the file in their `path` (FLUE §8)."""

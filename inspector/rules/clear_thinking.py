@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..blocks import KINDS
 from ..models import find_class, model_of
 from ..rulebase import LARGE, Rule
+from ..session.blocks import KINDS
 from ..table import CLEARED, Claim, Decision, Rewrite, Table
 
 REASONING = KINDS.index("reasoning")

@@ -11,11 +11,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..blocks import Block, Text, ToolCall, ToolOutput
 from ..lengths import TOOL_OUTPUT, from_tools
 from ..rulebase import LARGE, Rule
+from ..session.blocks import Block, Text, ToolCall, ToolOutput
+from ..session.tree import Bools
 from ..table import CLEARED, TRUNCATED, Claim, Decision, Rewrite, Table
-from ..tree import Bools
 
 STUB = "[tool output left out]"
 """What stands for an output that is cleared here; the provider's wording is not documented (CLAUDE §4)."""

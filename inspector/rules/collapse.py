@@ -7,11 +7,11 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ..blocks import Block, BlockRef, Reasoning, Text, ToolOutput
 from ..lengths import replace_text
 from ..rulebase import LARGE, Rule
+from ..session.blocks import Block, BlockRef, Reasoning, Text, ToolOutput
+from ..session.tree import Bools
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
-from ..tree import Bools
 
 
 class Collapse(Rule):

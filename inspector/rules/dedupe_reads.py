@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..blocks import Block, Text, ToolCall, ToolOutput
-from ..compactjson import stringify
 from ..lengths import TOOL_OUTPUT
 from ..rulebase import Rule
+from ..session.blocks import Block, Text, ToolCall, ToolOutput
+from ..session.json_text import stringify
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 PATHS = ("file_path", "path", "filename", "notebook_path")

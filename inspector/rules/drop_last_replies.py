@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..blocks import KINDS
 from ..rulebase import LARGE, Rule
+from ..session.blocks import KINDS
+from ..session.tree import ASSISTANT
 from ..table import DROPPED, Claim, Decision, Table
-from ..tree import ASSISTANT
 
 TEXT, DOCUMENT = KINDS.index("text"), KINDS.index("document")
 

@@ -9,10 +9,10 @@ import numpy as np
 from pydantic import Field
 
 from ..rulebase import LARGE, Rule
-from ..session import Entry
+from ..session.session import Entry
+from ..session.tree import ROLES, Bools
 from ..snips import Form
 from ..table import DROPPED, Claim, Decision, Notice, Table
-from ..tree import ROLES, Bools
 
 SYSTEM = ROLES.index("system")
 _NOTICE = re.compile(r"\[context compacted: \d+ messages omitted, about \d+ estimated tokens removed\]")

@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..blocks import KINDS
 from ..lengths import tool_of
 from ..rulebase import Rule
+from ..session.blocks import KINDS
+from ..session.tree import Bools
 from ..table import DROPPED, Claim, Decision, Table
-from ..tree import Bools
 
 REASONING, TOOL_CALL = KINDS.index("reasoning"), KINDS.index("tool_call")
 

@@ -12,7 +12,6 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ..blocks import Number
 from ..jobs import find_start
 from ..pi_estimate import (
     Estimate,
@@ -24,9 +23,10 @@ from ..pi_estimate import (
     weigh_message,
 )
 from ..rulebase import LARGE, Rule
-from ..session import Entry
+from ..session.blocks import Number
+from ..session.session import Entry
+from ..session.tree import Ints
 from ..table import DROPPED, Claim, Decision, Table
-from ..tree import Ints
 from ..usage import Measured, Tail, measure_usage
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from ..rulebase import Rule
+from ..session.tree import ROLES
 from ..table import VERBATIM, Claim, Decision, Table
-from ..tree import ROLES
 
 
 class KeepSystem(Rule):

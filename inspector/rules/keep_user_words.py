@@ -7,11 +7,11 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ..blocks import KINDS
 from ..jobs import Writing
 from ..rulebase import LARGE, Rule
+from ..session.blocks import KINDS
+from ..session.tree import Bools
 from ..table import VERBATIM, Claim, Decision, Table
-from ..tree import Bools
 
 BYTES_PER_TOKEN = 4
 

@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..blocks import KINDS, Block, ToolOutput
 from ..pointers import call_of, find_calls, point_at
 from ..rulebase import LARGE, Rule
+from ..session.blocks import KINDS, Block, ToolOutput
+from ..session.tree import ASSISTANT, Bools
 from ..snips import Form, text_lengths
 from ..table import POINTER, Claim, Decision, Rewrite, Table
-from ..tree import ASSISTANT, Bools
 
 TOOL_OUTPUT = KINDS.index("tool_output")
 

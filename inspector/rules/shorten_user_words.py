@@ -6,8 +6,8 @@ from typing import ClassVar, Literal, Protocol, cast
 
 import numpy as np
 
-from ..blocks import Block, Text
 from ..rulebase import Rule
+from ..session.blocks import Block, Text
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
 BYTES_PER_TOKEN = 4

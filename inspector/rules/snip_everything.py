@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..blocks import KINDS, Block, ToolOutput
 from ..lengths import replace_text
 from ..pointers import call_of, is_pointer
 from ..rulebase import LARGE, Rule
+from ..session.blocks import KINDS, Block, ToolOutput
 from ..snips import Form, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 

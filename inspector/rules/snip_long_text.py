@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from ..blocks import Block, Text, ToolOutput
 from ..rulebase import LARGE, Rule
+from ..session.blocks import Block, Text, ToolOutput
 from ..snips import Form, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 

@@ -9,11 +9,11 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ..blocks import Block, BlockRef, ToolOutput
 from ..lengths import TOOL_OUTPUT, from_tools, output_lengths, replace_text
 from ..rulebase import LARGE, Rule
+from ..session.blocks import Block, BlockRef, ToolOutput
+from ..session.tree import Bools
 from ..table import POINTER, Claim, Decision, Rewrite, Table
-from ..tree import Bools
 
 
 class SpillOutputs(Rule):

@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..blocks import Block, ToolOutput
 from ..lengths import TOOL_OUTPUT, output_lengths, replace_text
 from ..rulebase import LARGE, Rule
+from ..session.blocks import Block, ToolOutput
+from ..session.tree import Ints
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
-from ..tree import Ints
 
 Form = Literal["head", "head+tail"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ..compactjson import stringify
+from ..session.json_text import stringify
 from .sent import Found, Sent, clip
 from .surrogates import has_lone_surrogate
 

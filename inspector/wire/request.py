@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..blocks import Block, BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from ..context import Context, Piece
+from ..session.blocks import Block, BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from .surrogates import has_lone_surrogate, replace_lone_surrogates
 
 Json = dict[str, Any]
@@ -94,7 +94,7 @@ def render_request(context: Context, *, model: str | None = None, max_tokens: in
     the conversation. `model` overrides the context's; with neither the body has no `model`. What a provider
     compacted for another model is sent as its words.
 
-    >>> from inspector.blocks import Text
+    >>> from inspector.session.blocks import Text
     >>> say = lambda role, text, n: Piece(Text(text=text), role, n, (), "verbatim", 1)
     >>> context = Context((), (), (), (say("user", "Hi.", 0), say("user", "Help!", 1)))
     >>> render_request(context).request["messages"]

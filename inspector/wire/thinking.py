@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..compactjson import stringify
+from ..session.json_text import stringify
 from .request import Json
 from .sent import Found, Sent, Spot, Turn
 

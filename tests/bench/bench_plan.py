@@ -28,7 +28,7 @@ from inspector.history import trace_history
 from inspector.ledger import Ledger, count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.readers.records import paused_gc
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.view import draw_plan, draw_scene
 
 NAME, KEEP, ROUNDS, LOOKS = "o200k_base", 20_000, 5, 10_000

@@ -22,7 +22,7 @@ from inspector.ledger import count_tokens
 from inspector.policies import POLICIES
 from inspector.readers.records import paused_gc
 from inspector.replays import replay
-from inspector.session import Session
+from inspector.session.session import Session
 
 GROWTH = SHARED / "sessions" / "growth-series--entireio-cli" / "step08-1350l.jsonl"
 LONG = ("keep-recent-turns", "flue", "claude-code")

@@ -22,10 +22,10 @@ from inspector.facts import Said
 from inspector.facts.columns import KINDS
 from inspector.ledger import Ledger, count_tokens
 from inspector.occurrences import Occurrences, find_occurrences
-from inspector.session import Entry, Session
+from inspector.session.session import Entry, Session
+from inspector.session.tree import COMPACTION
 from inspector.standing import Stand, Standing, stand_live
 from inspector.summary import SummaryJob
-from inspector.tree import COMPACTION
 from tests.bench.bench_survival import AGAIN, Case, read_cases
 
 HARNESSES = ("Claude Code", "pi", "Flue")

@@ -22,7 +22,7 @@ from inspector.facts.columns import KINDS
 from inspector.ledger import count_tokens
 from inspector.plan import make_plan
 from inspector.readers import read_session
-from inspector.session import Session
+from inspector.session.session import Session
 from inspector.trace import trace_facts, trace_recorded
 from inspector.traced import FATES, TIERS, Trace
 from tests.bench.foreign import read_others

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.readers import read_session
-from inspector.session import Session
+from inspector.session.session import Session
 
 Row = dict[str, Any]
 HARNESS = ("# AGENTS.md", "<environment_context>", "<permissions instructions>", "<user_instructions>")

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from bench_count import WORDS, make_lines
 
-from inspector.blocks import Block, Text, ToolCall, ToolOutput, build
-from inspector.session import Entry, Session, Usage
+from inspector.session.blocks import Block, Text, ToolCall, ToolOutput, build
+from inspector.session.session import Entry, Session, Usage
 
 SIZE = 100_000
 FILES = 3_000

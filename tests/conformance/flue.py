@@ -14,7 +14,6 @@ from inspector.assembly import append_checkpoint
 from inspector.counters import chars4_utf16
 from inspector.errors import EmptySession
 from inspector.ledger import count_tokens
-from inspector.overflow import VERSIONS, is_overflow
 from inspector.plan import Plan, make_plan
 from inspector.policies.flue import FLUE
 from inspector.policies.flue_2 import FLUE_2, derive_defaults
@@ -24,7 +23,8 @@ from inspector.policy import Edits
 from inspector.readers import read_session
 from inspector.rules.carry_file_operations import collect
 from inspector.rules.keep_recent_tokens import valid_places, walk_back
-from inspector.session import Cost, Session, Usage
+from inspector.session.overflow import VERSIONS, is_overflow
+from inspector.session.session import Cost, Session, Usage
 from inspector.summary import (
     Reply,
     SummaryJob,

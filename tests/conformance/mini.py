@@ -18,7 +18,7 @@ from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits, Reason
 from inspector.readers import read_session
-from inspector.session import Session
+from inspector.session.session import Session
 
 Json = dict[str, Any]
 Messages = list[Json]

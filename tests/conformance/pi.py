@@ -22,7 +22,7 @@ from inspector.policy import Edits
 from inspector.readers import read_session
 from inspector.rules.carry_file_operations import collect
 from inspector.rules.keep_recent_tokens import KeepRecentTokens, measure_context, walk_back
-from inspector.session import Entry, Session
+from inspector.session.session import Entry, Session
 from inspector.summary import SummaryJob, conversation_text, job_entries
 from inspector.usage import Measured, Tail, measure_usage
 

@@ -19,7 +19,7 @@ from inspector.policies import find_policy
 from inspector.readers.manifest import dump_manifest
 from inspector.readers.manifest import read as read_manifest
 from inspector.recovery import judge_reply, may_retry
-from inspector.session import Cost, Entry, Session, Usage
+from inspector.session.session import Cost, Entry, Session, Usage
 from inspector.summary import Reply, SummaryJob
 from inspector.transition import append_retry, compact
 

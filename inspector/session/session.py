@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from ..errors import EditError
+from ..mixins import ask
 from .blocks import Block, BlockRef, Chars, Image, Number, Text, Value
-from .errors import EditError
 from .live import Live, find_live, find_path
-from .mixins import ask
 from .tree import Tree, grow_tree
 
 MANIFEST: Literal["session-manifest/1"] = "session-manifest/1"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .paths import names
+from .call_paths import names
 
 HARNESSES: dict[str, dict[str, str]] = {
     "Claude Code": {

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..blocks import ToolCall
-from ..compactjson import stringify
-from .paths import LONGEST, canonical_path, names
-from .pathshapes import SUFFIX
-from .places import fold, locate, place
+from ..json_text import stringify
+from .call_paths import LONGEST, canonical_path, names
+from .path_syntax import SUFFIX
+from .positions import fold, locate, place
 from .shell import read_command
-from .tables import FROM, PATH_KEYS, TO, bare_name, is_shell, operation_of
+from .tool_names import FROM, PATH_KEYS, TO, bare_name, is_shell, operation_of
 
 _COMMAND_KEYS = names("command cmd commands script CommandLine command_line")
 _TODO_KEYS = names("todos plan items tasks todoList todo_list task_list todoItems")

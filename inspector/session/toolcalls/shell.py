@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .paths import DRIVE, canonical_path, names
-from .pathshapes import SUFFIX, is_package, is_range
-from .shellwords import CREATED, DELETED, EDITED, LISTED, READ, Word, split_command
+from .call_paths import DRIVE, canonical_path, names
+from .path_syntax import SUFFIX, is_package, is_range
+from .shell_words import CREATED, DELETED, EDITED, LISTED, READ, Word, split_command
 
 
 class Touched(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Discriminator, InstanceOf
 
-from .compactjson import stringify
+from .json_text import stringify
 
 Chars = InstanceOf[str]
 Number = int | float

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..compactjson import stringify
-from .paths import LONGEST
+from ..json_text import stringify
+from .call_paths import LONGEST
 
 
 def fold(text: str) -> str:
