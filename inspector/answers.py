@@ -21,7 +21,7 @@ from .ledger import Ledger
 from .plan import Plan, make_plan
 from .policy import Edits, Policy
 from .recorded import draw_recorded
-from .redact import Redactor
+from .redaction.redact import Redactor
 from .runview import draw_run
 from .session.session import Session
 from .text import printable

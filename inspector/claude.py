@@ -23,7 +23,7 @@ from .plan import Plan
 from .prices import PRICES, TTL, Price, find_price
 from .prompts import find_prompt
 from .providerside import Compacted, ProviderSide, ask_edits, ask_provider, read_compacted, tell_binding
-from .redact import Redactor, keep_names
+from .redaction.redact import Redactor, keep_names
 from .sending import (
     NAME,
     Asked,

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from .desk import Desk
 from .disk import StrPath, open_session, write_whole
 from .page import MARK, Page, make
-from .redact import Finding
+from .redaction.redact import Finding
 from .session.session import Session
 
 _HEAD = 4_000

@@ -20,7 +20,7 @@ from .fitting import Item, Layout, Slot, fit
 from .gleaning import BETWEEN, FIRST, LAST, NAMED_BEFORE, gather_entries, glean
 from .ledger import Ledger
 from .prompts import PROGRESS, SECTIONS, TURN_SECTIONS
-from .redact import Redactor
+from .redaction.redact import Redactor
 from .session.session import Session
 from .summary import Reply, SummaryJob, job_entries
 from .text import printable

@@ -19,11 +19,11 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from .answers import Answers
-from .cleaned import clean_session, look_through
 from .desk import Desk
 from .errors import RedactionError
 from .policies import find_policy
-from .redact import Finding, Redactor, keep_names
+from .redaction.clean import clean_session, look_through
+from .redaction.redact import Finding, Redactor, keep_names
 from .still import draw_still, tabulate
 from .svg import STYLE
 from .text import printable

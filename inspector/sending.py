@@ -12,13 +12,13 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from .cleaned import clean_session, look_through
 from .counter import Counter
 from .errors import RedactionError
 from .money import Money, add_money
 from .prices import TTL, Price
 from .prompts import write_prompt
-from .redact import Finding, Redactor
+from .redaction.clean import clean_session, look_through
+from .redaction.redact import Finding, Redactor
 from .session.json_text import stringify
 from .session.session import Session
 from .shortening import take_part

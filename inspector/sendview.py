@@ -13,7 +13,7 @@ from .models import find_claude, model_of
 from .money import price_usage
 from .plan import Plan
 from .prices import PRICES
-from .redact import Finding
+from .redaction.redact import Finding
 from .sending import Asked, Sending
 from .session.session import Usage
 from .text import printable, printable_tree

@@ -14,7 +14,6 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from .archive import make_record
-from .cleaned import clean_session, look_through
 from .disk import StrPath, find_place, open_session, write_whole
 from .errors import EditError, EscapeError, ReadError, WriteConflict
 from .lock import NAME as LOCK
@@ -22,7 +21,8 @@ from .lock import hold
 from .manifest_view import core_plan
 from .readers import read_session
 from .readers.manifest import READER, dump_manifest
-from .redact import Finding, Redactor
+from .redaction.clean import clean_session, look_through
+from .redaction.redact import Finding, Redactor
 from .rules.spill_outputs import Spill, SpillOutputs, find_spills
 from .session.json_text import dump_lossless
 from .session.session import Session

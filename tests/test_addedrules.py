@@ -245,8 +245,8 @@ def test_an_exported_page_holds_the_plan_with_the_added_rule(tmp_path: Path) -> 
     desk = Desk(open_bundled())
     desk.answer({"settings": {"clear-tool-outputs.enabled": True}})
     from inspector.answers import Answers
-    from inspector.cleaned import clean_session
-    from inspector.redact import Redactor
+    from inspector.redaction.clean import clean_session
+    from inspector.redaction.redact import Redactor
 
     page = export_html(desk, tmp_path / "a.html", policies=[])
     assert page.size > 0

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from inspector import apicall, count_tokens, detector, make_plan, open_bundled
+from inspector import apicall, count_tokens, make_plan, open_bundled
 from inspector.claude import Claude, Progress
 from inspector.errors import (
     AnswerRefused,
@@ -32,7 +32,8 @@ from inspector.errors import (
 from inspector.plan import Plan
 from inspector.prices import Price
 from inspector.prompts import SECTIONS
-from inspector.redact import name_secret
+from inspector.redaction import detect as detector
+from inspector.redaction.redact import name_secret
 from inspector.sending import digest_body
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session

@@ -10,13 +10,13 @@ from threading import Event
 
 import pytest
 
-from inspector import detector
 from inspector.bundled import open_bundled, write_story
 from inspector.desk import Desk
 from inspector.disk import open_session
 from inspector.errors import RedactionError
 from inspector.export import Exported, export_html
 from inspector.readers import read_session
+from inspector.redaction import detect as detector
 from inspector.session.session import Session
 from inspector.widgets import Workbench
 from tests.exported import unpack_page

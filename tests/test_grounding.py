@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cleaned import clean_session, look_through
 from inspector.grounding import Sources, check_grounding, ground_recorded
 from inspector.mentions import Words, find_folders
 from inspector.readers import read_session
 from inspector.readers.manifest import dump_manifest
-from inspector.redact import Redactor
+from inspector.redaction.clean import clean_session, look_through
+from inspector.redaction.redact import Redactor
 from inspector.session.blocks import Text
 from inspector.session.session import Boundary, Entry, Note, Session, Source
 from tests.test_cuts import build, say, user

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inspector import detector, page
+from inspector import page
 from inspector.bundled import open_bundled
 from inspector.closeup import describe_rows, describe_summary
 from inspector.columns import unpack
@@ -22,7 +22,8 @@ from inspector.disk import open_session
 from inspector.errors import EditError, PolicyError, RedactionError
 from inspector.page import LARGEST, make, review
 from inspector.policies import find_policy
-from inspector.redact import name_secret
+from inspector.redaction import detect as detector
+from inspector.redaction.redact import name_secret
 from inspector.session.blocks import Value, build
 from inspector.session.session import Session
 from inspector.table import FATES

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inspector import detector
-from inspector.detector import find_spans
 from inspector.disk import open_session
 from inspector.errors import EditError, RedactionError
-from inspector.patterns import OURS, Pattern
-from inspector.redact import Redactor, name_secret
+from inspector.redaction import detect as detector
+from inspector.redaction.detect import find_spans
+from inspector.redaction.patterns import OURS, Pattern
+from inspector.redaction.redact import Redactor, name_secret
 from tests.shared import SHARED, needs_shared
 
 HEX = "0123456789abcdef"

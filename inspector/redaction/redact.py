@@ -13,10 +13,9 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from .detector import Span, find_spans
-from .errors import EditError, RedactionError
-from .judges import is_telling
-from .patterns import Grade
+from ..errors import EditError, RedactionError
+from .detect import Span, find_spans
+from .patterns import Grade, is_telling
 
 MOST_PLACES = 5
 _LONGEST_KEY = 80

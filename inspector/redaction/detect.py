@@ -15,9 +15,8 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from .errors import RedactionError
-from .judges import JUDGES, is_telling
-from .patterns import OURS, Grade, Pattern
+from ..errors import RedactionError
+from .patterns import JUDGES, OURS, Grade, Pattern, is_telling
 
 # What these know, we know better, or they take much that is no secret, or time without end.
 _LEFT_OUT = frozenset(

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from .redact import Redactor
-from .session.blocks import (
+from ..session.blocks import (
     Block,
     Document,
     Image,
@@ -22,7 +21,8 @@ from .session.blocks import (
     Value,
     build,
 )
-from .session.session import Boundary, Entry, Session
+from ..session.session import Boundary, Entry, Session
+from .redact import Redactor
 
 BLANK = "[not on this page]"
 """What stands for the text of an entry that is not shown."""
