@@ -24,7 +24,6 @@ from .mixins import drawers as _drawers
 if TYPE_CHECKING:
     from .assembly import append_checkpoint, build_context, live_context
     from .audit import AuditEvent
-    from .bill import Bill
     from .bundled import open_bundled
     from .checkpoints import check_checkpoint
     from .checks import check
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare_policies
     from .conduct import Conduct
     from .context import Context, Piece
-    from .cost import break_even, price_session, price_steps
-    from .counter import Counter
-    from .counters import COUNTERS, find_counter
     from .cuts import CutPoint, CutPoints, find_cuts
     from .decay import Decay, Fading, compact_rounds, measure_decay
     from .diff.contexts import Diff, diff_contexts, patch
@@ -74,15 +70,12 @@ if TYPE_CHECKING:
     from .focus import write_focus
     from .grounding import ground_recorded
     from .keeping import Keeping, keep_facts
-    from .ledger import Ledger, count_tokens
     from .manifest_view import manifest_context
-    from .money import Money
     from .ownrules import rule
     from .plan import Plan, make_plan
     from .planfiles import open_plan, save_plan
     from .policies import POLICIES, add_policy, find_policy
     from .policy import Edits, Policy, Stage
-    from .prices import Price, find_price
     from .prompts import PROMPTS, write_prompt
     from .readers import READERS, read_session
     from .regret import Regret, find_regret, sum_regret
@@ -96,6 +89,11 @@ if TYPE_CHECKING:
     from .shelf import open_earlier, save_transition
     from .still import Snapshot
     from .summary import Checkpoint, SummaryJob
+    from .tokens.cost import Bill, break_even, price_session, price_steps
+    from .tokens.counter import Counter
+    from .tokens.counters import COUNTERS, find_counter
+    from .tokens.ledger import Ledger, count_tokens
+    from .tokens.prices import Money, Price, find_price
     from .trace import trace_facts, trace_recorded
     from .traced import Trace, Traced
     from .transition import Transition, compact
@@ -111,7 +109,6 @@ __version__ = "0.1.0"
 _HOMES = {
     "assembly": "append_checkpoint build_context live_context",
     "audit": "AuditEvent",
-    "bill": "Bill",
     "bundled": "open_bundled",
     "checkpoints": "check_checkpoint",
     "checks": "check",
@@ -119,9 +116,6 @@ _HOMES = {
     "comparison": "Comparison compare_policies",
     "conduct": "Conduct",
     "context": "Context Piece",
-    "cost": "break_even price_session price_steps",
-    "counter": "Counter",
-    "counters": "COUNTERS find_counter",
     "cuts": "CutPoint CutPoints find_cuts",
     "decay": "Decay Fading compact_rounds measure_decay",
     "diff": "Diff diff_contexts diff_text patch",
@@ -140,16 +134,13 @@ _HOMES = {
     "focus": "write_focus",
     "grounding": "ground_recorded",
     "keeping": "Keeping keep_facts",
-    "ledger": "Ledger count_tokens",
     "magic": "load_ipython_extension unload_ipython_extension",
     "manifest_view": "manifest_context",
-    "money": "Money",
     "ownrules": "rule",
     "plan": "Plan make_plan",
     "planfiles": "open_plan save_plan",
     "policies": "POLICIES add_policy find_policy",
     "policy": "Edits Policy Rule Stage Target Trigger",
-    "prices": "Price find_price",
     "prompts": "PROMPTS write_prompt",
     "readers": "READERS read_session",
     "regret": "Regret find_regret sum_regret",
@@ -162,6 +153,11 @@ _HOMES = {
     "shelf": "open_earlier save_transition",
     "still": "Snapshot",
     "summary": "Checkpoint SummaryJob",
+    "tokens.cost": "Bill break_even price_session price_steps",
+    "tokens.counter": "Counter",
+    "tokens.counters": "COUNTERS find_counter",
+    "tokens.ledger": "Ledger count_tokens",
+    "tokens.prices": "Money Price find_price",
     "trace": "Trace Traced trace_facts trace_recorded",
     "transition": "Transition compact",
     "widgets": "Workbench",

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .history import History, Mark
 from .life import Life
 from .policy import Policy
 from .run import Recorded
 from .session.tree import Bools
 from .table import COUNTED
+from .tokens.history import History, Mark
 from .trigger import Check, Trigger
 
 

@@ -16,8 +16,6 @@ from .desk import Desk
 from .diff.pieces import find_pieces
 from .errors import InspectorError
 from .fates import STANDS, Side
-from .history import trace_history
-from .ledger import Ledger
 from .plan import Plan, make_plan
 from .policy import Edits, Policy
 from .recorded import draw_recorded
@@ -25,6 +23,8 @@ from .redaction.redact import Redactor
 from .runview import draw_run
 from .session.session import Session
 from .text import printable
+from .tokens.history import trace_history
+from .tokens.ledger import Ledger
 from .view import draw_plan, draw_scene
 
 MOST_PLANS = 4_000

@@ -15,7 +15,6 @@ import numpy as np
 from .context import Context, Piece
 from .errors import EditError
 from .fates import STANDS, Side
-from .ledger import Ledger, clear_output
 from .notices import PlacedNotice
 from .plan import Plan
 from .provenance import is_summary
@@ -25,6 +24,7 @@ from .session.live import UNSEEN
 from .session.session import Boundary, Entry, Session
 from .summary import Checkpoint, read_sealed, shown_summary
 from .table import FATES, SUMMARISED
+from .tokens.ledger import Ledger, clear_output
 
 
 def live_context(session: Session, ledger: Ledger) -> Context:

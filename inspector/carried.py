@@ -15,13 +15,13 @@ import numpy as np
 
 from .assembly import carried_files
 from .fates import STANDS, Side
-from .ledger import Ledger
 from .plan import Plan
-from .rows import Bytes, gather_rows
 from .session.blocks import Block, Text, build
 from .session.session import Boundary, Entry, Session
 from .session.tree import Ints
 from .table import CLEARED, VERBATIM
+from .tokens.ledger import Ledger
+from .tokens.rows import Bytes, gather_rows
 
 
 class Carried(NamedTuple):

@@ -17,8 +17,6 @@ from typing import Any
 from .facts import Said
 from .findings import CHECKS, SEVERITIES, Finding, Findings, Severity, choose
 from .grounding import ground_recorded
-from .history import trace_history
-from .ledger import Ledger, count_tokens
 from .needs import pair_calls
 from .plan import Plan, make_plan
 from .policy import Policy
@@ -28,6 +26,8 @@ from .session.session import Session
 from .session.toolcalls.arguments import read_call
 from .table import VERBATIM
 from .text import printable
+from .tokens.history import trace_history
+from .tokens.ledger import Ledger, count_tokens
 from .trace import trace_recorded
 from .traced import Trace, Traced
 

@@ -17,10 +17,8 @@ from typing import Any, NamedTuple
 from .apicall import ApiCall, read_secrets
 from .asker import Asker
 from .audit import AuditEvent
-from .counters import ESTIMATE
 from .errors import Stopped
 from .plan import Plan
-from .prices import PRICES, TTL, Price, find_price
 from .prompts import find_prompt
 from .providerside import Compacted, ProviderSide, ask_edits, ask_provider, read_compacted, tell_binding
 from .redaction.redact import Redactor, keep_names
@@ -38,6 +36,8 @@ from .sending import (
 )
 from .session.session import Session
 from .summary import Checkpoint, Reply, Sealed, SummaryJob
+from .tokens.counters import ESTIMATE
+from .tokens.prices import PRICES, TTL, Price, find_price
 from .writing import covered
 
 TICK = 0.05

@@ -13,11 +13,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from .background import Answer, Errands, Pulse, Questions, tell_error
-from .counter import Counter
-from .counters import ESTIMATE
 from .desk import Desk, reply_to
 from .errors import InspectorError
-from .ledger import Ledger, count_tokens
 from .lives import Tell
 from .plan import Plan
 from .policy import Policy
@@ -28,6 +25,9 @@ from .session.session import Session
 from .summary import Checkpoint
 from .tail import Tail
 from .text import printable
+from .tokens.counter import Counter
+from .tokens.counters import ESTIMATE
+from .tokens.ledger import Ledger, count_tokens
 
 __all__ = ["Clerk", "Traits", "tell_error"]
 

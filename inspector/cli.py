@@ -27,12 +27,12 @@ from .disk import open_session
 from .errors import CounterError, EditError, InspectorError, PolicyError
 from .figures import sum_sections
 from .findings import CHECKS
-from .ledger import count_tokens
 from .lintreports import FORMATS, write_github, write_json, write_text
 from .plan import Plan
 from .session.blocks import BlockRef
 from .table import FATES
 from .text import printable
+from .tokens.ledger import count_tokens
 from .view import ALL_SECTIONS, LABELS
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130

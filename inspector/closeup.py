@@ -11,7 +11,6 @@ from .columns import unpack
 from .diff.pieces import find_pieces
 from .fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
 from .knobs import first_rule
-from .ledger import CLEARED_TEXT
 from .plan import Plan
 from .provenance import (
     AGAIN,
@@ -28,6 +27,7 @@ from .session.session import Entry, Session
 from .summary import Checkpoint, describe_call
 from .table import CLEARED, FATES, VERBATIM, Table
 from .text import printable, printable_tree
+from .tokens.ledger import CLEARED_TEXT
 from .view import Picture
 
 BODY_CHARS = 20_000

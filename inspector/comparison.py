@@ -6,18 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .bill import Bill
-from .cost import SummaryCall, price_session, price_steps
-from .history import trace_history
-from .ledger import Ledger, count_tokens
-from .models import model_of
 from .policies import list_policies
 from .policy import Policy
-from .prices import Price, find_price
 from .replays import replay, tell_part
 from .run import Run
 from .scenario import Scenario
 from .session.session import Session
+from .tokens.cost import Bill, SummaryCall, price_session, price_steps
+from .tokens.history import trace_history
+from .tokens.ledger import Ledger, count_tokens
+from .tokens.models import model_of
+from .tokens.prices import Price, find_price
 
 
 class Compared(NamedTuple):

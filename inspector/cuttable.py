@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from .fates import Side
 from .notices import PlacedNotice
-from .rows import SECTIONS
 from .session.tree import Bools, Ints
 from .standin import StandIn
 from .table import Table
+from .tokens.rows import SECTIONS
 
 COMPACTED = SECTIONS.index("compacted")
 Cells = NDArray[Any]

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .counter import Counter as TokenCounter
 from .errors import EditError
 from .facts import Facts, find_facts
 from .facts.columns import KINDS
-from .ledger import Ledger, count_tokens
 from .mixins import Drawable, Framed
 from .policy import Policy
 from .session.live import UNSEEN
 from .session.session import Session
+from .tokens.counter import Counter as TokenCounter
+from .tokens.ledger import Ledger, count_tokens
 from .trace import trace_moves
 from .traced import FATES, Tier, Trace
 from .transition import STAND_IN, Transition, compact

@@ -11,8 +11,6 @@ from typing import Any
 
 from .closeup import describe_body, describe_other_summary, describe_rows, describe_summary
 from .errors import EditError, InspectorError
-from .history import History, trace_history
-from .ledger import Ledger, count_tokens
 from .lives import Life, Tell
 from .plan import Plan, make_plan
 from .policies import add_policy, find_policy, names_of_policies
@@ -24,6 +22,8 @@ from .scenario import Scenario, read_scenario
 from .session.session import Session
 from .summary import Checkpoint
 from .text import printable
+from .tokens.history import History, trace_history
+from .tokens.ledger import Ledger, count_tokens
 from .view import Picture, draw_plan, draw_scene
 from .wishes import NAMES, carry_over, check_wanted, let_go, tell_gone
 from .written import Written, fill_in, keep

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from .counter import Longs
 from .decay import Decay
 from .errors import FigureError
 from .fading import draw_decay
-from .ledger import Ledger
 from .mixins import Drawable
 from .palette import FACE, colour, fade
 from .plan import Plan
 from .plotting import add_limit, make_template, plain, say
-from .rows import SECTIONS
 from .run import Run
 from .sawtooth import draw_sawtooth
 from .table import COUNTED, FATES
+from .tokens.counter import Longs
+from .tokens.ledger import Ledger
+from .tokens.rows import SECTIONS
 from .view import ALL_SECTIONS, LABELS
 
 KINDS = {Ledger: ("sections",), Plan: ("sections", "flow"), Run: ("sawtooth",), Decay: ("decay",)}

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from .history import History
 from .session.blocks import Block, BlockRef, ToolCall
 from .session.live import UNSEEN
 from .session.session import Entry, Session
 from .summary import describe_call
 from .text import printable
+from .tokens.history import History
 
 BEFORE, PREVIEW = 18, 180
 """Characters of a preview: so many before the first match, and so many in all."""
@@ -43,8 +43,8 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
     all. Nothing is found for blanks.
 
     >>> from inspector import open_bundled
-    >>> from inspector.ledger import count_tokens
-    >>> from inspector.history import trace_history
+    >>> from inspector.tokens.ledger import count_tokens
+    >>> from inspector.tokens.history import trace_history
     >>> session = open_bundled()
     >>> found = find_text(session, trace_history(session, count_tokens(session)), "TIDE", limit=1)
     >>> found["total"] > 1, len(found["hits"]), sorted(found["hits"][0])

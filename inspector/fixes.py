@@ -14,14 +14,14 @@ import numpy as np
 
 from .errors import EditError, InspectorError
 from .focus import write_focus
-from .models import model_of
-from .money import Money, price_tokens
 from .plan import Plan, make_plan
 from .policy import Edits, Policy
 from .rulebase import Rule
 from .rules.carry_file_operations import CarryFileOperations
 from .session.blocks import BlockRef
 from .text import printable
+from .tokens.models import model_of
+from .tokens.prices import Money, price_tokens
 from .trace import trace_one
 from .traced import FATES, Traced
 
@@ -88,7 +88,7 @@ def find_fixes(plan: Plan, traced: Traced) -> tuple[Fix, ...]:
 
     >>> from inspector.bundled import LOST_PATH, open_bundled
     >>> from inspector.facts import find_facts
-    >>> from inspector.ledger import count_tokens
+    >>> from inspector.tokens.ledger import count_tokens
     >>> from inspector.trace import trace_facts
     >>> session = open_bundled()
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .columns import Packer
-from .counter import Longs
 from .cuttable import sum_behind
 from .fates import Side
 from .plan import Plan
 from .session.tree import Ints
 from .table import FATES
 from .tiers import Tier
+from .tokens.counter import Longs
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .ledger import CLEARED_TEXT, Ledger
 from .session.blocks import KINDS, Text, ToolOutput
 from .session.tree import Bools, Ints
 from .table import Table
+from .tokens.ledger import CLEARED_TEXT, Ledger
 
 TOOL_OUTPUT = KINDS.index("tool_output")
 

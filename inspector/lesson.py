@@ -14,16 +14,16 @@ import numpy as np
 
 from .assembly import live_context
 from .context import Context, Piece
-from .counter import Longs
 from .cuttable import COMPACTED
 from .fates import BY_BOUND, BY_PAIR, BY_PIN
 from .knobs import first_rule
 from .plan import Plan, make_plan
-from .rows import SECTIONS
 from .rulebase import Rule
 from .session.blocks import Text
 from .summary import describe_call
 from .text import printable_tree
+from .tokens.counter import Longs
+from .tokens.rows import SECTIONS
 from .wire import check_context
 
 MOST_PAIRS = 4

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .history import History
-from .ledger import Ledger
 from .policy import Policy
 from .replays import replay
 from .run import Run
 from .scenario import Scenario
 from .session.session import Session
+from .tokens.history import History
+from .tokens.ledger import Ledger
 
 Tell = Callable[[float], None]
 

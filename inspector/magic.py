@@ -15,10 +15,10 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .counters import COUNTERS
 from .errors import InspectorError
 from .policies import names_of_policies
 from .session.session import Session
+from .tokens.counters import COUNTERS
 
 if TYPE_CHECKING:
     from .widgets import Workbench

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from .counter import Longs, utf16_length
-from .counters import find_counter
 from .fates import Side
 from .session.tree import Ints
 from .table import COUNTED, Notice, Table
+from .tokens.counter import Longs, utf16_length
+from .tokens.counters import find_counter
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .counter import utf16_length
-from .counters.chars4_utf16 import CHARS4_UTF16, IMAGE_CHARS
 from .session.json_text import stringify
 from .session.live import UNSEEN
 from .session.session import Entry, Session
 from .session.tree import ASSISTANT
+from .tokens.counter import utf16_length
+from .tokens.counters.chars4_utf16 import CHARS4_UTF16, IMAGE_CHARS
 from .usage import Measured, Tail
 
 Estimate = Literal["flue", "pi-0.73.1", "pi-1.5.2"]

@@ -19,7 +19,6 @@ from .cuttable import CutTable
 from .errors import EditError
 from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, Side, find_pinned
 from .jobs import list_jobs
-from .ledger import Ledger
 from .mixins import Drawable, ask
 from .notices import PlacedNotice
 from .policies import find_policy
@@ -36,6 +35,7 @@ from .standin import StandIn
 from .summary import Checkpoint, SummaryJob, shown_summary
 from .table import COUNTED, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from .tiers import Tier, Tiers
+from .tokens.ledger import Ledger
 from .trigger import Verdict
 from .usage import Measured, judge_trigger
 

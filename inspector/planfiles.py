@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from .disk import StrPath, find_place, open_session, write_new
-from .ledger import Ledger
 from .plan import Plan
 from .savedplan import make_again, name_plan, number_name, read_plan, write_plan
 from .session.session import Session
+from .tokens.ledger import Ledger
 
 
 def save_plan(plan: Plan, path: StrPath) -> Path:

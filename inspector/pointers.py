@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .counter import utf16_length
 from .lengths import replace_text
 from .session.blocks import KINDS, Block, ToolCall, ToolOutput
 from .session.json_text import stringify
 from .snips import Form, cut_units, take_head
 from .table import Table
+from .tokens.counter import utf16_length
 
 SALIENT = ("path", "pattern", "command", "query")
 """Arguments that say best what a call was about, the first that is there decides."""

@@ -9,10 +9,10 @@ from collections import Counter
 
 import numpy as np
 
-from .models import SYNTHETIC, model_of
 from .session.blocks import BlockRef
 from .session.session import Entry, Session
 from .table import FATES, VERBATIM, Bytes, Table
+from .tokens.models import SYNTHETIC, model_of
 
 NOT_DETERMINISTIC = (
     "Not deterministic: a model writes the summary, and the same history may give another one; all turns "

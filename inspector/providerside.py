@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from .assembly import live_context
 from .editing import COMPACT, context_management, list_betas
 from .errors import AnswerRefused, PolicyError, RequestRefused
-from .models import find_class
 from .plan import Plan
 from .prompts import write_prompt
 from .sending import LONGEST, Asking, Cleaner, Json, digest_body
 from .session.session import Usage
 from .summary import Reply, SummaryJob
 from .text import printable
+from .tokens.models import find_class
 from .wire import CHECKS, check_request
 from .wire.messages import find_prefill
 from .wire.request import render_request

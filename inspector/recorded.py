@@ -11,22 +11,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from .columns import Packer
-from .counter import Longs
 from .cuts import END
 from .errors import InspectorError
 from .fates import BY_NONE
 from .flow import Flow
-from .history import History
 from .plan import Plan
 from .provenance import is_summary
 from .recording import find_end
-from .reported import whole_tokens
-from .rows import SECTIONS
 from .session.live import Live
 from .session.session import Boundary, Entry, Session
 from .session.tree import MESSAGE, Bools
 from .table import CLEARED, DROPPED, FATES, SUMMARISED, TRUNCATED, VERBATIM, Bytes
 from .text import printable, printable_tree
+from .tokens.counter import Longs
+from .tokens.history import History
+from .tokens.reported import whole_tokens
+from .tokens.rows import SECTIONS
 from .view import Picture, sum_before
 
 OFF_PATH = "This moment is not on the session's main path, so no recorded compaction follows it."
@@ -130,7 +130,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> Picture:
     Raises `InspectorError` with a sentence where the moment ends in no recorded compaction.
 
     >>> from inspector import count_tokens, make_plan, open_bundled
-    >>> from inspector.history import trace_history
+    >>> from inspector.tokens.history import trace_history
     >>> session = open_bundled()
     >>> ledger = count_tokens(session)
     >>> history = trace_history(session, ledger)

@@ -19,13 +19,13 @@ import numpy as np
 
 from .assembly import append_checkpoint, build_context, carried_files
 from .context import Context, Piece
-from .ledger import clear_output
 from .manifest_view import core_plan
 from .plan import Plan
 from .session.blocks import BlockRef
 from .session.session import Boundary, Entry, Session
 from .summary import Checkpoint
 from .table import VERBATIM
+from .tokens.ledger import clear_output
 
 Group = tuple[Piece, ...]
 """The pieces of one message."""

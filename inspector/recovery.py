@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .models import window_of
 from .session.blocks import Number
 from .session.overflow import Version, classify_refusal, is_overflow
 from .session.session import Session
+from .tokens.models import window_of
 from .transition import Transition
 from .trigger import Trigger
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .facts import Fact, Facts, Said
-from .ledger import Ledger
-from .money import Money, add_money, price_tokens
 from .needs import has_failed, is_specific, same_answer, shows_file
 from .polarity import is_same_rule
 from .session.blocks import BlockRef
 from .session.session import Session
 from .text import brief, printable
+from .tokens.ledger import Ledger
+from .tokens.prices import Money, add_money, price_tokens
 from .trace import trace_rounds
 from .traced import Trace, Traced
 from .walk import Needed, Walk
@@ -117,7 +117,7 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
 
     >>> from inspector.bundled import LOST_PATH, open_bundled
     >>> from inspector.facts import find_facts
-    >>> from inspector.ledger import count_tokens
+    >>> from inspector.tokens.ledger import count_tokens
     >>> session = open_bundled()
     >>> found = find_regret(session, find_facts(session), count_tokens(session))
     >>> any(regret.traced.fact.form == LOST_PATH for regret in found)

@@ -23,18 +23,18 @@ from .conduct import STATES
 from .errors import EditError
 from .gateway import Gateway, Stop
 from .harness import Harness
-from .history import History, trace_history
 from .inflight import Inflight, split_policy
 from .keeper import Keeper
-from .ledger import Ledger, count_tokens
 from .life import find_life
 from .lint import lint
-from .models import published_window, window_of
 from .policies import find_policy
 from .policy import Policy, check_window
 from .run import Compaction, Finding, Recorded, Run, Status
 from .scenario import Act, Scenario, read_scenario
 from .session.session import Session
+from .tokens.history import History, trace_history
+from .tokens.ledger import Ledger, count_tokens
+from .tokens.models import published_window, window_of
 from .world import World
 
 __all__ = ["STATES", "Compaction", "Finding", "Recorded", "Run", "Scenario", "replay"]

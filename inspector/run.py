@@ -10,8 +10,6 @@ import numpy as np
 
 from .audit import AuditEvent
 from .conduct import STATES
-from .counter import Longs
-from .ledger import Ledger
 from .mixins import Drawable
 from .plan import Plan
 from .policy import Policy, Reason
@@ -19,6 +17,8 @@ from .scenario import Scenario
 from .session.session import Session
 from .session.tree import Ints
 from .table import Bytes
+from .tokens.counter import Longs
+from .tokens.ledger import Ledger
 
 Status = Literal["finished", "paused", "failed"]
 

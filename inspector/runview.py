@@ -9,15 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from .audit import AuditEvent
-from .bill import Bill
 from .columns import Packer
 from .conduct import STATES, Dialect
-from .cost import SummaryCall, price_steps
 from .fill import describe_state
-from .prices import find_price
 from .run import Compaction, Finding, Run
 from .table import COUNTED
 from .text import printable_tree
+from .tokens.cost import Bill, SummaryCall, price_steps
+from .tokens.prices import find_price
 from .view import describe_stages, tell_tokens
 
 Picture = tuple[dict[str, Any], bytes]

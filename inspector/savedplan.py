@@ -13,10 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from .counter import Counter
-from .counters import COUNTERS, ESTIMATE, find_counter
 from .errors import EditError, OtherSession, PlanError
-from .ledger import Ledger, count_tokens
 from .plan import Plan, make_plan
 from .policies import find_policy
 from .policy import Edits, Reason
@@ -25,6 +22,9 @@ from .session.blocks import Chars, Value
 from .session.session import Session
 from .table import FATES
 from .text import printable
+from .tokens.counter import Counter
+from .tokens.counters import COUNTERS, ESTIMATE, find_counter
+from .tokens.ledger import Ledger, count_tokens
 
 FORMAT: Literal["compaction-plan/1"] = "compaction-plan/1"
 LONGEST = 60

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .counter import Longs
 from .palette import colour, fade
 from .plotting import add_limit, plain, say
 from .run import Run
 from .runview import REASONS
 from .table import COUNTED
+from .tokens.counter import Longs
 
 POINTS, MARKS = 800, 190
 """A line has so many points at most, so many compactions of either kind are marked: below 2,000 in all."""

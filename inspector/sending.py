@@ -12,10 +12,7 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from .counter import Counter
 from .errors import RedactionError
-from .money import Money, add_money
-from .prices import TTL, Price
 from .prompts import write_prompt
 from .redaction.clean import clean_session, look_through
 from .redaction.redact import Finding, Redactor
@@ -23,6 +20,8 @@ from .session.json_text import stringify
 from .session.session import Session
 from .shortening import take_part
 from .summary import SummaryJob
+from .tokens.counter import Counter
+from .tokens.prices import TTL, Money, Price, add_money
 from .wire.surrogates import replace_lone_surrogates
 
 Json = dict[str, Any]

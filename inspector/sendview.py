@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from .checkpoints import Checked
-from .models import find_claude, model_of
-from .money import price_usage
 from .plan import Plan
-from .prices import PRICES
 from .redaction.redact import Finding
 from .sending import Asked, Sending
 from .session.session import Usage
 from .text import printable, printable_tree
+from .tokens.models import find_claude, model_of
+from .tokens.prices import PRICES, price_usage
 
 MOST_SHOWN = 20_000
 """Characters of one request that a screen is sent."""

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .counter import Longs
-from .ledger import Ledger
 from .session.blocks import ToolCall
 from .session.live import Live
 from .session.session import Session
 from .session.tree import MICRO, NOTE, Ints
 from .text import printable
+from .tokens.counter import Longs
+from .tokens.ledger import Ledger
 
 Times = NDArray[np.float64]
 

@@ -13,11 +13,11 @@ from unicodedata import combining
 
 import numpy as np
 
-from .counter import utf16_length
-from .ledger import CLEARED_TEXT, Ledger
 from .session.blocks import KINDS
 from .session.tree import Ints
 from .table import Table
+from .tokens.counter import utf16_length
+from .tokens.ledger import CLEARED_TEXT, Ledger
 
 Form = Literal["fixed", "compat"]
 """Whether a rule does what the published one does to the letter, or the same without its defects."""

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any, Literal
 
-from .models import is_same
 from .session.blocks import Chars, ToolCall, Value
 from .session.json_text import stringify
 from .session.session import Boundary, Entry, Session, Usage
+from .tokens.models import is_same
 
 MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"
 OMITTED = "[… earlier lines left out to stay within the summary's length]"

@@ -15,17 +15,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .counters import find_counter
 from .cuts import CutPoints
 from .errors import CounterError
-from .ledger import Ledger, clear_output
-from .models import window_of
 from .policy import Policy, Reason
 from .rulebase import Rule
 from .session.blocks import Block
 from .session.live import Live
 from .session.session import Session
 from .session.tree import Bools, Ints
+from .tokens.counters import find_counter
+from .tokens.ledger import Ledger, clear_output
+from .tokens.models import window_of
 from .trigger import Trigger
 from .usage import Tail
 

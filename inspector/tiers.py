@@ -11,16 +11,16 @@ from functools import cached_property
 
 import numpy as np
 
-from .counter import Longs
 from .cuttable import CutTable, price_cuts, sum_behind
 from .fates import Side, close_pairs, decide_stage, find_edit, start_side, unbind
-from .models import find_class, model_of
 from .notices import PlacedNotice
 from .rulebase import Rule
 from .rules import decide
 from .session.tree import Bools, Ints
 from .standin import StandIn, make_stand_in
 from .table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
+from .tokens.counter import Longs
+from .tokens.models import find_class, model_of
 from .weights import weigh_side
 
 

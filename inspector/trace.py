@@ -48,7 +48,7 @@ def trace_facts(facts: Facts, plan: Plan) -> Trace:
 
     >>> from inspector.bundled import open_bundled
     >>> from inspector.facts import find_facts
-    >>> from inspector.ledger import count_tokens
+    >>> from inspector.tokens.ledger import count_tokens
     >>> from inspector.plan import make_plan
     >>> session = open_bundled()
     >>> plan = make_plan(session, count_tokens(session), "flue")

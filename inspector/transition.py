@@ -15,7 +15,6 @@ from .archive import list_archived
 from .assembly import live_context
 from .context import Context
 from .errors import EditError
-from .ledger import Ledger, count_tokens
 from .manifest_view import core_plan
 from .mixins import Drawable
 from .plan import Plan, make_plan
@@ -24,6 +23,7 @@ from .recording import hash_plan, hash_policy, is_durable, promise_context, reco
 from .session.session import Entry, Session
 from .summary import Checkpoint
 from .text import printable
+from .tokens.ledger import Ledger, count_tokens
 from .writing import Summariser, write_up
 
 STAND_IN = "stand-in"

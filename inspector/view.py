@@ -16,19 +16,19 @@ from .columns import Packer
 from .cuts import CUT_RULES
 from .fill import describe_fill, tell_fill
 from .flow import trace_flow
-from .history import History, Segment
 from .knobs import describe_rules, first_rule
-from .ledger import Ledger
-from .models import window_of
 from .plan import Plan
 from .policies import list_policies
 from .provenance import BY_MODEL, is_summary, tell_downstream
-from .rows import SECTIONS
 from .session.session import Session
 from .sidelanes import place_sides
 from .summary import Checkpoint
 from .table import COUNTED, FATES
 from .text import printable, printable_tree
+from .tokens.history import History, Segment
+from .tokens.ledger import Ledger
+from .tokens.models import window_of
+from .tokens.rows import SECTIONS
 
 VERSION = 1
 ALL_SECTIONS = (*SECTIONS, "unexplained")

@@ -12,11 +12,11 @@ import numpy as np
 
 from .facts import Facts
 from .facts.columns import BY, KINDS, OPERATIONS
-from .models import SYNTHETIC, model_of
 from .needs import pair_calls
 from .session.blocks import BlockRef
 from .session.session import Entry, Session
 from .session.tree import COMPACTION
+from .tokens.models import SYNTHETIC, model_of
 from .traced import Trace
 
 _CHANGES = ("created", "edited", "deleted")

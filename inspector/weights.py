@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .counter import Longs
-from .counters import find_counter
 from .fates import STANDS, Side
 from .session.session import Entry
 from .session.tree import Bools
 from .table import COUNTED, VERBATIM, Table
+from .tokens.counter import Longs
+from .tokens.counters import find_counter
 
 
 def weigh_side(table: Table, side: Side) -> Longs:

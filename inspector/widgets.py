@@ -20,11 +20,8 @@ from .assembly import build_context
 from .background import begin_early
 from .clerk import Clerk
 from .context import Context
-from .counters import find_counter
 from .desk import Desk
 from .disk import StrPath, open_session
-from .history import History
-from .ledger import Ledger
 from .plan import Plan
 from .planfiles import save_beside
 from .policy import Policy
@@ -34,6 +31,9 @@ from .session.session import Session
 from .still import Snapshot
 from .summary import Checkpoint
 from .tail import Tail
+from .tokens.counters import find_counter
+from .tokens.history import History
+from .tokens.ledger import Ledger
 from .view import Picture
 from .wishes import NAMES
 from .writing import Summariser, from_text, write_up

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from .carried import Carried, Columns, chain, change, count_carried, join_ledger, take_columns
-from .ledger import Ledger
 from .life import Life, weigh_entries
 from .plan import Plan, make_plan
 from .policy import Policy, Reason
-from .reported import Unexplained
 from .session.session import Entry, Session
 from .table import COUNTED
+from .tokens.ledger import Ledger
+from .tokens.reported import Unexplained
 from .trigger import Measure
 from .usage import Measured
 

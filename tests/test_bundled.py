@@ -13,12 +13,12 @@ import pytest
 from inspector.assembly import live_context
 from inspector.bundled import open_bundled, write_story
 from inspector.cuts import find_cuts
-from inspector.ledger import count_tokens
-from inspector.models import window_of
 from inspector.session.blocks import ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.story.project import make_project
+from inspector.tokens.ledger import count_tokens
+from inspector.tokens.models import window_of
 from inspector.wire import check_request
 from inspector.wire.request import render_request
 

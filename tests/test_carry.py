@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.assembly import append_checkpoint, build_context
-from inspector.counter import Counter as TokenCounter
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies import find_policy, names_of_policies
 from inspector.rules.carry_file_operations import CarryFileOperations, collect
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.summary import Checkpoint
+from inspector.tokens.counter import Counter as TokenCounter
+from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
 

@@ -11,10 +11,7 @@ from hypothesis import given, settings
 
 from inspector.assembly import append_checkpoint, build_context, live_context
 from inspector.context import Context
-from inspector.counter import Counter
 from inspector.errors import PolicyError
-from inspector.history import trace_history
-from inspector.ledger import Ledger, count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies import find_policy
 from inspector.policy import Edits
@@ -23,6 +20,9 @@ from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutpu
 from inspector.session.session import Entry, Provided, Session
 from inspector.summary import Checkpoint, request_text
 from inspector.table import FATES
+from inspector.tokens.counter import Counter
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.wire.request import render_request
 from tests.strategies import sessions
 

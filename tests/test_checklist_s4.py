@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from inspector.assembly import append_checkpoint, build_context, live_context
-from inspector.counter import Counter
 from inspector.disk import open_session, save_session
 from inspector.errors import EditError
 from inspector.knobs import describe_rules
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies import find_policy
 from inspector.policy import Edits
@@ -28,6 +26,8 @@ from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
 from inspector.session.overflow import is_overflow
 from inspector.session.session import Cost, Entry, Session, Usage
 from inspector.summary import Checkpoint, Reply, request_text, write_checkpoint
+from inspector.tokens.counter import Counter
+from inspector.tokens.ledger import count_tokens
 from inspector.usage import Tail, measure_usage
 from inspector.wire import check_context
 from tests.shared import SHARED, needs_shared

@@ -12,26 +12,26 @@ import pytest
 from inspector.assembly import append_checkpoint, build_context, live_context
 from inspector.closeup import describe_body, describe_summary
 from inspector.conduct import Conduct
-from inspector.cost import add_usage
-from inspector.counter import Counter
 from inspector.diff.contexts import diff_contexts, patch
 from inspector.errors import PolicyError
 from inspector.fill import find_headroom, is_head_above, share_history
-from inspector.history import trace_history
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies import find_policy, names_of_policies
 from inspector.policy import Edits, Policy, Reason
 from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
 from inspector.readers import read_session
 from inspector.replays import replay
-from inspector.rows import SECTIONS
 from inspector.runview import draw_run
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Provided, Session, Tool, Usage
 from inspector.summary import Checkpoint
 from inspector.table import FATES
 from inspector.text import printable
+from inspector.tokens.cost import add_usage
+from inspector.tokens.counter import Counter
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
+from inspector.tokens.rows import SECTIONS
 from inspector.view import draw_plan, draw_scene
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))

@@ -30,7 +30,6 @@ from inspector.errors import (
     SummaryError,
 )
 from inspector.plan import Plan
-from inspector.prices import Price
 from inspector.prompts import SECTIONS
 from inspector.redaction import detect as detector
 from inspector.redaction.redact import name_secret
@@ -39,6 +38,7 @@ from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.shortening import HEAD, TAIL, shorten_job
 from inspector.summary import SummaryJob, job_text
+from inspector.tokens.prices import Price
 from inspector.writing import write_up
 from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail
 from tests.test_redact import PLANTED

@@ -9,7 +9,6 @@ from hypothesis import given
 
 from inspector.assembly import build_context, live_context
 from inspector.conduct import level_of
-from inspector.ledger import count_tokens
 from inspector.lint import lint
 from inspector.manifest_view import manifest_context
 from inspector.plan import Plan, make_plan
@@ -18,6 +17,7 @@ from inspector.policy import Policy, Reason
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Session
 from inspector.table import FATES
+from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, shown, user

@@ -17,14 +17,14 @@ from inspector import clerk as clerks
 from inspector.background import GONE, Errands, Questions
 from inspector.bundled import open_bundled, write_story
 from inspector.clerk import Clerk
-from inspector.counters import ESTIMATE
 from inspector.disk import open_session
 from inspector.errors import EditError, Stopped
-from inspector.ledger import count_tokens
 from inspector.lives import Tell
 from inspector.readers import read_session
 from inspector.session.session import Session
 from inspector.tail import Tail
+from inspector.tokens.counters import ESTIMATE
+from inspector.tokens.ledger import count_tokens
 from inspector.widgets import Workbench
 from tests.longer import write_long
 

@@ -7,7 +7,7 @@ import pytest
 from inspector import open_bundled
 from inspector.comparison import compare_policies
 from inspector.policies import POLICIES, find_policy
-from inspector.prices import Price
+from inspector.tokens.prices import Price
 
 
 def test_every_policy_lives_the_bundled_session_to_its_end() -> None:

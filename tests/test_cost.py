@@ -13,13 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from inspector.bill import Bill, Line, Reset
-from inspector.cost import SummaryCall, add_usage, break_even, price_session, price_steps
 from inspector.errors import InspectorError
 from inspector.prefix import Fingerprint, common_prefix, find_changes, hash_json, take_fingerprint
-from inspector.prices import PRICES, Price, find_price
 from inspector.readers import manifest, read_session
 from inspector.session.session import Boundary, Cost, Entry, Session, Usage
+from inspector.tokens.cost import (
+    Bill,
+    Line,
+    Reset,
+    SummaryCall,
+    add_usage,
+    break_even,
+    price_session,
+    price_steps,
+)
+from inspector.tokens.prices import PRICES, Price, find_price
 
 from .shared import SHARED, needs_shared
 from .strategies import json_values, sessions

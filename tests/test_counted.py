@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from strategies import sessions
 
 from inspector import Session, count_tokens, find_counter, open_session, read_session
-from inspector.counter import Counter
-from inspector.counters import COUNTERS
-from inspector.ledger import Ledger
 from inspector.session.blocks import Image, Text
 from inspector.session.session import Tool
 from inspector.tail import Tail
+from inspector.tokens.counter import Counter
+from inspector.tokens.counters import COUNTERS
+from inspector.tokens.ledger import Ledger
 
 from shared import SHARED, needs_shared
 

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from inspector.counter import Counter, utf16_length
-from inspector.counters import COUNTERS, chars4_utf16, find_counter, openai, tiered
 from inspector.errors import CounterError
-from inspector.ledger import count_tokens
-from inspector.ranks import SHIPPED, load_encoding, load_ranks
 from inspector.readers import read_session
 from inspector.session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.json_text import stringify
 from inspector.session.session import Boundary, Entry, Session, Usage
+from inspector.tokens.counter import Counter, utf16_length
+from inspector.tokens.counters import COUNTERS, chars4_utf16, find_counter, openai, tiered
+from inspector.tokens.counters.openai_ranks import SHIPPED, load_encoding, load_ranks
+from inspector.tokens.ledger import count_tokens
 
 from .shared import SHARED, needs_shared
 

@@ -16,10 +16,10 @@ from inspector.assembly import live_context
 from inspector.errors import EditError
 from inspector.exports import FORMATS, export_session
 from inspector.exports.trunk import SENTENCES, find_twigs
-from inspector.ledger import count_tokens
 from inspector.readers import read_session
 from inspector.session.blocks import Block, Document, Image, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.session import Boundary, Entry, Provided, Session, Tool
+from inspector.tokens.ledger import count_tokens
 from inspector.transition import compact
 from inspector.wire.request import render_request
 from tests.conformance.flue import parse

@@ -19,12 +19,12 @@ from inspector.desk import Desk
 from inspector.disk import open_session
 from inspector.factmarks import find_words
 from inspector.facts.columns import KINDS
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies import names_of_policies
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import LOST_PATH
+from inspector.tokens.ledger import count_tokens
 from inspector.trace import trace_facts
 from inspector.traced import FATES
 from tests.shared import SHARED, needs_shared

@@ -29,12 +29,12 @@ from inspector import (
 )
 from inspector.figures import STAYS, draw_figure, find_flows, sum_sections
 from inspector.flow import trace_flow
-from inspector.history import trace_history
 from inspector.palette import HUES, NEUTRALS
 from inspector.plan import Plan
 from inspector.plotting import make_template, plain
 from inspector.sawtooth import find_fullest
 from inspector.table import FATES
+from inspector.tokens.history import trace_history
 from inspector.view import ALL_SECTIONS
 
 TOKENS = Path(__file__).parents[1] / "js" / "style" / "tokens.css"

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.finder import find_text
-from inspector.history import trace_history
-from inspector.ledger import count_tokens
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions
 
 SAY = ("user", "assistant")

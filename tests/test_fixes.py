@@ -15,11 +15,11 @@ from inspector.errors import EditError
 from inspector.facts import find_facts
 from inspector.fixes import find_fixes
 from inspector.focus import write_focus
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits
 from inspector.session.session import Session
 from inspector.story import LOST_PATH
+from inspector.tokens.ledger import count_tokens
 from inspector.trace import trace_facts
 from inspector.traced import FATES, Traced
 from inspector.wire import check_context, check_request

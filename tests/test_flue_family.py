@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.assembly import append_checkpoint, build_context
-from inspector.ledger import count_tokens
 from inspector.pi_estimate import since_compaction, weigh_message
 from inspector.plan import Plan, make_plan
 from inspector.policies import find_policy
@@ -26,6 +25,7 @@ from inspector.session.overflow import is_overflow
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.summary import Checkpoint, Reply, job_text, shown_summary, write_checkpoint
 from inspector.table import FATES
+from inspector.tokens.ledger import count_tokens
 from inspector.usage import Measured
 from tests.strategies import sessions
 from tests.test_cuts import build

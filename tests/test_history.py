@@ -12,12 +12,12 @@ from hypothesis import given
 
 from inspector.columns import Packer, unpack
 from inspector.disk import open_session
-from inspector.history import trace_history
-from inspector.ledger import count_tokens
 from inspector.plan import make_plan
 from inspector.readers import read_session
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
 from inspector.view import draw_plan, draw_scene
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
 from inspector.bundled import open_bundled
-from inspector.counter import Counter as TokenCounter
 from inspector.covering import Unit, find_cover
 from inspector.errors import EditError
 from inspector.keeping import Keeping, keep_facts
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.session.blocks import BlockRef, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import LOST_PATH
+from inspector.tokens.counter import Counter as TokenCounter
+from inspector.tokens.ledger import count_tokens
 from inspector.trace import trace_again
 from inspector.traced import FATES
 from inspector.wire import check_context

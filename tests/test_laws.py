@@ -13,17 +13,17 @@ from pydantic import ValidationError
 from inspector.assembly import build_context, live_context
 from inspector.closeup import describe_rows
 from inspector.context import Context
-from inspector.counter import Counter
 from inspector.cuts import find_cuts
 from inspector.diff.contexts import diff_contexts, patch
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits, Policy, Stage
-from inspector.rows import SECTIONS
 from inspector.rulebase import Rule
 from inspector.rules import RULES, RuleKind, find_rule
 from inspector.session.session import Session
 from inspector.table import FATES
+from inspector.tokens.counter import Counter
+from inspector.tokens.ledger import count_tokens
+from inspector.tokens.rows import SECTIONS
 from inspector.trigger import Measure, Target, Trigger
 from inspector.view import draw_plan
 from inspector.wire import check_context

@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from inspector.counter import Counter
-from inspector.counters import chars4_utf16, find_counter, tiered
 from inspector.errors import CounterError
-from inspector.ledger import CLEARED_TEXT, Ledger, clear_output, count_tokens
 from inspector.readers import read_session
-from inspector.rows import SECTIONS
 from inspector.session.blocks import (
     KINDS,
     BlockRef,
@@ -24,6 +20,10 @@ from inspector.session.blocks import (
     Unknown,
 )
 from inspector.session.session import Boundary, Entry, Provided, Session, Tool, Usage
+from inspector.tokens.counter import Counter
+from inspector.tokens.counters import chars4_utf16, find_counter, tiered
+from inspector.tokens.ledger import CLEARED_TEXT, Ledger, clear_output, count_tokens
+from inspector.tokens.rows import SECTIONS
 
 from .shared import SHARED, needs_shared
 from .strategies import sessions

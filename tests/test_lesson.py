@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled
 from inspector.cuts import CUT_RULES
-from inspector.history import trace_history
 from inspector.knobs import first_rule
-from inspector.ledger import count_tokens
 from inspector.lesson import play_rules
 from inspector.plan import Plan, make_plan
 from inspector.policies import names_of_policies
 from inspector.policy import Edits, Policy
 from inspector.session.session import Session
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
 from inspector.view import draw_scene
 from tests.strategies import sessions
 from tests.test_laws import LENGTH, policies

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.models import (
+from inspector.readers import read_session
+from inspector.session.session import Boundary, Entry, Session, Usage
+from inspector.tokens.models import (
     Window,
     find_class,
     find_claude,
@@ -18,8 +20,6 @@ from inspector.models import (
     published_window,
     window_of,
 )
-from inspector.readers import read_session
-from inspector.session.session import Boundary, Entry, Session, Usage
 
 from .shared import SHARED, needs_shared
 

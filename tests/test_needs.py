@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from inspector.facts import find_facts
-from inspector.ledger import count_tokens
 from inspector.needs import has_failed, is_specific, same_answer, shows_file
 from inspector.regret import Regret, find_regret
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry
+from inspector.tokens.ledger import count_tokens
 from tests.test_cuts import build, say, user
 from tests.test_trace import WORDS
 

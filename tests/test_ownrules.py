@@ -11,13 +11,13 @@ from hypothesis import given, settings
 import inspector
 from inspector import build_context, count_tokens, make_plan, open_bundled
 from inspector.assembly import live_context
-from inspector.counter import Counter
 from inspector.diff.contexts import diff_contexts, patch
 from inspector.errors import PolicyError
-from inspector.history import trace_history
 from inspector.ownrules import rule
 from inspector.policies import add_policy, find_policy, names_of_policies
 from inspector.session.session import Session
+from inspector.tokens.counter import Counter
+from inspector.tokens.history import trace_history
 from inspector.view import draw_plan, draw_scene
 from inspector.wire import check_context
 from tests.strategies import sessions

@@ -18,13 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
-from inspector.counter import Counter
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Reason
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.table import FATES
+from inspector.tokens.counter import Counter
+from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context
 from tests.strategies import sessions
 from tests.test_cuts import build, call, say, user

@@ -14,9 +14,7 @@ from inspector.bundled import open_bundled
 from inspector.closeup import describe_body
 from inspector.diff.pieces import MOST_CHARS, find_pieces
 from inspector.fates import STANDS
-from inspector.history import trace_history
 from inspector.knobs import describe_rules
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits
 from inspector.recorded import draw_recorded
@@ -24,6 +22,8 @@ from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.table import FATES
 from inspector.text import printable
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
 from tests.strategies import SAYINGS
 
 words = st.lists(st.sampled_from(("a", "bb", " ", "\n", "\n\n", "x y", ".", "é", *SAYINGS[:6])), max_size=14)

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from inspector.assembly import append_checkpoint, build_context, live_context
-from inspector.counter import Counter
 from inspector.errors import CounterError, EditError, PolicyError
-from inspector.ledger import Ledger, count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies import POLICIES, add_policy, find_policy
 from inspector.policy import Edits
@@ -17,6 +15,8 @@ from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.summary import Checkpoint
 from inspector.table import FATES
+from inspector.tokens.counter import Counter
+from inspector.tokens.ledger import Ledger, count_tokens
 from tests.test_cuts import answer, build, call, say, user
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import sessions
 
-import inspector.counted
+import inspector.tokens.rows
 from inspector import Session, Stopped, compare_policies, count_tokens, open_bundled, replay
 
 WORK: dict[str, Callable[[Session, Callable[[float], None]], object]] = {

@@ -24,12 +24,12 @@ from inspector import (
     write_up,
 )
 from inspector.claude import Claude
-from inspector.cost import add_usage
 from inspector.errors import AnswerRefused, PolicyError
 from inspector.readers.manifest import dump_manifest
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Session
 from inspector.summary import SEALED, read_sealed
+from inspector.tokens.cost import add_usage
 from inspector.transition import Transition
 from tests.loopback import Cue, Loopback
 from tests.test_redact import PLANTED

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from inspector import InspectorError, open_session
 from inspector.bundled import open_bundled
 from inspector.columns import unpack
-from inspector.counter import Counter
-from inspector.history import History, trace_history
-from inspector.ledger import Ledger, count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.recorded import draw_recorded, find_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
+from inspector.tokens.counter import Counter
+from inspector.tokens.history import History, trace_history
+from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.transition import compact
 from inspector.view import draw_plan
 from tests.shared import SHARED, needs_shared

@@ -12,19 +12,14 @@ from inspector.against import compare_recorded
 from inspector.assembly import build_context
 from inspector.audit import AuditEvent
 from inspector.conduct import STATES, Conduct
-from inspector.cost import SummaryCall, price_steps
-from inspector.counter import Counter
 from inspector.disk import open_session
 from inspector.errors import EditError
-from inspector.history import History, trace_history
-from inspector.ledger import Ledger, count_tokens
 from inspector.life import find_life
 from inspector.lint import write_banner
 from inspector.order import check_fields, check_order
 from inspector.plan import make_plan
 from inspector.policies import find_policy, names_of_policies
 from inspector.policy import Policy, Reason
-from inspector.prices import Price
 from inspector.replays import replay
 from inspector.rules import read_policy
 from inspector.run import Run
@@ -32,6 +27,11 @@ from inspector.runview import draw_run
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Tool, Usage
 from inspector.table import FATES
+from inspector.tokens.cost import SummaryCall, price_steps
+from inspector.tokens.counter import Counter
+from inspector.tokens.history import History, trace_history
+from inspector.tokens.ledger import Ledger, count_tokens
+from inspector.tokens.prices import Price
 from inspector.trigger import Trigger
 from tests.shared import SHARED, needs_shared
 

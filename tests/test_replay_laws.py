@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from inspector.assembly import build_context, live_context
 from inspector.carried import carry_entries, chain, count_carried, join_ledger
 from inspector.conduct import STATES, Conduct, Dialect, Engine, Mode
-from inspector.history import History, trace_history
-from inspector.ledger import count_tokens
 from inspector.life import find_life
 from inspector.order import check_fields, check_order
 from inspector.policies import POLICIES
@@ -25,6 +23,8 @@ from inspector.runview import draw_run
 from inspector.scenario import Act, Deed, Scenario, Writer
 from inspector.session.session import Session
 from inspector.table import CLEARED, FATES, SUMMARISED
+from inspector.tokens.history import History, trace_history
+from inspector.tokens.ledger import count_tokens
 from inspector.trigger import Check, Trigger
 from inspector.wire import check_context
 from tests.strategies import sessions

@@ -9,7 +9,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
-from inspector.ledger import count_tokens
 from inspector.lengths import output_lengths, tool_of
 from inspector.manifest_view import manifest_context
 from inspector.plan import Plan, make_plan
@@ -30,6 +29,7 @@ from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, To
 from inspector.session.session import Entry, Session
 from inspector.summary import Reply, write_checkpoint
 from inspector.table import FATES
+from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, plan_of, shown, talk, user

@@ -12,8 +12,6 @@ from inspector.audit import KINDS, AuditEvent
 from inspector.bundled import open_bundled
 from inspector.columns import unpack
 from inspector.conduct import STATES, Conduct
-from inspector.history import trace_history
-from inspector.ledger import Ledger, count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Policy
 from inspector.replays import replay
@@ -21,6 +19,8 @@ from inspector.run import Compaction, Finding, Recorded, Run
 from inspector.runview import MOST_EVENTS, TONES, draw_run
 from inspector.scenario import Scenario
 from inspector.session.session import Session
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.trigger import Trigger
 
 

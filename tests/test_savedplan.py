@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from inspector import count_tokens, make_plan, open_bundled, open_plan, read_session, save_plan
 from inspector.bundled import write_story
-from inspector.counters import ESTIMATE
 from inspector.errors import CounterError, InspectorError, OtherSession, PlanError, PolicyError
-from inspector.history import trace_history
 from inspector.ownrules import rule
 from inspector.plan import Plan
 from inspector.planfiles import save_beside
@@ -26,6 +24,8 @@ from inspector.rules import RULES
 from inspector.savedplan import make_again, pack_plan, read_plan, write_plan
 from inspector.session.blocks import Text
 from inspector.session.session import Session
+from inspector.tokens.counters import ESTIMATE
+from inspector.tokens.history import trace_history
 from inspector.widgets import Workbench
 from inspector.writing import from_text
 from tests.strategies import sessions

@@ -12,7 +12,6 @@ import pytest
 from inspector import Edits, Workbench, count_tokens, from_text, make_plan, open_bundled
 from inspector.assembly import build_context
 from inspector.clerk import Clerk
-from inspector.counter import Counter
 from inspector.desk import Desk
 from inspector.diff.contexts import diff_contexts
 from inspector.page import make
@@ -23,6 +22,7 @@ from inspector.session.tree import Ints
 from inspector.story import LOST_PATH
 from inspector.summary import Checkpoint
 from inspector.text import printable
+from inspector.tokens.counter import Counter
 from inspector.written import Writing
 
 from .exported import unpack_page

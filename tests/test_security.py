@@ -13,11 +13,11 @@ from inspector.assembly import build_context, live_context
 from inspector.closeup import describe_body, describe_rows, describe_summary
 from inspector.diff.contexts import diff_contexts, patch
 from inspector.disk import open_session
-from inspector.history import trace_history
-from inspector.ledger import count_tokens
 from inspector.plan import make_plan
 from inspector.session.session import Session
 from inspector.text import printable
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
 from inspector.view import draw_plan, draw_scene
 from inspector.wire.request import render_request
 

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.columns import unpack
-from inspector.history import trace_history
-from inspector.ledger import count_tokens
 from inspector.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.sidelanes import place_sides
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
 from inspector.view import draw_scene
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions

@@ -18,13 +18,13 @@ from inspector import (
     open_bundled,
 )
 from inspector.errors import PolicyError
-from inspector.ledger import Ledger
 from inspector.plan import Plan
 from inspector.policies import POLICIES, find_policy
 from inspector.policy import Policy, Stage
 from inspector.rules import read_policy
 from inspector.rules.keep_recent_turns import KeepRecentTurns
 from inspector.session.session import Session
+from inspector.tokens.ledger import Ledger
 from tests.strategies import sessions
 from tests.test_laws import LENGTH
 

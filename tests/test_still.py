@@ -13,11 +13,11 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from inspector.bundled import open_bundled
 from inspector.desk import Desk
-from inspector.ledger import count_tokens
 from inspector.palette import NEUTRALS
 from inspector.session.session import Session
 from inspector.still import Snapshot, draw_still, show_still, tabulate
 from inspector.strips import Still
+from inspector.tokens.ledger import count_tokens
 from inspector.view import Picture
 from inspector.widgets import Workbench
 from tests.strategies import sessions

@@ -10,7 +10,6 @@ from hypothesis import given
 from inspector.assembly import build_context, live_context
 from inspector.editing import context_management, read_context_management, with_context_management
 from inspector.errors import EditError, PolicyError
-from inspector.ledger import count_tokens
 from inspector.lint import lint
 from inspector.manifest_view import append_to_manifest, core_plan, manifest_context, split_policy
 from inspector.plan import Plan, make_plan
@@ -30,6 +29,7 @@ from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Entry, Provided, Session
 from inspector.summary import Checkpoint, request_text
 from inspector.table import FATES
+from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, changed, count, fates_of, plan_of, shown, talk, turn

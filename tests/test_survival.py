@@ -20,10 +20,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.counter import Counter as TokenCounter
 from inspector.facts import find_facts
 from inspector.facts.columns import KINDS
-from inspector.ledger import count_tokens
 from inspector.mentions import Mention, Words, make_pattern
 from inspector.plan import make_plan
 from inspector.policies import POLICIES, find_policy
@@ -31,6 +29,8 @@ from inspector.readers import read_session
 from inspector.session.blocks import ToolCall
 from inspector.session.session import Entry, Session
 from inspector.standing import stand_plan
+from inspector.tokens.counter import Counter as TokenCounter
+from inspector.tokens.ledger import count_tokens
 from inspector.trace import trace_facts, trace_recorded
 from tests.bench.bench_survival import read_cases
 from tests.bench.foreign import read_others

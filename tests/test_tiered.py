@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from inspector.archive import list_archived, make_record
 from inspector.assembly import build_context, live_context
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.pointers import write_pointer
 from inspector.policies import find_policy
@@ -23,6 +22,7 @@ from inspector.session.blocks import KINDS, Reasoning, Text, ToolCall, ToolOutpu
 from inspector.session.session import Entry, Session
 from inspector.snips import snip
 from inspector.spill import CLI_LIMIT, find_limit, spill
+from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context
 from tests import tiered_oracle as oracle
 from tests.conformance import mini, mini_loop, tiered

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 from inspector.assembly import build_context
 from inspector.bundled import open_bundled
-from inspector.counter import Counter as TokenCounter
 from inspector.decay import measure_decay
 from inspector.errors import EditError, FrameError
 from inspector.facts import find_facts
 from inspector.facts.columns import KINDS
 from inspector.grounding import Sources, check_grounding, ground_recorded
-from inspector.ledger import count_tokens
 from inspector.mentions import find_runs, has_words
 from inspector.plan import make_plan
 from inspector.policies import list_policies
@@ -30,6 +28,8 @@ from inspector.rules import read_policy
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH
+from inspector.tokens.counter import Counter as TokenCounter
+from inspector.tokens.ledger import count_tokens
 from inspector.trace import trace_again, trace_facts, trace_recorded
 from inspector.traced import FATES, TIERS, Trace, Traced
 from tests.shared import SHARED, needs_shared

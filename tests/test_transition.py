@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from inspector.assembly import live_context
 from inspector.context import Context
-from inspector.cost import add_usage
 from inspector.errors import EditError
-from inspector.ledger import CLEARED_TEXT, count_tokens
 from inspector.manifest_view import manifest_context
 from inspector.policies import names_of_policies
 from inspector.policy import Policy
@@ -21,6 +19,8 @@ from inspector.rules.truncate_outputs import TruncateOutputs
 from inspector.session.blocks import Image, Text, ToolOutput
 from inspector.session.session import Entry, Session, Usage
 from inspector.summary import Reply, SummaryJob
+from inspector.tokens.cost import add_usage
+from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
 from inspector.transition import STAND_IN, Transition, append_retry, compact
 from inspector.trigger import Trigger
 from inspector.wire import check_context

@@ -10,13 +10,13 @@ from inspector import count_tokens, from_text, make_plan, open_bundled
 from inspector.assembly import build_context
 from inspector.columns import unpack
 from inspector.flow import trace_flow
-from inspector.history import trace_history
 from inspector.lesson import play_rules
 from inspector.plan import Plan
 from inspector.policies import names_of_policies
 from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
 from inspector.still import Snapshot
 from inspector.summary import Checkpoint
+from inspector.tokens.history import trace_history
 from inspector.view import draw_plan, draw_scene
 from inspector.writing import write_up
 from inspector.written import MOST, Written, fill_in, keep

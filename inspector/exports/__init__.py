@@ -12,12 +12,12 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, Self
 
 from ..errors import EditError, EmptySession
-from ..ledger import clear_output
 from ..provenance import is_summary
 from ..readers import read_session
 from ..session.blocks import Block, ToolOutput
 from ..session.json_text import dump_lossless
 from ..session.session import Session
+from ..tokens.ledger import clear_output
 from . import claude_code, flue, pi
 from .trunk import Loss, Twig, find_twigs, leave_out, split_runs, tell
 

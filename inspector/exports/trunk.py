@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..ledger import clear_output
 from ..session.blocks import Block, ToolOutput
 from ..session.session import Entry, Session
 from ..summary import read_sealed
+from ..tokens.ledger import clear_output
 
 Json = dict[str, Any]
 

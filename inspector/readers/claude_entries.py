@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..reported import is_tokens
 from ..session.blocks import Number, build
 from ..session.session import Boundary, Entry, Usage
+from ..tokens.reported import is_tokens
 from .anthropic_blocks import read_usage
 from .claude_chain import Chain, Draft
 

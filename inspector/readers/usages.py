@@ -5,8 +5,8 @@ In goes a session as a reader made it, out comes the same session with such figu
 
 from __future__ import annotations
 
-from ..reported import is_tokens
 from ..session.session import Session, Usage
+from ..tokens.reported import is_tokens
 
 _FIGURES = ("input", "output", "cache_read", "cache_write", "total")
 

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..counter import utf16_length
 from ..rulebase import LARGE, Rule
 from ..session.blocks import KINDS, Block, Text, ToolOutput
 from ..table import POINTER, Claim, Decision, Rewrite, Table
+from ..tokens.counter import utf16_length
 
 ASCII_TOKENS, OTHER_TOKENS = 0.25, 1.3
 """Tokens of a character in Gemini CLI's estimate, counted in UTF-16 units."""

@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..models import find_class, model_of
 from ..rulebase import LARGE, Rule
 from ..session.blocks import KINDS
 from ..table import CLEARED, Claim, Decision, Rewrite, Table
+from ..tokens.models import find_class, model_of
 
 REASONING = KINDS.index("reasoning")
 

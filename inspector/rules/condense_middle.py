@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ..counter import Longs
 from ..fates import REASONING
 from ..jobs import Writing
 from ..rulebase import LARGE, Rule
 from ..session.blocks import KINDS
 from ..session.tree import Bools
 from ..table import VERBATIM, Claim, Decision, Table
+from ..tokens.counter import Longs
 
 
 class CondenseMiddle(Rule):

@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, cast
 import numpy as np
 from pydantic import Field
 
-from ..counter import Longs, utf16_length
-from ..rows import SECTIONS
 from ..rulebase import LARGE, Rule
 from ..session.blocks import KINDS, Block, Document, Image, Text, ToolCall, ToolOutput
 from ..session.json_text import stringify
 from ..session.tree import ASSISTANT, TOOL, USER, Bools
 from ..table import VERBATIM, Claim, Decision, Table
+from ..tokens.counter import Longs, utf16_length
+from ..tokens.rows import SECTIONS
 
 Snap = Literal["none", "call", "words", "turn", "forwards", "backwards"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..models import published_window
+from ..tokens.models import published_window
 from .sent import Found, Sent, clip
 
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ..models import Claude, ModelClass, find_class, find_claude
+from ..tokens.models import Claude, ModelClass, find_class, find_claude
 from .request import Json, Size
 
 

@@ -11,8 +11,8 @@ import statistics
 import time
 from collections.abc import Callable
 
-from inspector.counters import chars4_utf16, find_counter, openai
-from inspector.ranks import load_encoding
+from inspector.tokens.counters import chars4_utf16, find_counter, openai
+from inspector.tokens.counters.openai_ranks import load_encoding
 
 NAME, MEGABYTES, ROUNDS = "o200k_base", 40, 3
 WORDS = (

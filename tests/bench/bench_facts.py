@@ -27,8 +27,8 @@ COLD = """
 import json, sys, time
 from inspector import open_session
 from inspector.facts import find_facts
-from inspector.history import trace_history
-from inspector.ledger import count_tokens
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
 from inspector.plan import make_plan
 from inspector.trace import trace_facts
 session = open_session(sys.argv[1])

@@ -21,7 +21,7 @@ from typing import Any
 from bench_count import clock
 from outside import REAL, Missing, claude_session
 
-from inspector.ranks import load_encoding
+from inspector.tokens.counters.openai_ranks import load_encoding
 
 MEGABYTES, SLICE, ROUNDS = 100, 10_000_000, 3
 
@@ -66,7 +66,7 @@ SCENE = """
 import json, sys, time
 import inspector.widgets
 from inspector import count_tokens, make_plan, open_session
-from inspector.history import trace_history
+from inspector.tokens.history import trace_history
 from inspector.view import draw_plan, draw_scene
 start = time.perf_counter()
 session = open_session(sys.argv[1])

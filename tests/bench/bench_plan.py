@@ -23,12 +23,12 @@ from long_session import SIZE, make_langchain, make_messages, make_pi, make_sess
 from outside import Missing, time_pi
 
 from inspector.assembly import build_context, live_context
-from inspector.counters import openai
-from inspector.history import trace_history
-from inspector.ledger import Ledger, count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.readers.records import paused_gc
 from inspector.session.session import Session
+from inspector.tokens.counters import openai
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.view import draw_plan, draw_scene
 
 NAME, KEEP, ROUNDS, LOOKS = "o200k_base", 20_000, 5, 10_000

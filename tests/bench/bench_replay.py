@@ -17,12 +17,12 @@ from long_session import SIZE, make_messages, make_session
 from outside import SHARED
 
 from inspector.disk import open_session
-from inspector.history import trace_history
-from inspector.ledger import count_tokens
 from inspector.policies import POLICIES
 from inspector.readers.records import paused_gc
 from inspector.replays import replay
 from inspector.session.session import Session
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
 
 GROWTH = SHARED / "sessions" / "growth-series--entireio-cli" / "step08-1350l.jsonl"
 LONG = ("keep-recent-turns", "flue", "claude-code")

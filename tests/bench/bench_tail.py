@@ -19,8 +19,8 @@ from long_session import make_messages, make_pi
 from outside import Missing, claude_session
 
 from inspector.disk import open_session
-from inspector.ledger import count_tokens
 from inspector.tail import Tail
+from inspector.tokens.ledger import count_tokens
 
 MEGABYTES, PI_MESSAGES, ROUNDS = 100, 30_000, 7
 

@@ -19,11 +19,11 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from inspector.facts.columns import KINDS
-from inspector.history import trace_history
-from inspector.ledger import Ledger, count_tokens
 from inspector.plan import make_plan
 from inspector.policies import POLICIES
 from inspector.policy import Policy
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.trace import trace_facts, trace_recorded
 from inspector.traced import TIERS, Trace
 from tests.bench import retention_page as page

@@ -70,7 +70,7 @@ def test_what_the_file_records_is_chosen_by_keyboard_and_is_pythons(
     for what, tokens, source in told:
         expect(page.get_by_test_id("told")).to_contain_text(f"{what}{tokens} {source}")
     ask(page, "from inspector.recorded import find_recorded")
-    ask(page, "found = find_recorded(wb.plan, inspector.history.trace_history(session, wb.ledger))")
+    ask(page, "found = find_recorded(wb.plan, inspector.tokens.history.trace_history(session, wb.ledger))")
     after = held(page, "found.after")
     assert after == held(page, "wb._other['after']['total']")
     title = page.get_by_test_id("gauge-other").get_attribute("title") or ""

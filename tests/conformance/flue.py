@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.assembly import append_checkpoint
-from inspector.counters import chars4_utf16
 from inspector.errors import EmptySession
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policies.flue import FLUE
 from inspector.policies.flue_2 import FLUE_2, derive_defaults
@@ -33,6 +31,8 @@ from inspector.summary import (
     request_text,
     write_checkpoint,
 )
+from inspector.tokens.counters import chars4_utf16
+from inspector.tokens.ledger import count_tokens
 from inspector.trigger import Trigger
 
 from . import pi

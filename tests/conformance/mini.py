@@ -12,13 +12,13 @@ import numpy as np
 from inspector.archive import Scope, list_archived
 from inspector.assembly import build_context
 from inspector.context import Piece
-from inspector.counters.tiered import entry_weights
 from inspector.errors import EmptySession
-from inspector.ledger import count_tokens
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits, Reason
 from inspector.readers import read_session
 from inspector.session.session import Session
+from inspector.tokens.counters.tiered import entry_weights
+from inspector.tokens.ledger import count_tokens
 
 Json = dict[str, Any]
 Messages = list[Json]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.assembly import live_context
-from inspector.ledger import count_tokens
 from inspector.prefix import Fingerprint, find_changes, hash_json
+from inspector.tokens.ledger import count_tokens
 from inspector.wire.request import render_request
 
 from .compare import Found

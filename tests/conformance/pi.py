@@ -12,9 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from inspector.counters import chars4_utf16
 from inspector.errors import EmptySession
-from inspector.ledger import count_tokens
 from inspector.pi_estimate import Estimate, measure_fresh, weigh_message
 from inspector.plan import Plan, make_plan
 from inspector.policies.pi import VERSIONS
@@ -24,6 +22,8 @@ from inspector.rules.carry_file_operations import collect
 from inspector.rules.keep_recent_tokens import KeepRecentTokens, measure_context, walk_back
 from inspector.session.session import Entry, Session
 from inspector.summary import SummaryJob, conversation_text, job_entries
+from inspector.tokens.counters import chars4_utf16
+from inspector.tokens.ledger import count_tokens
 from inspector.usage import Measured, Tail, measure_usage
 
 from .compare import Found, compare

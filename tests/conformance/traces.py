@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from inspector.assembly import live_context
-from inspector.cost import add_usage
 from inspector.errors import Stopped
-from inspector.ledger import count_tokens
 from inspector.policies import find_policy
 from inspector.readers.manifest import dump_manifest
 from inspector.readers.manifest import read as read_manifest
 from inspector.recovery import judge_reply, may_retry
 from inspector.session.session import Cost, Entry, Session, Usage
 from inspector.summary import Reply, SummaryJob
+from inspector.tokens.cost import add_usage
+from inspector.tokens.ledger import count_tokens
 from inspector.transition import append_retry, compact
 
 from .compare import Outcome, compare

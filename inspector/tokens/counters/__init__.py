@@ -6,8 +6,8 @@ by their name. Another package's counter is any `Counter` value handed to `count
 
 from __future__ import annotations
 
+from ...errors import CounterError
 from ..counter import Counter
-from ..errors import CounterError
 from . import calibrated, chars4_utf16, openai, tiered
 
 _EXACT = openai.encoding("o200k_base")

@@ -13,11 +13,11 @@ from functools import partial
 
 import numpy as np
 
+from ...session.session import Session
+from ...session.tree import Bools, Ints
 from ..counter import Calibration, Counter, Longs
 from ..models import model_of
 from ..reported import whole_tokens
-from ..session.session import Session
-from ..session.tree import Bools, Ints
 
 REPLIES, TOKENS = 5, 2000
 """The least it takes to fit: this many replies, and this many counted tokens between them."""

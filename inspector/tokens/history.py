@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..session.session import Entry, Session
+from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
 from .counter import Longs
 from .ledger import CLEARED_TEXT, Ledger
 from .reported import is_tokens, whole_tokens
-from .session.session import Entry, Session
-from .session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
 
 
 class Segment(NamedTuple):

@@ -15,7 +15,7 @@ from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .errors import CounterError
+from ...errors import CounterError
 
 if TYPE_CHECKING:
     from tiktoken import Encoding

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..session.blocks import Number
+from ..session.session import Entry, Session
+from ..session.tree import Ints
+from ..text import brief
 from .counter import Longs
-from .session.blocks import Number
-from .session.session import Entry, Session
-from .session.tree import Ints
-from .text import brief
 
 MOST = 2**53
 """The largest figure that is taken for a number of tokens: up to here JSON's numbers are exact."""

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...session.session import Entry, Session
+from ...session.tree import Ints
 from ..counter import Counter, utf16_length
-from ..session.session import Entry, Session
-from ..session.tree import Ints
 
 
 def count(texts: Sequence[str]) -> Ints:

@@ -16,17 +16,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .counted import Counted, count_rows
+from ..errors import CounterError
+from ..mixins import Drawable
+from ..session.blocks import Block, BlockRef, Text, ToolOutput
+from ..session.session import Entry, Session
+from ..session.tree import Ints
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter
-from .errors import CounterError
-from .mixins import Drawable
 from .models import model_of
 from .reported import Reported, Unexplained, explain, find_reported
-from .rows import HEAD, SECTIONS, Bytes, gather_rows
-from .session.blocks import Block, BlockRef, Text, ToolOutput
-from .session.session import Entry, Session
-from .session.tree import Ints
+from .rows import HEAD, SECTIONS, Bytes, Counted, count_rows, gather_rows
 
 __all__ = ["CLEARED_TEXT", "SECTIONS", "Ledger", "clear_output", "count_tokens"]
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...session.blocks import Block, Image, ToolOutput
+from ...session.session import Entry, Session
+from ...session.tree import Ints
 from ..counter import Counter, utf16_length
-from ..session.blocks import Block, Image, ToolOutput
-from ..session.session import Entry, Session
-from ..session.tree import Ints
 
 IMAGE_CHARS = 4800
 """What a picture inside a tool's output counts, in characters. A user's picture counts nothing."""

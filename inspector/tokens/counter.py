@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import CounterError
-from .session.blocks import Image
-from .session.session import Entry, Session
-from .session.tree import Ints
+from ..errors import CounterError
+from ..session.blocks import Image
+from ..session.session import Entry, Session
+from ..session.tree import Ints
 
 Longs = NDArray[np.int64]
 

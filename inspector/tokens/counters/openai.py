@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...errors import CounterError
+from ...session.tree import Ints
 from ..counter import Counter
-from ..errors import CounterError
 from ..models import image_tokens
-from ..ranks import SHIPPED, load_encoding
-from ..session.tree import Ints
+from .openai_ranks import SHIPPED, load_encoding
 
 _REMEMBERED = 2**18
 _PARALLEL = 2**20

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import ceil
 from typing import Literal, NamedTuple
 
-from .session.session import Session
+from ..session.session import Session
 
 ModelClass = Literal["strip", "keep", "bound"]
 SYNTHETIC = "<synthetic>"
