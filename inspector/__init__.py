@@ -61,13 +61,14 @@ if TYPE_CHECKING:
         WriteConflict,
     )
     from .export import Exported, export_html
-    from .exports import export_session
     from .extractive import Extractive
     from .facts import Fact, Facts, find_facts
     from .fading import draw_decay
     from .findings import CHECKS, Finding, Findings
     from .fixes import Fix, find_fixes
     from .focus import write_focus
+    from .formats.readers import READERS, read_session
+    from .formats.writers import export_session
     from .grounding import ground_recorded
     from .keeping import Keeping, keep_facts
     from .manifest_view import manifest_context
@@ -77,7 +78,6 @@ if TYPE_CHECKING:
     from .policies import POLICIES, add_policy, find_policy
     from .policy import Edits, Policy, Stage
     from .prompts import PROMPTS, write_prompt
-    from .readers import READERS, read_session
     from .regret import Regret, find_regret, sum_regret
     from .replays import replay
     from .rulebase import Rule
@@ -125,13 +125,14 @@ _HOMES = {
         "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError InspectorError KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing ReadError RedactionError RequestRefused Stopped SummaryError WriteConflict"
     ),
     "export": "Exported export_html",
-    "exports": "export_session",
     "extractive": "Extractive",
     "facts": "Fact Facts find_facts",
     "fading": "draw_decay",
     "findings": "CHECKS Finding Findings",
     "fixes": "Fix find_fixes",
     "focus": "write_focus",
+    "formats.readers": "READERS read_session",
+    "formats.writers": "export_session",
     "grounding": "ground_recorded",
     "keeping": "Keeping keep_facts",
     "magic": "load_ipython_extension unload_ipython_extension",
@@ -142,7 +143,6 @@ _HOMES = {
     "policies": "POLICIES add_policy find_policy",
     "policy": "Edits Policy Rule Stage Target Trigger",
     "prompts": "PROMPTS write_prompt",
-    "readers": "READERS read_session",
     "regret": "Regret find_regret sum_regret",
     "replays": "replay",
     "rules": "add_rule list_rules",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from .readers import read_session
+from .formats.readers import read_session
 from .session.session import Session
 from .story import CONSTRAINT, LOST_PATH
 

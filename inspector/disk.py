@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from .errors import ReadError
-from .readers import read_session
-from .readers.manifest import READER, dump_manifest
+from .formats.manifest import READER, dump_manifest
+from .formats.readers import read_session
 from .session.session import Session
 
 StrPath = str | os.PathLike[str]

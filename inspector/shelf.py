@@ -16,11 +16,11 @@ from typing import NamedTuple
 from .archive import make_record
 from .disk import StrPath, find_place, open_session, write_whole
 from .errors import EditError, EscapeError, ReadError, WriteConflict
+from .formats.manifest import READER, dump_manifest
+from .formats.readers import read_session
 from .lock import NAME as LOCK
 from .lock import hold
 from .manifest_view import core_plan
-from .readers import read_session
-from .readers.manifest import READER, dump_manifest
 from .redaction.clean import clean_session, look_through
 from .redaction.redact import Finding, Redactor
 from .rules.spill_outputs import Spill, SpillOutputs, find_spills

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 from .disk import StrPath, find_place
 from .errors import ReadError
-from .growth import Growth
-from .readers import find_reader, named
-from .readers.records import Reader
-from .readers.shapes import HEAD
-from .readers.usages import clear_usage
+from .formats.incremental import Growth
+from .formats.json_document import HEAD
+from .formats.json_lines import Reader
+from .formats.readers import clear_usage, find_reader, named
 from .session.session import Session
 
 LINES = 64

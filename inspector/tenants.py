@@ -18,7 +18,7 @@ from .background import tell_error
 from .bundled import open_bundled
 from .clerk import Clerk, Traits
 from .errors import InspectorError
-from .readers import read_session
+from .formats.readers import read_session
 from .savedplan import name_plan, write_plan
 from .session.session import Session
 from .tail import Tail

@@ -15,11 +15,11 @@ from inspector.conduct import Conduct
 from inspector.diff.contexts import diff_contexts, patch
 from inspector.errors import PolicyError
 from inspector.fill import find_headroom, is_head_above, share_history
+from inspector.formats.readers import read_session
 from inspector.plan import Plan, make_plan
 from inspector.policies import find_policy, names_of_policies
 from inspector.policy import Edits, Policy, Reason
 from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
-from inspector.readers import read_session
 from inspector.replays import replay
 from inspector.runview import draw_run
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import EmptySession, ReadError
-from inspector.readers import READERS, read_session
-from inspector.readers.claude_code import READER
-from inspector.readers.claude_rows import decode_row, decode_row_slowly
+from inspector.formats.claude_code.read import READER
+from inspector.formats.claude_code.rows import decode_row, decode_row_slowly
+from inspector.formats.readers import READERS, read_session
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, build
 from inspector.session.session import Entry, Note, Session, Source, Usage
 
@@ -973,7 +973,7 @@ def test_other_packages_bring_readers(tmp_path: Path, monkeypatch: pytest.Monkey
         "odd = other_reader:odd\n"
     )
     (tmp_path / "other_reader.py").write_text(
-        "from inspector.readers.records import Reader\n"
+        "from inspector.formats.json_lines import Reader\n"
         "from inspector.session.session import Entry, Session\n"
         "def sniff(data):\n"
         "    return None if bytes(data).startswith(b'LINES') else 'no LINES'\n"

@@ -19,8 +19,8 @@ from inspector.bundled import open_bundled, write_story
 from inspector.clerk import Clerk
 from inspector.disk import open_session
 from inspector.errors import EditError, Stopped
+from inspector.formats.readers import read_session
 from inspector.lives import Tell
-from inspector.readers import read_session
 from inspector.session.session import Session
 from inspector.tail import Tail
 from inspector.tokens.counters import ESTIMATE

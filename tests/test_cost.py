@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from inspector.errors import InspectorError
+from inspector.formats import manifest
+from inspector.formats.readers import read_session
 from inspector.prefix import Fingerprint, common_prefix, find_changes, hash_json, take_fingerprint
-from inspector.readers import manifest, read_session
 from inspector.session.session import Boundary, Cost, Entry, Session, Usage
 from inspector.tokens.cost import (
     Bill,

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import CounterError
-from inspector.readers import read_session
+from inspector.formats.readers import read_session
 from inspector.session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.json_text import stringify
 from inspector.session.session import Boundary, Entry, Session, Usage

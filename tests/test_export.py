@@ -15,7 +15,7 @@ from inspector.desk import Desk
 from inspector.disk import open_session
 from inspector.errors import RedactionError
 from inspector.export import Exported, export_html
-from inspector.readers import read_session
+from inspector.formats.readers import read_session
 from inspector.redaction import detect as detector
 from inspector.session.session import Session
 from inspector.widgets import Workbench

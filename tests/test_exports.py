@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from inspector import open_bundled
 from inspector.assembly import live_context
 from inspector.errors import EditError
-from inspector.exports import FORMATS, export_session
-from inspector.exports.trunk import SENTENCES, find_twigs
-from inspector.readers import read_session
+from inspector.formats.linearize import SENTENCES, find_twigs
+from inspector.formats.readers import read_session
+from inspector.formats.writers import FORMATS, export_session
 from inspector.session.blocks import Block, Document, Image, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.session import Boundary, Entry, Provided, Session, Tool
 from inspector.tokens.ledger import count_tokens

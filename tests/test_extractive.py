@@ -430,7 +430,7 @@ def test_the_bundled_session_keeps_the_rule_that_its_recorded_summary_lost() -> 
 )
 def test_real_sessions_keep_more_than_their_recorded_summaries_at_no_more_tokens(name: str) -> None:
     from inspector.facts import find_facts
-    from inspector.readers import read_session
+    from inspector.formats.readers import read_session
     from tests.bench.bench_summary import GROUPS, compare
     from tests.bench.bench_survival import Case
 

@@ -12,8 +12,8 @@ from hypothesis import given
 
 from inspector.columns import Packer, unpack
 from inspector.disk import open_session
+from inspector.formats.readers import read_session
 from inspector.plan import make_plan
-from inspector.readers import read_session
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.tokens.history import trace_history

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.readers.manifest import dump_manifest
+from inspector.formats.manifest import dump_manifest
 from inspector.session.session import Session
 from inspector.shelf import ARCHIVE, CURRENT, EARLIER, open_earlier, save_transition
 from inspector.summary import Reply

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from inspector.errors import CounterError
-from inspector.readers import read_session
+from inspector.formats.readers import read_session
 from inspector.session.blocks import (
     KINDS,
     BlockRef,

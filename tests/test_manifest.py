@@ -13,7 +13,7 @@ from hypothesis import given, settings
 import inspector
 from inspector.disk import session_schema
 from inspector.errors import ManifestVersion, ReadError
-from inspector.readers import manifest
+from inspector.formats import manifest
 from inspector.session.blocks import Text, ToolCall, Unknown
 from inspector.session.session import MANIFEST, Entry, Session, Source
 from tests.strategies import sessions

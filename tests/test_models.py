@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.readers import read_session
+from inspector.formats.readers import read_session
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.tokens.models import (
     Window,

@@ -25,7 +25,7 @@ from inspector import (
 )
 from inspector.claude import Claude
 from inspector.errors import AnswerRefused, PolicyError
-from inspector.readers.manifest import dump_manifest
+from inspector.formats.manifest import dump_manifest
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Session
 from inspector.summary import SEALED, read_sealed

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import EmptySession, ReadError
-from inspector.readers import READERS, anthropic_messages, flue, manifest, mini, pi, read_session, stud
-from inspector.readers.records import Data
-from inspector.readers.shapes import HEAD, peek
+from inspector.formats import anthropic_messages, flue, manifest, pi, stud
+from inspector.formats import mini_claude_code as mini
+from inspector.formats.json_document import HEAD, peek
+from inspector.formats.json_lines import Data
+from inspector.formats.readers import READERS, read_session
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.session import Boundary, Cost, Entry, Session, Usage
 from tests.shared import SHARED, needs_shared

@@ -15,7 +15,7 @@ import pytest
 
 from inspector.disk import open_session, save_session
 from inspector.errors import ReadError
-from inspector.readers import READERS
+from inspector.formats.readers import READERS
 from inspector.session.blocks import Block
 from inspector.session.session import Session
 from tests.shared import SHARED, needs_shared

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import inspector.tail
 from inspector.disk import open_session, save_session
 from inspector.errors import EmptySession, ReadError
-from inspector.growth import Growth
-from inspector.readers import READERS, read_session
+from inspector.formats.incremental import Growth
+from inspector.formats.readers import READERS, read_session
 from inspector.session.session import Session
 from inspector.tail import Tail
 
@@ -342,7 +342,8 @@ def test_a_small_file_may_turn_out_to_be_of_another_format(tmp_path: Path) -> No
 
 
 def test_no_reader_looks_further_than_what_settles_the_format() -> None:
-    from inspector.readers import claude_code, pi
+    from inspector.formats import pi
+    from inspector.formats.claude_code import read as claude_code
 
     assert claude_code.LOOK <= inspector.tail.LINES
     assert pi.LOOK <= inspector.tail.LINES

@@ -17,12 +17,12 @@ from inspector.decay import measure_decay
 from inspector.errors import EditError, FrameError
 from inspector.facts import find_facts
 from inspector.facts.columns import KINDS
+from inspector.formats.readers import read_session
 from inspector.grounding import Sources, check_grounding, ground_recorded
 from inspector.mentions import find_runs, has_words
 from inspector.plan import make_plan
 from inspector.policies import list_policies
 from inspector.policy import Policy
-from inspector.readers import read_session
 from inspector.regret import find_regret
 from inspector.rules import read_policy
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput

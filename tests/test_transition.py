@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from inspector.assembly import live_context
 from inspector.context import Context
 from inspector.errors import EditError
+from inspector.formats.manifest import dump_manifest, read
 from inspector.manifest_view import manifest_context
 from inspector.policies import names_of_policies
 from inspector.policy import Policy
-from inspector.readers.manifest import dump_manifest, read
 from inspector.recording import hash_plan, hash_policy
 from inspector.recovery import judge_reply, may_retry, was_recovered
 from inspector.rules.truncate_outputs import TruncateOutputs

@@ -23,8 +23,8 @@ from long_session import SIZE, make_langchain, make_messages, make_pi, make_sess
 from outside import Missing, time_pi
 
 from inspector.assembly import build_context, live_context
+from inspector.formats.json_lines import paused_gc
 from inspector.plan import Plan, make_plan
-from inspector.readers.records import paused_gc
 from inspector.session.session import Session
 from inspector.tokens.counters import openai
 from inspector.tokens.history import trace_history

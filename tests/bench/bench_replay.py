@@ -17,8 +17,8 @@ from long_session import SIZE, make_messages, make_session
 from outside import SHARED
 
 from inspector.disk import open_session
+from inspector.formats.json_lines import paused_gc
 from inspector.policies import POLICIES
-from inspector.readers.records import paused_gc
 from inspector.replays import replay
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history

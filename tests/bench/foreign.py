@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.readers import read_session
+from inspector.formats.readers import read_session
 from inspector.session.session import Session
 
 Row = dict[str, Any]

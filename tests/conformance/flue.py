@@ -12,13 +12,13 @@ from typing import Any
 
 from inspector.assembly import append_checkpoint
 from inspector.errors import EmptySession
+from inspector.formats.readers import read_session
 from inspector.plan import Plan, make_plan
 from inspector.policies.flue import FLUE
 from inspector.policies.flue_2 import FLUE_2, derive_defaults
 from inspector.policies.pi import PI
 from inspector.policies.pi import VERSIONS as VERSIONS_OF_PI
 from inspector.policy import Edits
-from inspector.readers import read_session
 from inspector.rules.carry_file_operations import collect
 from inspector.rules.keep_recent_tokens import valid_places, walk_back
 from inspector.session.overflow import VERSIONS, is_overflow

@@ -13,9 +13,9 @@ from inspector.archive import Scope, list_archived
 from inspector.assembly import build_context
 from inspector.context import Piece
 from inspector.errors import EmptySession
+from inspector.formats.readers import read_session
 from inspector.plan import Plan, make_plan
 from inspector.policy import Edits, Reason
-from inspector.readers import read_session
 from inspector.session.session import Session
 from inspector.tokens.counters.tiered import entry_weights
 from inspector.tokens.ledger import count_tokens

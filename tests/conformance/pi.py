@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from inspector.errors import EmptySession
+from inspector.formats.readers import read_session
 from inspector.pi_estimate import Estimate, measure_fresh, weigh_message
 from inspector.plan import Plan, make_plan
 from inspector.policies.pi import VERSIONS
 from inspector.policy import Edits
-from inspector.readers import read_session
 from inspector.rules.carry_file_operations import collect
 from inspector.rules.keep_recent_tokens import KeepRecentTokens, measure_context, walk_back
 from inspector.session.session import Entry, Session

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from ..session.blocks import Block
-from ..session.session import Entry, Source
+from ...session.blocks import Block
+from ...session.session import Entry, Source
 
 Kind = Literal["message", "compaction", "micro"]
 

@@ -14,8 +14,8 @@ from ..errors import EmptySession, ReadError
 from ..session.blocks import Block, Image, Text
 from ..session.session import Boundary, Corrupt, Entry, Session, Tool
 from .anthropic_blocks import Names, read_block, read_usage
-from .records import Data, Reader
-from .shapes import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
+from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
+from .json_lines import Data, Reader
 
 NAME = "anthropic-messages"
 ROLES = ("user", "assistant", "system")

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from ..errors import ReadError
 from ..session.blocks import Block, Document, Image, Number, Part, Text, ToolOutput, Unknown
 from ..session.session import Cost, Source, Usage
-from .records import BOM, Data, decode, decode_document
+from .json_lines import BOM, Data, decode, decode_document
 
 FILE = "the file"
 """What a reader calls what it reads: only doors know names."""

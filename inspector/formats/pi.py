@@ -7,16 +7,20 @@ commands are our own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import EmptySession
 from ..session.blocks import Text
+from ..session.json_text import dump_lossless
 from ..session.session import Corrupt, Entry, Note, Session, Source
-from .chain import Chain
-from .pi_ai import read_block, read_boundary, read_message, read_usage
-from .records import Data, Reader, decode, iter_lines, read_lines
-from .shapes import FILE, HEAD, Fields, find_blocks, gather, merge, tell_wordless
+from ..summary import PI_INTRODUCTION
+from .json_document import FILE, HEAD, Fields, find_blocks, gather, merge, tell_wordless
+from .json_lines import Data, Reader, decode, iter_lines, read_lines
+from .linearize import Json, Twig, find_dropped, take_line
+from .parents import Chain
+from .pi_ai import Words, read_block, read_boundary, read_message, read_usage, write_records
 
 NAME = "pi"
 NOTES = ("session", "model_change", "thinking_level_change", "label", "session_info", "custom", "usage")
@@ -267,3 +271,27 @@ _SPOKEN: dict[str, tuple[Callable[[Fields], Any], bool]] = {
 """How an entry type, or a message role, becomes words of the user; and whether the harness says them."""
 
 READER = Reader(NAME, "pi session", sniff, read, Records)
+
+
+SUMMARY = Words(f"{PI_INTRODUCTION}\n\n<summary>\n", "\n</summary>")
+BRANCH = Words("A branch of this conversation was left; what happened there:\n\n<summary>\n", "\n</summary>")
+VERSION = 3
+NEVER = "1970-01-01T00:00:00.000Z"
+
+
+def write(session: Session, twigs: Sequence[Twig] = ()) -> tuple[bytes, Counter[str]]:
+    """The lines, and a count of what they do not hold."""
+    whole = take_line(session)
+    line = whole.begin_anew(ranges=True)
+    twigs = [*find_dropped(whole, line), *twigs]
+    losses = Counter(line.losses)
+    header: Json = {
+        "type": "session",
+        "version": VERSION,
+        "id": session.id,
+        "timestamp": session.created or NEVER,
+        "cwd": session.cwd or "",
+    }
+    stamp = {"timestamp": session.updated or session.created or NEVER}
+    records = [stamp | record for record in write_records(line, twigs, SUMMARY, BRANCH, losses)]
+    return "".join(f"{dump_lossless(record)}\n" for record in (header, *records)).encode("ascii"), losses

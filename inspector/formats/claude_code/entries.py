@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..session.blocks import Number, build
-from ..session.session import Boundary, Entry, Usage
-from ..tokens.reported import is_tokens
-from .anthropic_blocks import read_usage
-from .claude_chain import Chain, Draft
+from ...session.blocks import Number, build
+from ...session.session import Boundary, Entry, Usage
+from ...tokens.reported import is_tokens
+from ..anthropic_blocks import read_usage
+from .chain import Chain, Draft
 
 SYNTHETIC = "<synthetic>"
 """The model named in messages that Claude Code writes itself. Their usage is nobody's word."""

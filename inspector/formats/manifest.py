@@ -15,8 +15,8 @@ from ..errors import ManifestVersion, ReadError
 from ..session.blocks import KINDS
 from ..session.json_text import dump_lossless
 from ..session.session import MANIFEST, Session
-from .records import Data, Reader
-from .shapes import FILE, load, sniff_document
+from .json_document import FILE, load, sniff_document
+from .json_lines import Data, Reader
 
 NAME = "session-manifest"
 _REFUSAL = "it has no field `manifest` that names a session manifest"

@@ -13,13 +13,14 @@ from typing import Any, Literal, Self
 
 from ..errors import EditError, EmptySession
 from ..provenance import is_summary
-from ..readers import read_session
 from ..session.blocks import Block, ToolOutput
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..tokens.ledger import clear_output
-from . import claude_code, flue, pi
-from .trunk import Loss, Twig, find_twigs, leave_out, split_runs, tell
+from . import flue, pi
+from .claude_code import write as claude_code
+from .linearize import Loss, Twig, find_twigs, leave_out, split_runs, tell
+from .readers import read_session
 
 __all__ = ["FORMATS", "Loss", "Transcript", "export_session"]
 

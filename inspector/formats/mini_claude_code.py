@@ -11,8 +11,7 @@ from typing import Any
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Text, ToolCall, ToolOutput
 from ..session.session import Corrupt, Entry, Note, Session
-from .records import Data, Reader
-from .shapes import (
+from .json_document import (
     FILE,
     Fields,
     Found,
@@ -25,6 +24,7 @@ from .shapes import (
     sniff_document,
     unknown,
 )
+from .json_lines import Data, Reader
 
 NAME = "mini-claude-code"
 ROLES = ("user", "assistant", "tool")

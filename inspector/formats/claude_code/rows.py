@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from .records import decode
+from ..json_lines import decode
 
 TALK = ("user", "assistant")
 BOOKKEEPING = frozenset(

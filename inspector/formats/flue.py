@@ -5,15 +5,20 @@ In go the bytes of a SessionData, out comes a `Session`. Source: FLUE §1.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Text, Unknown
+from ..session.json_text import dump_lossless
 from ..session.session import Corrupt, Entry, Session
-from .chain import warn_of_repeated
-from .pi_ai import read_boundary, read_message, read_usage
-from .records import Data, Reader, paused_gc
-from .shapes import FILE, Fields, load, place, sniff_document, tell_wordless
+from ..summary import CONTEXT_MARKER
+from .json_document import FILE, Fields, load, place, sniff_document, tell_wordless
+from .json_lines import Data, Reader, paused_gc
+from .linearize import Json, Twig, find_dropped, take_line
+from .parents import warn_of_repeated
+from .pi_ai import Words, read_boundary, read_message, read_usage, write_records
 
 NAME = "flue"
 VERSION = 3
@@ -134,3 +139,26 @@ def _read_entry(item: Any, line: int) -> Entry | Corrupt:
 
 
 READER = Reader(NAME, "Flue session", sniff, read)
+
+
+SUMMARY = Words(f"{CONTEXT_MARKER}\n\n", marks=CONTEXT_MARKER)
+BRANCH = Words("[Branch Summary]\n\n")
+NEVER = "1970-01-01T00:00:00.000Z"
+
+
+def write(session: Session, twigs: Sequence[Twig] = ()) -> tuple[bytes, Counter[str]]:
+    """The document, and a count of what it does not hold."""
+    whole = take_line(session)
+    line = whole.begin_anew(ranges=True)
+    twigs = [*find_dropped(whole, line), *twigs]
+    losses = Counter(line.losses)
+    entries = list(write_records(line, twigs, SUMMARY, BRANCH, losses))
+    document: Json = {
+        "version": VERSION,
+        "entries": entries,
+        "leafId": entries[-1]["id"] if entries else None,
+        "metadata": {},
+        "createdAt": session.created or NEVER,
+        "updatedAt": session.updated or session.created or NEVER,
+    }
+    return dump_lossless(document).encode("ascii"), losses

@@ -12,9 +12,8 @@ from typing import Any
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput
 from ..session.session import Corrupt, Entry, Note, Session
-from .images import measure
-from .records import Data, Reader
-from .shapes import (
+from .image_size import measure
+from .json_document import (
     FILE,
     Fields,
     Found,
@@ -29,6 +28,7 @@ from .shapes import (
     sniff_document,
     unknown,
 )
+from .json_lines import Data, Reader
 
 NAME = "stud"
 REQUIRED = ("sessionId", "projectRoot", "mode", "messages", "storeId", "createdAt", "updatedAt")

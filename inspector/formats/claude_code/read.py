@@ -12,15 +12,15 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ..errors import EmptySession
-from ..session.blocks import ToolOutput, build
-from ..session.session import Corrupt, Note, Session, Source
-from .anthropic_blocks import Names, read_content
-from .claude_chain import Chain, Draft
-from .claude_entries import SYNTHETIC, make_entry
-from .claude_rows import BOOKKEEPING, SUBTYPES, TALK, Message, Row, decode_row, decode_sign
-from .records import Data, Reader, iter_lines, read_lines
-from .shapes import tell_wordless
+from ...errors import EmptySession
+from ...session.blocks import ToolOutput, build
+from ...session.session import Corrupt, Note, Session, Source
+from ..anthropic_blocks import Names, read_content
+from ..json_document import tell_wordless
+from ..json_lines import Data, Reader, iter_lines, read_lines
+from .chain import Chain, Draft
+from .entries import SYNTHETIC, make_entry
+from .rows import BOOKKEEPING, SUBTYPES, TALK, Message, Row, decode_row, decode_sign
 
 NAME = "claude-code"
 LOOK = 64

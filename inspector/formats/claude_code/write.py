@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..session.blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput
-from ..session.json_text import dump_lossless
-from ..session.session import Entry, Session, Usage
-from .trunk import Json, Line, Twig, take_line
+from ...session.blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput
+from ...session.json_text import dump_lossless
+from ...session.session import Entry, Session, Usage
+from ..linearize import Json, Line, Twig, take_line
 
 NEVER = "1970-01-01T00:00:00.000Z"
 

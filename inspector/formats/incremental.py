@@ -5,9 +5,9 @@ At any time the session is the one that reading all of the file anew would give.
 
 from __future__ import annotations
 
-from .readers.records import Reader, iter_lines, paused_gc
-from .readers.usages import clear_usage
-from .session.session import Corrupt, Session, Source
+from ..session.session import Corrupt, Session, Source
+from .json_lines import Reader, iter_lines, paused_gc
+from .readers import clear_usage
 
 
 class Growth:

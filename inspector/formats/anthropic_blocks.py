@@ -23,7 +23,7 @@ from ..session.blocks import (
     build,
 )
 from ..session.session import Usage
-from .images import measure
+from .image_size import measure
 
 Names = dict[str, str]
 """Tool name by call id, filled while calls are read and looked up while outputs are."""
