@@ -23,13 +23,11 @@ from .mixins import drawers as _drawers
 
 if TYPE_CHECKING:
     from .assembly import append_checkpoint, build_context, live_context
-    from .audit import AuditEvent
     from .bundled import open_bundled
     from .checkpoints import check_checkpoint
     from .checks import check
     from .claude import Claude, Progress
     from .comparison import Comparison, compare_policies
-    from .conduct import Conduct
     from .context import Context, Piece
     from .cuts import CutPoint, CutPoints, find_cuts
     from .decay import Decay, Fading, compact_rounds, measure_decay
@@ -72,16 +70,19 @@ if TYPE_CHECKING:
     from .grounding import ground_recorded
     from .keeping import Keeping, keep_facts
     from .manifest_view import manifest_context
-    from .ownrules import rule
     from .plan import Plan, make_plan
     from .planfiles import open_plan, save_plan
-    from .policies import POLICIES, add_policy, find_policy
-    from .policy import Edits, Policy, Stage
+    from .policies.custom_rule import rule
+    from .policies.events import AuditEvent
+    from .policies.harness import Conduct
+    from .policies.policy import Edits, Policy, Stage
+    from .policies.registry import POLICIES, add_policy, find_policy
+    from .policies.rule import Rule
+    from .policies.rules import add_rule, list_rules
+    from .policies.trigger import Target, Trigger
     from .prompts import PROMPTS, write_prompt
     from .regret import Regret, find_regret, sum_regret
     from .replays import replay
-    from .rulebase import Rule
-    from .rules import add_rule, list_rules
     from .run import Run
     from .scenario import Act, Scenario, Writer
     from .session.blocks import Block, BlockRef
@@ -97,7 +98,6 @@ if TYPE_CHECKING:
     from .trace import trace_facts, trace_recorded
     from .traced import Trace, Traced
     from .transition import Transition, compact
-    from .trigger import Target, Trigger
     from .widgets import Workbench
     from .wire import check_context, check_request
     from .wire.request import render_request
@@ -108,13 +108,11 @@ __version__ = "0.1.0"
 # A name's module is imported when the name is first asked for, so that importing the package costs nothing.
 _HOMES = {
     "assembly": "append_checkpoint build_context live_context",
-    "audit": "AuditEvent",
     "bundled": "open_bundled",
     "checkpoints": "check_checkpoint",
     "checks": "check",
     "claude": "Claude Progress",
     "comparison": "Comparison compare_policies",
-    "conduct": "Conduct",
     "context": "Context Piece",
     "cuts": "CutPoint CutPoints find_cuts",
     "decay": "Decay Fading compact_rounds measure_decay",
@@ -137,15 +135,17 @@ _HOMES = {
     "keeping": "Keeping keep_facts",
     "magic": "load_ipython_extension unload_ipython_extension",
     "manifest_view": "manifest_context",
-    "ownrules": "rule",
     "plan": "Plan make_plan",
     "planfiles": "open_plan save_plan",
-    "policies": "POLICIES add_policy find_policy",
-    "policy": "Edits Policy Rule Stage Target Trigger",
+    "policies.custom_rule": "rule",
+    "policies.events": "AuditEvent",
+    "policies.harness": "Conduct",
+    "policies.policy": "Edits Policy Rule Stage Target Trigger",
+    "policies.registry": "POLICIES add_policy find_policy",
+    "policies.rules": "add_rule list_rules",
     "prompts": "PROMPTS write_prompt",
     "regret": "Regret find_regret sum_regret",
     "replays": "replay",
-    "rules": "add_rule list_rules",
     "run": "Run",
     "scenario": "Act Scenario Writer",
     "session.blocks": "Block BlockRef",
@@ -323,7 +323,7 @@ def _trace_plan(plan: Any) -> Any:
 
 def _list_rules(_: Any) -> dict[str, Any]:
     """Every kind of rule by its name: a policy that gets one more needs its model."""
-    return {kind.name: kind.model for kind in import_module(f"{__name__}.rules").list_rules()}
+    return {kind.name: kind.model for kind in import_module(f"{__name__}.policies.rules").list_rules()}
 
 
 _drawers.append(_draw)

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from .life import Life
-from .policy import Policy
+from .policies.policy import Policy
+from .policies.table import COUNTED
+from .policies.trigger import Check, Trigger
 from .run import Recorded
 from .session.tree import Bools
-from .table import COUNTED
 from .tokens.history import History, Mark
-from .trigger import Check, Trigger
 
 
 def compare_recorded(life: Life, history: History, policy: Policy, window: int) -> Iterator[Recorded]:

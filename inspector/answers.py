@@ -17,7 +17,7 @@ from .diff.pieces import find_pieces
 from .errors import InspectorError
 from .fates import STANDS, Side
 from .plan import Plan, make_plan
-from .policy import Edits, Policy
+from .policies.policy import Edits, Policy
 from .recorded import draw_recorded
 from .redaction.redact import Redactor
 from .runview import draw_run

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .plan import Plan
+from .policies.table import CLEARED, VERBATIM
 from .session.tree import Bools
-from .table import CLEARED, VERBATIM
 
 Scope = Literal["changed", "slice"]
 """Only entries that lose something, or all between what is kept at the beginning and the cut."""

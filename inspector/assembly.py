@@ -17,13 +17,13 @@ from .errors import EditError
 from .fates import STANDS, Side
 from .notices import PlacedNotice
 from .plan import Plan
+from .policies.rules.carry_file_operations import CarryFileOperations, collect
+from .policies.table import FATES, SUMMARISED
 from .provenance import is_summary
-from .rules.carry_file_operations import CarryFileOperations, collect
 from .session.blocks import Block, BlockRef, Text
 from .session.live import UNSEEN
 from .session.session import Boundary, Entry, Session
 from .summary import Checkpoint, read_sealed, shown_summary
-from .table import FATES, SUMMARISED
 from .tokens.ledger import Ledger, clear_output
 
 

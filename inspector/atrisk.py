@@ -17,11 +17,11 @@ from .fates import STANDS, Side
 from .mentions import Pattern, Words
 from .occurrences import Occurrences
 from .plan import Plan
+from .policies.table import POINTER
 from .provenance import is_summary
 from .session.blocks import Block
 from .session.tree import Bools, Ints
 from .standing import Standing
-from .table import POINTER
 from .tiers import Tier
 
 Longs = NDArray[np.int64]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .conduct import Conduct
 from .plan import Plan
-from .table import SUMMARISED
+from .policies.harness import Conduct
+from .policies.table import SUMMARISED
 from .tally import Tally
 
 TIGHTER = 2

@@ -16,10 +16,10 @@ import numpy as np
 from .assembly import carried_files
 from .fates import STANDS, Side
 from .plan import Plan
+from .policies.table import CLEARED, VERBATIM
 from .session.blocks import Block, Text, build
 from .session.session import Boundary, Entry, Session
 from .session.tree import Ints
-from .table import CLEARED, VERBATIM
 from .tokens.ledger import Ledger
 from .tokens.rows import Bytes, gather_rows
 

@@ -19,12 +19,12 @@ from .findings import CHECKS, SEVERITIES, Finding, Findings, Severity, choose
 from .grounding import ground_recorded
 from .needs import pair_calls
 from .plan import Plan, make_plan
-from .policy import Policy
+from .policies.policy import Policy
+from .policies.table import VERBATIM
 from .regret import find_regret
 from .session.blocks import BlockRef, ToolCall
 from .session.session import Session
 from .session.toolcalls.arguments import read_call
-from .table import VERBATIM
 from .text import printable
 from .tokens.history import trace_history
 from .tokens.ledger import Ledger, count_tokens

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .audit import AuditEvent
-from .conduct import Transition
 from .life import Life, Refusal
+from .policies.events import AuditEvent
+from .policies.harness import Transition
 from .run import Finding
 from .session.session import Entry, Session
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from .apicall import ApiCall, read_secrets
 from .asker import Asker
-from .audit import AuditEvent
 from .errors import Stopped
 from .plan import Plan
+from .policies.events import AuditEvent
 from .prompts import find_prompt
 from .providerside import Compacted, ProviderSide, ask_edits, ask_provider, read_compacted, tell_binding
 from .redaction.redact import Redactor, keep_names

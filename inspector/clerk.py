@@ -17,7 +17,7 @@ from .desk import Desk, reply_to
 from .errors import InspectorError
 from .lives import Tell
 from .plan import Plan
-from .policy import Policy
+from .policies.policy import Policy
 from .run import Run
 from .scenario import Scenario
 from .scribe import Scribe

@@ -29,8 +29,8 @@ from .figures import sum_sections
 from .findings import CHECKS
 from .lintreports import FORMATS, write_github, write_json, write_text
 from .plan import Plan
+from .policies.table import FATES
 from .session.blocks import BlockRef
-from .table import FATES
 from .text import printable
 from .tokens.ledger import count_tokens
 from .view import ALL_SECTIONS, LABELS

@@ -12,6 +12,7 @@ from .diff.pieces import find_pieces
 from .fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
 from .knobs import first_rule
 from .plan import Plan
+from .policies.table import CLEARED, FATES, VERBATIM, Table
 from .provenance import (
     AGAIN,
     DERIVED,
@@ -25,7 +26,6 @@ from .provenance import (
 from .session.blocks import Block
 from .session.session import Entry, Session
 from .summary import Checkpoint, describe_call
-from .table import CLEARED, FATES, VERBATIM, Table
 from .text import printable, printable_tree
 from .tokens.ledger import CLEARED_TEXT
 from .view import Picture

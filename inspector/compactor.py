@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .attempts import Attempts, ask_summariser, find_budget
-from .audit import count_retention, write_word
 from .carried import carry_entries
 from .chronicle import Chronicle
 from .harness import Harness
 from .plan import Plan
-from .policy import Policy, Reason
+from .policies.events import count_retention, write_word
+from .policies.policy import Policy, Reason
+from .policies.table import CLEARED, COUNTED, FATES, SUMMARISED, VERBATIM
 from .run import Compaction
 from .scenario import Writer
 from .session.blocks import KINDS
-from .table import CLEARED, COUNTED, FATES, SUMMARISED, VERBATIM
 from .world import World
 
 REASONING = KINDS.index("reasoning")

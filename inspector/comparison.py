@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .policies import list_policies
-from .policy import Policy
+from .policies.policy import Policy
+from .policies.registry import list_policies
 from .replays import replay, tell_part
 from .run import Run
 from .scenario import Scenario

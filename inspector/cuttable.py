@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from .fates import Side
 from .notices import PlacedNotice
+from .policies.table import Table
 from .session.tree import Bools, Ints
 from .standin import StandIn
-from .table import Table
 from .tokens.rows import SECTIONS
 
 COMPACTED = SECTIONS.index("compacted")

@@ -18,7 +18,7 @@ from .errors import EditError
 from .facts import Facts, find_facts
 from .facts.columns import KINDS
 from .mixins import Drawable, Framed
-from .policy import Policy
+from .policies.policy import Policy
 from .session.live import UNSEEN
 from .session.session import Session
 from .tokens.counter import Counter as TokenCounter

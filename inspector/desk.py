@@ -13,8 +13,8 @@ from .closeup import describe_body, describe_other_summary, describe_rows, descr
 from .errors import EditError, InspectorError
 from .lives import Life, Tell
 from .plan import Plan, make_plan
-from .policies import add_policy, find_policy, names_of_policies
-from .policy import Edits, Policy
+from .policies.policy import Edits, Policy
+from .policies.registry import add_policy, find_policy, names_of_policies
 from .recorded import draw_recorded
 from .run import Run
 from .runview import draw_run

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .errors import EditError
+from .policies.table import CLEARED, DROPPED, FATES, VERBATIM, Bytes, Claim, Table
 from .rewrites import rewrite_rows
 from .session.blocks import KINDS, Block, BlockRef
 from .session.tree import Bools, Ints
-from .table import CLEARED, DROPPED, FATES, VERBATIM, Bytes, Claim, Table
 
 BY_NONE, BY_PIN, BY_PAIR, BY_BOUND = -1, -2, -3, -4
 """Who decided a block when no rule did: nobody, a pin, the other half of its call/output pair, or the model,

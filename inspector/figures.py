@@ -18,9 +18,9 @@ from .mixins import Drawable
 from .palette import FACE, colour, fade
 from .plan import Plan
 from .plotting import add_limit, make_template, plain, say
+from .policies.table import COUNTED, FATES
 from .run import Run
 from .sawtooth import draw_sawtooth
-from .table import COUNTED, FATES
 from .tokens.counter import Longs
 from .tokens.ledger import Ledger
 from .tokens.rows import SECTIONS

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .conduct import FACES, Dialect, State, level_of, name_state
 from .fates import start_side
-from .lint import write_banner
 from .plan import Plan
-from .table import COUNTED
+from .policies.harness import FACES, Dialect, State, level_of, name_state, write_banner
+from .policies.table import COUNTED
 from .weights import weigh_side
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from .errors import EditError, InspectorError
 from .focus import write_focus
 from .plan import Plan, make_plan
-from .policy import Edits, Policy
-from .rulebase import Rule
-from .rules.carry_file_operations import CarryFileOperations
+from .policies.policy import Edits, Policy
+from .policies.rule import Rule
+from .policies.rules.carry_file_operations import CarryFileOperations
 from .session.blocks import BlockRef
 from .text import printable
 from .tokens.models import model_of

@@ -16,8 +16,8 @@ from .columns import Packer
 from .cuttable import sum_behind
 from .fates import Side
 from .plan import Plan
+from .policies.table import FATES
 from .session.tree import Ints
-from .table import FATES
 from .tiers import Tier
 from .tokens.counter import Longs
 

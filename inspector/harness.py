@@ -6,11 +6,22 @@
 from __future__ import annotations
 
 from .chronicle import Chronicle
-from .conduct import LEVELS, Conduct, Latch, Permission, State, begin, finish, level_of, may_send, step
-from .lint import suggest
-from .policy import Reason
+from .policies.harness import (
+    LEVELS,
+    Conduct,
+    Latch,
+    Permission,
+    State,
+    begin,
+    finish,
+    level_of,
+    may_send,
+    step,
+    suggest,
+)
+from .policies.policy import Reason
+from .policies.trigger import Trigger
 from .tally import Pass, Tally, no_progress
-from .trigger import Trigger
 from .world import World
 
 

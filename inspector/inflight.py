@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from .chronicle import Chronicle
-from .policy import Policy
-from .rulebase import Rule
-from .table import VERBATIM, Bytes
+from .policies.policy import Policy
+from .policies.rule import Rule
+from .policies.table import VERBATIM, Bytes
 from .world import World
 
 

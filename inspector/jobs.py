@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .pi_estimate import since_compaction
+from .policies.pi_estimate import since_compaction
+from .policies.table import Summary, Table
 from .session.blocks import BlockRef
 from .session.session import Entry
 from .session.tree import Bools
 from .summary import NO_HISTORY, SummaryJob
-from .table import Summary, Table
 
 Kind = Literal["initial", "update", "turn_prefix"]
 Effort = Literal["high", "history", "session"]

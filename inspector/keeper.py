@@ -10,7 +10,7 @@ from .chronicle import Chronicle
 from .compactor import Compactor
 from .harness import Harness
 from .inflight import Inflight
-from .policy import Reason
+from .policies.policy import Reason
 from .session.blocks import Block
 from .world import World
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from .plan import Plan
-from .policies import list_policies
-from .policy import Policy
-from .rulebase import Rule
+from .policies.policy import Policy
+from .policies.registry import list_policies
+from .policies.rule import Rule
 from .text import printable
 
 MOST_CHARS = 120

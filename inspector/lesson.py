@@ -18,7 +18,7 @@ from .cuttable import COMPACTED
 from .fates import BY_BOUND, BY_PAIR, BY_PIN
 from .knobs import first_rule
 from .plan import Plan, make_plan
-from .rulebase import Rule
+from .policies.rule import Rule
 from .session.blocks import Text
 from .summary import describe_call
 from .text import printable_tree

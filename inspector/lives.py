@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .policy import Policy
+from .policies.policy import Policy
 from .replays import replay
 from .run import Run
 from .scenario import Scenario

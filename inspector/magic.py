@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .errors import InspectorError
-from .policies import names_of_policies
+from .policies.registry import names_of_policies
 from .session.session import Session
 from .tokens.counters import COUNTERS
 

@@ -13,11 +13,11 @@ import numpy as np
 from .assembly import append_checkpoint, build_context, live_context
 from .context import Context
 from .plan import Plan
-from .policy import Policy
-from .rulebase import Rule
+from .policies.policy import Policy
+from .policies.rule import Rule
+from .policies.table import VERBATIM
 from .session.session import Session
 from .summary import Checkpoint
-from .table import VERBATIM
 from .tiers import Tiers
 
 

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from .fates import Side
+from .policies.table import COUNTED, Notice, Table
 from .session.tree import Ints
-from .table import COUNTED, Notice, Table
 from .tokens.counter import Longs, utf16_length
 from .tokens.counters import find_counter
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import InspectorError
 from .plan import Plan, make_plan
-from .rules import RuleKind, list_rules
+from .policies.rules import RuleKind, list_rules
 from .text import printable, printable_tree
 
 MOST_WORDS = 300

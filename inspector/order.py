@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .audit import KINDS, AuditEvent
-from .conduct import Conduct
-from .dialects import NAMES
+from .policies.event_names import NAMES
+from .policies.events import KINDS, AuditEvent
+from .policies.harness import Conduct
 
 
 def check_fields(events: Iterable[AuditEvent]) -> list[str]:

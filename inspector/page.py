@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from .answers import Answers
 from .desk import Desk
 from .errors import RedactionError
-from .policies import find_policy
+from .policies.registry import find_policy
 from .redaction.clean import clean_session, look_through
 from .redaction.redact import Finding, Redactor, keep_names
 from .still import draw_still, tabulate

@@ -11,9 +11,9 @@ from .covering import Cover, Unit, find_cover
 from .fates import REASONING
 from .mentions import make_pattern
 from .plan import Plan
+from .policies.table import SUMMARISED
 from .session.blocks import BlockRef
 from .session.tree import Bools
-from .table import SUMMARISED
 from .trace import trace_again
 from .traced import FATES, Traced
 

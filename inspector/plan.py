@@ -21,23 +21,22 @@ from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, Side, find_pinned
 from .jobs import list_jobs
 from .mixins import Drawable, ask
 from .notices import PlacedNotice
-from .policies import find_policy
-from .policy import Edits, Policy, Reason, check_reason, check_window, read_edits
+from .policies.policy import Edits, Policy, Reason, check_reason, check_window, read_edits
+from .policies.registry import find_policy
+from .policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
+from .policies.table import COUNTED, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
+from .policies.trigger import Measured, Verdict, judge_trigger
 from .provenance import find_lost
 from .recipes import write_line, write_recipe, write_spec
 from .remarks import tell_plan
-from .rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from .session.blocks import BlockRef
 from .session.session import Session
 from .session.tree import Bools
 from .stages import StageReport, report_stages
 from .standin import StandIn
 from .summary import Checkpoint, SummaryJob, shown_summary
-from .table import COUNTED, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from .tiers import Tier, Tiers
 from .tokens.ledger import Ledger
-from .trigger import Verdict
-from .usage import Measured, judge_trigger
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from collections import Counter
 
 import numpy as np
 
+from .policies.table import FATES, VERBATIM, Bytes, Table
 from .session.blocks import BlockRef
 from .session.session import Entry, Session
-from .table import FATES, VERBATIM, Bytes, Table
 from .tokens.models import SYNTHETIC, model_of
 
 NOT_DETERMINISTIC = (

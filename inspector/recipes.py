@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from .policies import POLICIES
-from .policy import Edits, Policy
+from .policies.policy import Edits, Policy
+from .policies.registry import POLICIES
+from .policies.table import FATES
 from .session.session import Session
-from .table import FATES
 
 if TYPE_CHECKING:
     from .plan import Plan

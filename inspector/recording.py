@@ -21,10 +21,10 @@ from .assembly import append_checkpoint, build_context, carried_files
 from .context import Context, Piece
 from .manifest_view import core_plan
 from .plan import Plan
+from .policies.table import VERBATIM
 from .session.blocks import BlockRef
 from .session.session import Boundary, Entry, Session
 from .summary import Checkpoint
-from .table import VERBATIM
 from .tokens.ledger import clear_output
 
 Group = tuple[Piece, ...]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .fates import BY_BOUND, BY_PAIR, STANDS
+from .policies.table import VERBATIM
 from .provenance import NOT_DETERMINISTIC, tell_lost
 from .session.tree import SYSTEM, USER
-from .table import VERBATIM
 
 if TYPE_CHECKING:
     from .plan import Plan

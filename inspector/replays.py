@@ -19,16 +19,15 @@ import numpy as np
 from .against import compare_recorded, find_moments
 from .chronicle import Chronicle
 from .compactor import Compactor
-from .conduct import STATES
 from .errors import EditError
 from .gateway import Gateway, Stop
 from .harness import Harness
 from .inflight import Inflight, split_policy
 from .keeper import Keeper
 from .life import find_life
-from .lint import lint
-from .policies import find_policy
-from .policy import Policy, check_window
+from .policies.harness import STATES, lint
+from .policies.policy import Policy, check_window
+from .policies.registry import find_policy
 from .run import Compaction, Finding, Recorded, Run, Status
 from .scenario import Act, Scenario, read_scenario
 from .session.session import Session

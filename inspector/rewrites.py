@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .policies.table import Rewrite, Table
 from .session.blocks import Block
 from .session.tree import Ints
-from .table import Rewrite, Table
 
 
 class Rewritten(NamedTuple):

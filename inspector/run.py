@@ -8,15 +8,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .audit import AuditEvent
-from .conduct import STATES
 from .mixins import Drawable
 from .plan import Plan
-from .policy import Policy, Reason
+from .policies.events import AuditEvent
+from .policies.harness import STATES
+from .policies.policy import Policy, Reason
+from .policies.table import Bytes
 from .scenario import Scenario
 from .session.session import Session
 from .session.tree import Ints
-from .table import Bytes
 from .tokens.counter import Longs
 from .tokens.ledger import Ledger
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .audit import AuditEvent
 from .columns import Packer
-from .conduct import STATES, Dialect
 from .fill import describe_state
+from .policies.events import AuditEvent
+from .policies.harness import STATES, Dialect
+from .policies.table import COUNTED
 from .run import Compaction, Finding, Run
-from .table import COUNTED
 from .text import printable_tree
 from .tokens.cost import Bill, SummaryCall, price_steps
 from .tokens.prices import find_price

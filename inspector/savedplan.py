@@ -15,12 +15,12 @@ from pydantic import Field, ValidationError
 
 from .errors import EditError, OtherSession, PlanError
 from .plan import Plan, make_plan
-from .policies import find_policy
-from .policy import Edits, Reason
-from .rulebase import LARGE
+from .policies.policy import Edits, Reason
+from .policies.registry import find_policy
+from .policies.rule import LARGE
+from .policies.table import FATES
 from .session.blocks import Chars, Value
 from .session.session import Session
-from .table import FATES
 from .text import printable
 from .tokens.counter import Counter
 from .tokens.counters import COUNTERS, ESTIMATE, find_counter

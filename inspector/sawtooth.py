@@ -9,9 +9,9 @@ import numpy as np
 
 from .palette import colour, fade
 from .plotting import add_limit, plain, say
+from .policies.table import COUNTED
 from .run import Run
 from .runview import REASONS
-from .table import COUNTED
 from .tokens.counter import Longs
 
 POINTS, MARKS = 800, 190

@@ -21,9 +21,9 @@ from .formats.readers import read_session
 from .lock import NAME as LOCK
 from .lock import hold
 from .manifest_view import core_plan
+from .policies.rules.spill_outputs import Spill, SpillOutputs, find_spills
 from .redaction.clean import clean_session, look_through
 from .redaction.redact import Finding, Redactor
-from .rules.spill_outputs import Spill, SpillOutputs, find_spills
 from .session.json_text import dump_lossless
 from .session.session import Session
 from .transition import Transition

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .snips import Form, cut_units, take_head
+from .policies.shorten import Form, cut_units, take_head
 from .tokens.counter import utf16_length
 
 LIMIT = 120_000

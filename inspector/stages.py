@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .policy import Policy
+from .policies.policy import Policy
 from .tiers import Tiers
 
 

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from .policies.table import Appendix, Summary, Table
 from .session.tree import Bools, Ints
 from .summary import MARKER, OMITTED, SPLIT, extract_line
-from .table import Appendix, Summary, Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,11 @@ import numpy as np
 from .cuttable import CutTable, price_cuts, sum_behind
 from .fates import Side, close_pairs, decide_stage, find_edit, start_side, unbind
 from .notices import PlacedNotice
-from .rulebase import Rule
-from .rules import decide
+from .policies.rule import Rule
+from .policies.rules import decide
+from .policies.table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
 from .session.tree import Bools, Ints
 from .standin import StandIn, make_stand_in
-from .table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
 from .tokens.counter import Longs
 from .tokens.models import find_class, model_of
 from .weights import weigh_side

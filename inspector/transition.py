@@ -18,7 +18,7 @@ from .errors import EditError
 from .manifest_view import core_plan
 from .mixins import Drawable
 from .plan import Plan, make_plan
-from .policy import Edits, Policy, Reason
+from .policies.policy import Edits, Policy, Reason
 from .recording import hash_plan, hash_policy, is_durable, promise_context, record_plan
 from .session.session import Entry, Session
 from .summary import Checkpoint

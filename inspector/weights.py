@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .fates import STANDS, Side
+from .policies.table import COUNTED, VERBATIM, Table
 from .session.session import Entry
 from .session.tree import Bools
-from .table import COUNTED, VERBATIM, Table
 from .tokens.counter import Longs
 from .tokens.counters import find_counter
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from .cuts import END
 from .mentions import make_pattern
+from .policies.table import DROPPED, FATES, SUMMARISED
 from .session.blocks import BlockRef
 from .session.session import Session
 from .summary import describe_call
-from .table import DROPPED, FATES, SUMMARISED
 from .text import brief, printable
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from .desk import Desk
 from .disk import StrPath, open_session
 from .plan import Plan
 from .planfiles import save_beside
-from .policy import Policy
+from .policies.policy import Policy
 from .run import Run
 from .scenario import Scenario
 from .session.session import Session

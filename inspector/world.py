@@ -13,13 +13,12 @@ import numpy as np
 from .carried import Carried, Columns, chain, change, count_carried, join_ledger, take_columns
 from .life import Life, weigh_entries
 from .plan import Plan, make_plan
-from .policy import Policy, Reason
+from .policies.policy import Policy, Reason
+from .policies.table import COUNTED
+from .policies.trigger import Measure, Measured
 from .session.session import Entry, Session
-from .table import COUNTED
 from .tokens.ledger import Ledger
 from .tokens.reported import Unexplained
-from .trigger import Measure
-from .usage import Measured
 
 AHEAD = 64
 """Entries of the life that are made ready beyond those that have arrived, at least."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .plan import Plan
-from .policy import Policy
+from .policies.policy import Policy
 from .session.session import Entry, Usage
 from .summary import Checkpoint, SummaryJob
 

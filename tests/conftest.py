@@ -28,7 +28,8 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def _forget() -> Iterator[None]:
-    from inspector import policies, rules
+    from inspector.policies import registry as policies
+    from inspector.policies import rules
 
     before = [dict(own) for own in (rules._own, policies._own)]
     yield

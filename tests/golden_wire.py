@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from inspector import add_policy, count_tokens, make_plan, replay
-from inspector.policy import Edits, Policy
-from inspector.rules.drop_older import DropOlder
-from inspector.rules.keep_recent_turns import KeepRecentTurns
+from inspector.policies.policy import Edits, Policy
+from inspector.policies.rules.drop_older import DropOlder
+from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
+from inspector.policies.trigger import Trigger
 from inspector.runview import draw_run
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.tokens.history import trace_history
-from inspector.trigger import Trigger
 from inspector.view import Picture, draw_plan, draw_scene
 
 FOLDER = Path(__file__).parent / "cases" / "wire"

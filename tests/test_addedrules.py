@@ -20,12 +20,12 @@ from inspector.errors import PolicyError
 from inspector.export import export_html
 from inspector.knobs import find_added
 from inspector.offers import offer_rules
-from inspector.ownrules import rule
 from inspector.plan import Plan
-from inspector.policies import POLICIES, find_policy
-from inspector.policy import Edits, Policy
-from inspector.rules import RULES
-from inspector.rules.dedupe_reads import DedupeReads
+from inspector.policies.custom_rule import rule
+from inspector.policies.policy import Edits, Policy
+from inspector.policies.registry import POLICIES, find_policy
+from inspector.policies.rules import RULES
+from inspector.policies.rules.dedupe_reads import DedupeReads
 from inspector.session.session import Session
 from inspector.view import draw_plan
 from inspector.wire import check_context

@@ -10,7 +10,7 @@ from inspector.assembly import append_checkpoint, build_context, live_context
 from inspector.context import Context, Piece
 from inspector.errors import EditError
 from inspector.plan import Plan, make_plan
-from inspector.rules.carry_file_operations import FileOperations, collect
+from inspector.policies.rules.carry_file_operations import FileOperations, collect
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.summary import Checkpoint

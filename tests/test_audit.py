@@ -10,10 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.audit import KINDS, RULES, AuditEvent, count_retention, name_kind, registry, write_word
-from inspector.conduct import Conduct, Dialect, finish, step
-from inspector.dialects import AUDIT_KINDS, BY_REASON, FIELDS, NAMES, REASONS
 from inspector.order import check_fields, check_order
+from inspector.policies.event_names import AUDIT_KINDS, BY_REASON, FIELDS, NAMES, REASONS
+from inspector.policies.events import (
+    KINDS,
+    RULES,
+    AuditEvent,
+    count_retention,
+    name_kind,
+    registry,
+    write_word,
+)
+from inspector.policies.harness import Conduct, Dialect, finish, step
 
 DIALECTS = get_args(Dialect)
 MINI = Conduct(dialect="mini-claude-code")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from inspector.assembly import append_checkpoint, build_context
 from inspector.plan import Plan, make_plan
-from inspector.policies import find_policy, names_of_policies
-from inspector.rules.carry_file_operations import CarryFileOperations, collect
+from inspector.policies.registry import find_policy, names_of_policies
+from inspector.policies.rules.carry_file_operations import CarryFileOperations, collect
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.summary import Checkpoint

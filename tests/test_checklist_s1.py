@@ -8,10 +8,10 @@ import pytest
 
 from inspector.assembly import append_checkpoint, build_context, live_context
 from inspector.disk import open_session, save_session
-from inspector.policies import POLICIES, find_policy
+from inspector.policies.registry import POLICIES, find_policy
+from inspector.policies.trigger import Trigger
 from inspector.session.blocks import Text
 from inspector.session.session import Tool
-from inspector.trigger import Trigger
 from inspector.wire import check_context
 from tests.test_checklist_s0 import (
     POLICY,

@@ -18,17 +18,17 @@ from inspector.disk import open_session, save_session
 from inspector.errors import EditError
 from inspector.knobs import describe_rules
 from inspector.plan import Plan, make_plan
-from inspector.policies import find_policy
-from inspector.policy import Edits
-from inspector.rules.carry_file_operations import collect
-from inspector.rules.keep_recent_tokens import valid_places, walk_back
+from inspector.policies.policy import Edits
+from inspector.policies.registry import find_policy
+from inspector.policies.rules.carry_file_operations import collect
+from inspector.policies.rules.keep_recent_tokens import valid_places, walk_back
+from inspector.policies.trigger import Tail, measure_usage
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
 from inspector.session.overflow import is_overflow
 from inspector.session.session import Cost, Entry, Session, Usage
 from inspector.summary import Checkpoint, Reply, request_text, write_checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
-from inspector.usage import Tail, measure_usage
 from inspector.wire import check_context
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions

@@ -11,21 +11,21 @@ import pytest
 
 from inspector.assembly import append_checkpoint, build_context, live_context
 from inspector.closeup import describe_body, describe_summary
-from inspector.conduct import Conduct
 from inspector.diff.contexts import diff_contexts, patch
 from inspector.errors import PolicyError
 from inspector.fill import find_headroom, is_head_above, share_history
 from inspector.formats.readers import read_session
 from inspector.plan import Plan, make_plan
-from inspector.policies import find_policy, names_of_policies
-from inspector.policy import Edits, Policy, Reason
+from inspector.policies.harness import Conduct
+from inspector.policies.policy import Edits, Policy, Reason
+from inspector.policies.registry import find_policy, names_of_policies
+from inspector.policies.table import FATES
 from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
 from inspector.replays import replay
 from inspector.runview import draw_run
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Provided, Session, Tool, Usage
 from inspector.summary import Checkpoint
-from inspector.table import FATES
 from inspector.text import printable
 from inspector.tokens.cost import add_usage
 from inspector.tokens.counter import Counter

@@ -12,11 +12,11 @@ from inspector.checkpoints import Checked, check_checkpoint, find_missing
 from inspector.errors import EditError, Stopped
 from inspector.extractive import Extractive
 from inspector.plan import Plan, make_plan
+from inspector.policies.table import SUMMARISED
 from inspector.prompts import SECTIONS, TURN_SECTIONS
 from inspector.session.blocks import BlockRef
 from inspector.session.session import Session, Usage
 from inspector.summary import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
-from inspector.table import SUMMARISED
 from inspector.tokens.ledger import count_tokens
 from inspector.writing import Summariser, covered, from_text, write_up
 from tests.test_cuts import build, say, user

@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 
 from inspector.assembly import build_context, live_context
-from inspector.conduct import level_of
-from inspector.lint import lint
 from inspector.manifest_view import manifest_context
 from inspector.plan import Plan, make_plan
-from inspector.policies.claude_code import CLAUDE_CODE
-from inspector.policy import Policy, Reason
+from inspector.policies.builtin.claude_code import CLAUDE_CODE
+from inspector.policies.harness import level_of, lint
+from inspector.policies.policy import Policy, Reason
+from inspector.policies.table import FATES
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Session
-from inspector.table import FATES
 from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context
 from tests.strategies import sessions

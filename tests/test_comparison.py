@@ -6,7 +6,7 @@ import pytest
 
 from inspector import open_bundled
 from inspector.comparison import compare_policies
-from inspector.policies import POLICIES, find_policy
+from inspector.policies.registry import POLICIES, find_policy
 from inspector.tokens.prices import Price
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.conduct import (
+from inspector.errors import PolicyError
+from inspector.policies.harness import (
     FACES,
     LEVELS,
     STATES,
@@ -16,15 +17,19 @@ from inspector.conduct import (
     Latch,
     Transition,
     begin,
+    check_thresholds,
+    find_actions,
+    find_double,
     finish,
     level_of,
+    lint,
     may_send,
     name_state,
     step,
+    suggest,
+    write_banner,
 )
-from inspector.errors import PolicyError
-from inspector.lint import check_thresholds, find_actions, find_double, lint, suggest, write_banner
-from inspector.policy import Policy
+from inspector.policies.policy import Policy
 from inspector.session.overflow import classify_refusal
 from inspector.tally import Pass, Tally, no_progress
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector import policies
 from inspector.bundled import open_bundled, write_story
 from inspector.columns import unpack
 from inspector.desk import Desk
 from inspector.errors import EditError, InspectorError, Stopped
 from inspector.formats.readers import read_session
 from inspector.plan import Plan, make_plan
-from inspector.policies import add_policy, find_policy, names_of_policies
+from inspector.policies import registry as policies
+from inspector.policies.registry import add_policy, find_policy, names_of_policies
 from inspector.session.session import Session
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.ledger import count_tokens

@@ -14,16 +14,16 @@ from inspector.editing import BETAS, context_management, list_betas, read_contex
 from inspector.editing import with_context_management as beside
 from inspector.errors import PolicyError
 from inspector.plan import make_plan
-from inspector.policies.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING as EDITING
-from inspector.policies.claude_code import CLAUDE_CODE
-from inspector.policies.stud import STUD_WIKI
-from inspector.policy import Policy, Stage
-from inspector.rulebase import Rule
-from inspector.rules.clear_thinking import ClearThinking
-from inspector.rules.clear_tool_outputs import ClearToolOutputs, DropOldOutputs
-from inspector.rules.summarise_all import SummariseAll
+from inspector.policies.builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING as EDITING
+from inspector.policies.builtin.claude_code import CLAUDE_CODE
+from inspector.policies.builtin.stud import STUD_WIKI
+from inspector.policies.policy import Policy, Stage
+from inspector.policies.rule import Rule
+from inspector.policies.rules.clear_thinking import ClearThinking
+from inspector.policies.rules.clear_tool_outputs import ClearToolOutputs, DropOldOutputs
+from inspector.policies.rules.summarise_all import SummariseAll
+from inspector.policies.table import FATES
 from inspector.session.session import Session
-from inspector.table import FATES
 from inspector.wire import check_context
 from tests.test_checklist_s0 import chain, count, talk, turn
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector import policies
 from inspector.bundled import open_bundled
 from inspector.closeup import describe_body
 from inspector.desk import Desk
@@ -20,7 +19,8 @@ from inspector.disk import open_session
 from inspector.factmarks import find_words
 from inspector.facts.columns import KINDS
 from inspector.plan import Plan, make_plan
-from inspector.policies import names_of_policies
+from inspector.policies import registry as policies
+from inspector.policies.registry import names_of_policies
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import LOST_PATH

@@ -32,8 +32,8 @@ from inspector.flow import trace_flow
 from inspector.palette import HUES, NEUTRALS
 from inspector.plan import Plan
 from inspector.plotting import make_template, plain
+from inspector.policies.table import FATES
 from inspector.sawtooth import find_fullest
-from inspector.table import FATES
 from inspector.tokens.history import trace_history
 from inspector.view import ALL_SECTIONS
 

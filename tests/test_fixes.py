@@ -16,7 +16,7 @@ from inspector.facts import find_facts
 from inspector.fixes import find_fixes
 from inspector.focus import write_focus
 from inspector.plan import Plan, make_plan
-from inspector.policy import Edits
+from inspector.policies.policy import Edits
 from inspector.session.session import Session
 from inspector.story import LOST_PATH
 from inspector.tokens.ledger import count_tokens

@@ -10,8 +10,8 @@ from inspector.bundled import open_bundled
 from inspector.columns import unpack
 from inspector.flow import trace_flow
 from inspector.plan import Plan, make_plan
-from inspector.policies import names_of_policies
-from inspector.table import FATES
+from inspector.policies.registry import names_of_policies
+from inspector.policies.table import FATES
 from inspector.tokens.ledger import count_tokens
 from inspector.view import draw_plan
 from tests.test_laws import plans

@@ -12,21 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.assembly import append_checkpoint, build_context
-from inspector.pi_estimate import since_compaction, weigh_message
 from inspector.plan import Plan, make_plan
-from inspector.policies import find_policy
-from inspector.policies.flue_2 import derive_defaults
-from inspector.policies.pi import VERSIONS
-from inspector.policy import Edits
-from inspector.rules.carry_file_operations import collect
-from inspector.rules.keep_recent_tokens import KeepRecentTokens, measure_context, walk_back
+from inspector.policies.builtin.flue_2 import derive_defaults
+from inspector.policies.builtin.pi import VERSIONS
+from inspector.policies.pi_estimate import since_compaction, weigh_message
+from inspector.policies.policy import Edits
+from inspector.policies.registry import find_policy
+from inspector.policies.rules.carry_file_operations import collect
+from inspector.policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context, walk_back
+from inspector.policies.table import FATES
+from inspector.policies.trigger import Measured
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.overflow import is_overflow
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.summary import Checkpoint, Reply, job_text, shown_summary, write_checkpoint
-from inspector.table import FATES
 from inspector.tokens.ledger import count_tokens
-from inspector.usage import Measured
 from tests.strategies import sessions
 from tests.test_cuts import build
 

@@ -16,15 +16,15 @@ from inspector.context import Context
 from inspector.cuts import find_cuts
 from inspector.diff.contexts import diff_contexts, patch
 from inspector.plan import Plan, make_plan
-from inspector.policy import Edits, Policy, Stage
-from inspector.rulebase import Rule
-from inspector.rules import RULES, RuleKind, find_rule
+from inspector.policies.policy import Edits, Policy, Stage
+from inspector.policies.rule import Rule
+from inspector.policies.rules import RULES, RuleKind, find_rule
+from inspector.policies.table import FATES
+from inspector.policies.trigger import Measure, Target, Trigger
 from inspector.session.session import Session
-from inspector.table import FATES
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.rows import SECTIONS
-from inspector.trigger import Measure, Target, Trigger
 from inspector.view import draw_plan
 from inspector.wire import check_context
 from tests.strategies import TOOLS, sessions

@@ -14,8 +14,8 @@ from inspector.cuts import CUT_RULES
 from inspector.knobs import first_rule
 from inspector.lesson import play_rules
 from inspector.plan import Plan, make_plan
-from inspector.policies import names_of_policies
-from inspector.policy import Edits, Policy
+from inspector.policies.policy import Edits, Policy
+from inspector.policies.registry import names_of_policies
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens

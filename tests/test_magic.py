@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from inspector.bundled import open_bundled, write_story
-from inspector.policies import names_of_policies
+from inspector.policies.registry import names_of_policies
 from inspector.widgets import Workbench
 
 

@@ -13,8 +13,8 @@ from inspector import build_context, count_tokens, make_plan, open_bundled
 from inspector.assembly import live_context
 from inspector.diff.contexts import diff_contexts, patch
 from inspector.errors import PolicyError
-from inspector.ownrules import rule
-from inspector.policies import add_policy, find_policy, names_of_policies
+from inspector.policies.custom_rule import rule
+from inspector.policies.registry import add_policy, find_policy, names_of_policies
 from inspector.session.session import Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history

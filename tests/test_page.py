@@ -21,12 +21,12 @@ from inspector.desk import Desk
 from inspector.disk import open_session
 from inspector.errors import EditError, PolicyError, RedactionError
 from inspector.page import LARGEST, make, review
-from inspector.policies import find_policy
+from inspector.policies.registry import find_policy
+from inspector.policies.table import FATES
 from inspector.redaction import detect as detector
 from inspector.redaction.redact import name_secret
 from inspector.session.blocks import Value, build
 from inspector.session.session import Session
-from inspector.table import FATES
 from inspector.view import draw_plan
 from tests.exported import all_texts, unpack_page
 from tests.shared import SHARED, needs_shared

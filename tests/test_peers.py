@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
 from inspector.plan import Plan, make_plan
-from inspector.policy import Reason
+from inspector.policies.policy import Reason
+from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
-from inspector.table import FATES
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context

@@ -16,11 +16,11 @@ from inspector.diff.pieces import MOST_CHARS, find_pieces
 from inspector.fates import STANDS
 from inspector.knobs import describe_rules
 from inspector.plan import Plan, make_plan
-from inspector.policy import Edits
+from inspector.policies.policy import Edits
+from inspector.policies.table import FATES
 from inspector.recorded import draw_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
-from inspector.table import FATES
 from inspector.text import printable
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens

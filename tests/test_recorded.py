@@ -14,10 +14,10 @@ from inspector import InspectorError, open_session
 from inspector.bundled import open_bundled
 from inspector.columns import unpack
 from inspector.plan import Plan, make_plan
+from inspector.policies.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
 from inspector.recorded import draw_recorded, find_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
-from inspector.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import Ledger, count_tokens

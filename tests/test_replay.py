@@ -10,29 +10,28 @@ import pytest
 
 from inspector.against import compare_recorded
 from inspector.assembly import build_context
-from inspector.audit import AuditEvent
-from inspector.conduct import STATES, Conduct
 from inspector.disk import open_session
 from inspector.errors import EditError
 from inspector.life import find_life
-from inspector.lint import write_banner
 from inspector.order import check_fields, check_order
 from inspector.plan import make_plan
-from inspector.policies import find_policy, names_of_policies
-from inspector.policy import Policy, Reason
+from inspector.policies.events import AuditEvent
+from inspector.policies.harness import STATES, Conduct, write_banner
+from inspector.policies.policy import Policy, Reason
+from inspector.policies.registry import find_policy, names_of_policies
+from inspector.policies.rules import read_policy
+from inspector.policies.table import FATES
+from inspector.policies.trigger import Trigger
 from inspector.replays import replay
-from inspector.rules import read_policy
 from inspector.run import Run
 from inspector.runview import draw_run
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Tool, Usage
-from inspector.table import FATES
 from inspector.tokens.cost import SummaryCall, price_steps
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.tokens.prices import Price
-from inspector.trigger import Trigger
 from tests.shared import SHARED, needs_shared
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))

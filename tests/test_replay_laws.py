@@ -10,22 +10,22 @@ from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
 from inspector.carried import carry_entries, chain, count_carried, join_ledger
-from inspector.conduct import STATES, Conduct, Dialect, Engine, Mode
 from inspector.life import find_life
 from inspector.order import check_fields, check_order
-from inspector.policies import POLICIES
-from inspector.policy import Policy
+from inspector.policies.harness import STATES, Conduct, Dialect, Engine, Mode
+from inspector.policies.policy import Policy
+from inspector.policies.registry import POLICIES
+from inspector.policies.rules import find_rule
+from inspector.policies.rules.summarise_older import SummariseOlder
+from inspector.policies.table import CLEARED, FATES, SUMMARISED
+from inspector.policies.trigger import Check, Trigger
 from inspector.replays import replay
-from inspector.rules import find_rule
-from inspector.rules.summarise_older import SummariseOlder
 from inspector.run import Compaction, Run
 from inspector.runview import draw_run
 from inspector.scenario import Act, Deed, Scenario, Writer
 from inspector.session.session import Session
-from inspector.table import CLEARED, FATES, SUMMARISED
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import count_tokens
-from inspector.trigger import Check, Trigger
 from inspector.wire import check_context
 from tests.strategies import sessions
 from tests.test_laws import LENGTH, calls_and_outputs, policies

@@ -9,26 +9,26 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inspector.assembly import build_context, live_context
-from inspector.lengths import output_lengths, tool_of
 from inspector.manifest_view import manifest_context
 from inspector.plan import Plan, make_plan
-from inspector.policy import Policy, Stage
-from inspector.rulebase import Rule
-from inspector.rules.clear_thinking import ClearThinking
-from inspector.rules.clear_tool_outputs import STUB, ClearToolOutputs, DropOldOutputs
-from inspector.rules.collapse import Collapse, find_segments
-from inspector.rules.dedupe_reads import DedupeReads
-from inspector.rules.drop_oldest_turns import DropOldestTurns
-from inspector.rules.drop_reasoning import DropReasoning
-from inspector.rules.keep_recent_turns import KeepRecentTurns
-from inspector.rules.spill_outputs import SpillOutputs, find_spilled, find_spills
-from inspector.rules.summarise_all import SummariseAll
-from inspector.rules.summarise_older import ONE_MESSAGE, SummariseOlder
-from inspector.rules.truncate_outputs import TruncateOutputs, remember_decisions, shorten
+from inspector.policies.policy import Policy, Stage
+from inspector.policies.rule import Rule
+from inspector.policies.rules.clear_thinking import ClearThinking
+from inspector.policies.rules.clear_tool_outputs import STUB, ClearToolOutputs, DropOldOutputs
+from inspector.policies.rules.collapse import Collapse, find_segments
+from inspector.policies.rules.dedupe_reads import DedupeReads
+from inspector.policies.rules.drop_oldest_turns import DropOldestTurns
+from inspector.policies.rules.drop_reasoning import DropReasoning
+from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
+from inspector.policies.rules.spill_outputs import SpillOutputs, find_spilled, find_spills
+from inspector.policies.rules.summarise_all import SummariseAll
+from inspector.policies.rules.summarise_older import ONE_MESSAGE, SummariseOlder
+from inspector.policies.rules.truncate_outputs import TruncateOutputs, remember_decisions, shorten
+from inspector.policies.shorten import output_lengths, tool_of
+from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.summary import Reply, write_checkpoint
-from inspector.table import FATES
 from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context
 from tests.strategies import sessions

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inspector.audit import KINDS, AuditEvent
 from inspector.bundled import open_bundled
 from inspector.columns import unpack
-from inspector.conduct import STATES, Conduct
 from inspector.plan import Plan, make_plan
-from inspector.policy import Policy
+from inspector.policies.events import KINDS, AuditEvent
+from inspector.policies.harness import STATES, Conduct
+from inspector.policies.policy import Policy
+from inspector.policies.trigger import Trigger
 from inspector.replays import replay
 from inspector.run import Compaction, Finding, Recorded, Run
 from inspector.runview import MOST_EVENTS, TONES, draw_run
@@ -21,7 +22,6 @@ from inspector.scenario import Scenario
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
-from inspector.trigger import Trigger
 
 
 @pytest.fixture(scope="module")

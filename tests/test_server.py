@@ -26,7 +26,7 @@ from inspector.bundled import write_story
 from inspector.columns import unpack
 from inspector.disk import open_session
 from inspector.planfiles import open_plan
-from inspector.policies import names_of_policies
+from inspector.policies.registry import names_of_policies
 from inspector.server import House, SaveHandler
 from inspector.tenants import MOST, Source, Tenant, Tenants, pack_frame
 from tests.longer import write_long

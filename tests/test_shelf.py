@@ -13,8 +13,8 @@ import pytest
 from inspector.disk import open_session, save_session
 from inspector.errors import EditError, EscapeError, InspectorError, ReadError, WriteConflict
 from inspector.lock import hold
-from inspector.policy import Policy
-from inspector.rules.spill_outputs import SpillOutputs
+from inspector.policies.policy import Policy
+from inspector.policies.rules.spill_outputs import SpillOutputs
 from inspector.session.blocks import Text, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.shelf import ARCHIVE, CURRENT, EARLIER, Saved, open_earlier, save_transition, undo

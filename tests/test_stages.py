@@ -19,10 +19,10 @@ from inspector import (
 )
 from inspector.errors import PolicyError
 from inspector.plan import Plan
-from inspector.policies import POLICIES, find_policy
-from inspector.policy import Policy, Stage
-from inspector.rules import read_policy
-from inspector.rules.keep_recent_turns import KeepRecentTurns
+from inspector.policies.policy import Policy, Stage
+from inspector.policies.registry import POLICIES, find_policy
+from inspector.policies.rules import read_policy
+from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
 from inspector.session.session import Session
 from inspector.tokens.ledger import Ledger
 from tests.strategies import sessions

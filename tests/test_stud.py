@@ -10,12 +10,10 @@ from hypothesis import given
 from inspector.assembly import build_context, live_context
 from inspector.editing import context_management, read_context_management, with_context_management
 from inspector.errors import EditError, PolicyError
-from inspector.lint import lint
 from inspector.manifest_view import append_to_manifest, core_plan, manifest_context, split_policy
 from inspector.plan import Plan, make_plan
-from inspector.policies import find_policy
-from inspector.policies.claude_code import CLAUDE_CODE
-from inspector.policies.stud import (
+from inspector.policies.builtin.claude_code import CLAUDE_CODE
+from inspector.policies.builtin.stud import (
     MODES,
     STUD_DETERMINISTIC,
     STUD_MERGED,
@@ -24,11 +22,13 @@ from inspector.policies.stud import (
     set_mode,
     swap_tool,
 )
-from inspector.policy import Edits, Policy
+from inspector.policies.harness import lint
+from inspector.policies.policy import Edits, Policy
+from inspector.policies.registry import find_policy
+from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Entry, Provided, Session
 from inspector.summary import Checkpoint, request_text
-from inspector.table import FATES
 from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context
 from tests.strategies import sessions

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from inspector.archive import list_archived, make_record
 from inspector.assembly import build_context, live_context
 from inspector.plan import Plan, make_plan
-from inspector.pointers import write_pointer
-from inspector.policies import find_policy
-from inspector.policies.mini_claude_code import find_recovery_target
-from inspector.policy import Edits, Reason
-from inspector.rules.drop_middle import DropMiddle
+from inspector.policies.builtin.mini_claude_code import find_recovery_target
+from inspector.policies.pointers import write_pointer
+from inspector.policies.policy import Edits, Reason
+from inspector.policies.registry import find_policy
+from inspector.policies.rules.drop_middle import DropMiddle
+from inspector.policies.shorten import snip
 from inspector.session.blocks import KINDS, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
-from inspector.snips import snip
 from inspector.spill import CLI_LIMIT, find_limit, spill
 from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context

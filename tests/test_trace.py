@@ -21,10 +21,10 @@ from inspector.formats.readers import read_session
 from inspector.grounding import Sources, check_grounding, ground_recorded
 from inspector.mentions import find_runs, has_words
 from inspector.plan import make_plan
-from inspector.policies import list_policies
-from inspector.policy import Policy
+from inspector.policies.policy import Policy
+from inspector.policies.registry import list_policies
+from inspector.policies.rules import read_policy
 from inspector.regret import find_regret
-from inspector.rules import read_policy
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH

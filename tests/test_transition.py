@@ -11,18 +11,18 @@ from inspector.context import Context
 from inspector.errors import EditError
 from inspector.formats.manifest import dump_manifest, read
 from inspector.manifest_view import manifest_context
-from inspector.policies import names_of_policies
-from inspector.policy import Policy
+from inspector.policies.policy import Policy
+from inspector.policies.registry import names_of_policies
+from inspector.policies.rules.truncate_outputs import TruncateOutputs
+from inspector.policies.trigger import Trigger
 from inspector.recording import hash_plan, hash_policy
 from inspector.recovery import judge_reply, may_retry, was_recovered
-from inspector.rules.truncate_outputs import TruncateOutputs
 from inspector.session.blocks import Image, Text, ToolOutput
 from inspector.session.session import Entry, Session, Usage
 from inspector.summary import Reply, SummaryJob
 from inspector.tokens.cost import add_usage
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
 from inspector.transition import STAND_IN, Transition, append_retry, compact
-from inspector.trigger import Trigger
 from inspector.wire import check_context
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user

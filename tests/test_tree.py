@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.policies.trigger import Tail
 from inspector.session.session import Session
 from inspector.session.tree import ROLES, SORTS
 from inspector.tokens.counters import chars4_utf16
-from inspector.usage import Tail
 from tests.strategies import sessions
 
 

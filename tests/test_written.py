@@ -12,7 +12,7 @@ from inspector.columns import unpack
 from inspector.flow import trace_flow
 from inspector.lesson import play_rules
 from inspector.plan import Plan
-from inspector.policies import names_of_policies
+from inspector.policies.registry import names_of_policies
 from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
 from inspector.still import Snapshot
 from inspector.summary import Checkpoint

@@ -18,7 +18,7 @@ from outside import SHARED
 
 from inspector.disk import open_session
 from inspector.formats.json_lines import paused_gc
-from inspector.policies import POLICIES
+from inspector.policies.registry import POLICIES
 from inspector.replays import replay
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history

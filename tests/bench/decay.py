@@ -22,7 +22,7 @@ from inspector.decay import Decay, Fading, Round, compact_rounds, measure_decay,
 from inspector.extractive import Extractive
 from inspector.facts import find_facts
 from inspector.facts.columns import KINDS
-from inspector.policies import POLICIES
+from inspector.policies.registry import POLICIES
 from inspector.tokens.ledger import count_tokens
 from inspector.trace import trace_recorded
 from tests.bench import decay_page as page

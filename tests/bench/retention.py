@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from inspector.facts.columns import KINDS
 from inspector.plan import make_plan
-from inspector.policies import POLICIES
-from inspector.policy import Policy
+from inspector.policies.policy import Policy
+from inspector.policies.registry import POLICIES
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.trace import trace_facts, trace_recorded

@@ -102,7 +102,7 @@ def test_rows_of_two_plans_say_what_python_says(notebook: Page) -> None:
     page = notebook
     edit(page, "stud-wiki-deterministic")
     choose(page, "flue")
-    fates = held(page, "list(inspector.table.FATES)")
+    fates = held(page, "list(inspector.policies.table.FATES)")
     seen = 0
     for _ in range(12):
         page.get_by_role("button", name="Next difference").click()

@@ -91,7 +91,7 @@ def test_a_rule_is_added_by_mouse_undone_redone_and_removed(notebook: Page, lab:
     wait_for_python(page)
     told = page.get_by_test_id("recipe").locator("code").inner_text()
     same = f"{told}.fate.tolist() == wb.plan.fate.tolist()"
-    ask(page, "from inspector import *\nfrom inspector.policy import Edits\nledger = wb.ledger")
+    ask(page, "from inspector import *\nfrom inspector.policies.policy import Edits\nledger = wb.ledger")
     assert held(page, same) is True
     assert held(page, f"({told}).policy == wb.plan.policy") is True
 

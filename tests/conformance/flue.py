@@ -14,13 +14,14 @@ from inspector.assembly import append_checkpoint
 from inspector.errors import EmptySession
 from inspector.formats.readers import read_session
 from inspector.plan import Plan, make_plan
-from inspector.policies.flue import FLUE
-from inspector.policies.flue_2 import FLUE_2, derive_defaults
-from inspector.policies.pi import PI
-from inspector.policies.pi import VERSIONS as VERSIONS_OF_PI
-from inspector.policy import Edits
-from inspector.rules.carry_file_operations import collect
-from inspector.rules.keep_recent_tokens import valid_places, walk_back
+from inspector.policies.builtin.flue import FLUE
+from inspector.policies.builtin.flue_2 import FLUE_2, derive_defaults
+from inspector.policies.builtin.pi import PI
+from inspector.policies.builtin.pi import VERSIONS as VERSIONS_OF_PI
+from inspector.policies.policy import Edits
+from inspector.policies.rules.carry_file_operations import collect
+from inspector.policies.rules.keep_recent_tokens import valid_places, walk_back
+from inspector.policies.trigger import Trigger
 from inspector.session.overflow import VERSIONS, is_overflow
 from inspector.session.session import Cost, Session, Usage
 from inspector.summary import (
@@ -33,7 +34,6 @@ from inspector.summary import (
 )
 from inspector.tokens.counters import chars4_utf16
 from inspector.tokens.ledger import count_tokens
-from inspector.trigger import Trigger
 
 from . import pi
 from .compare import Found, Outcome, compare, digest

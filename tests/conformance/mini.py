@@ -15,7 +15,7 @@ from inspector.context import Piece
 from inspector.errors import EmptySession
 from inspector.formats.readers import read_session
 from inspector.plan import Plan, make_plan
-from inspector.policy import Edits, Reason
+from inspector.policies.policy import Edits, Reason
 from inspector.session.session import Session
 from inspector.tokens.counters.tiered import entry_weights
 from inspector.tokens.ledger import count_tokens

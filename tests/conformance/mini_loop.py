@@ -6,9 +6,9 @@ import math
 from copy import deepcopy
 from typing import Any
 
-from inspector.policies import find_policy
-from inspector.policies.mini_claude_code import BUDGET, find_recovery_target
-from inspector.trigger import Target, Trigger
+from inspector.policies.builtin.mini_claude_code import BUDGET, find_recovery_target
+from inspector.policies.registry import find_policy
+from inspector.policies.trigger import Target, Trigger
 
 from .mini import POLICY, Json, Messages, estimate, legacy, tiered
 

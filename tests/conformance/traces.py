@@ -15,7 +15,7 @@ from inspector.assembly import live_context
 from inspector.errors import Stopped
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.manifest import read as read_manifest
-from inspector.policies import find_policy
+from inspector.policies.registry import find_policy
 from inspector.recovery import judge_reply, may_retry
 from inspector.session.session import Cost, Entry, Session, Usage
 from inspector.summary import Reply, SummaryJob

@@ -1,0 +1,29 @@
+"""Flue's compaction at commit dbaa9effa305561c627c6836559f8a0cbce67875 (@flue/runtime 0.5.3).
+
+Held to golden vectors of the real functions (`python -m tests.conformance flue`). Source: FLUE §2-8, §10-11.
+Satisfies S4-26 to S4-31 and S4-36 to S4-49.
+
+Known defects, kept: tool outputs at the very end that fill the budget leave the walk stuck (FLUE §6); a cut
+right after a turn's first message loses the summary before (FLUE §10.3); a good reply whose input exceeds
+the window is taken for an overflow and deleted (FLUE §11). `enabled: false` also ended overflow recovery,
+against S4-74; here the trigger and `conduct.recover` are two switches, and Flue's is both.
+"""
+
+from __future__ import annotations
+
+from ..harness import Conduct
+from ..policy import Policy
+from ..rules.carry_file_operations import CarryFileOperations
+from ..rules.keep_recent_tokens import KeepRecentTokens
+from ..rules.keep_system import KeepSystem
+from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
+
+FLUE = Policy(
+    name="flue",
+    title="Flue (May 2026)",
+    source="withastro/flue at dbaa9eff, as shipped in @flue/runtime 0.5.3 (Apache-2.0)",
+    trigger=Trigger(reserve_tokens=16_384),
+    conduct=Conduct(retries=0, reset=False, dialect="flue"),
+    rules=(KeepSystem(), KeepRecentTokens(tokens=20_000), CarryFileOperations(), SummariseOlder()),
+)

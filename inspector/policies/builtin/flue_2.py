@@ -1,0 +1,41 @@
+"""Flue 2.0.3 (commit bf86b872, August 2026): the pin's planner with other budgets. Source: FLUE §13.1.
+
+Held to golden vectors of the real functions: the same plans as the pin's in every case, its defects included.
+Satisfies S4-29, S4-30, S4-37 to S4-41, S4-71 and S4-74: switching the trigger off leaves overflow recovery
+on, and a /compact exists. 2.0.3 still deletes a good reply whose input exceeds the window and asks again;
+2.1.0 keeps it and retries only what stopped in error. That is the harness' doing (`conduct.recover`).
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...session.blocks import Number
+from ..harness import Conduct
+from ..policy import Policy
+from ..rules.carry_file_operations import CarryFileOperations
+from ..rules.keep_recent_tokens import KeepRecentTokens
+from ..rules.keep_system import KeepSystem
+from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
+
+FLUE_2 = Policy(
+    name="flue-2",
+    title="Flue 2 (August 2026)",
+    source="withastro/flue at bf86b872, v2.0.3 (Apache-2.0)",
+    trigger=Trigger(reserve_tokens=20_000),
+    conduct=Conduct(retries=0, reset=False, dialect="flue-2"),
+    rules=(KeepSystem(), KeepRecentTokens(tokens=8_000), CarryFileOperations(), SummariseOlder()),
+)
+
+
+def derive_defaults(window: Number, max_tokens: Number) -> tuple[Number, Number]:
+    """Reserve and keep-recent tokens that Flue 2.0.3 derives from a model (FLUE §13.1); not in the pin.
+
+    >>> derive_defaults(32_768, 16_384)
+    (10922, 8000)
+    """
+    reserve = min(20_000, max_tokens) if max_tokens > 0 else 20_000
+    if window > 0 and 2 * reserve >= window:
+        reserve = max(1024, math.floor(window / 3))
+    return reserve, 8000

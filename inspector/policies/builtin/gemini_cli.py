@@ -1,0 +1,34 @@
+"""Gemini CLI's chat compression: outputs under a budget, the last 30 % of the characters, a state snapshot.
+
+Source: google-gemini/gemini-cli at 02b2885cb824fecd2f9ed666aa6c7e397fc26384, chatCompressionService.ts with
+tokenCalculation.ts and fileUtils.ts (Apache-2.0), read and not run; PEERS §1.
+
+Not reproduced: the second pass in which the summariser checks its own snapshot, and the words of thanks that
+the model is made to say after it; that a result larger than before is thrown away; the smaller limit of
+shown characters when little of the window is left; after a failed summary, that only outputs are shortened.
+Messages are measured as JSON of Gemini's form, whatever the session's format.
+"""
+
+from __future__ import annotations
+
+from ..harness import Conduct
+from ..policy import Policy
+from ..rules.budget_outputs import BudgetOutputs
+from ..rules.keep_recent_share import KeepRecentShare
+from ..rules.keep_system import KeepSystem
+from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
+
+GEMINI_CLI = Policy(
+    name="gemini-cli",
+    title="Gemini CLI, chat compression",
+    source="google-gemini/gemini-cli at 02b2885c: half the window, 30 %, 50,000 of outputs (Apache-2.0)",
+    trigger=Trigger(ratio=0.5, check="request"),
+    conduct=Conduct(recover=False, retries=0, reset=False),
+    rules=(
+        KeepSystem(),
+        BudgetOutputs(tokens=50_000, characters=40_000),
+        KeepRecentShare(share=0.3, measure="characters", keep_last=False, snap="turn"),
+        SummariseOlder(split_turns=False, limited=False),
+    ),
+)

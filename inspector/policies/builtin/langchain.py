@@ -1,0 +1,66 @@
+"""LangChain's three ways: SummarizationMiddleware, trim_messages and ClearToolUsesEdit.
+
+Source: langchain 1.4.7 and langchain-core 1.7.2 (MIT); PEERS §1, §1.2. `tests/test_peers.py` runs the real
+ones on the same messages and compares what they keep.
+
+Said differently here: pairs stay whole where the real cut leaves an output without its call (the published
+default of trim_messages; issue 38352 of the middleware). Where trim_messages finds no user's words within
+its tokens and keeps no message at all, the last turn stays. An output shorter than its placeholder stays.
+
+Not reproduced: LangChain's own estimate (characters / 4 plus 3 a message, 3.3 characters a token for Claude,
+scaled by usage), for which the ledger's counter stands; that the summariser is shown only the last 4,000
+tokens of what it writes up; triggers joined by and/or; `clear_at_least`, which there stops the clearing as
+soon as enough is gone. By itself the middleware never fires: the share of the window that deepagents gives
+it stands here.
+"""
+
+from __future__ import annotations
+
+from ..harness import Conduct
+from ..policy import Policy
+from ..rules.clear_tool_outputs import DropOldOutputs
+from ..rules.drop_older import DropOlder
+from ..rules.keep_recent_share import KeepRecentShare
+from ..rules.keep_system import KeepSystem
+from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
+
+LANGCHAIN_SUMMARIZATION = Policy(
+    name="langchain-summarization",
+    title="LangChain, SummarizationMiddleware",
+    source="langchain 1.4.7, SummarizationMiddleware with keep=('messages', 20); trigger of deepagents (MIT)",
+    trigger=Trigger(ratio=0.85, check="request"),
+    conduct=Conduct(recover=False, retries=2, reset=False),
+    rules=(
+        KeepSystem(),
+        KeepRecentShare(amount=20, measure="messages", snap="call"),
+        SummariseOlder(split_turns=False, limited=False),
+    ),
+)
+
+LANGCHAIN_TRIM = Policy(
+    name="langchain-trim",
+    title="LangChain, trim_messages",
+    source=(
+        "langchain-core 1.7.2, trim_messages with strategy='last', start_on='human', include_system=True; "
+        "max_tokens has no default there (MIT)"
+    ),
+    trigger=Trigger(tokens=20_000, measure="chars4_utf16", check="request"),
+    conduct=Conduct(recover=False, reset=False),
+    rules=(
+        KeepSystem(),
+        KeepRecentShare(
+            amount=20_000, measure="tokens", keep_last=False, snap="words", empty=False, with_system=True
+        ),
+        DropOlder(),
+    ),
+)
+
+LANGCHAIN_CLEAR = Policy(
+    name="langchain-clear",
+    title="LangChain, ClearToolUsesEdit",
+    source="langchain 1.4.7, ContextEditingMiddleware with ClearToolUsesEdit(trigger=100_000, keep=3) (MIT)",
+    trigger=Trigger(tokens=100_000, measure="chars4_utf16", check="request"),
+    conduct=Conduct(recover=False, reset=False),
+    rules=(KeepSystem(), DropOldOutputs(keep=3)),
+)

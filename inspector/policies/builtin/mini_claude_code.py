@@ -1,0 +1,99 @@
+"""Tiered compaction of mini-claude-code at 60a3bef (June 2026): shrink, then snip, then drop the middle.
+
+Two policies: `mini-claude-code-compat` does what the published functions return to the letter, and is held to
+golden vectors of them (`python -m tests.conformance tiered`); `mini-claude-code` does the same without the
+defects listed in TIERED §11. Source: TIERED §2-5.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...session.blocks import Number
+from ..harness import Conduct
+from ..policy import Policy, Stage
+from ..rules.drop_middle import DropMiddle
+from ..rules.keep_pairs import KeepPairs
+from ..rules.keep_recent_messages import KeepRecentMessages
+from ..rules.keep_root import KeepRoot
+from ..rules.keep_system import KeepSystem
+from ..rules.point_large_outputs import PointLargeOutputs
+from ..rules.snip_everything import SnipEverything
+from ..rules.snip_long_text import SnipLongText
+from ..trigger import Target, Trigger
+
+BUDGET = 24_000
+SOURCE = "wusijian007/mini-claude-code at 60a3bef, PR #18 (no licence; written from its behaviour alone)"
+# It acts by itself and tries once more when the provider refuses; no model is ever asked to summarise.
+CONDUCT = Conduct(mode="auto", recover=True, recoveries=1, retries=0, reset=False, dialect="mini-claude-code")
+
+
+def _trigger(measure: str) -> Trigger:
+    given = {"budget": BUDGET, "ratio": 0.75, "strict": True, "measure": measure, "check": "outputs"}
+    return Trigger.model_validate(given)
+
+
+MINI_CLAUDE_CODE = Policy(
+    name="mini-claude-code",
+    title="mini-claude-code (June 2026)",
+    source=SOURCE,
+    # What the estimate leaves out is counted: calls, system prompt and tools (TIERED §11 h).
+    trigger=_trigger("assembled"),
+    target=Target(ratio=0.5),
+    conduct=CONDUCT,
+    stages=(
+        Stage(
+            name="shrink",
+            rules=("keep-recent-messages", "point-large-outputs", "snip-long-text"),
+            reasons=("auto",),
+        ),
+        Stage(name="snip everything", rules=("point-large-outputs", "snip-everything")),
+        Stage(name="drop the middle", rules=("drop-middle",)),
+    ),
+    rules=(
+        KeepSystem(),
+        KeepRoot(messages=1),
+        KeepRecentMessages(messages=6, loops=True),
+        PointLargeOutputs(characters=600, recent=True),
+        SnipLongText(characters=2000),
+        SnipEverything(characters=2000),
+        DropMiddle(),
+    ),
+)
+
+MINI_CLAUDE_CODE_COMPAT = Policy(
+    name="mini-claude-code-compat",
+    title="mini-claude-code (June 2026), as published",
+    source=SOURCE,
+    trigger=_trigger("tiered"),
+    target=Target(ratio=0.5),
+    conduct=CONDUCT,
+    stages=(
+        Stage(
+            name="shrink",
+            rules=("keep-root", "keep-recent-messages", "point-large-outputs", "snip-long-text"),
+            reasons=("auto",),
+        ),
+        Stage(name="snip everything", rules=("snip-everything",)),
+        Stage(name="drop the middle", rules=("drop-middle",)),
+    ),
+    rules=(
+        KeepSystem(),
+        KeepPairs(form="compat"),
+        KeepRoot(messages=1),
+        KeepRecentMessages(messages=6, form="compat"),
+        PointLargeOutputs(characters=600, form="compat"),
+        SnipLongText(characters=2000, form="compat"),
+        SnipEverything(characters=2000, form="compat"),
+        DropMiddle(first=1, last=6, form="compat"),
+    ),
+)
+
+
+def find_recovery_target(tokens: Number, budget: Number = BUDGET) -> int:
+    """Tokens to come down to after the provider refused for length: 70 % of what fits (TIERED §5).
+
+    >>> find_recovery_target(40_000), find_recovery_target(5_000), find_recovery_target(800)
+    (16800, 3500, 1000)
+    """
+    return max(1000, math.floor(0.7 * min(tokens, budget)))

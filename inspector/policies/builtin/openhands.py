@@ -1,0 +1,34 @@
+"""OpenHands' condenser: the first two events and the newest half stay, between them a summary.
+
+Source: openhands-sdk 1.58.0, LLMSummarizingCondenser (MIT); PEERS §1. `tests/test_peers.py` runs the real one
+on the same events and compares what it forgets, where the package can be installed (Python >= 3.12).
+
+Said differently here: a message is one unit, so a user's words in the same record as outputs go with them.
+What triggers is counted in messages, and calls made side by side are one; the rule itself counts events.
+
+Not reproduced: litellm's token counts, for which the ledger's counter stands; retries of the full reset with
+shorter events (5 of x 0.8). The default agent's condenser has other figures: `condense-middle.events` 80,
+`condense-middle.first` 4.
+"""
+
+from __future__ import annotations
+
+from ..harness import Conduct
+from ..policy import Policy
+from ..rules.condense_middle import CondenseMiddle
+from ..rules.keep_system import KeepSystem
+from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
+
+OPENHANDS = Policy(
+    name="openhands",
+    title="OpenHands, LLMSummarizingCondenser",
+    source="openhands-sdk 1.58.0: max_size 240, keep_first 2, minimum_progress 0.1 (MIT)",
+    trigger=Trigger(tokens=240, measure="messages", check="request"),
+    conduct=Conduct(retries=0, reset=False),
+    rules=(
+        KeepSystem(),
+        CondenseMiddle(events=240, first=2, progress=0.1),
+        SummariseOlder(split_turns=False, limited=False),
+    ),
+)

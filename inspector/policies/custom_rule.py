@@ -1,0 +1,184 @@
+"""A rule of one's own, written in a notebook cell: a function that looks at one block and says its fate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import create_model
+
+from ..errors import PolicyError
+from ..session.blocks import Block, Text, ToolOutput
+from .policy import Policy
+from .registry import add_policy
+from .rule import Rule
+from .rules import RuleKind, add_rule, check_kind
+from .rules.keep_system import KeepSystem
+from .table import DROPPED, POINTER, TRUNCATED, VERBATIM, Claim, Decision, Rewrite, Table
+
+Answer = str | tuple[str, str] | list[str] | None
+"""A fate, or a fate with the text that stands in the block's place; None leaves the block to other rules."""
+WITH_TEXT = {"truncated": TRUNCATED, "pointer": POINTER}
+ALONE = {"verbatim": VERBATIM, "dropped": DROPPED}
+PLACES = ("everywhere", "older")
+"""Where a rule is asked: about every block, or about those before the cut alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A block as a rule of one's own sees it.
+
+    `role` is its message's, `turns_ago` 0 in the current turn, `tokens` by the ledger's counter, `tool` the
+    name of the tool of a call or an output, `input` the call's (of an output: the call it answers).
+    """
+
+    block: Block
+    text: str
+    kind: str
+    role: str
+    turns_ago: int
+    tokens: int
+    tool: str | None = None
+    input: Any = None
+    is_error: bool = False
+
+    @property
+    def is_tool_output(self) -> bool:
+        return self.kind == "tool_output"
+
+    @property
+    def is_tool_call(self) -> bool:
+        return self.kind == "tool_call"
+
+    @property
+    def is_reasoning(self) -> bool:
+        return self.kind == "reasoning"
+
+
+def rule(
+    function: Callable[[Seen], Answer] | None = None,
+    *,
+    where: Literal["everywhere", "older"] = "everywhere",
+    name: str | None = None,
+) -> Any:
+    """Make a rule of a function: `@rule`, or `@rule(where="older")` for blocks before the cut alone.
+
+    The function gets a `Seen` and returns "verbatim", "dropped", ("truncated", text), ("pointer", text) or
+    None. It is asked about every live block. The rule then is a kind like any other, named after the
+    function with dashes ("drop-green-logs"), to be used in policies; a policy of that name, with the rule
+    alone, stands in the workbench's picker. Call and output keep sharing one fate, and pins go before it.
+    Raises `PolicyError` for a name that is taken or that no setting could name, and for a `where` that is
+    neither; an error inside the function becomes one when it is asked.
+
+    >>> @rule
+    ... def drop_green_logs(block):
+    ...     '''Test logs that passed are dropped.'''
+    ...     return "dropped" if block.is_tool_output and "passed" in block.text else None
+    >>> drop_green_logs.policy
+    'drop-green-logs'
+    """
+    if where not in PLACES:
+        raise PolicyError("rule", f"where: {where!r} is no side of the cut", PLACES)
+    if function is None:
+        return lambda given: rule(given, where=where, name=name)
+    if not callable(function):
+        raise PolicyError("rule", f"a function is needed, not {function!r:.60}")
+    kind = getattr(function, "__name__", "").replace("_", "-") if name is None else name
+    check_kind(kind)
+    model = _model(kind, function, where)
+
+    def decide(_: Rule, table: Table) -> Decision:
+        return _decide(kind, function, table, where)
+
+    add_rule(RuleKind(model, decide))
+    title = str(model.title)
+    add_policy(
+        Policy(name=kind, title=title, source="a rule of your own", rules=(KeepSystem(), model(kind=kind)))
+    )
+    # What has no attributes of its own, such as a built-in function, goes without.
+    with suppress(AttributeError, TypeError):
+        function.policy = kind  # type: ignore[attr-defined]
+    return function
+
+
+def _model(kind: str, function: Callable[[Seen], Answer], where: str) -> type[Rule]:
+    # The name is known only now, so the type that holds it is made only now.
+    only: Any = Literal[kind]
+    model = create_model("".join(w.title() for w in kind.split("-")), __base__=Rule, kind=(only, kind))
+    said = " ".join((function.__doc__ or kind.replace("-", " ")).split())
+    model.title = kind.replace("-", " ").capitalize()
+    model.phrase = said.replace("{", "{{").replace("}", "}}").rstrip(".")
+    model.source = f"a function of your own, asked {where}"
+    return model
+
+
+def _decide(kind: str, function: Callable[[Seen], Answer], table: Table, where: str) -> Decision:
+    answers: dict[str, dict[int, str | None]] = {}
+    for row, seen in enumerate(_look(table)):
+        try:
+            answer = function(seen)
+        except Exception as error:
+            raise PolicyError(kind, f"it failed on block {row} ({seen.kind}): {error!r}") from error
+        if answer is None:
+            continue
+        fate, text = answer if isinstance(answer, tuple | list) and len(answer) == 2 else (answer, None)
+        known = ALONE if text is None else WITH_TEXT
+        if not isinstance(fate, str) or fate not in known or not isinstance(text, str | None):
+            allowed = [*ALONE, *(f"({name!r}, text)" for name in WITH_TEXT)]
+            raise PolicyError(kind, f"it answered {answer!r:.60} for block {row}", allowed)
+        answers.setdefault(fate, {})[row] = text
+    claim = _claim(kind, answers, table)
+    return Decision(older=claim, kept=claim if where == "everywhere" else None)
+
+
+def _look(table: Table) -> list[Seen]:
+    live, entries = table.live, table.session.entries
+    last = int(live.turn[-1]) if len(live) else 0
+    out = []
+    for row, tokens in enumerate(table.tokens.tolist()):
+        position = int(live.position[row])
+        block = table.block(row)
+        call = table.block(int(table.calls[row])) if table.calls[row] >= 0 else block
+        made = call if call.kind == "tool_call" else None
+        out.append(
+            Seen(
+                block=block,
+                text=block.text,
+                kind=block.kind,
+                role=entries[live.entries[position]].role,
+                turns_ago=last - int(live.turn[position]),
+                tokens=tokens,
+                tool=made.name if made is not None else getattr(block, "name", None),
+                input=made.input if made is not None else None,
+                is_error=bool(getattr(block, "is_error", False)),
+            )
+        )
+    return out
+
+
+def _claim(kind: str, answers: dict[str, dict[int, str | None]], table: Table) -> tuple[Claim, ...]:
+    """One claim for each fate that was answered."""
+    claims = []
+    for fate, rows in answers.items():
+        mask = np.zeros(len(table.tokens), bool)
+        mask[list(rows)] = True
+        if fate in ALONE:
+            claims.append(Claim(mask, ALONE[fate]))
+            continue
+        odd = {table.block(row).kind for row in rows} - {"text", "tool_output"}
+        if odd:
+            names = ", ".join(sorted(odd)).replace("_", " ")
+            raise PolicyError(kind, f"it gave a text for a block of {names}, which is kept or dropped whole")
+        claims.append(Claim(mask, WITH_TEXT[fate], rewrite=Rewrite(_writer(rows))))
+    return tuple(claims)
+
+
+def _writer(texts: dict[int, str | None]) -> Callable[[Block, int], Block]:
+    def make(block: Block, row: int) -> Block:
+        text = Text(text=texts[row] or "")
+        return block.model_copy(update={"parts": (text,)}) if isinstance(block, ToolOutput) else text
+
+    return make

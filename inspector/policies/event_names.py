@@ -1,0 +1,108 @@
+"""Each published system's own names for the moments of a compaction, and its own records of them.
+
+Tables only. Sources: STUD §9 (S0, S1 and the code), CLAUDE §1-2 (the states of S2, hooks, stream messages
+and errors of the public documentation), TIERED §5 and §7, FLUE §9, §11 and §13.
+"""
+
+from __future__ import annotations
+
+from .harness import Dialect
+
+_STUD_WIKI = {
+    "threshold_hit": "CompactionThresholdHit",
+    "started": "CompactionStarted",
+    "completed": "CompactionCompleted",
+    "failed": "CompactionFailed",
+    "reasoning_downgraded": "CompactionReasoningDowngraded",
+    "double_ran": "CompactionDoubleRan",
+    "double_configured": "DoubleCompactionConfigured",
+    "summary_oversize": "CompactionSummaryOversize",
+    "no_progress": "CompactionNoProgress",
+    "token_overflow": "ContextOverflow",
+    "surfaced": "ContextOverflow",
+}
+_STUD_WARNING = {
+    "warned": "CompactionWarning",
+    "required": "CompactionRequired",
+    "overridden": "CompactionOverridden",
+    "applied": "CompactionApplied",
+}
+_FLUE = {"started": "compaction_start", "completed": "compaction"}
+AUDIT_KINDS: dict[Dialect, tuple[str, ...]] = {
+    "stud-wiki": tuple(_STUD_WIKI)[:7],
+    "stud-warning": tuple(_STUD_WARNING),
+}
+"""What a source itself lists as its audit kinds: seven in S0's changelog 1.1.0 (S0-123), four in S1."""
+
+NAMES: dict[Dialect, dict[str, str]] = {
+    "stud-wiki": _STUD_WIKI,
+    "stud-warning": _STUD_WARNING,
+    "stud-merged": _STUD_WIKI | _STUD_WARNING,
+    "stud-code": {"started": "CompactionInvoked", "completed": "CompactionPerformed"},
+    "claude-code": {
+        **dict.fromkeys(("warned", "required", "blocked", "recovered", "state_changed"), "{from} → {to}"),
+        "stage": "{stage}",
+        "started": "PreCompact",
+        "completed": "compact_boundary",
+        "applied": "PostCompact",
+        "token_overflow": "prompt_too_long",
+        "byte_overflow": "request_too_large",
+        "refused": "Context limit reached",
+        "failed": "Error during compaction",
+        "no_progress": "Autocompact is thrashing",
+        "breaker_opened": "circuit breaker",
+    },
+    "mini-claude-code": {"prefix_reset": "query.cache_prefix_reset", "completed": "compaction"},
+    "flue": _FLUE,
+    "flue-2": _FLUE | {"failed": "compaction", "discarded": "compaction"},
+    "pi": {
+        "started": "compaction_start",
+        "completed": "compaction_end",
+        "applied": "session_compact",
+        "failed": "session_compact_failed",
+    },
+}
+"""Per system the moments it has a name for. `{…}` is filled from the event; without it there is no name.
+
+S1's states have names, not events, in S2: a crossing is told there as the transition it is.
+"""
+
+REASONS: dict[Dialect, dict[str, str]] = {
+    "stud-wiki": {"auto": "threshold", "manual": "explicit", "overflow": "overflow"},
+    "claude-code": {"auto": "auto", "manual": "manual", "overflow": "auto"},
+    "mini-claude-code": {"auto": "proactive", "manual": "manual", "overflow": "reactive"},
+    "flue": {"auto": "threshold", "manual": "manual", "overflow": "overflow"},
+}
+REASONS |= {"stud-merged": REASONS["stud-wiki"], "flue-2": REASONS["flue"], "pi": REASONS["flue"]}
+"""What a system calls the reasons auto, manual and overflow."""
+
+BY_REASON: dict[tuple[str, str, str], str | None] = {
+    ("mini-claude-code", "completed", "manual"): "compact",
+    ("mini-claude-code", "completed", "overflow"): None,
+    ("mini-claude-code", "prefix_reset", "manual"): None,
+    ("mini-claude-code", "prefix_reset", "overflow"): None,
+}
+"""Names that depend on the reason: /compact is told otherwise there, and the way out of a refusal not at all
+(TIERED §5, §7, vector 077)."""
+
+_MINI = {"beforeTokens": "before", "afterTokens": "after", "turn": "turn"}
+_PI_START = {"reason": "reason", "estimatedTokens": "before", "willRetry": "willRetry"}
+_PI_END = {"reason": "reason", "willRetry": "willRetry"}
+FIELDS: dict[tuple[Dialect, str], dict[str, str]] = {
+    ("mini-claude-code", "completed"): {"reason": "reason", **_MINI},
+    ("mini-claude-code", "prefix_reset"): {"reason": "{reason}_compaction", **_MINI},
+    ("stud-code", "completed"): {"originalTokens": "before", "compactedTokens": "after"},
+    ("claude-code", "started"): {"trigger": "reason"},
+    ("claude-code", "completed"): {"trigger": "reason", "pre_tokens": "before"},
+    ("flue", "started"): _PI_START,
+    ("flue", "completed"): _PI_END,
+    ("flue-2", "started"): _PI_START,
+    ("flue-2", "completed"): _PI_END,
+    ("pi", "started"): _PI_START,
+    ("pi", "completed"): _PI_END,
+}
+"""What a system's own record holds, and where that is found here: a field of the event or of its data.
+
+Only fields a replay can know: durations and message counts of FLUE §9 are left out. `willRetry` is what S4
+has the compaction run with (S4-18, S4-23).
+"""

@@ -1,0 +1,390 @@
+"""How a harness carries a policy out: who decides, what it warns of and refuses, what it does on failure.
+
+The model, and the machine of states behind it as pure functions: `step` follows the context's share of
+the window, `begin` and `finish` frame a compaction, `may_send` says whether the next request leaves. What
+the seed of the 80/95/98 machine leaves open is ruled here (its letters are those of CLAUDE §1.1):
+
+    a  between `require` and `block` without auto: critical, calls pass. `block` 0.95 is the other reading
+    b  an automatic compaction fails, nothing was refused: back to the level, one more failure
+    c  a compaction after a refusal fails: the error surfaces
+    d  /compact is possible in every state
+    e  success leads to the level the context then has, not to normal whatever it is
+    f  usage that falls by itself lowers the level
+    g  `strict` decides whether a share itself is already above its threshold
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import ClassVar, Literal, NamedTuple, get_args
+
+from pydantic import Field
+
+from ..errors import PolicyError
+from .rule import Rule
+
+Mode = Literal["auto", "ask", "manual"]
+Engine = Literal["core", "tool", "none"]
+Dialect = Literal[
+    "neutral",
+    "stud-wiki",
+    "stud-warning",
+    "stud-merged",
+    "stud-code",
+    "claude-code",
+    "mini-claude-code",
+    "flue",
+    "flue-2",
+    "pi",
+]
+"""Whose names the moments of a compaction are told by."""
+
+
+class Conduct(Rule):
+    """What the harness around a policy does. The defaults are a harness that just compacts on its trigger.
+
+    `warn`, `require` and `block` are shares of the window; None switches that threshold off. From `require`
+    on requests are refused; where `block` is given it is that threshold that blocks, while `mode` is not
+    auto, and `require` only makes the state critical.
+    """
+
+    title: ClassVar[str] = "Harness"
+    phrase: ClassVar[str] = "harness: mode {mode}, what compacts is {engine}"
+    locked: ClassVar[bool] = True
+
+    kind: Literal["conduct"] = "conduct"
+    mode: Mode = Field(
+        "auto", description="auto compacts by itself, ask asks first, manual waits for /compact"
+    )
+    engine: Engine = Field("core", description="What compacts: the core, a registered tool, or nothing")
+    warn: float | None = Field(None, gt=0, le=1, description="Share of the window from which it warns")
+    require: float | None = Field(
+        None, gt=0, le=1, description="Share from which requests are refused, or critical"
+    )
+    block: float | None = Field(
+        None, gt=0, le=1, description="Share from which calls are blocked unless auto"
+    )
+    strict: bool = Field(False, description="Only more than these shares counts, not the shares themselves")
+    machine: Literal["none", "defer", "force"] = Field("none", description="What a state machine may do")
+    recover: bool = Field(True, description="Compact when the provider refuses for length")
+    recoveries: int = Field(
+        1, ge=0, le=100, description="Recoveries tried in a row before the error surfaces"
+    )
+    retries: int = Field(2, ge=0, le=100, description="How often a failing summariser is called again")
+    breaker: int = Field(
+        0, ge=0, le=100, description="Failures in a row that stop automatic compaction; 0 never"
+    )
+    reset: bool = Field(True, description="Whether /reset exists")
+    adopt: Literal["always", "smaller"] = Field(
+        "always", description="Whether a result that is not smaller is adopted all the same"
+    )
+    dialect: Dialect = Field("neutral", description="Whose names the events are shown by")
+
+    @property
+    def refuses(self) -> bool:
+        """Whether a critical context is refused; else only a blocked one is."""
+        return self.block is None
+
+
+State = Literal["normal", "warning", "critical", "blocking", "auto", "manual", "reactive"]
+STATES: tuple[State, ...] = get_args(State)
+"""Four levels by how full the window is, then what is being done: S1's three states and S2's seven."""
+LEVELS = STATES[:4]
+
+
+class Face(NamedTuple):
+    """How a state looks: a colour's name, a mark for who sees no colour, and each source's own word."""
+
+    colour: str
+    mark: str
+    meaning: str
+    names: dict[str, str]
+
+
+def _face(colour: str, mark: str, meaning: str, seed_2: str, seed_1: str = "") -> Face:
+    return Face(colour, mark, meaning, {"claude-code": seed_2} | ({"stud-warning": seed_1} if seed_1 else {}))
+
+
+FACES: dict[State, Face] = {
+    "normal": _face("green", "○", "within limits", "NORMAL", "OK"),
+    "warning": _face("yellow", "△", "the window fills", "WARNING", "WARNED"),
+    "critical": _face("orange", "▲", "the window is nearly full", "CRITICAL", "REQUIRED"),
+    "blocking": _face("red", "■", "no call leaves before a compaction", "BLOCKING"),
+    "auto": _face("blue", "↻", "compacting by itself", "AUTO COMPACT"),
+    "manual": _face("grey", "✎", "compacting because the user asked", "MANUAL"),
+    "reactive": _face("dark red", "!", "compacting because the provider refused", "REACTIVE"),
+}
+"""Colours are those of S2-40."""
+
+
+def name_state(state: State, dialect: Dialect = "neutral") -> str:
+    """A source's own word for a state, or this package's where it has none.
+
+    >>> [name_state("critical", d) for d in ("neutral", "stud-warning", "claude-code")]
+    ['critical', 'REQUIRED', 'CRITICAL']
+    """
+    family: Dialect = "stud-warning" if dialect == "stud-merged" else dialect
+    return FACES[state].names.get(family, state)
+
+
+Crossing = Literal["warned", "required", "blocked", "recovered", "state_changed"]
+
+
+class Transition(NamedTuple):
+    """One move of the machine. `kind` is the event it is; upward crossings have kinds of their own."""
+
+    kind: Crossing
+    left: State
+    entered: State
+    ratio: float | None
+
+    @property
+    def data(self) -> dict[str, str | float | None]:
+        """The event's payload."""
+        return {"from": self.left, "to": self.entered, "ratio": self.ratio}
+
+
+Transitions = tuple[Transition, ...]
+Reason = Literal["auto", "manual", "overflow"]
+_ACTS: dict[Reason, State] = {"auto": "auto", "manual": "manual", "overflow": "reactive"}
+_UP: dict[State, Crossing] = {"warning": "warned", "critical": "required", "blocking": "blocked"}
+
+
+def _thresholds(conduct: Conduct) -> list[tuple[State, float]]:
+    block = None if conduct.mode == "auto" else conduct.block
+    given: list[tuple[State, float | None]] = [
+        ("warning", conduct.warn),
+        ("critical", conduct.require),
+        ("blocking", block),
+    ]
+    return [(state, share) for state, share in given if share is not None]
+
+
+def level_of(conduct: Conduct, ratio: float) -> State:
+    """The state a share of the window means by itself."""
+    level: State = "normal"
+    for state, share in _thresholds(conduct):
+        if ratio > share or (ratio == share and not conduct.strict):
+            level = state
+    return level
+
+
+def step(conduct: Conduct, state: State, ratio: float | None) -> tuple[State, Transitions]:
+    """The state after the context was measured, and every threshold crossed on the way up, lowest first.
+
+    `ratio` is tokens over window, None while the window is unknown: then nothing moves. A state entered
+    stays silent until it was left (S0-94, S1-26). Out of a compaction's state use `finish`.
+
+    >>> conduct = Conduct(mode="manual", warn=0.8, require=0.95)
+    >>> state, moves = step(conduct, "normal", 0.96)
+    >>> state, [move.kind for move in moves]
+    ('critical', ['warned', 'required'])
+    >>> step(conduct, state, 0.97)
+    ('critical', ())
+    """
+    if ratio is None:
+        return state, ()
+    if state not in LEVELS:
+        return finish(conduct, state, ratio)
+    return _move(conduct, state, state, ratio)
+
+
+def begin(conduct: Conduct, state: State, reason: Reason, ratio: float | None) -> tuple[State, Transitions]:
+    """A compaction starts. Only the user's /compact leads out of blocking (S2-38)."""
+    act = _ACTS[reason]
+    if state == act or (state == "blocking" and reason != "manual"):
+        return state, ()
+    return act, (Transition("state_changed", state, act, ratio),)
+
+
+def finish(
+    conduct: Conduct,
+    state: State,
+    ratio: float | None,
+    *,
+    refused: bool = False,
+    before: State | None = None,
+) -> tuple[State, Transitions]:
+    """A compaction ends, well or not: back to the level the context has (S2-35, rulings b, c and e).
+
+    `refused`: an automatic one failed and the provider refused the request too; where recovery is on that
+    leads to reactive (S2-36). `before` is the level it was begun at; only thresholds above it are told as
+    crossed.
+
+    >>> finish(Conduct(warn=0.8, require=0.95), "auto", 0.34, before="critical")
+    ('normal', (Transition(kind='recovered', left='auto', entered='normal', ratio=0.34),))
+    """
+    if state == "auto" and refused and conduct.recover:
+        return "reactive", (Transition("state_changed", state, "reactive", ratio),)
+    if ratio is None:
+        level = before or "normal"
+        return level, (Transition("state_changed", state, level, ratio),)
+    return _move(conduct, state, before or LEVELS[-1], ratio)
+
+
+def _move(conduct: Conduct, state: State, since: State, ratio: float) -> tuple[State, Transitions]:
+    level = level_of(conduct, ratio)
+    moves: list[Transition] = []
+    if LEVELS.index(level) <= LEVELS.index(since):
+        if level == state:
+            return level, ()
+        kind: Crossing = "recovered" if level == "normal" != since else "state_changed"
+        return level, (Transition(kind, state, level, ratio),)
+    at = state
+    for above, _ in _thresholds(conduct):
+        if LEVELS.index(since) < LEVELS.index(above) <= LEVELS.index(level):
+            moves.append(Transition(_UP[above], at, above, ratio))
+            at = above
+    return level, tuple(moves)
+
+
+class Latch(NamedTuple):
+    """Whether the trigger's threshold was crossed and not yet recovered from."""
+
+    shut: bool = False
+
+    def look(self, above: bool) -> tuple[Latch, Literal["threshold_hit", "recovered"] | None]:
+        """Tell each upward crossing once; below the threshold it is armed anew (S0-94).
+
+        >>> Latch().look(True)
+        (Latch(shut=True), 'threshold_hit')
+        >>> Latch(shut=True).look(True)
+        (Latch(shut=True), None)
+        """
+        if above == self.shut:
+            return self, None
+        return Latch(above), "threshold_hit" if above else "recovered"
+
+
+class Permission(NamedTuple):
+    """Whether a request may be sent; `overridden` if only because the user insisted."""
+
+    allowed: bool
+    overridden: bool
+    sentence: str
+
+
+def may_send(conduct: Conduct, state: State, override: bool = False) -> Permission:
+    """Whether the next request is composed (S1-19, S2-44). An override counts for this one only (S1-29).
+
+    >>> may_send(Conduct(mode="manual", require=0.95), "critical").allowed
+    False
+    """
+    required = state == "critical" and conduct.refuses
+    if not required and state != "blocking":
+        return Permission(True, False, "The request may be sent.")
+    if required and override:
+        return Permission(True, True, "The request is sent once, because the user insisted.")
+    ways = [f"run {way}" for way in _ways(conduct)]
+    if required:
+        ways.append("override for one request")
+    what = "The session is paused, not ended: no request is sent"
+    if not _ways(conduct):
+        what += " until something lowers the context (nothing here compacts, and there is no /reset)"
+    return Permission(False, False, f"{what}. To go on, {' or '.join(ways)}." if ways else f"{what}.")
+
+
+def _ways(conduct: Conduct) -> list[str]:
+    return ["/compact"] * (conduct.engine != "none") + ["/reset"] * conduct.reset
+
+
+class Notice(NamedTuple):
+    """Something to know. `kind` is the kind of event it is; a warning never stops a session (S0-57)."""
+
+    kind: str
+    severity: Literal["warning", "diagnostic"]
+    sentence: str
+
+
+def check_thresholds(name: str, conduct: Conduct, trigger: float | None = None) -> None:
+    """Raise `PolicyError` unless 0 < warn <= trigger <= require <= block <= 1, of those given (STUD §12).
+
+    `trigger` is the share of the window at which policy `name` compacts, None if it is no share.
+    """
+    shares = {"warn": conduct.warn, "trigger": trigger, "require": conduct.require, "block": conduct.block}
+    given = [(key, share) for key, share in shares.items() if share is not None]
+    for key, share in given:
+        if not 0 < share <= 1:
+            raise PolicyError(name, f"{key} is {share:g}, and a share of the window lies above 0 and up to 1")
+    for (low, below), (high, above) in pairwise(given):
+        if below > above:
+            raise PolicyError(name, f"{low} ({below:g}) may not lie above {high} ({above:g})")
+
+
+def find_double(core: Iterable[str], wire: Iterable[str]) -> tuple[Notice, ...]:
+    """One warning per provider entry on which both surfaces compact (S0-55, S0-58).
+
+    `core`: the entries whose history the harness compacts; `wire`: those with the provider's own context
+    management. Two entries with one surface each are no double.
+
+    >>> [notice.severity for notice in find_double(["main"], ["main"])], find_double(["main"], ["helper"])
+    (['warning'], ())
+    """
+    return tuple(
+        Notice(
+            "double_configured",
+            "warning",
+            f"On provider entry {entry!r} both the harness and the provider's context management compact. "
+            "The session goes on: its history is what the harness makes of it, the provider edits requests "
+            "only. Switch off the harness' compaction, or switch off context management, or accept both.",
+        )
+        for entry in sorted(set(core) & set(wire))
+    )
+
+
+def lint(
+    name: str, conduct: Conduct, trigger: float | None = None, wire: bool | Iterable[str] = False
+) -> tuple[Notice, ...]:
+    """What to know about policy `name` before it runs.
+
+    `wire` says whether its rules edit requests at the wire, or on which provider entries; its own history
+    is compacted on "main". Raises `PolicyError` as `check_thresholds` does.
+    """
+    check_thresholds(name, conduct, trigger)
+    edited = (["main"] if wire else []) if isinstance(wire, bool) else wire
+    core = [] if conduct.engine == "none" else ["main"]
+    notices = [*find_double(core, edited)]
+    if conduct.engine == "none" and conduct.require is not None:
+        notices.append(Notice("suggested", "diagnostic", suggest(conduct)))
+    return tuple(notices)
+
+
+def suggest(conduct: Conduct) -> str:
+    """What leads back below the thresholds, said for who has no compaction tool (S1-38 to S1-41)."""
+    if conduct.engine != "none":
+        return "Run /compact to get below the threshold."
+    if conduct.reset:
+        return "Nothing compacts here. Run /reset: without a compaction tool only that leads back below."
+    return (
+        "Nothing compacts here and there is no /reset: once a compaction is required the session is paused "
+        "until the context is lowered by other means. It is not ended."
+    )
+
+
+def find_actions(conduct: Conduct, state: State) -> tuple[str, ...]:
+    """What a user can do in a state; nothing is chosen for them (S1-2).
+
+    >>> find_actions(Conduct(mode="manual", require=0.95), "critical")
+    ('/compact', '/reset', 'override', 'stop')
+    """
+    actions = ["/compact"] * (conduct.engine != "none") + ["/reset"] * conduct.reset
+    required = state == "critical" and conduct.refuses
+    if required:
+        actions.append("override")
+    elif state != "blocking":
+        actions.append("continue")
+    return (*actions, "stop")
+
+
+def write_banner(conduct: Conduct, ratio: float | None) -> str | None:
+    """What the user is shown at this share of the window, with its percentage, or None below the thresholds.
+
+    Source: S1-10, S1-17, S2-41.
+
+    >>> write_banner(Conduct(warn=0.8), 0.82)
+    '82 % of the context window is used. Run /compact to get below the threshold.'
+    """
+    if ratio is None or level_of(conduct, ratio) == LEVELS[0]:
+        return None
+    return f"{int(ratio * 100 + 1e-9)} % of the context window is used. {suggest(conduct)}"

@@ -1,0 +1,242 @@
+"""What a policy is: data. A trigger, and an ordered tuple of rules; JSON carries it, the widget edits it.
+
+A `Rule` subclass in `rules/` adds its knobs as pydantic fields; their descriptions and bounds are what
+the rule panel shows. `Edits` are what a hand changed on top of a policy: the cut, pins, settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, Self, get_args
+
+from pydantic import Field, SerializeAsAny, ValidationError, model_validator
+
+from ..errors import EditError, PolicyError
+from ..mixins import ask
+from ..session.blocks import Value
+from .harness import Conduct, check_thresholds
+from .rule import LARGE, Rule
+from .trigger import Target, Trigger, Verdict
+
+__all__ = [
+    "LARGE",
+    "Edits",
+    "Policy",
+    "Reason",
+    "Rule",
+    "Stage",
+    "Target",
+    "Trigger",
+    "Verdict",
+    "read_edits",
+]
+
+Reason = Literal["auto", "manual", "overflow"]
+"""Why a compaction is planned: the harness' own check, the user's /compact, or a provider's refusal."""
+
+
+class Stage(Value):
+    """A stage of a policy: the kinds of rules that take part from it on, and for which reasons it runs."""
+
+    name: str
+    rules: tuple[str, ...]
+    reasons: tuple[Reason, ...] = ("auto", "manual", "overflow")
+
+
+class Policy(Value):
+    """A named trigger with its rules. The first rule that claims a block decides its fate.
+
+    With `stages` the rules named in one take part only from that stage on, and what a later stage decides
+    stands over an earlier one's decision. A `target` ends the stages as soon as it is met. Rules in no stage
+    always take part and come first.
+    """
+
+    name: str
+    title: str = ""
+    source: str = ""
+    trigger: Trigger = Trigger()
+    target: Target | None = None
+    conduct: Conduct = Conduct()
+    stages: tuple[Stage, ...] = ()
+    rules: tuple[SerializeAsAny[Rule], ...] = ()
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        kinds = [rule.kind for rule in self.rules]
+        if len(set(kinds)) < len(kinds):
+            raise PolicyError(self.name, "rules: two of one kind cannot be told apart by their settings")
+        names = [stage.name for stage in self.stages]
+        if len(set(names)) < len(names):
+            raise PolicyError(self.name, "stages: two of one name cannot be told apart")
+        for stage in self.stages:
+            if unknown := [kind for kind in stage.rules if kind not in kinds]:
+                raise PolicyError(
+                    self.name, f"stage {stage.name!r} names {unknown[0]!r}, no rule of it", kinds
+                )
+            if not stage.reasons:
+                raise PolicyError(self.name, f"stage {stage.name!r} runs for no reason", get_args(Reason))
+        return self
+
+    @property
+    def parts(self) -> tuple[Rule, ...]:
+        """Everything that has settings: the trigger, the target if there is one, the harness, the rules."""
+        target = () if self.target is None else (self.target,)
+        return (self.trigger, *target, self.conduct, *self.rules)
+
+    def configured(self, settings: dict[str, Any]) -> Self:
+        """This policy with settings "<kind>.<knob>" applied.
+
+        "<kind>.enabled" of a rule that it does not have adds that rule, in its place. Raises `PolicyError`
+        naming what is wrong.
+        """
+        if not settings:
+            return self
+        owners = {rule.kind: rule for rule in self.parts}
+        added = _find_added(self.name, settings, owners)
+        owners |= added
+        for key, value in settings.items():
+            kind, _, knob = key.partition(".")
+            if kind not in owners:
+                adds = (
+                    f", and {kind}.enabled, which would add it, is not set"
+                    if kind in ask("rules", None)
+                    else ""
+                )
+                raise PolicyError(self.name, f"it has no rule {kind!r}{adds}", owners)
+            owners[kind] = _set(self.name, owners[kind], knob, value)
+        rules = place_rules((owners[rule.kind] for rule in self.rules), (owners[kind] for kind in added))
+        update: dict[str, Any] = {"rules": rules}
+        update |= {name: owners[name] for name in ("trigger", "target", "conduct") if name in owners}
+        changed = self.model_copy(update=update)
+        trigger = changed.trigger
+        share = trigger.ratio if trigger.tokens is None and trigger.enabled else None
+        check_thresholds(self.name, changed.conduct, share)
+        _check_together(self.name, rules, added)
+        return changed
+
+    def add(self, rule: Rule | str, **knobs: Any) -> Self:
+        """This policy with one more rule in its place, as a policy of its own, "<name>-and-<kind>".
+
+        As an edit on top of the policy the same is the setting "<kind>.enabled". Raises `PolicyError` for a
+        kind that does not exist or that it has, and for two rules that cannot stand together.
+
+        >>> from inspector import find_policy
+        >>> mine = find_policy("flue").add("dedupe-reads", tools=("Read",))
+        >>> mine.name, [rule.kind for rule in mine.rules][-2:]
+        ('flue-and-dedupe-reads', ['dedupe-reads', 'summarise-older'])
+        """
+        kind = rule if isinstance(rule, str) else rule.kind
+        if any(own.kind == kind for own in self.parts):
+            raise PolicyError(self.name, f"it has a rule {kind!r}; its settings can be changed")
+        made = _make(self.name, kind) if isinstance(rule, str) else rule
+        for knob, value in knobs.items():
+            made = _set(self.name, made, knob, value)
+        rules = place_rules(self.rules, [made])
+        _check_together(self.name, rules, [kind])
+        title = (
+            f"{self.title or self.name} and {made.title[:1].lower()}{made.title[1:]}" if made.title else ""
+        )
+        named = {"name": f"{self.name}-and-{kind}", "title": title, "rules": rules}
+        return self.model_copy(update=named)
+
+
+def place_rules(rules: Iterable[Rule], added: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules with some more, each before the first that is more general than itself.
+
+    The order in which they were added makes no difference.
+    """
+    out = list(rules)
+    for rule in sorted(added, key=lambda rule: (rule.rank, rule.kind)):
+        at = next((at for at, other in enumerate(out) if other.rank > rule.rank), len(out))
+        out.insert(at, rule)
+    return tuple(out)
+
+
+def _find_added(policy: str, settings: dict[str, Any], owners: dict[str, Rule]) -> dict[str, Rule]:
+    """The rules that settings bring along, as they are by default."""
+    kinds = [key.removesuffix(".enabled") for key in settings if key.endswith(".enabled")]
+    missing = [kind for kind in kinds if kind not in owners]
+    if not missing:
+        return {}
+    known = ask("rules", None)
+    return {kind: _make(policy, kind) for kind in missing if kind in known}
+
+
+def _make(policy: str, kind: str) -> Rule:
+    """A rule of that kind as it is by default."""
+    known: dict[str, type[Rule]] = ask("rules", None)
+    if kind not in known:
+        raise PolicyError(policy, f"there is no kind of rule {kind!r:.60}", known, meant=kind)
+    try:
+        return known[kind]()  # type: ignore[call-arg]
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, (kind, *first["loc"])))
+        raise PolicyError(policy, f"{where}: {first['msg']}") from None
+
+
+def _check_together(policy: str, rules: Iterable[Rule], added: Iterable[str]) -> None:
+    """Raise `PolicyError` where a rule was added beside one whose work it does."""
+    on, new = [rule for rule in rules if rule.enabled], {*added}
+    for rule in on:
+        for other in on if rule.kind in new else ():
+            why = rule.rivals(other) if other is not rule else ""
+            if why:
+                switch = f"switch one of them off ({other.kind}.enabled)"
+                raise PolicyError(policy, f"{rule.kind} and {other.kind} {why}; {switch}")
+
+
+def _set(policy: str, rule: Rule, knob: str, value: Any) -> Rule:
+    knobs = [name for name in type(rule).model_fields if name != "kind"]
+    if knob not in knobs:
+        raise PolicyError(policy, f"rule {rule.kind!r} has no setting {knob!r}", knobs)
+    if knob == "enabled" and not value and rule.locked:
+        raise PolicyError(policy, f"rule {rule.kind!r} cannot be switched off")
+    try:
+        return type(rule).model_validate({**rule.model_dump(), knob: value})
+    except ValidationError as error:
+        why = error.errors()[0]["msg"]
+        raise PolicyError(policy, f"{rule.kind}.{knob} = {value!r:.120}: {why}") from None
+
+
+class Edits(Value):
+    """What a hand changed on top of a policy.
+
+    `cut` is the first entry to keep, or "end"; None lets the policy decide. `pins` are entries ("e40") or
+    blocks ("e40/1") that stay verbatim wherever the cut is. `settings` are knobs, "<kind>.<knob>".
+    """
+
+    cut: str | None = None
+    pins: tuple[str, ...] = ()
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{name}={value!r}"
+            for name, value in (("cut", self.cut), ("pins", self.pins), ("settings", self.settings))
+            if value
+        ]
+        return f"Edits({', '.join(parts)})"
+
+
+def check_window(window: object) -> None:
+    """Raise `PolicyError` unless it is a number of tokens, or None where the session tells."""
+    if window is not None and (not isinstance(window, int) or isinstance(window, bool) or window < 0):
+        raise PolicyError("window", f"{window!r} is no number of tokens; 0 says that it is unknown")
+
+
+def check_reason(reason: str) -> None:
+    """Raise `PolicyError` unless it is one of those a compaction is planned for."""
+    if reason not in get_args(Reason):
+        raise PolicyError("reason", f"{reason!r} is none", get_args(Reason))
+
+
+def read_edits(edits: Edits | dict[str, Any] | None) -> Edits:
+    """Edits as they are or from their JSON form. Raises `EditError` naming what is wrong."""
+    if isinstance(edits, Edits):
+        return edits
+    try:
+        return Edits.model_validate(edits or {})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise EditError("edit", ".".join(map(str, first["loc"])), first["msg"]) from None

@@ -1,0 +1,106 @@
+"""Published strategies, one file each: data built from rules, citing their source."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from ..errors import PolicyError
+from .builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING
+from .builtin.claude_code import CLAUDE_CODE
+from .builtin.codex import CODEX
+from .builtin.flue import FLUE
+from .builtin.flue_2 import FLUE_2
+from .builtin.gemini_cli import GEMINI_CLI
+from .builtin.inspect_ai import INSPECT_EDIT, INSPECT_TRIM
+from .builtin.keep_recent_turns import KEEP_RECENT_TURNS
+from .builtin.langchain import LANGCHAIN_CLEAR, LANGCHAIN_SUMMARIZATION, LANGCHAIN_TRIM
+from .builtin.mini_claude_code import MINI_CLAUDE_CODE, MINI_CLAUDE_CODE_COMPAT
+from .builtin.openhands import OPENHANDS
+from .builtin.pi import PI
+from .builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
+from .policy import Policy
+from .rules import read_policy
+
+POLICIES: tuple[Policy, ...] = (
+    KEEP_RECENT_TURNS,
+    FLUE,
+    FLUE_2,
+    PI,
+    MINI_CLAUDE_CODE,
+    MINI_CLAUDE_CODE_COMPAT,
+    LANGCHAIN_SUMMARIZATION,
+    LANGCHAIN_TRIM,
+    LANGCHAIN_CLEAR,
+    INSPECT_EDIT,
+    INSPECT_TRIM,
+    OPENHANDS,
+    CODEX,
+    GEMINI_CLI,
+    STUD_WIKI,
+    STUD_DETERMINISTIC,
+    STUD_WARNING,
+    STUD_MERGED,
+    CLAUDE_CODE,
+    ANTHROPIC_CONTEXT_EDITING,
+)
+"""Every built-in policy, the plainest first."""
+
+
+GROUP = "inspector.policies"
+_own: dict[str, Policy] = {}
+
+
+@cache
+def _brought() -> tuple[Policy, ...]:
+    """What other packages bring; a package that cannot be loaded, or brings no policy, is left out."""
+    found = []
+    for point in entry_points(group=GROUP):
+        try:
+            policy = point.load()
+        except Exception:
+            continue
+        if isinstance(policy, Policy):
+            found.append(policy)
+    return tuple(found)
+
+
+def list_policies() -> tuple[Policy, ...]:
+    """Every policy: the built-in ones, those of other packages, and those of one's own."""
+    return (*POLICIES, *_brought(), *_own.values())
+
+
+def add_policy(policy: Policy | dict[str, Any]) -> Policy:
+    """Make a policy known by its name for as long as this process runs; its own earlier form is replaced.
+
+    Then it can be named wherever a policy is, and stands in the workbench's picker. Raises `PolicyError`
+    for a policy that cannot be read or has the name of a built-in one.
+    """
+    added = find_policy(policy)
+    if any(added.name == known.name for known in POLICIES):
+        raise PolicyError(added.name, "a built-in policy has this name")
+    _own[added.name] = added
+    return added
+
+
+def names_of_policies() -> list[str]:
+    """All policies' names, in order."""
+    return [policy.name for policy in list_policies()]
+
+
+def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
+    """A policy by name, as it is, or from its JSON form: the parsed object, not its text.
+
+    Raises `PolicyError` when there is none.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    if not isinstance(policy, str):
+        return read_policy(policy)
+    for known in list_policies():
+        if known.name == policy:
+            return known
+    if policy.lstrip()[:1] in ("{", "["):
+        return read_policy(policy)
+    raise PolicyError(f"{policy:.60}", "no such policy", names_of_policies())

@@ -1,0 +1,115 @@
+"""Budget outputs: the newest outputs of tools stay whole; what does not fit is saved, and its ends shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ...session.blocks import KINDS, Block, Text, ToolOutput
+from ...tokens.counter import utf16_length
+from ..rule import LARGE, Rule
+from ..table import POINTER, Claim, Decision, Rewrite, Table
+
+ASCII_TOKENS, OTHER_TOKENS = 0.25, 1.3
+"""Tokens of a character in Gemini CLI's estimate, counted in UTF-16 units."""
+COARSE = 100_000
+"""A text of more units is estimated by its length / 4."""
+HEAD = 0.2
+"""Share of the shown characters that comes from the beginning."""
+
+
+class BudgetOutputs(Rule):
+    """Outputs are added up from the newest back; one that goes beyond the budget becomes a pointer.
+
+    What is short enough to be shown whole stays. What became of an output counts against the budget too.
+    """
+
+    title: ClassVar[str] = "Budget for outputs"
+    phrase: ClassVar[str] = (
+        "outputs beyond {tokens} tokens are saved to a file, and {characters} characters of each are shown"
+    )
+    source: ClassVar[str] = "Gemini CLI 02b2885c, chatCompressionService.ts (PEERS §1)"
+
+    kind: Literal["budget-outputs"] = "budget-outputs"
+    tokens: int = Field(
+        50_000, ge=0, le=LARGE, description="Tokens of tool outputs that stay whole, by Gemini CLI's estimate"
+    )
+    characters: int = Field(
+        40_000, ge=0, le=LARGE, description="Characters shown of an output that does not fit, by both ends"
+    )
+
+    def shorten(self, table: Table) -> Mapping[int, Block]:
+        """The outputs that become pointers, by live row."""
+        key = ("budget-outputs", self, table.session.leaf)
+        return table.ledger.remember(key, lambda: self._walk(table))
+
+    def _walk(self, table: Table) -> dict[int, Block]:
+        out: dict[int, Block] = {}
+        used = 0
+        for row in np.flatnonzero(table.kind == KINDS.index("tool_output"))[::-1].tolist():
+            block = table.block(row)
+            assert isinstance(block, ToolOutput)
+            tokens = estimate(block.text)
+            if used + tokens > self.tokens and (text := self._show(block)) is not None:
+                out[row] = block.model_copy(update={"parts": (Text(text=text),)})
+                tokens = estimate(text)
+            used += tokens
+        return out
+
+    def _show(self, output: ToolOutput) -> str | None:
+        """What stands in an output's place; None when it is short enough to be shown whole."""
+        text = output.text
+        size = utf16_length(text)
+        if size <= self.characters:
+            return None
+        head = int(self.characters * HEAD)
+        tail = self.characters - head
+        where = output.artifact or f"tool-outputs/{output.call_id}.txt"
+        return (
+            f"[Output of {size:,} characters; the first {head:,} and the last {tail:,} are shown. "
+            f"All of it: {where}]\n{_units(text, 0, head)}\n\n"
+            f"[{size - head - tail:,} characters left out]\n\n{_units(text, size - tail, size)}"
+        )
+
+
+def estimate(text: str) -> int:
+    """Tokens of a text as Gemini CLI estimates them, rounded down.
+
+    >>> estimate("abcdefgh"), estimate("日本語")
+    (2, 3)
+    """
+    units = utf16_length(text)
+    if units > COARSE:
+        return units // 4
+    ascii_units = units if text.isascii() else sum(char < "\x80" for char in text)
+    return int(ascii_units * ASCII_TOKENS + (units - ascii_units) * OTHER_TOKENS)
+
+
+def _units(text: str, first: int, end: int) -> str:
+    """UTF-16 units `first` to `end` of a text, without a half of a character at either end."""
+    if first >= end or text.isascii():
+        return text[first:end]
+    data = text.encode("utf-16-le", "surrogatepass")
+    whole = data[2 * first : 2 * end].decode("utf-16-le", "surrogatepass")
+    if first and 0xDC <= data[2 * first + 1] <= 0xDF and 0xD8 <= data[2 * first - 1] <= 0xDB:
+        whole = whole[1:]
+    if (
+        2 * end < len(data)
+        and end
+        and 0xD8 <= data[2 * end - 1] <= 0xDB
+        and 0xDC <= data[2 * end + 1] <= 0xDF
+    ):
+        whole = whole[:-1]
+    return whole
+
+
+def decide(rule: BudgetOutputs, table: Table) -> Decision:
+    """Claim the outputs on the side that is kept; older ones go wherever the other rules send them."""
+    made = rule.shorten(table)
+    rows = np.zeros(len(table.tokens), bool)
+    rows[list(made)] = True
+    rewrite = Rewrite(lambda block, row: made[row])
+    return Decision(kept=Claim(rows, POINTER, rewrite=rewrite))

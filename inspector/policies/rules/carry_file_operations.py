@@ -1,0 +1,192 @@
+"""Carry file operations forward: the summary ends with the files that were read and modified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ...jobs import find_start
+from ...session.blocks import ToolCall
+from ...session.toolcalls.arguments import read_call
+from ...session.tree import ASSISTANT, Ints
+from ..rule import Rule
+from ..table import Appendix, Decision, Table
+
+OPERATIONS = {"read": "read", "write": "written", "edit": "edited"}
+"""Tool names that count, exactly so spelt, and what they do to the file in their `path` (FLUE §8)."""
+_SEEN = {"read": "read", "created": "written", "edited": "edited", "deleted": "edited"}
+"""What a call does to a file, as facts know it, and the list it goes to; files only listed go to none."""
+
+
+class CarryFileOperations(Rule):
+    """Two lists are added to the summary: files only read, and files written or edited.
+
+    Only tools named read, write and edit with a `path` argument are seen; failed calls count; the lists
+    of the compaction before are carried on (FLUE §8). With `every_tool` the lists hold what any tool is known
+    to do, whatever its arguments are called, and what shell commands read and write; no published system does
+    that. Paths then stand relative to the working directory.
+    """
+
+    title: ClassVar[str] = "Carry file operations"
+    phrase: ClassVar[str] = "the summary lists the files read and modified"
+    source: ClassVar[str] = "Flue dbaa9eff and pi, file operations (FLUE §8)"
+
+    kind: Literal["carry-file-operations"] = "carry-file-operations"
+    nested: bool = Field(
+        False, description="Also calls that a tool made itself, as its output records them (pi 1.5.2)"
+    )
+    every_tool: bool = Field(
+        False, description="Also files that other tools, other arguments and shell commands name (our own)"
+    )
+
+
+@dataclass(frozen=True)
+class FileOperations:
+    """Paths in the order they were first met."""
+
+    read: tuple[str, ...]
+    written: tuple[str, ...]
+    edited: tuple[str, ...]
+
+    @property
+    def modified_files(self) -> list[str]:
+        return sorted({*self.edited, *self.written}, key=_utf16)
+
+    @property
+    def read_files(self) -> list[str]:
+        return sorted(set(self.read) - {*self.edited, *self.written}, key=_utf16)
+
+    def lists(self) -> list[list[str]]:
+        """The lists that hold anything, as text lines between their tags."""
+        named = (("read-files", self.read_files), ("modified-files", self.modified_files))
+        return [[f"<{tag}>", *files, f"</{tag}>"] for tag, files in named if files]
+
+    def lines(self) -> list[str]:
+        """All their lines, without the blank lines that set them off."""
+        return [line for lines in self.lists() for line in lines]
+
+    def text(self) -> str:
+        """The lists as Flue appends them: each set off by a blank line; empty when there are none."""
+        return "".join("\n\n" + "\n".join(lines) for lines in self.lists())
+
+
+Event = tuple[int, str, str]
+
+
+def _utf16(path: str) -> bytes:
+    return path.encode("utf-16-be", "surrogatepass")
+
+
+def collect(table: Table, place: int) -> FileOperations:
+    """File operations of what a cut at `place` summarises, with those carried from before."""
+    found: dict[str, dict[str, None]] = {"read": {}, "written": {}, "edited": {}}
+    for position, operation, path in _events(table):
+        if position < place:
+            found[operation].setdefault(path)
+    return FileOperations(*(tuple(found[name]) for name in ("read", "written", "edited")))
+
+
+def _events(table: Table) -> list[Event]:
+    """(live position, operation, path) in order; what a recorded compaction carried stands at its summary."""
+    nested, every, start = _settings(table)
+    key = ("file operations", table.session.leaf, nested, every, start)
+    return table.ledger.remember(key, lambda: _find_events(table, nested, every, start))
+
+
+def _settings(table: Table) -> tuple[bool, bool, int]:
+    rule = table.sibling("carry-file-operations")
+    if not isinstance(rule, CarryFileOperations):
+        return False, False, find_start(table)
+    return rule.nested, rule.every_tool, find_start(table)
+
+
+def _find_events(table: Table, nested: bool, every: bool, start: int) -> list[Event]:
+    entries, live = table.session.entries, table.live
+    events: list[Event] = []
+    told = entries[live.entries[0]].boundary if live.summary == 0 else None
+    if told is not None:
+        events += [(0, "read", path) for path in told.files_read]
+        events += [(0, "edited", path) for path in told.files_modified]
+    look = partial(_known_operations, table.session.cwd) if every else _operation
+    calls = np.sort(np.concatenate([live.pairs[:, 0], live.pending]))
+    calls = calls[live.role[live.position[calls]] == ASSISTANT]
+    position, offset = live.position[calls], live.block[calls]
+    places = zip(position.tolist(), live.entries[position].tolist(), offset.tolist(), strict=True)
+    for at, entry, block in places:
+        call = entries[entry].blocks[block]
+        if at >= start and call.kind == "tool_call":
+            events += look(at, call.name, call.input)
+    if nested:
+        for at in range(start, len(live)):
+            for call in _nested_calls(entries[live.entries[at]].extra.get("nestedCalls")):
+                events += look(at, call.get("name"), call.get("arguments"))
+        events.sort(key=lambda event: event[0])
+    return events
+
+
+def _operation(at: int, name: Any, given: Any) -> list[Event]:
+    path = given.get("path") if isinstance(given, dict) else None
+    operation = OPERATIONS.get(name) if isinstance(name, str) else None
+    return [(at, operation, path)] if operation is not None and isinstance(path, str) and path else []
+
+
+def _known_operations(cwd: str | None, at: int, name: Any, given: Any) -> list[Event]:
+    if not isinstance(name, str):
+        return []
+    call = ToolCall(id="", name=name, input=given)
+    named = read_call(call, call.text, cwd)
+    return [
+        (at, _SEEN[one.operation], one.form) for one in named if one.kind == "file" and one.operation in _SEEN
+    ]
+
+
+def _nested_calls(told: Any) -> list[dict[str, Any]]:
+    calls = told.get("calls") if isinstance(told, dict) else None
+    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+
+
+def _price(table: Table) -> Ints:
+    """int32[n+1]: tokens of the two lists at every place, counted line by line."""
+    return table.ledger.remember(
+        ("file lists", table.session.leaf, *_settings(table)), lambda: _count_lists(table)
+    )
+
+
+def _count_lists(table: Table) -> Ints:
+    n = len(table.live)
+    first: dict[str, int] = {}
+    modified: dict[str, int] = {}
+    for position, operation, path in _events(table):
+        first.setdefault(path, position)
+        if operation != "read":
+            modified.setdefault(path, position)
+    if not first:
+        return np.zeros(n + 1, np.int32)
+    paths = list(first)
+    tags = table.ledger.count_lines(
+        ["<read-files>", "</read-files>", "<modified-files>", "</modified-files>"]
+    )
+    tokens = table.ledger.count_lines(paths)
+    cost, only_read, changed = (np.zeros(n + 2, np.int64) for _ in range(3))
+    for path, amount in zip(paths, tokens, strict=True):
+        cost[first[path] + 1] += amount
+        at = modified.get(path)
+        if at is None or at > first[path]:
+            only_read[first[path] + 1] += 1
+        if at is not None:
+            changed[at + 1] += 1
+            if at > first[path]:
+                only_read[at + 1] -= 1
+    listed = np.cumsum(cost)[: n + 1]
+    listed += np.where(np.cumsum(only_read)[: n + 1] > 0, tags[0] + tags[1], 0)
+    listed += np.where(np.cumsum(changed)[: n + 1] > 0, tags[2] + tags[3], 0)
+    return listed.astype(np.int32)
+
+
+def decide(rule: CarryFileOperations, table: Table) -> Decision:
+    """Add the lists to whatever summary is written."""
+    return Decision(appendix=Appendix(lambda: _price(table), lambda place: collect(table, place).lines()))

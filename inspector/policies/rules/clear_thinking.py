@@ -1,0 +1,63 @@
+"""Clear thinking: the provider leaves older thinking out of the request."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ...session.blocks import KINDS
+from ...tokens.models import find_class, model_of
+from ..rule import LARGE, Rule
+from ..table import CLEARED, Claim, Decision, Rewrite, Table
+
+REASONING = KINDS.index("reasoning")
+
+
+class ClearThinking(Rule):
+    """Thinking of all but the last turns that have any is cleared in the request, by the provider.
+
+    How many turns keep it depends on the model where nothing is set: the last one on models that strip
+    earlier thinking, all on those that retain it. Only what is sent changes: history keeps every word, and
+    no binding of thinking to its prefix breaks.
+    """
+
+    title: ClassVar[str] = "Clear thinking at the wire"
+    phrase: ClassVar[str] = "the provider clears thinking of all but the last {keep} turns"
+    source: ClassVar[str] = "Anthropic, context editing, clear_thinking_20251015 (CLAUDE §4)"
+    wire: ClassVar[bool] = True
+
+    kind: Literal["clear-thinking"] = "clear-thinking"
+    keep: Annotated[int, Field(ge=1, le=LARGE)] | Literal["all"] | None = Field(
+        None, description="Turns, the last with thinking, that keep it; all, or none set: as the model does"
+    )
+
+    @property
+    def template(self) -> str:
+        if self.keep is None:
+            return "the provider clears earlier thinking as the model does by default"
+        return "the provider keeps all thinking" if self.keep == "all" else self.phrase
+
+
+def default_keep(model: str | None) -> int | Literal["all"] | None:
+    """Turns whose thinking a model keeps by default; None where no default is published (CLAUDE §4).
+
+    >>> default_keep("claude-haiku-4-5"), default_keep("claude-opus-4-6"), default_keep("gpt-5.5")
+    (1, 'all', None)
+    """
+    known = find_class(model)
+    return None if known is None else 1 if known == "strip" else "all"
+
+
+def decide(rule: ClearThinking, table: Table) -> Decision:
+    """Claim the thinking of earlier turns, on both sides of the cut."""
+    keep = default_keep(model_of(table.session)) if rule.keep is None else rule.keep
+    if not isinstance(keep, int):
+        return Decision()
+    rows = table.kind == REASONING
+    turn = table.live.turn[table.live.position]
+    turns = np.unique(turn[rows])
+    gone = Rewrite(lambda block, row: None, ("clear-thinking",))
+    claim = Claim(rows & np.isin(turn, turns[:-keep]), CLEARED, rewrite=gone)
+    return Decision(older=claim, kept=claim)

@@ -1,0 +1,159 @@
+"""Clear tool outputs: only the newest keep their words, the older leave a placeholder.
+
+Two kinds share one decision: the provider clears at the wire and the client keeps its history; or the
+client itself empties outputs, and they stay so.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ...session.blocks import Block, Text, ToolCall, ToolOutput
+from ...session.tree import Bools
+from ..rule import LARGE, Rule
+from ..shorten import TOOL_OUTPUT, from_tools
+from ..table import CLEARED, TRUNCATED, Claim, Decision, Rewrite, Table
+
+STUB = "[tool output left out]"
+"""What stands for an output that is cleared here; the provider's wording is not documented (CLAUDE §4)."""
+
+
+class Clearing(Rule):
+    """What both kinds can be told."""
+
+    exclude_tools: tuple[str, ...] = Field((), description="Tools whose outputs are never cleared")
+    clear_inputs: bool | tuple[str, ...] = Field(
+        False, description="Whether the inputs of cleared calls are emptied too, or of which tools"
+    )
+    clear_at_least: int | None = Field(
+        None, ge=0, le=LARGE, description="Tokens that must go; when fewer can, nothing is cleared"
+    )
+    trigger_tokens: int | None = Field(
+        None, ge=0, le=LARGE, description="Clears only a context of more tokens; none clears always"
+    )
+    trigger_uses: int | None = Field(
+        None, ge=0, le=LARGE, description="Clears only after more tool uses; none clears always"
+    )
+
+    @property
+    def template(self) -> str:
+        return self.phrase + self.once
+
+    @property
+    def once(self) -> str:
+        """From when on it clears, as the end of a sentence; empty when it always does."""
+        waits = []
+        if self.trigger_tokens is not None:
+            waits.append("the context holds more than {trigger_tokens} tokens")
+        if self.trigger_uses is not None:
+            waits.append("there were more than {trigger_uses} tool uses")
+        return f" once {' and '.join(waits)}" if waits else ""
+
+
+class ClearToolOutputs(Clearing):
+    """Outputs of all but the `keep` newest tool uses are emptied in the request, by the provider.
+
+    Oldest first, and all that may be cleared at once. Only what is sent changes: history keeps every word.
+    """
+
+    title: ClassVar[str] = "Clear tool outputs at the wire"
+    phrase: ClassVar[str] = "the provider clears outputs of all but the {keep} newest tool uses"
+    source: ClassVar[str] = "Anthropic, context editing, clear_tool_uses_20250919 (CLAUDE §4)"
+    wire: ClassVar[bool] = True
+
+    kind: Literal["clear-tool-outputs"] = "clear-tool-outputs"
+    keep: int = Field(3, ge=0, le=LARGE, description="Tool uses, the newest, whose outputs stay")
+
+
+class DropOldOutputs(Clearing):
+    """Tool outputs before the cut leave a stub, or with `keep` those of all but so many newest tool uses.
+
+    Calls stay, everything else does: nothing is summarised and nothing left to chance (S0-75).
+    """
+
+    title: ClassVar[str] = "Drop old tool outputs"
+    phrase: ClassVar[str] = "tool outputs before the cut leave a stub"
+    source: ClassVar[str] = "stud-cli wiki, Compaction and Memory 1.1.0, deterministic mode (S0-75)"
+
+    kind: Literal["drop-old-outputs"] = "drop-old-outputs"
+    keep: int | None = Field(
+        None, ge=0, le=LARGE, description="Tool uses, the newest, whose outputs stay wherever the cut is"
+    )
+
+    @property
+    def template(self) -> str:
+        if self.keep is None:
+            return self.phrase + self.once
+        return "outputs of all but the {keep} newest tool uses leave a stub" + self.once
+
+
+def decide(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Decision:
+    """Claim the outputs that may go, and the calls whose inputs go with them."""
+    why = _not_yet(rule, table)
+    if why:
+        return Decision(why=why)
+    outputs = _find_outputs(rule, table)
+    rows = outputs | _find_inputs(rule, table, outputs)
+    least = rule.clear_at_least
+    if least is not None:
+        gain = _gain(table, rows)
+        if gain < least:
+            some = "1 token" if gain == 1 else f"{gain:,} tokens"
+            return Decision(why=f"{some} could be cleared, fewer than the {least:,} that must go.")
+    fate = CLEARED if isinstance(rule, ClearToolOutputs) else TRUNCATED
+    claim = Claim(rows, fate, rewrite=Rewrite(empty, key=("clear-tool-outputs",)))
+    return Decision(older=claim, kept=None if rule.keep is None else claim)
+
+
+def empty(block: Block, row: int) -> Block:
+    """An output without its words, a call without its input; any other block as it is."""
+    if isinstance(block, ToolOutput):
+        return block.model_copy(update={"parts": (Text(text=STUB),)})
+    if isinstance(block, ToolCall) and block.input:
+        return block.model_copy(update={"input": {}})
+    return block
+
+
+def _not_yet(rule: Clearing, table: Table) -> str:
+    """Why the rule's own trigger is not reached; empty when it is, or when there is none."""
+    if rule.trigger_tokens is not None:
+        beyond = table.ledger.head_tokens + table.ledger.explain(table.session).tokens
+        size = beyond + int(table.tokens.sum())
+        if size <= rule.trigger_tokens:
+            some = "1 token is" if size == 1 else f"{size:,} tokens are"
+            return f"{some} not more than the {rule.trigger_tokens:,} from which outputs clear."
+    if rule.trigger_uses is not None and len(table.live.pairs) <= rule.trigger_uses:
+        uses = len(table.live.pairs)
+        some = "1 tool use is" if uses == 1 else f"{uses:,} tool uses are"
+        return f"{some} not more than the {rule.trigger_uses:,} from which outputs clear."
+    return ""
+
+
+def _find_outputs(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Bools:
+    """bool[m]: outputs that may be cleared and cost more than the stub does."""
+    rows: Bools = (table.kind == TOOL_OUTPUT) & ~table.live.cleared
+    if rule.keep:
+        rows[table.live.pairs[-rule.keep :, 1]] = False
+    stub = ToolOutput(call_id="", parts=(Text(text=STUB),))
+    rows &= table.tokens > table.ledger.remember(("stub", STUB), lambda: table.ledger.count_blocks([stub]))[0]
+    return rows & ~from_tools(table, rows, rule.exclude_tools)
+
+
+def _find_inputs(rule: Clearing, table: Table, outputs: Bools) -> Bools:
+    """bool[m]: the calls of cleared outputs whose inputs are emptied."""
+    rows = np.zeros(len(outputs), bool)
+    if rule.clear_inputs is not False:
+        calls = table.calls[outputs]
+        rows[calls[calls >= 0]] = True
+    if isinstance(rule.clear_inputs, tuple):
+        rows = from_tools(table, rows, rule.clear_inputs)
+    return rows
+
+
+def _gain(table: Table, rows: Bools) -> int:
+    """Tokens that go when these rows are emptied."""
+    left = table.ledger.count_blocks([empty(table.block(row), row) for row in np.flatnonzero(rows).tolist()])
+    return int(table.tokens[rows].sum()) - int(left.sum())

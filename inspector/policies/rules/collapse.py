@@ -1,0 +1,95 @@
+"""Collapse: older turns are shown folded, each can be unfolded, and nothing stored is changed."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from ...session.blocks import Block, BlockRef, Reasoning, Text, ToolOutput
+from ...session.tree import Bools
+from ..rule import LARGE, Rule
+from ..shorten import replace_text
+from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
+
+
+class Collapse(Rule):
+    """Every turn before the last `turns` is a segment: what was said and what tools gave is folded to its
+    first `shown` characters, reasoning is folded away. Calls stay.
+
+    It is a view made when a request is read. The segments are a ledger of their own (`find_segments`);
+    without it, or with a turn in `expanded`, the originals stand again.
+    """
+
+    title: ClassVar[str] = "Collapse older turns"
+    phrase: ClassVar[str] = "turns before the last {turns} are folded to {shown} characters a block"
+    source: ClassVar[str] = (
+        "seed 002, Context Collapse (S2-7, S2-19, S2-20); how much is kept is not told there"
+    )
+    projection: ClassVar[bool] = True
+
+    kind: Literal["collapse"] = "collapse"
+    turns: int = Field(4, ge=1, le=LARGE, description="Whole turns that stay unfolded")
+    shown: int = Field(200, ge=0, le=LARGE, description="Characters shown of a folded block")
+    expanded: tuple[int, ...] = Field((), description="Turns, counted from 1, that are unfolded")
+
+
+_WORTH = 48
+"""Characters that folding has to spare: the note it leaves is shorter than that."""
+
+
+class Segment(NamedTuple):
+    """A folded turn: its number from 1, the blocks that are folded, and their tokens unfolded."""
+
+    turn: int
+    refs: tuple[BlockRef, ...]
+    tokens: int
+
+
+def decide(rule: Collapse, table: Table) -> Decision:
+    """Claim the blocks of folded turns, over what earlier stages made of them."""
+    rows = find_folded(rule, table)
+    rewrite = Rewrite(lambda block, row: fold(block, rule.shown), ("collapse", rule.shown))
+    claim = Claim(rows, TRUNCATED, rewrite=rewrite, again=True)
+    return Decision(older=claim, kept=claim)
+
+
+def find_folded(rule: Collapse, table: Table) -> Bools:
+    """bool[m]: blocks of the turns that are folded; an earlier summary is no turn."""
+    live = table.live
+    opens = np.flatnonzero(live.opens)
+    if rule.turns > len(opens):
+        return np.zeros(len(table.tokens), bool)
+    border = int(opens[-rule.turns])
+    older = (live.position >= table.start) & (live.position < border)
+    return older & ~np.isin(live.turn[live.position] + 1, rule.expanded)
+
+
+def fold(block: Block, shown: int) -> Block | None:
+    """A block as it looks folded: shorter, or left alone where that is no gain; reasoning is not shown."""
+    if isinstance(block, Reasoning):
+        return None
+    if isinstance(block, Text | ToolOutput):
+        text = block.text
+        short = f"{text[:shown].rstrip()} [… folded: {len(text):,} characters]"
+        # What is folded already is never worth folding again.
+        if len(text) > shown + _WORTH:
+            return Text(text=short) if isinstance(block, Text) else replace_text(block, short)
+    return block
+
+
+def find_segments(rule: Collapse, table: Table) -> tuple[Segment, ...]:
+    """The ledger of what is folded, turn by turn."""
+    live, entries = table.live, table.session.entries
+    rows = np.flatnonzero(find_folded(rule, table))
+    turn = live.turn[live.position[rows]]
+    out = []
+    numbers, first = np.unique(turn, return_index=True)
+    for number, mine in zip(numbers.tolist(), np.split(rows, first[1:]), strict=False):
+        refs = tuple(
+            BlockRef(entries[live.entries[live.position[row]]].id, int(live.block[row]))
+            for row in mine.tolist()
+        )
+        out.append(Segment(number + 1, refs, int(table.tokens[mine].sum())))
+    return tuple(out)

@@ -1,0 +1,142 @@
+"""Condense the middle: the first events and the newest stay, between them a summary; loops stay whole."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ...fates import REASONING
+from ...jobs import Writing
+from ...session.blocks import KINDS
+from ...session.tree import Bools
+from ...tokens.counter import Longs
+from ..rule import LARGE, Rule
+from ..table import VERBATIM, Claim, Decision, Table
+
+
+class CondenseMiddle(Rule):
+    """A range of events is condensed so that about half of what triggered it is left.
+
+    An event is a message, one call or one output; the system prompt is the first. A range begins and ends
+    only where no call is parted from its output and no loop that reasoning opens is broken: a place inside
+    moves on to the next. Fewer events than `progress` of them all are not worth it. Where no range is found
+    though the request could not be sent, everything after the system prompt is condensed.
+    """
+
+    title: ClassVar[str] = "Condense the middle"
+    phrase: ClassVar[str] = (
+        "keep the first {first} events and, of more than {events}, the newest half; condense what is between"
+    )
+    source: ClassVar[str] = "openhands-sdk 1.58.0, LLMSummarizingCondenser (PEERS §1)"
+    cuts: ClassVar[bool] = True
+
+    kind: Literal["condense-middle"] = "condense-middle"
+    events: int = Field(240, ge=1, le=LARGE, description="More events than this are condensed to half of it")
+    tokens: int | None = Field(
+        None, ge=1, le=LARGE, description="More tokens than this, or the window, are condensed to half of it"
+    )
+    first: int = Field(
+        2, ge=0, le=LARGE, description="Events at the beginning that stay, the system prompt one"
+    )
+    progress: float = Field(0.1, ge=0, le=1, description="Share of the events that must go, or nothing does")
+
+
+class Events(NamedTuple):
+    """int64[n+1]: events before each place, the system prompt among them; bool[n+1] where a range may end."""
+
+    before: Longs
+    valid: Bools
+
+    @property
+    def total(self) -> int:
+        return int(self.before[-1])
+
+    def next(self, event: int) -> int | None:
+        """The first valid place with so many events before it."""
+        found = np.flatnonzero(self.valid & (self.before >= event))
+        return int(found[0]) if len(found) else None
+
+
+def count_events(table: Table) -> Events:
+    """Events of the live view. A call that nobody answers is none, and so is an answer to no call."""
+    live = table.live
+    n = len(live)
+    paired = np.bincount(live.position[live.pairs.ravel()], minlength=n)
+    lone = np.bincount(live.position[np.concatenate([live.orphans, live.pending])], minlength=n)
+    blocks = np.diff(live.start)
+    said = (table.kind != KINDS.index("tool_call")) & (table.kind != REASONING)
+    aside = (live.role == 0) & (np.bincount(live.position[said], minlength=n) > paired + lone)
+    events = np.where(paired > 0, paired + aside, blocks > lone)
+    before = np.zeros(n + 1, np.int64)
+    np.cumsum(events, out=before[1:])
+    return Events(before + bool(table.session.system), _find_valid(table, paired))
+
+
+def _find_valid(table: Table, paired: NDArray[np.integer[Any]]) -> Bools:
+    """bool[n+1]: no call before it is answered after it, and it breaks no loop that reasoning opened."""
+    live = table.live
+    n = len(live)
+    calls, outputs = live.position[live.pairs].T
+    steps = np.bincount(calls + 1, minlength=n + 2) - np.bincount(outputs + 1, minlength=n + 2)
+    valid: Bools = np.cumsum(steps[: n + 1]) == 0
+    acts = np.zeros(n, bool)
+    acts[calls] = True
+    reasons = np.zeros(n, bool)
+    reasons[live.position[table.kind == REASONING]] = True
+    opens, busy = acts & reasons, paired > 0
+    # Where the last entry that opens a loop stands after the last one that has nothing to do with tools.
+    at = np.arange(n)
+    opened = np.maximum.accumulate(np.where(opens, at, -1))
+    idle = np.maximum.accumulate(np.where(~busy, at, -1))
+    valid[:n] &= ~(busy & ~opens & (opened > idle))
+    return valid
+
+
+def decide(rule: CondenseMiddle, table: Table) -> Decision:
+    """Propose the end of the range; what stands before its beginning stays verbatim."""
+    events = count_events(table)
+    n = len(table.live)
+    first = events.next(max(rule.first, int(bool(table.session.system))))
+    head = n if first is None else first
+    claim = Claim(table.live.position < head, VERBATIM)
+    summary = Writing(LARGE, at=head, limited=False)
+    keep, must = _find_tail(rule, table, events)
+    if keep is None:
+        some = "1 event is" if events.total == 1 else f"{events.total:,} events are"
+        why = f"There is nothing to condense: {some} no more than {rule.events:,}."
+        return Decision(why=why, older=claim, summary=summary)
+    end = events.next(events.total - keep)
+    gone = 0 if end is None or end <= head else int(events.before[end] - events.before[head])
+    if end is not None and gone and gone >= events.total * rule.progress:
+        return Decision(cut=end, older=claim, summary=summary)
+    if must and n > table.start:
+        note = "No range could be condensed, so everything was."
+        return Decision(cut=n, summary=Writing(LARGE, limited=False), notes=(note,))
+    why = f"Nothing is condensed: {gone:,} of the {events.total:,} would be too few events."
+    return Decision(why=why, older=claim, summary=summary)
+
+
+def _find_tail(rule: CondenseMiddle, table: Table, events: Events) -> tuple[int | None, bool]:
+    """How many of the newest events stay, None when nothing asks for less; and whether something must go."""
+    wanted: list[int] = []
+    must = table.reason != "auto"
+    if must:
+        wanted.append(events.total // 2 - rule.first - 1)
+    if events.total > rule.events:
+        wanted.append(rule.events // 2 - rule.first - 1)
+    limit = min((size for size in (rule.tokens, table.window or None) if size is not None), default=None)
+    tokens = np.zeros(len(table.live) + 1, np.int64)
+    np.cumsum(np.bincount(table.live.position, table.tokens, len(table.live)), out=tokens[1:])
+    total = table.ledger.head_tokens + int(tokens[-1])
+    if limit is not None and total > limit:
+        must = True
+        start = int(np.searchsorted(events.before, rule.first))
+        base = int(tokens[min(start, len(tokens) - 1)])
+        if not rule.first:
+            base -= table.ledger.head_tokens
+        past = np.flatnonzero(tokens - base > total - limit // 2)
+        wanted.append(events.total - int(events.before[past[0]]) if len(past) else 0)
+    return (min(wanted), must) if wanted else (None, must)

@@ -1,0 +1,47 @@
+"""Drop last replies: what the model said last is left out, so that the context ends with somebody else."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ...session.blocks import KINDS
+from ...session.tree import ASSISTANT
+from ..rule import LARGE, Rule
+from ..table import DROPPED, Claim, Decision, Table
+
+TEXT, DOCUMENT = KINDS.index("text"), KINDS.index("document")
+
+
+class DropLastReplies(Rule):
+    """The assistant's messages at the very end go: some providers take no request that ends with one.
+
+    They stay where nobody else said anything, since a request needs a message.
+    """
+
+    title: ClassVar[str] = "Drop last replies"
+    source: ClassVar[str] = "inspect_ai 0.3.285, CompactionEdit (all of them) and trim_messages (one)"
+
+    kind: Literal["drop-last-replies"] = "drop-last-replies"
+    most: int | None = Field(None, ge=0, le=LARGE, description="How many messages at most; empty for all")
+
+    @property
+    def template(self) -> str:
+        if self.most is None:
+            return "the assistant's messages at the very end are left out"
+        return "at most {most} of the assistant's messages at the very end are left out"
+
+
+def decide(rule: DropLastReplies, table: Table) -> Decision:
+    """Claim the blocks of the last messages where they are the assistant's."""
+    n = len(table.live)
+    others = np.flatnonzero(table.live.role != ASSISTANT)
+    first = int(others[-1]) + 1 if len(others) else 0
+    if rule.most is not None:
+        first = max(first, n - rule.most)
+    says = (table.tokens > 0) | ((table.kind != TEXT) & (table.kind != DOCUMENT))
+    if not says[table.live.role[table.live.position] != ASSISTANT].any():
+        return Decision()
+    return Decision(kept=Claim(table.live.position >= first, DROPPED))

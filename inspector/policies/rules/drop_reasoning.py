@@ -1,0 +1,67 @@
+"""Drop reasoning: what the model thought before the cut goes, what it said and called stays."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ...session.blocks import KINDS
+from ...session.tree import Bools
+from ..rule import Rule
+from ..shorten import tool_of
+from ..table import DROPPED, Claim, Decision, Table
+
+REASONING, TOOL_CALL = KINDS.index("reasoning"), KINDS.index("tool_call")
+
+
+class DropReasoning(Rule):
+    """Reasoning before the cut is dropped, or only what was declared disposable: that of steps which call
+    certain tools, or of certain stages of a state machine.
+
+    A message of nothing else goes with it, so that none stands empty. The last turn keeps its reasoning: a
+    provider wants that of a running loop back complete (CLAUDE §8).
+    """
+
+    title: ClassVar[str] = "Drop reasoning"
+    phrase: ClassVar[str] = "reasoning before the cut is dropped"
+    source: ClassVar[str] = (
+        "stud-cli wiki, Compaction and Memory 1.1.0, retention rules (S0-33, S0-34, S0-43)"
+    )
+
+    kind: Literal["drop-reasoning"] = "drop-reasoning"
+    tools: tuple[str, ...] = Field((), description="Only in steps that call one of these tools")
+    stages: tuple[str, ...] = Field((), description="Only in entries that name one of these as their stage")
+
+    @property
+    def template(self) -> str:
+        disposable = self.tools or self.stages
+        return "disposable reasoning before the cut is dropped" if disposable else self.phrase
+
+
+def decide(rule: DropReasoning, table: Table) -> Decision:
+    """Claim the older reasoning of all turns but the last."""
+    live = table.live
+    turn = live.turn[live.position]
+    rows: Bools = (table.kind == REASONING) & (turn < (turn.max() if len(turn) else 0))
+    if rule.tools or rule.stages:
+        rows &= _in_steps(rule.tools, table) | _in_stages(rule.stages, table, rows)
+    return Decision(older=Claim(rows, DROPPED))
+
+
+def _in_steps(tools: tuple[str, ...], table: Table) -> Bools:
+    """bool[m]: the block's step calls one of these tools."""
+    step = table.live.step[table.live.position]
+    calls = np.flatnonzero(table.kind == TOOL_CALL).tolist() if tools else []
+    return np.isin(step, step[[row for row in calls if tool_of(table, row) in tools]])
+
+
+def _in_stages(stages: tuple[str, ...], table: Table, rows: Bools) -> Bools:
+    """bool[m]: those of `rows` in an entry whose own record names one of these stages."""
+    out = np.zeros(len(rows), bool)
+    if stages:
+        entries, live = table.session.entries, table.live
+        for row in np.flatnonzero(rows).tolist():
+            out[row] = entries[live.entries[live.position[row]]].extra.get("stage") in stages
+    return out

@@ -1,0 +1,260 @@
+"""Keep a recent share: the end of the history stays, by messages, characters or tokens; the cut snaps.
+
+The same walk serves LangChain, Inspect and Gemini CLI. They differ in what they measure, in whether the
+amount is a ceiling or a floor, and in where the cut may stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, cast
+
+import numpy as np
+from pydantic import Field
+
+from ...session.blocks import KINDS, Block, Document, Image, Text, ToolCall, ToolOutput
+from ...session.json_text import stringify
+from ...session.tree import ASSISTANT, TOOL, USER, Bools
+from ...tokens.counter import Longs, utf16_length
+from ...tokens.rows import SECTIONS
+from ..rule import LARGE, Rule
+from ..table import VERBATIM, Claim, Decision, Table
+
+Snap = Literal["none", "call", "words", "turn", "forwards", "backwards"]
+
+_SNAPS: dict[str, str] = {
+    "none": "exactly there",
+    "call": "with the call of its first output",
+    "words": "from the next words of a user on",
+    "turn": "at the next turn",
+    "forwards": "at the next legal cut",
+    "backwards": "at the legal cut before",
+}
+
+
+class KeepRecentShare(Rule):
+    """The cut falls where the last `share`, or the last `amount`, begins; then it snaps.
+
+    `none` cuts there. `call` goes back from a tool's output to the message that called for it, or forward
+    past outputs nobody called for. `words` goes on to a user's words, and keeps nothing when none follow.
+    `turn` does so too, but where none follow it keeps nothing only after a finished reply, else it goes back
+    to the last turn. `forwards` and `backwards` look for a legal cut.
+    """
+
+    title: ClassVar[str] = "Keep a recent share"
+    source: ClassVar[str] = (
+        "LangChain 1.4.7 and langchain-core 1.7.2; inspect_ai 0.3.285; Gemini CLI 02b2885c (PEERS §1)"
+    )
+    cuts: ClassVar[bool] = True
+
+    kind: Literal["keep-recent-share"] = "keep-recent-share"
+    share: float = Field(0.3, ge=0, le=1, description="Share kept after the cut")
+    amount: int | None = Field(None, ge=0, le=LARGE, description="A fixed amount kept instead of the share")
+    measure: Literal["messages", "characters", "tokens"] = Field(
+        "tokens", description="What is added up: messages, characters of their JSON, or counted tokens"
+    )
+    of: Literal["history", "window"] = Field(
+        "history", description="What the share is a share of; of the window it is counted in tokens"
+    )
+    least: bool = Field(False, description="Keep at least that much, otherwise at most")
+    keep_last: bool = Field(
+        True, description="The last message is kept even when it alone is more than the amount"
+    )
+    snap: Snap = Field("forwards", description="Where the cut may stand")
+    empty: bool = Field(
+        True, description="Nothing at all may be kept; otherwise the last turn is, however large"
+    )
+    first_words: bool = Field(
+        False,
+        description="The beginning, up to the first user's message or a recorded summary, stays and is not "
+        "counted",
+    )
+    with_system: bool = Field(False, description="The system prompt counts against the amount")
+
+    @property
+    def template(self) -> str:
+        bound = "at least " if self.least else "at most "
+        how = f"verbatim, cut {_SNAPS[self.snap]}"
+        if self.amount is not None:
+            return f"keep {bound}the last {{amount}} {{measure}} {how}"
+        whole = "tokens of the window" if self.of == "window" else "{measure}"
+        return f"keep {bound}the last {{share}} of all {whole} {how}"
+
+
+class Walk(NamedTuple):
+    """Weights added up before every place (int64[n+1]), and the first entry that is counted."""
+
+    before: Longs
+    first: int
+
+    @property
+    def total(self) -> int:
+        return int(self.before[-1])
+
+    def place(self, before: float, least: bool) -> int:
+        """The first place with that much before it, or the last one with no more than that."""
+        column = self.before[self.first :]
+        if least:
+            return self.first + max(int(np.searchsorted(column, before, "right")) - 1, 0)
+        return self.first + int(np.searchsorted(column, before, "left"))
+
+
+def decide(rule: KeepRecentShare, table: Table) -> Decision:
+    """Propose the place; the beginning that is not counted stays verbatim."""
+    n = len(table.live)
+    first = _after_first_words(table) if rule.first_words else 0
+    walk = Walk(_add_up(rule, table, first), first)
+    spare = Claim(table.live.position < first, VERBATIM) if first else None
+    amount = _amount(rule, table)
+    if amount is None:
+        return Decision(why="The model's window is not known, so no share of it is.", older=spare, kept=spare)
+    before = walk.total * (1 - rule.share) if amount < 0 else walk.total - amount
+    place = walk.place(before, rule.least)
+    if rule.keep_last and place >= n > first:
+        place = n - 1
+    place = _snap(rule.snap, table, place, first)
+    if not rule.empty and not any(_says(table, at) for at in range(max(place, 0), n)):
+        words = np.flatnonzero(_speaking(table))[::-1].tolist()
+        place = next((at for at in words if _says(table, at)), first)
+    if place <= max(table.start, first):
+        what = "nothing is left before it" if place >= 0 else "no cut is legal there"
+        return Decision(why=f"There is nothing to compact: {what}.", older=spare, kept=spare)
+    return Decision(cut=place, older=spare, kept=spare)
+
+
+def _amount(rule: KeepRecentShare, table: Table) -> int | None:
+    """The fixed amount to keep, -1 where a share of the history is asked for, None where nothing tells."""
+    if rule.amount is None and rule.of == "history":
+        return -1
+    if rule.amount is None and not table.window:
+        return None
+    amount = rule.amount if rule.amount is not None else max(int(table.window * rule.share), 1)
+    if rule.with_system:
+        amount = max(amount - int(table.ledger.head_sections[SECTIONS.index("system")]), 0)
+    return amount
+
+
+def _add_up(rule: KeepRecentShare, table: Table, first: int) -> Longs:
+    n = len(table.live)
+    weights = np.ones(n, np.int64)
+    if (rule.of == "window" and rule.amount is None) or rule.measure == "tokens":
+        weights = np.bincount(table.live.position, table.tokens, n).astype(np.int64)
+    elif rule.measure == "characters":
+        weights = _characters(table)
+    weights[:first] = 0
+    out = np.zeros(n + 1, np.int64)
+    np.cumsum(weights, out=out[1:])
+    return out
+
+
+def _answering(table: Table) -> Bools:
+    """bool[n]: the entry holds outputs of tools."""
+    out: Bools = table.live.role == TOOL
+    out[table.live.position[table.kind == KINDS.index("tool_output")]] = True
+    return out
+
+
+def _speaking(table: Table) -> Bools:
+    """bool[n]: a user's message that answers no call, a summary too."""
+    found: Bools = (table.live.role == USER) & ~_answering(table)
+    return found
+
+
+def _says(table: Table, position: int) -> bool:
+    """Whether anything of an entry is sent: what is blank is not."""
+    blocks = table.session.entries[table.live.entries[position]].blocks
+    return any(
+        not isinstance(block, Text | Document) or bool(block.text.strip() or getattr(block, "data", None))
+        for block in blocks
+    )
+
+
+def _after_first_words(table: Table) -> int:
+    words = np.flatnonzero(_speaking(table))
+    return int(words[0]) + 1 if len(words) else len(table.live)
+
+
+def _snap(snap: Snap, table: Table, place: int, first: int) -> int:
+    """Where the cut stands for a wanted place; -1 where there is no such place."""
+    n = len(table.live)
+    if snap == "call":
+        return _with_call(table, place)
+    if snap in ("words", "turn"):
+        words = np.flatnonzero(_speaking(table))
+        after = words[words >= place]
+        if len(after):
+            return int(after[0])
+        finished = n > 0 and table.live.role[-1] == ASSISTANT and not _calls(table)[-1]
+        if snap == "words" or finished:
+            return n
+        return int(words[-1]) if len(words) and words[-1] >= first else first
+    if snap == "none":
+        return place
+    legal = np.flatnonzero(table.cuts.legal)
+    side = legal[legal >= place] if snap == "forwards" else legal[legal <= place]
+    if not len(side):
+        return -1
+    return int(side[0] if snap == "forwards" else side[-1])
+
+
+def _calls(table: Table) -> Bools:
+    """bool[n]: the entry calls a tool."""
+    out = np.zeros(len(table.live), bool)
+    out[table.live.position[table.kind == KINDS.index("tool_call")]] = True
+    return out
+
+
+def _with_call(table: Table, place: int) -> int:
+    """Back to the message whose call an output of the run at `place` answers, else past the run."""
+    answering = _answering(table)
+    if place >= len(answering) or not answering[place]:
+        return place
+    others = np.flatnonzero(~answering[place:])
+    end = place + int(others[0]) if len(others) else len(answering)
+    calls, outputs = table.live.position[table.live.pairs].T
+    mine = calls[(outputs >= place) & (outputs < end) & (calls < place)]
+    return int(mine.max()) if len(mine) else end
+
+
+class Shortens(Protocol):
+    """A rule that shortens blocks before the cut is looked for."""
+
+    def shorten(self, table: Table) -> Mapping[int, Block]: ...
+
+
+def _characters(table: Table) -> Longs:
+    """int64[n]: UTF-16 units of each message as Gemini's JSON, its outputs as they are shortened first."""
+    live = table.live
+    memo = table.ledger.remember(("content characters",), dict)
+    out = np.zeros(len(live), np.int64)
+    for at, index in enumerate(live.entries.tolist()):
+        if index not in memo:
+            entry = table.session.entries[index]
+            memo[index] = _measure(entry.role, entry.blocks)
+        out[at] = memo[index]
+    shortener = cast("Shortens | None", table.sibling("budget-outputs"))
+    changed = dict(shortener.shorten(table)) if shortener is not None else {}
+    changed |= {row: table.block(row) for row in np.flatnonzero(live.cleared).tolist() if row not in changed}
+    for at in {int(live.position[row]) for row in changed}:
+        rows = range(int(live.start[at]), int(live.start[at + 1]))
+        blocks = [changed.get(row) or table.block(row) for row in rows]
+        out[at] = _measure(table.session.entries[live.entries[at]].role, blocks)
+    return out
+
+
+def _measure(role: str, blocks: Sequence[Block]) -> int:
+    content = {"role": "model" if role == "assistant" else "user", "parts": [_part(b) for b in blocks]}
+    return utf16_length(stringify(content))
+
+
+def _part(block: Block) -> dict[str, Any]:
+    match block:
+        case ToolCall():
+            return {"functionCall": {"id": block.id, "name": block.name, "args": block.input}}
+        case ToolOutput():
+            answer = {"id": block.call_id, "name": block.name, "response": {"output": block.text}}
+            return {"functionResponse": answer}
+        case Image():
+            return {"inlineData": {"mimeType": block.media_type, "data": block.data or block.url}}
+        case _:
+            return {"text": block.text}

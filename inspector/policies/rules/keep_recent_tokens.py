@@ -1,0 +1,167 @@
+"""Keep recent tokens: Flue's walk back from the end, to the first message that fills the budget.
+
+As set by default it is Flue's at its pinned commit, quirks and all. Each knob is a place where a version of
+pi walks otherwise, so that what one of them got wrong can be shown beside what another mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from ...jobs import find_start
+from ...session.blocks import Number
+from ...session.session import Entry
+from ...session.tree import Ints
+from ..pi_estimate import (
+    Estimate,
+    is_message,
+    is_spoken,
+    measure_fresh,
+    since_compaction,
+    weigh_in_walk,
+    weigh_message,
+)
+from ..rule import LARGE, Rule
+from ..table import DROPPED, Claim, Decision, Table
+from ..trigger import Measured, Tail, measure_usage
+
+
+class KeepRecentTokens(Rule):
+    """The cut falls where the messages after it add up to about `tokens`, by the system's own estimate."""
+
+    title: ClassVar[str] = "Keep recent tokens"
+    phrase: ClassVar[str] = "keep about the last {tokens} tokens verbatim"
+    source: ClassVar[str] = "Flue dbaa9eff and pi 0.58.3 to 1.5.2, find cut point (FLUE §6, §13)"
+    cuts: ClassVar[bool] = True
+
+    kind: Literal["keep-recent-tokens"] = "keep-recent-tokens"
+    tokens: Number = Field(
+        20_000,
+        description="Tokens kept after the cut, by an estimate of characters / 4",
+        ge=-LARGE,
+        le=LARGE,
+        allow_inf_nan=False,
+    )
+    estimate: Estimate = Field(
+        "flue", description="Whose estimate: pi weighs bare summaries, and since 1.5.2 users' pictures"
+    )
+    fresh_usage: bool = Field(
+        False, description="Do not believe usage that is zero or older than the last compaction (pi 1.5.2)"
+    )
+    skip_empty: bool = Field(False, description="Walk past messages that weigh nothing (pi 1.5.2)")
+    fallback: Literal["first", "last"] = Field(
+        "first",
+        description="Outputs at the very end that fill the budget alone: cut at the first place, so that "
+        "nothing is compacted, or at the last one before them (pi 1.5.2)",
+    )
+    summaries: bool = Field(False, description="A branch's summary may open what is kept (pi)")
+    step_back: bool = Field(
+        False, description="Move the cut back over branch summaries and the harness' own words (pi 0.73.1)"
+    )
+    start: Literal["kept", "compaction"] = Field(
+        "kept",
+        description="Begin with what the compaction before kept, or only after that compaction, which loses "
+        "what it kept (pi 0.58.3)",
+    )
+    again: bool = Field(True, description="Compact even if nothing was said since the last compaction (Flue)")
+    always: bool = Field(False, description="Compact even if the cut leaves nothing to summarise (pi 0.73.1)")
+
+
+PIN = KeepRecentTokens()
+
+
+class Walk(NamedTuple):
+    """Where the walk ended: the first entry kept, and the start of the turn it splits (-1: none).
+
+    Both are one where pi 0.73.1 cuts at a shell command or a summary: it calls that a split turn of which
+    nothing stands before the cut.
+    """
+
+    first_kept: int
+    turn_start: int
+
+
+def valid_places(table: Table, first: int | None = None) -> Ints:
+    """Live positions where a cut may stand: user and assistant messages from `start` on (FLUE §6.1).
+
+    What pi counts besides (shell commands, summaries, the harness' words) is read as a user's message.
+    """
+    role = table.live.role
+    places = np.flatnonzero((role == 0) | (role == 1))
+    return places[places >= (table.start if first is None else first)].astype(np.int32)
+
+
+def walk_back(table: Table, budget: Number, how: KeepRecentTokens = PIN) -> Walk:
+    """The walk (FLUE §6), quirks kept: a cut moves forward from a tool's output; outputs at the very end that
+    fill the budget alone leave Flue's stuck; without any valid place it stays where the context begins."""
+    start, n = find_start(table, how), len(table.live)
+    valid = valid_places(table, start)
+    if not len(valid):
+        return Walk(start, -1)
+    cut = int(valid[0])
+    full = _tail(table, how.estimate).reach(max(budget, 1) if how.skip_empty else budget)
+    if full is not None and full <= n - start:
+        after = int(np.searchsorted(valid, n - full))
+        if after < len(valid):
+            cut = int(valid[after])
+        elif how.fallback == "last":
+            cut = int(valid[-1])
+    if how.step_back:
+        cut = _step_back(table, cut, start)
+    turn = int(table.split_start[cut])
+    if how.step_back and cut < n and not is_spoken(table.session.entries[table.live.entries[cut]]):
+        turn = max(turn, cut)
+    return Walk(cut, turn if turn >= start else -1)
+
+
+def _step_back(table: Table, cut: int, start: int) -> int:
+    """Back over what is no message, but not over the last compaction."""
+    entries, live = table.session.entries, table.live
+    barrier = since_compaction(table.session)
+    while cut > start and cut != barrier and not is_message(entries[live.entries[cut - 1]]):
+        cut -= 1
+    return cut
+
+
+def _tail(table: Table, estimate: Estimate, weigh: Callable[[Entry, Estimate], int] = weigh_in_walk) -> Tail:
+    if estimate == "flue":
+        return table.tail("chars4_utf16")
+    key = ("tail", estimate, weigh is weigh_in_walk, table.session.leaf)
+    return table.ledger.remember(key, lambda: Tail(table.session, lambda entry: weigh(entry, estimate)))
+
+
+def measure_context(table: Table, how: KeepRecentTokens = PIN) -> Measured:
+    """How full the context is before a compaction, as the system measures it (FLUE §4, §13.2-3)."""
+    session, tail = table.session, _tail(table, how.estimate, weigh_message)
+    if how.start == "compaction" or how.fresh_usage:
+        return measure_fresh(
+            session,
+            tail,
+            since=since_compaction(session),
+            empty=not how.fresh_usage,
+            forget=how.start == "compaction",
+        )
+    return measure_usage(session, tail)
+
+
+def decide(rule: KeepRecentTokens, table: Table) -> Decision:
+    """Propose the walk's place, unless there is nothing before it or it is no message (FLUE §7.3, §9.2)."""
+    start, n = find_start(table, rule), len(table.live)
+    lost = None
+    if start > table.start:
+        position = table.live.position
+        lost = Claim((position >= table.start) & (position < start), DROPPED)
+    if not n or (table.live.summary == 0 and not rule.again and since_compaction(table.session) >= n):
+        return Decision(why="Nothing was said since the last compaction.", older=lost)
+    walk = walk_back(table, rule.tokens, rule)
+    if walk.first_kept <= start and not rule.always:
+        why = "There is nothing to compact: the walk back ended where the context begins."
+        return Decision(why=why, older=lost)
+    entry = table.session.entries[table.live.entries[walk.first_kept]] if walk.first_kept < n else None
+    if entry is not None and entry.kind != "message" and not rule.summaries:
+        return Decision(why="The walk back ended on a branch summary, and Flue keeps only from a message on.")
+    return Decision(cut=walk.first_kept, older=lost)

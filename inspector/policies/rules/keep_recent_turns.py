@@ -1,0 +1,38 @@
+"""Keep recent turns: the last N turns stay verbatim."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ..rule import LARGE, Rule
+from ..table import Decision, Table
+
+
+class KeepRecentTurns(Rule):
+    """The cut falls where the last `turns` turns begin."""
+
+    title: ClassVar[str] = "Keep recent turns"
+    phrase: ClassVar[str] = "keep the last {turns} turns verbatim"
+    source: ClassVar[str] = "stud-cli wiki, Compaction and Memory 1.1.0, recent window (S0-17, S0-24)"
+    cuts: ClassVar[bool] = True
+
+    kind: Literal["keep-recent-turns"] = "keep-recent-turns"
+    turns: int = Field(
+        4, ge=0, le=LARGE, description="Whole turns kept after the cut, the current one among them"
+    )
+
+
+def decide(rule: KeepRecentTurns, table: Table) -> Decision:
+    """Propose the place where the N-th last turn begins, or the nearest legal place before it."""
+    opens = np.flatnonzero(table.live.opens)
+    if rule.turns > len(opens):
+        held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
+        return Decision(why=f"There is nothing to compact: the context holds {held}.")
+    wanted = int(opens[-rule.turns]) if rule.turns else len(table.live)
+    legal = np.flatnonzero(table.cuts.legal[: wanted + 1])
+    if not len(legal):
+        return Decision(why="There is nothing to compact before the turns that are kept.")
+    return Decision(cut=int(legal[-1]))

@@ -1,0 +1,70 @@
+"""Keep the user's words: the newest messages of the user stay, everything else goes into the summary."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from ...jobs import Writing
+from ...session.blocks import KINDS
+from ...session.tree import Bools
+from ..rule import LARGE, Rule
+from ..table import VERBATIM, Claim, Decision, Table
+
+BYTES_PER_TOKEN = 4
+
+
+class Words(NamedTuple):
+    """bool[m] rows that stay whole; rows of the message that does not fit, and the tokens left for it."""
+
+    whole: Bools
+    beyond: tuple[int, ...]
+    left: int
+
+
+class KeepUserWords(Rule):
+    """The cut stands at the end. The user's messages stay, newest first, until `tokens` are spent.
+
+    Pictures and what the harness said in the user's name go, and so does the message that would go beyond
+    (`shorten-user-words` keeps its two ends). The summary stands after what stays.
+    """
+
+    title: ClassVar[str] = "Keep the user's words"
+    phrase: ClassVar[str] = "keep the user's newest words verbatim, up to {tokens} tokens"
+    source: ClassVar[str] = "Codex CLI 0100b103, compact.rs (PEERS §1)"
+    cuts: ClassVar[bool] = True
+    keeps: ClassVar[bool] = True
+
+    kind: Literal["keep-user-words"] = "keep-user-words"
+    tokens: int = Field(
+        20_000, ge=0, le=LARGE, description="Tokens of the user's words that stay, by bytes / 4"
+    )
+
+    def find_words(self, table: Table) -> Words:
+        """Walk back over the user's messages while there are tokens left."""
+        live = table.live
+        whole, left = np.zeros(len(table.tokens), bool), self.tokens
+        text = table.kind == KINDS.index("text")
+        for at in np.flatnonzero(live.opens)[::-1].tolist():
+            if left == 0:
+                break
+            rows = [row for row in range(int(live.start[at]), int(live.start[at + 1])) if text[row]]
+            size = sum(len(table.block(row).text.encode("utf-8", "surrogatepass")) for row in rows)
+            tokens = -(-size // BYTES_PER_TOKEN)
+            if tokens > left:
+                return Words(whole, tuple(rows), left)
+            whole[rows] = True
+            left -= tokens
+        return Words(whole, (), left)
+
+
+def decide(rule: KeepUserWords, table: Table) -> Decision:
+    """Propose the end, and claim the words that stay there."""
+    n = len(table.live)
+    claim = Claim(rule.find_words(table).whole, VERBATIM)
+    summary = Writing(LARGE, at=n, limited=False)
+    if n <= table.start or not table.cuts.legal[n]:
+        return Decision(why="There is nothing to compact.", older=claim, summary=summary)
+    return Decision(cut=n, older=claim, summary=summary)

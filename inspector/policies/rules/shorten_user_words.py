@@ -1,0 +1,84 @@
+"""Shorten the user's words: the message that does not fit whole among those that stay keeps its two ends."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Protocol, cast
+
+import numpy as np
+
+from ...session.blocks import Block, Text
+from ..rule import Rule
+from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
+
+BYTES_PER_TOKEN = 4
+
+
+class ShortenUserWords(Rule):
+    """Of the oldest message that `keep-user-words` still reaches, the middle is cut out."""
+
+    title: ClassVar[str] = "Shorten the user's words"
+    phrase: ClassVar[str] = "of the user's message that does not fit whole, the two ends stay"
+    source: ClassVar[str] = "Codex CLI 0100b103, compact.rs and truncate.rs (PEERS §1)"
+
+    kind: Literal["shorten-user-words"] = "shorten-user-words"
+
+
+class Words(Protocol):
+    """What `keep-user-words` finds."""
+
+    @property
+    def beyond(self) -> tuple[int, ...]: ...
+    @property
+    def left(self) -> int: ...
+
+
+class FindsWords(Protocol):
+    """A rule that keeps the user's words."""
+
+    def find_words(self, table: Table) -> Words: ...
+
+
+def cut_middle(text: str, tokens: int) -> str:
+    """The two ends of a text, `tokens` of 4 bytes together, and between them how many tokens are left out.
+
+    Bytes are those of UTF-8; no character is cut.
+
+    >>> cut_middle("this is an example of a long output that should be truncated\\nalso some other line", 10)
+    'this is an example o…11 tokens truncated…also some other line'
+    """
+    data, budget = text.encode("utf-8", "surrogatepass"), tokens * BYTES_PER_TOKEN
+    if len(data) <= budget:
+        return text
+    head, tail = budget // 2, budget - budget // 2
+    marker = f"…{-(-(len(data) - budget) // BYTES_PER_TOKEN)} tokens truncated…"
+    return _whole(data[:head], from_end=False) + marker + _whole(data[len(data) - tail :], from_end=True)
+
+
+def _whole(data: bytes, *, from_end: bool) -> str:
+    """The text of some bytes, less a character that is not all there at the end that was cut."""
+    if from_end:
+        first = next((at for at, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
+        return data[first:].decode("utf-8", "surrogatepass")
+    last = len(data)
+    while last and data[last - 1] & 0xC0 == 0x80:
+        last -= 1
+    if last and data[last - 1] >= 0xC0:
+        need = 2 if data[last - 1] < 0xE0 else 3 if data[last - 1] < 0xF0 else 4
+        last = last - 1 if len(data) - (last - 1) < need else len(data)
+    return data[:last].decode("utf-8", "surrogatepass")
+
+
+def decide(rule: ShortenUserWords, table: Table) -> Decision:
+    """Claim the message, if there is one: its words become one text."""
+    sibling = table.sibling("keep-user-words")
+    if sibling is None:
+        return Decision()
+    words = cast("FindsWords", sibling).find_words(table)
+    rows = np.zeros(len(table.tokens), bool)
+    rows[list(words.beyond)] = True
+    text = cut_middle("".join(table.block(row).text for row in words.beyond), words.left)
+
+    def make(block: Block, row: int) -> Block | None:
+        return Text(text=text) if row == words.beyond[0] else None
+
+    return Decision(older=Claim(rows, TRUNCATED, rewrite=Rewrite(make)))

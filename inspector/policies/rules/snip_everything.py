@@ -1,0 +1,53 @@
+"""Snip everything: every long text and tool output keeps its beginning and its end, the newest too."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ...session.blocks import KINDS, Block, ToolOutput
+from ..pointers import call_of, is_pointer
+from ..rule import LARGE, Rule
+from ..shorten import Form, replace_text, snip, text_lengths
+from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
+
+TEXTS = [KINDS.index("text"), KINDS.index("tool_output")]
+
+
+class SnipEverything(Rule):
+    """Text and tool outputs longer than `characters` keep a head and a tail, wherever they stand.
+
+    A pointer stays as it is. The compat form cuts that too, and what an earlier stage has cut once more.
+    """
+
+    title: ClassVar[str] = "Snip everything"
+    phrase: ClassVar[str] = "everything of more than {characters} characters keeps its beginning and end"
+    source: ClassVar[str] = "mini-claude-code 60a3bef, legacy compaction (TIERED §4)"
+
+    kind: Literal["snip-everything"] = "snip-everything"
+    characters: int = Field(2000, ge=0, le=LARGE, description="UTF-16 units a text or output may have")
+    form: Form = Field("fixed", description="Without the published defects, or exactly as published")
+
+
+def decide(rule: SnipEverything, table: Table) -> Decision:
+    """Claim long texts and outputs on both sides, with what is left of each."""
+    compat = rule.form == "compat"
+    # What an earlier stage made of a block may be longer than the block was.
+    rows = np.isin(table.kind, TEXTS) if compat else text_lengths(table) > rule.characters
+    rows = rows & (table.live.position >= table.start)
+
+    def make(block: Block, row: int) -> Block:
+        if not compat and isinstance(block, ToolOutput) and is_pointer(block, call_of(table, block, row)):
+            return block
+        text = snip(block.text, rule.characters, rule.form)
+        if text == block.text:
+            return block
+        if isinstance(block, ToolOutput):
+            return replace_text(block, text)
+        return block.model_copy(update={"text": text})
+
+    rewrite = Rewrite(make, ("snip-everything", rule.form, rule.characters, table.session.leaf))
+    claim = Claim(rows, TRUNCATED, rewrite=rewrite, again=compat)
+    return Decision(older=claim, kept=claim, unpaired=compat)

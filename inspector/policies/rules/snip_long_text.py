@@ -1,0 +1,45 @@
+"""Snip long text: what was said before the cut keeps its beginning and its end."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from ...session.blocks import Block, Text, ToolOutput
+from ..rule import LARGE, Rule
+from ..shorten import Form, snip, text_lengths
+from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
+
+
+class SnipLongText(Rule):
+    """Words longer than `characters` before the cut keep a head and a tail, whoever said them.
+
+    Tool outputs are not words, except one that names no call. The fixed form leaves at most `characters`.
+    """
+
+    title: ClassVar[str] = "Snip long text"
+    phrase: ClassVar[str] = "text of more than {characters} characters keeps its beginning and end"
+    source: ClassVar[str] = "mini-claude-code 60a3bef, snip (TIERED §3.2)"
+
+    kind: Literal["snip-long-text"] = "snip-long-text"
+    characters: int = Field(2000, ge=0, le=LARGE, description="UTF-16 units a text may have")
+    form: Form = Field("fixed", description="Without the published defects, or exactly as published")
+
+
+def decide(rule: SnipLongText, table: Table) -> Decision:
+    """Claim long texts, with what is left of each."""
+    # The summary of an earlier compaction is all there is of what it stands for.
+    rows = (text_lengths(table) > rule.characters) & (table.live.position >= table.start)
+
+    def make(block: Block, row: int) -> Block:
+        if isinstance(block, Text):
+            text = snip(block.text, rule.characters, rule.form)
+            return block if text == block.text else block.model_copy(update={"text": text})
+        if isinstance(block, ToolOutput) and not block.call_id:
+            text = snip(block.text, rule.characters, rule.form)
+            return block if text == block.text else block.model_copy(update={"parts": (Text(text=text),)})
+        return block
+
+    rewrite = Rewrite(make, ("snip-long-text", rule.form, rule.characters))
+    return Decision(older=Claim(rows, TRUNCATED, rewrite=rewrite))

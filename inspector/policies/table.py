@@ -1,0 +1,233 @@
+"""What rules look at and what they answer, as columns over the blocks of a live view.
+
+A rule never edits anything: it proposes a place for the cut, or claims blocks, once for the side older
+than the cut and once for the side that is kept. Because a claim depends on the side alone and not on
+where exactly the cut stands, every legal cut is planned at once (see `plan.py`). A rule that cuts in place
+(truncates, points at, clears) does the same: what is older than the cut is what it may touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cuts import CutPoints
+from ..errors import CounterError
+from ..session.blocks import Block
+from ..session.live import Live
+from ..session.session import Session
+from ..session.tree import Bools, Ints
+from ..tokens.counters import find_counter
+from ..tokens.ledger import Ledger, clear_output
+from ..tokens.models import window_of
+from .policy import Policy, Reason
+from .rule import Rule
+from .trigger import Tail, Trigger
+
+FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")
+"""What can become of a block. Verbatim, truncated, pointer and cleared blocks still stand in the context."""
+VERBATIM, TRUNCATED, POINTER, SUMMARISED, DROPPED, CLEARED = range(6)
+
+Bytes = NDArray[np.uint8]
+
+COUNTED = ("usage", "assembled")
+"""Measures that a plan follows by the ledger's counter: it has no other word for a context not sent yet."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The context being planned: n live entries, m blocks.
+
+    tokens   int32[m]  by the ledger's counter
+    section  uint8[m]  index into SECTIONS
+    start    int       first live entry that may be compacted (1 after a recorded summary)
+
+    `given_window` is the model's window where the caller knows better than the session; `reason` is why a
+    compaction is planned.
+    """
+
+    session: Session
+    ledger: Ledger
+    live: Live
+    cuts: CutPoints
+    tokens: Ints
+    section: Bytes
+    policy: Policy
+    given_window: int | None = None
+    reason: Reason = "auto"
+
+    @property
+    def trigger(self) -> Trigger:
+        """When the policy compacts."""
+        return self.policy.trigger
+
+    def sibling(self, kind: str) -> Rule | None:
+        """The policy's rule of that kind, if it has one that is switched on."""
+        return next((rule for rule in self.policy.rules if rule.kind == kind and rule.enabled), None)
+
+    def block(self, row: int) -> Block:
+        """The block of a live row as it stands: an output that was emptied before, emptied."""
+        position = int(self.live.position[row])
+        block = self.session.entries[self.live.entries[position]].blocks[self.live.block[row]]
+        return clear_output(block) if self.live.cleared[row] else block
+
+    @cached_property
+    def beyond(self) -> int:
+        """What every request holds beyond the live entries, by the policy's own measure.
+
+        The head and what the provider reports beyond the file, where tokens are counted; nothing by the
+        published estimates, which look at messages alone.
+        """
+        if self.trigger.measure not in COUNTED:
+            return 0
+        return self.ledger.head_tokens + self.ledger.explain(self.session).tokens
+
+    @cached_property
+    def calls(self) -> Ints:
+        """int32[m]: the row of the call that an output answers, -1 for everything else."""
+        out = np.full(len(self.tokens), -1, np.int32)
+        out[self.live.pairs[:, 1]] = self.live.pairs[:, 0]
+        return out
+
+    @cached_property
+    def kind(self) -> Bytes:
+        """uint8[m]: index into KINDS, what each block is."""
+        return self.ledger.kind[self.ledger.live_rows(self.session)]
+
+    @cached_property
+    def window(self) -> int:
+        """Tokens the model can take, 0 when nothing tells."""
+        if self.given_window is not None:
+            return self.given_window
+        key = ("window", self.session.leaf, self.session.window, self.session.model)
+        return self.ledger.remember(key, lambda: window_of(self.session)).tokens or 0
+
+    @property
+    def start(self) -> int:
+        return 1 if self.live.summary == 0 else 0
+
+    def weights(self, measure: str) -> Ints:
+        """int32[n]: live entries weighed by a published estimate, such as "chars4_utf16"."""
+        return self.ledger.weights(measure)[self.live.entries]
+
+    def tail(self, measure: str) -> Tail:
+        """The same, from the end. Raises `CounterError` for a measure that weighs no messages."""
+
+        def make() -> Tail:
+            counter = find_counter(measure)
+            if counter.weigh is None:
+                raise CounterError(measure, "it has no measure of its own for a whole message")
+            return Tail(self.session, counter.weigh)
+
+        return self.ledger.remember(("tail", measure, self.session.leaf), make)
+
+    @cached_property
+    def split_start(self) -> Ints:
+        """int32[n+1]: where the turn begins that a cut at this place splits, -1 if it splits none.
+
+        A cut at a user's message splits nothing; otherwise the nearest user message back to `start`
+        begins the turn (FLUE §6.4). The last place splits nothing.
+        """
+        n = len(self.live)
+        at = np.arange(n)
+        user = self.live.role == 0
+        nearest = np.maximum.accumulate(np.where(user, at, -1)) if n else at
+        out = np.full(n + 1, -1, np.int32)
+        out[:n] = np.where(user | (nearest < self.start), -1, nearest)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Rewrite:
+    """What a claim makes of a block.
+
+    `make` takes the block as the stages before left it, and its live row; it gives the new block, the very
+    same one to leave it alone, or None when nothing of it stands (never of a call or its output). `key` says
+    everything else the result depends on, so that it can be kept from plan to plan; None keeps nothing.
+    """
+
+    make: Callable[[Block, int], Block | None]
+    key: Hashable = None
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """Blocks a rule decides on one side of the cut: bool[m], their fate, and int32[m] tokens after it.
+
+    `tokens` None leaves what stands as it is and takes what does not stand to zero. With a `rewrite` the
+    tokens are counted, and blocks it leaves alone are not claimed; `again` rewrites also what an earlier
+    stage has rewritten.
+    """
+
+    rows: Bools
+    fate: int
+    tokens: Ints | None = None
+    rewrite: Rewrite | None = None
+    again: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Appendix:
+    """Text that a rule adds to the summary. `price` gives the tokens it adds at each place: int32[n+1]."""
+
+    price: Callable[[], Ints]
+    lines: Callable[[int], list[str]]
+
+    @cached_property
+    def cost(self) -> Ints:
+        """The price, asked once."""
+        return self.price()
+
+
+@dataclass(frozen=True, eq=False)
+class Notice:
+    """A message that stands at the cut and says what was left out there.
+
+    `entries` (bool[n]) are the live entries it speaks of when they are older than the cut; `write` gives its
+    text from their number and their weight, by the policy's own measure, as the stages before left them.
+    With `echo`, a cut at the very end repeats everything after the notice: a published defect (TIERED §4).
+    """
+
+    role: str
+    entries: Bools
+    write: Callable[[int, int], str]
+    echo: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """How the older side is summarised. Caps are the tokens a summariser may write.
+
+    `at` is the live position before which the summary stands, where something older stays before it.
+    `per_turn` writes one message for each older turn in place of one for all.
+    """
+
+    max_tokens: int
+    prefix_max_tokens: int = 0
+    split_turns: bool = False
+    at: int = 0
+    per_turn: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """A rule's answer. `cut` is a place, `why` what to tell when it proposes none; of several claims on one
+    side the first that names a block decides it.
+
+    `unpaired` leaves call/output pairs as they fall, as some published systems do; every other decision
+    keeps them whole.
+    """
+
+    cut: int | None = None
+    why: str = ""
+    older: Claim | tuple[Claim, ...] | None = None
+    kept: Claim | tuple[Claim, ...] | None = None
+    summary: Summary | None = None
+    appendix: Appendix | None = None
+    notice: Notice | None = None
+    notes: tuple[str, ...] = field(default=())
+    unpaired: bool = False

@@ -1,0 +1,216 @@
+"""When a policy compacts, and how far down it then goes."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from ..session.blocks import Number
+from ..session.session import Entry, Session
+from ..session.tree import ASSISTANT
+from .rule import LARGE, Rule
+
+Measure = Literal["usage", "assembled", "chars4_utf16", "tiered", "messages"]
+"""What is held against a threshold: the provider's word and an estimate of what came after, the counted
+context, a published estimate of whole messages, or how many messages there are."""
+Check = Literal["reply", "outputs", "request"]
+"""When it is looked at: after a reply that leaves no call open, after the outputs of calls, or before every
+request."""
+
+
+class Trigger(Rule):
+    """When a policy compacts. The first of these that is given decides.
+
+    `tokens`: above so many (or messages, by that measure). `ratio`: from a share of the window on (S0-12),
+    or with `strict` only above it. Otherwise above `window - reserve_tokens` (FLUE §5). `budget` stands in
+    the window's place.
+    """
+
+    title: ClassVar[str] = "Trigger"
+    phrase: ClassVar[str] = "compact when the context leaves less than {reserve_tokens} tokens free"
+
+    kind: Literal["trigger"] = "trigger"
+    reserve_tokens: Number = Field(
+        16384,
+        description="Tokens of the window kept free for the reply",
+        ge=-LARGE,
+        le=LARGE,
+        allow_inf_nan=False,
+    )
+    ratio: float | None = Field(None, description="Share of the window that triggers instead", gt=0, le=1)
+    strict: bool = Field(False, description="Only more than the share triggers, not the share itself")
+    tokens: int | None = Field(
+        None, description="A fixed size above which it triggers instead", ge=0, le=LARGE
+    )
+    budget: int | None = Field(None, description="Tokens that count as the window", ge=0, le=LARGE)
+    measure: Measure = Field("usage", description="What is held against the threshold")
+    check: Check = Field("reply", description="When it is looked at")
+
+    @property
+    def template(self) -> str:
+        whole = "the window" if self.budget is None else "{budget} tokens"
+        if self.tokens is not None:
+            unit = "messages" if self.measure == "messages" else "tokens"
+            return f"compact when the context holds more than {{tokens}} {unit}"
+        if self.ratio is not None:
+            return f"compact when the context fills {'more than ' if self.strict else ''}{{ratio}} of {whole}"
+        return self.phrase
+
+    @property
+    def above(self) -> bool:
+        """Whether only more than the threshold fires."""
+        return self.strict or self.tokens is not None or self.ratio is None
+
+    def base(self, window: Number) -> Number:
+        """What counts as the window: the budget, if there is one. 0 when nothing tells."""
+        return window if self.budget is None else self.budget
+
+    def threshold(self, window: Number) -> Number:
+        """The size at which it fires, or above which it does (`above`)."""
+        if self.tokens is not None:
+            return self.tokens
+        base = self.base(window)
+        return base * self.ratio if self.ratio is not None else base - self.reserve_tokens
+
+    def fires(self, tokens: Number, window: Number) -> bool:
+        """Whether a context of `tokens` triggers a compaction; never when the window is unknown (0)."""
+        if not self.enabled or not (self.tokens is not None or self.base(window) > 0):
+            return False
+        threshold = self.threshold(window)
+        return tokens > threshold if self.above else tokens >= threshold
+
+
+class Target(Rule):
+    """How far down a policy of several stages goes: it stops after the first stage that gets there.
+
+    `tokens` decides if given, else `ratio` of what the trigger counts as the window.
+    """
+
+    title: ClassVar[str] = "Target"
+    phrase: ClassVar[str] = "stop at the first stage that leaves at most {ratio} of the window or budget"
+
+    kind: Literal["target"] = "target"
+    ratio: float = Field(0.5, description="Share of the window that is low enough", gt=0, le=1)
+    tokens: int | None = Field(None, description="A size that is low enough instead", ge=0, le=LARGE)
+
+    @property
+    def template(self) -> str:
+        if self.tokens is not None:
+            return "stop at the first stage that leaves at most {tokens} tokens"
+        return self.phrase
+
+    def limit(self, base: Number) -> int | None:
+        """Tokens that are low enough, rounded down, where `base` counts as the window; None if that is 0."""
+        if self.tokens is not None:
+            return self.tokens
+        return int(base * self.ratio) if base > 0 else None
+
+
+class Verdict(NamedTuple):
+    """Whether a trigger fires now. `fires` is None when nothing tells the size of the context."""
+
+    fires: bool | None
+    tokens: Number | None
+    threshold: Number | None
+    sentence: str
+
+
+class Tail:
+    """What the last entries in a context weigh together, worked out only as far back as somebody asks.
+
+    A plan that keeps 20,000 tokens looks at the last few hundred entries, however many there are.
+    """
+
+    def __init__(self, session: Session, weigh: Callable[[Entry], int]) -> None:
+        self._weigh = weigh
+        self._session = session
+        self._sums = [0]
+
+    def weigh(self, count: int) -> int:
+        """The weight of the last `count` entries."""
+        self._extend(count)
+        return self._sums[count]
+
+    def reach(self, enough: Number) -> int | None:
+        """How few of the last entries, but at least one, weigh `enough`; None when all of them do not."""
+        while self._sums[-1] < enough or len(self._sums) == 1:
+            if len(self._sums) > len(self._session.live):
+                return None
+            self._extend(2 * len(self._sums))
+        return bisect_left(self._sums, enough, lo=1)
+
+    def _extend(self, count: int) -> None:
+        session = self._session
+        last = len(session.live) - len(self._sums) + 1
+        first = max(len(session.live) - count, 0)
+        for i in reversed(session.live.entries[first:last].tolist()):
+            self._sums.append(self._sums[-1] + self._weigh(session.entries[i]))
+
+
+class Measured(NamedTuple):
+    """Tokens in the context: what the last usable usage says, plus the estimate of what follows it.
+
+    `last` is the live position that usage came from, or None when everything is estimated.
+    """
+
+    tokens: Number
+    usage_tokens: Number
+    trailing_tokens: Number
+    last: int | None
+
+
+def measure_usage(session: Session, tail: Tail) -> Measured:
+    """Measure the context at the leaf.
+
+    A reply that was aborted or failed is passed over; one whose usage is all zero is not (FLUE §4).
+    """
+    live = session.live
+    for position in np.flatnonzero(live.role == ASSISTANT)[::-1].tolist():
+        entry = session.entries[live.entries[position]]
+        if entry.kind != "message" or entry.usage is None:
+            continue
+        if entry.stop_reason in ("aborted", "error"):
+            continue
+        trailing = tail.weigh(len(live) - 1 - position)
+        return Measured(entry.usage.tokens + trailing, entry.usage.tokens, trailing, position)
+    total = tail.weigh(len(live))
+    return Measured(total, 0, total, None)
+
+
+def judge_trigger(trigger: Trigger, measured: Measured, window: Number) -> Verdict:
+    """Whether the trigger fires for what was measured, in a window of so many tokens (0: unknown).
+
+    A trigger that goes by provider usage looks at that alone: what is estimated of later messages does not
+    fire it (S4-29).
+    """
+    if trigger.tokens is None and not trigger.base(window):
+        return Verdict(None, measured.tokens, None, "The model's window is not known, so nothing triggers.")
+    threshold = trigger.threshold(window)
+    by_usage = trigger.measure == "usage" and measured.last is not None
+    tokens = measured.usage_tokens if by_usage else measured.tokens
+    if not trigger.enabled:
+        return Verdict(False, tokens, threshold, "The trigger is switched off.")
+    fires = trigger.fires(tokens, window)
+    unit = "messages" if trigger.measure == "messages" else "tokens"
+    if measured.last is None:
+        source = {"messages": "counted", "tiered": "by its own estimate, characters / 4"}.get(
+            trigger.measure, "all estimated (characters / 4)"
+        )
+    elif by_usage or not measured.trailing_tokens:
+        source = "by provider usage"
+        if measured.trailing_tokens:
+            source += f"; {measured.trailing_tokens:,.0f} estimated since do not count"
+    else:
+        source = (
+            f"{measured.usage_tokens:,.0f} by provider usage, {measured.trailing_tokens:,.0f} estimated since"
+        )
+    than = "above" if trigger.above else "at"
+    sentence = (
+        f"{'Fires' if fires else 'Does not fire'}: {tokens:,.0f} {unit} ({source}); "
+        f"it fires {than} {threshold:,.0f}."
+    )
+    return Verdict(fires, tokens, threshold, sentence)
