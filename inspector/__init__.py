@@ -22,17 +22,13 @@ from .mixins import answers as _answers
 from .mixins import drawers as _drawers
 
 if TYPE_CHECKING:
-    from .assembly import append_checkpoint, build_context, live_context
     from .bundled import open_bundled
     from .checkpoints import check_checkpoint
     from .checks import check
     from .claude import Claude, Progress
     from .comparison import Comparison, compare_policies
-    from .context import Context, Piece
     from .cuts import CutPoint, CutPoints, find_cuts
     from .decay import Decay, Fading, compact_rounds, measure_decay
-    from .diff.contexts import Diff, diff_contexts, patch
-    from .diff.lines import diff_text
     from .disk import open_session, save_session, session_schema
     from .editing import context_management
     from .errors import (
@@ -70,8 +66,13 @@ if TYPE_CHECKING:
     from .grounding import ground_recorded
     from .keeping import Keeping, keep_facts
     from .manifest_view import manifest_context
-    from .plan import Plan, make_plan
     from .planfiles import open_plan, save_plan
+    from .planning.assemble import append_checkpoint, build_context, live_context
+    from .planning.context import Context, Piece
+    from .planning.diff.contexts import Diff, diff_contexts, patch
+    from .planning.diff.lines import diff_text
+    from .planning.plan import Plan, make_plan
+    from .planning.summary_jobs import Checkpoint, SummaryJob
     from .policies.custom_rule import rule
     from .policies.events import AuditEvent
     from .policies.harness import Conduct
@@ -89,7 +90,6 @@ if TYPE_CHECKING:
     from .session.session import Boundary, Entry, Session, Turn, Usage
     from .shelf import open_earlier, save_transition
     from .still import Snapshot
-    from .summary import Checkpoint, SummaryJob
     from .tokens.cost import Bill, break_even, price_session, price_steps
     from .tokens.counter import Counter
     from .tokens.counters import COUNTERS, find_counter
@@ -107,16 +107,13 @@ __version__ = "0.1.0"
 
 # A name's module is imported when the name is first asked for, so that importing the package costs nothing.
 _HOMES = {
-    "assembly": "append_checkpoint build_context live_context",
     "bundled": "open_bundled",
     "checkpoints": "check_checkpoint",
     "checks": "check",
     "claude": "Claude Progress",
     "comparison": "Comparison compare_policies",
-    "context": "Context Piece",
     "cuts": "CutPoint CutPoints find_cuts",
     "decay": "Decay Fading compact_rounds measure_decay",
-    "diff": "Diff diff_contexts diff_text patch",
     "disk": "open_session save_session session_schema",
     "editing": "context_management",
     "errors": (
@@ -135,8 +132,12 @@ _HOMES = {
     "keeping": "Keeping keep_facts",
     "magic": "load_ipython_extension unload_ipython_extension",
     "manifest_view": "manifest_context",
-    "plan": "Plan make_plan",
     "planfiles": "open_plan save_plan",
+    "planning.assemble": "append_checkpoint build_context live_context",
+    "planning.context": "Context Piece",
+    "planning.diff": "Diff diff_contexts diff_text patch",
+    "planning.plan": "Plan make_plan",
+    "planning.summary_jobs": "Checkpoint SummaryJob",
     "policies.custom_rule": "rule",
     "policies.events": "AuditEvent",
     "policies.harness": "Conduct",
@@ -152,7 +153,6 @@ _HOMES = {
     "session.session": "Boundary Entry Session Turn Usage",
     "shelf": "open_earlier save_transition",
     "still": "Snapshot",
-    "summary": "Checkpoint SummaryJob",
     "tokens.cost": "Bill break_even price_session price_steps",
     "tokens.counter": "Counter",
     "tokens.counters": "COUNTERS find_counter",

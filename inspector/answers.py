@@ -13,10 +13,10 @@ from typing import Any
 
 from .closeup import BODY_CHARS, describe_body, describe_rows, describe_summary
 from .desk import Desk
-from .diff.pieces import find_pieces
 from .errors import InspectorError
-from .fates import STANDS, Side
-from .plan import Plan, make_plan
+from .planning.diff.pieces import find_pieces
+from .planning.fates import STANDS, Side
+from .planning.plan import Plan, make_plan
 from .policies.policy import Edits, Policy
 from .recorded import draw_recorded
 from .redaction.redact import Redactor

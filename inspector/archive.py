@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .plan import Plan
+from .planning.plan import Plan
 from .policies.table import CLEARED, VERBATIM
 from .session.tree import Bools
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from .apicall import ApiCall
 from .attempts import TIGHTER
 from .errors import AnswerRefused, RequestRefused, SummaryError
+from .planning.summary_jobs import Reply, SummaryJob, job_text
 from .sending import LONGEST, read_texts, write_body
 from .session.session import Session, Usage
 from .shortening import MARGIN, Shortened, find_limit, shorten_job
-from .summary import Reply, SummaryJob, job_text
 
 if TYPE_CHECKING:
     from .claude import Claude

@@ -13,16 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .fates import STANDS, Side
 from .mentions import Pattern, Words
 from .occurrences import Occurrences
-from .plan import Plan
+from .planning.fates import STANDS, Side
+from .planning.plan import Plan
+from .planning.stages import Tier
 from .policies.table import POINTER
 from .provenance import is_summary
 from .session.blocks import Block
 from .session.tree import Bools, Ints
 from .standing import Standing
-from .tiers import Tier
 
 Longs = NDArray[np.int64]
 

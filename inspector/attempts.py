@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .plan import Plan
+from .planning.plan import Plan
 from .policies.harness import Conduct
 from .policies.table import SUMMARISED
 from .tally import Tally

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .assembly import carried_files
-from .fates import STANDS, Side
-from .plan import Plan
+from .planning.assemble import carried_files
+from .planning.fates import STANDS, Side
+from .planning.plan import Plan
 from .policies.table import CLEARED, VERBATIM
 from .session.blocks import Block, Text, build
 from .session.session import Boundary, Entry, Session

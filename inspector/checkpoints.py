@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from .grounding import Unfounded, check_grounding, gather_sources
-from .plan import Plan
+from .planning.plan import Plan
+from .planning.summary_jobs import TURN_CONTEXT, Checkpoint, SummaryJob
 from .prompts import SECTIONS, TURN_SECTIONS
 from .session.toolcalls.call_paths import canonical_path
-from .summary import TURN_CONTEXT, Checkpoint, SummaryJob
 from .text import printable
 from .writing import carried_files
 

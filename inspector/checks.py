@@ -18,7 +18,7 @@ from .facts import Said
 from .findings import CHECKS, SEVERITIES, Finding, Findings, Severity, choose
 from .grounding import ground_recorded
 from .needs import pair_calls
-from .plan import Plan, make_plan
+from .planning.plan import Plan, make_plan
 from .policies.policy import Policy
 from .policies.table import VERBATIM
 from .regret import find_regret

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from .apicall import ApiCall, read_secrets
 from .asker import Asker
 from .errors import Stopped
-from .plan import Plan
+from .planning.plan import Plan
+from .planning.summary_jobs import Checkpoint, Reply, Sealed, SummaryJob
 from .policies.events import AuditEvent
 from .prompts import find_prompt
 from .providerside import Compacted, ProviderSide, ask_edits, ask_provider, read_compacted, tell_binding
@@ -35,7 +36,6 @@ from .sending import (
     write_body,
 )
 from .session.session import Session
-from .summary import Checkpoint, Reply, Sealed, SummaryJob
 from .tokens.counters import ESTIMATE
 from .tokens.prices import PRICES, TTL, Price, find_price
 from .writing import covered

@@ -16,13 +16,13 @@ from .background import Answer, Errands, Pulse, Questions, tell_error
 from .desk import Desk, reply_to
 from .errors import InspectorError
 from .lives import Tell
-from .plan import Plan
+from .planning.plan import Plan
+from .planning.summary_jobs import Checkpoint
 from .policies.policy import Policy
 from .run import Run
 from .scenario import Scenario
 from .scribe import Scribe
 from .session.session import Session
-from .summary import Checkpoint
 from .tail import Tail
 from .text import printable
 from .tokens.counter import Counter

@@ -28,7 +28,7 @@ from .errors import CounterError, EditError, InspectorError, PolicyError
 from .figures import sum_sections
 from .findings import CHECKS
 from .lintreports import FORMATS, write_github, write_json, write_text
-from .plan import Plan
+from .planning.plan import Plan
 from .policies.table import FATES
 from .session.blocks import BlockRef
 from .text import printable

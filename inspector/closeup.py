@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from .columns import unpack
-from .diff.pieces import find_pieces
-from .fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
 from .knobs import first_rule
-from .plan import Plan
+from .planning.diff.pieces import find_pieces
+from .planning.fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
+from .planning.plan import Plan
+from .planning.summary_jobs import Checkpoint, describe_call
 from .policies.table import CLEARED, FATES, VERBATIM, Table
 from .provenance import (
     AGAIN,
@@ -25,7 +26,6 @@ from .provenance import (
 )
 from .session.blocks import Block
 from .session.session import Entry, Session
-from .summary import Checkpoint, describe_call
 from .text import printable, printable_tree
 from .tokens.ledger import CLEARED_TEXT
 from .view import Picture

@@ -13,7 +13,7 @@ from .attempts import Attempts, ask_summariser, find_budget
 from .carried import carry_entries
 from .chronicle import Chronicle
 from .harness import Harness
-from .plan import Plan
+from .planning.plan import Plan
 from .policies.events import count_retention, write_word
 from .policies.policy import Policy, Reason
 from .policies.table import CLEARED, COUNTED, FATES, SUMMARISED, VERBATIM

@@ -12,7 +12,8 @@ from typing import Any
 from .closeup import describe_body, describe_other_summary, describe_rows, describe_summary
 from .errors import EditError, InspectorError
 from .lives import Life, Tell
-from .plan import Plan, make_plan
+from .planning.plan import Plan, make_plan
+from .planning.summary_jobs import Checkpoint
 from .policies.policy import Edits, Policy
 from .policies.registry import add_policy, find_policy, names_of_policies
 from .recorded import draw_recorded
@@ -20,7 +21,6 @@ from .run import Run
 from .runview import draw_run
 from .scenario import Scenario, read_scenario
 from .session.session import Session
-from .summary import Checkpoint
 from .text import printable
 from .tokens.history import History, trace_history
 from .tokens.ledger import Ledger, count_tokens

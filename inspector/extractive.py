@@ -16,10 +16,10 @@ from types import MappingProxyType
 from .earlier import Line, read_summary
 from .fitting import Item, Layout, Slot, fit
 from .gleaning import BETWEEN, FIRST, LAST, NAMED_BEFORE, gather_entries, glean
+from .planning.summary_jobs import Reply, SummaryJob, job_entries
 from .prompts import PROGRESS, SECTIONS, TURN_SECTIONS
 from .redaction.redact import Redactor
 from .session.session import Session
-from .summary import Reply, SummaryJob, job_entries
 from .text import printable
 from .tokens.counter import Counter
 from .tokens.counters import find_counter

@@ -16,7 +16,7 @@ from .errors import EditError
 from .facts import Facts
 from .facts.columns import BY, KINDS, OPERATIONS
 from .occurrences import find_occurrences
-from .plan import Plan, make_plan
+from .planning.plan import Plan, make_plan
 from .session.blocks import BlockRef
 from .session.session import Session
 from .session.tree import Bools

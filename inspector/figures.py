@@ -16,7 +16,7 @@ from .errors import FigureError
 from .fading import draw_decay
 from .mixins import Drawable
 from .palette import FACE, colour, fade
-from .plan import Plan
+from .planning.plan import Plan
 from .plotting import add_limit, make_template, plain, say
 from .policies.table import COUNTED, FATES
 from .run import Run

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .fates import start_side
-from .plan import Plan
+from .planning.fates import start_side, weigh_side
+from .planning.plan import Plan
 from .policies.harness import FACES, Dialect, State, level_of, name_state, write_banner
 from .policies.table import COUNTED
-from .weights import weigh_side
 
 
 class Headroom(NamedTuple):

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from .planning.summary_jobs import describe_call
 from .session.blocks import Block, BlockRef, ToolCall
 from .session.live import UNSEEN
 from .session.session import Entry, Session
-from .summary import describe_call
 from .text import printable
 from .tokens.history import History
 

@@ -15,7 +15,7 @@ from .errors import EditError
 from .facts import Fact
 from .fixes import Fix
 from .mixins import Framed
-from .plan import Plan
+from .planning.plan import Plan
 from .session.blocks import BlockRef
 from .text import printable
 from .traced import Tier, Traced

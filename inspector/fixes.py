@@ -14,7 +14,7 @@ import numpy as np
 
 from .errors import EditError, InspectorError
 from .focus import write_focus
-from .plan import Plan, make_plan
+from .planning.plan import Plan, make_plan
 from .policies.policy import Edits, Policy
 from .policies.rule import Rule
 from .policies.rules.carry_file_operations import CarryFileOperations

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .columns import Packer
-from .cuttable import sum_behind
-from .fates import Side
-from .plan import Plan
+from .planning.cut_table import sum_behind
+from .planning.fates import Side
+from .planning.plan import Plan
+from .planning.stages import Tier
 from .policies.table import FATES
 from .session.tree import Ints
-from .tiers import Tier
 from .tokens.counter import Longs
 
 

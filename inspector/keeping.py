@@ -16,7 +16,7 @@ from .errors import EditError
 from .facts import Fact
 from .fixes import replan
 from .pinning import Search, Stage, depths_of
-from .plan import Plan
+from .planning.plan import Plan
 from .text import printable
 from .traced import FATES, Traced
 

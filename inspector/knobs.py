@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .plan import Plan
+from .planning.plan import Plan
 from .policies.policy import Policy
 from .policies.registry import list_policies
 from .policies.rule import Rule

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .assembly import live_context
-from .context import Context, Piece
-from .cuttable import COMPACTED
-from .fates import BY_BOUND, BY_PAIR, BY_PIN
 from .knobs import first_rule
-from .plan import Plan, make_plan
+from .planning.assemble import live_context
+from .planning.context import Context, Piece
+from .planning.cut_table import COMPACTED
+from .planning.fates import BY_BOUND, BY_PAIR, BY_PIN
+from .planning.plan import Plan, make_plan
+from .planning.summary_jobs import describe_call
 from .policies.rule import Rule
 from .session.blocks import Text
-from .summary import describe_call
 from .text import printable_tree
 from .tokens.counter import Longs
 from .tokens.rows import SECTIONS

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from .apicall import KEYS
 from .claude import Claude
 from .errors import InspectorError
-from .plan import Plan
-from .summary import Checkpoint
+from .planning.plan import Plan
+from .planning.summary_jobs import Checkpoint
 from .text import printable
 from .writing import write_up
 

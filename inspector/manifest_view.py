@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from .assembly import append_checkpoint, build_context, live_context
-from .context import Context
-from .plan import Plan
+from .planning.assemble import append_checkpoint, build_context, live_context
+from .planning.context import Context
+from .planning.plan import Plan
+from .planning.stages import Tiers
+from .planning.summary_jobs import Checkpoint
 from .policies.policy import Policy
 from .policies.rule import Rule
 from .policies.table import VERBATIM
 from .session.session import Session
-from .summary import Checkpoint
-from .tiers import Tiers
 
 
 def is_view(rule: Rule) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import InspectorError
-from .plan import Plan, make_plan
+from .planning.plan import Plan, make_plan
 from .policies.rules import RuleKind, list_rules
 from .text import printable, printable_tree
 

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from .covering import Cover, Unit, find_cover
-from .fates import REASONING
 from .mentions import make_pattern
-from .plan import Plan
+from .planning.fates import REASONING
+from .planning.plan import Plan
 from .policies.table import SUMMARISED
 from .session.blocks import BlockRef
 from .session.tree import Bools

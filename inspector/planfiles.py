@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from .disk import StrPath, find_place, open_session, write_new
-from .plan import Plan
-from .savedplan import make_again, name_plan, number_name, read_plan, write_plan
+from .planning.plan import Plan
+from .planning.saved_plan import make_again, name_plan, number_name, read_plan, write_plan
 from .session.session import Session
 from .tokens.ledger import Ledger
 

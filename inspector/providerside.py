@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from .assembly import live_context
 from .editing import COMPACT, context_management, list_betas
 from .errors import AnswerRefused, PolicyError, RequestRefused
-from .plan import Plan
+from .planning.assemble import live_context
+from .planning.plan import Plan
+from .planning.summary_jobs import Reply, SummaryJob
 from .prompts import write_prompt
 from .sending import LONGEST, Asking, Cleaner, Json, digest_body
 from .session.session import Usage
-from .summary import Reply, SummaryJob
 from .text import printable
 from .tokens.models import find_class
 from .wire import CHECKS, check_request

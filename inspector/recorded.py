@@ -13,9 +13,9 @@ import numpy as np
 from .columns import Packer
 from .cuts import END
 from .errors import InspectorError
-from .fates import BY_NONE
 from .flow import Flow
-from .plan import Plan
+from .planning.fates import BY_NONE
+from .planning.plan import Plan
 from .policies.table import CLEARED, DROPPED, FATES, SUMMARISED, TRUNCATED, VERBATIM, Bytes
 from .provenance import is_summary
 from .recording import find_end

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from .assembly import append_checkpoint, build_context, carried_files
-from .context import Context, Piece
 from .manifest_view import core_plan
-from .plan import Plan
+from .planning.assemble import append_checkpoint, build_context, carried_files
+from .planning.context import Context, Piece
+from .planning.plan import Plan
+from .planning.summary_jobs import Checkpoint
 from .policies.table import VERBATIM
 from .session.blocks import BlockRef
 from .session.session import Boundary, Entry, Session
-from .summary import Checkpoint
 from .tokens.ledger import clear_output
 
 Group = tuple[Piece, ...]

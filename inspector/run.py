@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .mixins import Drawable
-from .plan import Plan
+from .planning.plan import Plan
 from .policies.events import AuditEvent
 from .policies.harness import STATES
 from .policies.policy import Policy, Reason

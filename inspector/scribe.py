@@ -20,7 +20,8 @@ from .errors import EditError, Stopped, SummaryError
 from .extractive import TOKENS, Extractive
 from .lives import Tell
 from .looked import CHANGED, Check, Looked, find_address, find_host, tell_missing
-from .plan import Plan
+from .planning.plan import Plan
+from .planning.summary_jobs import Checkpoint
 from .sendview import (
     describe_offline,
     describe_sending,
@@ -30,7 +31,6 @@ from .sendview import (
     tell_usage,
     tell_written,
 )
-from .summary import Checkpoint
 from .text import printable
 from .writing import from_text, write_up
 from .written import MOST, Writing

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .checkpoints import Checked
-from .plan import Plan
+from .planning.plan import Plan
 from .redaction.redact import Finding
 from .sending import Asked, Sending
 from .session.session import Usage

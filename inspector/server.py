@@ -259,7 +259,7 @@ class SaveHandler(DeskHandler):
 
     async def keep(self, folder: str, name: str, text: str) -> str:
         """Write a text to the first free name in a folder, unless it stands there already; tells where."""
-        from .savedplan import number_name
+        from .planning.saved_plan import number_name
 
         contents: Any = self.contents_manager
         async with self.house.saving:

@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .assembly import build_context
 from .mentions import WORD, Mention, Pattern, Words, best_run, find_folders, find_runs, has_words, read_words
-from .plan import Plan
+from .planning.assemble import build_context
+from .planning.plan import Plan
 from .provenance import is_summary
 from .session.blocks import Block, BlockRef
 from .session.session import Session

@@ -19,7 +19,7 @@ from .bundled import open_bundled
 from .clerk import Clerk, Traits
 from .errors import InspectorError
 from .formats.readers import read_session
-from .savedplan import name_plan, write_plan
+from .planning.saved_plan import name_plan, write_plan
 from .session.session import Session
 from .tail import Tail
 from .text import printable

@@ -14,7 +14,7 @@ import numpy as np
 from .facts import Facts
 from .occurrences import Occurrences, find_occurrences
 from .outcomes import Outcomes, find_known, find_stood
-from .plan import Plan
+from .planning.plan import Plan
 from .readings import Readings
 from .recording import find_end
 from .session.session import Entry, Session
@@ -49,7 +49,7 @@ def trace_facts(facts: Facts, plan: Plan) -> Trace:
     >>> from inspector.bundled import open_bundled
     >>> from inspector.facts import find_facts
     >>> from inspector.tokens.ledger import count_tokens
-    >>> from inspector.plan import make_plan
+    >>> from inspector.planning.plan import make_plan
     >>> session = open_bundled()
     >>> plan = make_plan(session, count_tokens(session), "flue")
     >>> len(trace_facts(find_facts(session), plan)) > 100

@@ -18,7 +18,7 @@ from .errors import EditError
 from .facts import Fact
 from .facts.columns import KINDS
 from .mixins import Framed
-from .plan import Plan
+from .planning.plan import Plan
 from .session.blocks import BlockRef
 from .session.session import Entry, Session
 from .session.toolcalls.call_paths import canonical_path

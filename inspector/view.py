@@ -17,13 +17,13 @@ from .cuts import CUT_RULES
 from .fill import describe_fill, tell_fill
 from .flow import trace_flow
 from .knobs import describe_rules, first_rule
-from .plan import Plan
+from .planning.plan import Plan
+from .planning.summary_jobs import Checkpoint
 from .policies.registry import list_policies
 from .policies.table import COUNTED, FATES
 from .provenance import BY_MODEL, is_summary, tell_downstream
 from .session.session import Session
 from .sidelanes import place_sides
-from .summary import Checkpoint
 from .text import printable, printable_tree
 from .tokens.history import History, Segment
 from .tokens.ledger import Ledger

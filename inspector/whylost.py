@@ -10,14 +10,14 @@ import numpy as np
 
 from .cuts import END
 from .mentions import make_pattern
+from .planning.summary_jobs import describe_call
 from .policies.table import DROPPED, FATES, SUMMARISED
 from .session.blocks import BlockRef
 from .session.session import Session
-from .summary import describe_call
 from .text import brief, printable
 
 if TYPE_CHECKING:
-    from .plan import Plan
+    from .planning.plan import Plan
     from .standing import Stand
     from .traced import Scene, Traced
 

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets as t
 
-from .assembly import build_context
 from .background import begin_early
 from .clerk import Clerk
-from .context import Context
 from .desk import Desk
 from .disk import StrPath, open_session
-from .plan import Plan
 from .planfiles import save_beside
+from .planning.assemble import build_context
+from .planning.context import Context
+from .planning.plan import Plan
+from .planning.summary_jobs import Checkpoint
 from .policies.policy import Policy
 from .run import Run
 from .scenario import Scenario
 from .session.session import Session
 from .still import Snapshot
-from .summary import Checkpoint
 from .tail import Tail
 from .tokens.counters import find_counter
 from .tokens.history import History

@@ -12,7 +12,7 @@ import numpy as np
 
 from .carried import Carried, Columns, chain, change, count_carried, join_ledger, take_columns
 from .life import Life, weigh_entries
-from .plan import Plan, make_plan
+from .planning.plan import Plan, make_plan
 from .policies.policy import Policy, Reason
 from .policies.table import COUNTED
 from .policies.trigger import Measure, Measured

@@ -14,13 +14,13 @@ import numpy as np
 
 from .errors import EditError, Stopped
 from .extractive import Extractive
-from .plan import Plan
+from .planning.plan import Plan
+from .planning.summary_jobs import Checkpoint, Reply, SummaryJob, write_checkpoint
 from .policies.rules.carry_file_operations import CarryFileOperations, FileOperations, collect
 from .policies.table import SUMMARISED
 from .session.blocks import BlockRef
 from .session.session import Session
 from .session.toolcalls.call_paths import canonical_path
-from .summary import Checkpoint, Reply, SummaryJob, write_checkpoint
 
 Summariser = Callable[[SummaryJob, Session], Reply | str]
 """Answers one job with a reply, or with nothing but its text.

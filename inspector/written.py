@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .plan import Plan
+from .planning.plan import Plan
+from .planning.summary_jobs import Checkpoint, SummaryJob
 from .policies.policy import Policy
 from .session.session import Entry, Usage
-from .summary import Checkpoint, SummaryJob
 
 MOST = 8
 """Summaries kept; the oldest makes room."""

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import inspector
 from inspector import build_context, count_tokens, live_context, make_plan, open_bundled
 from inspector.desk import Desk
-from inspector.diff.contexts import diff_contexts, patch
 from inspector.errors import PolicyError
 from inspector.export import export_html
 from inspector.knobs import find_added
 from inspector.offers import offer_rules
-from inspector.plan import Plan
+from inspector.planning.diff.contexts import diff_contexts, patch
+from inspector.planning.plan import Plan
 from inspector.policies.custom_rule import rule
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import POLICIES, find_policy

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.assembly import append_checkpoint, build_context, live_context
-from inspector.context import Context, Piece
 from inspector.errors import EditError
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.context import Context, Piece
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.rules.carry_file_operations import FileOperations, collect
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
-from inspector.summary import Checkpoint
 from inspector.tokens.ledger import count_tokens
 from tests.test_cuts import answer, build, call, say, user
 from tests.test_laws import LENGTH, plans

@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from inspector.assembly import live_context
 from inspector.bundled import open_bundled, write_story
 from inspector.cuts import find_cuts
+from inspector.planning.assemble import live_context
 from inspector.session.blocks import ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH

@@ -15,7 +15,7 @@ from inspector.checks import check
 from inspector.errors import EditError, PolicyError
 from inspector.findings import CHECKS, SEVERITIES, Finding, Findings, choose
 from inspector.lintreports import find_line, write_github, write_json, write_text
-from inspector.plan import make_plan
+from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH

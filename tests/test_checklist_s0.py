@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from inspector.assembly import append_checkpoint, build_context, live_context
-from inspector.context import Context
 from inspector.errors import PolicyError
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.context import Context
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import Checkpoint, request_text
 from inspector.policies.policy import Edits
 from inspector.policies.registry import find_policy
 from inspector.policies.rules import read_policy
 from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Provided, Session
-from inspector.summary import Checkpoint, request_text
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from inspector.assembly import append_checkpoint, build_context, live_context
 from inspector.disk import open_session, save_session
 from inspector.errors import EditError
 from inspector.knobs import describe_rules
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import Checkpoint, Reply, request_text, write_checkpoint
 from inspector.policies.policy import Edits
 from inspector.policies.registry import find_policy
 from inspector.policies.rules.carry_file_operations import collect
@@ -26,7 +27,6 @@ from inspector.policies.trigger import Tail, measure_usage
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
 from inspector.session.overflow import is_overflow
 from inspector.session.session import Cost, Entry, Session, Usage
-from inspector.summary import Checkpoint, Reply, request_text, write_checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context

@@ -9,13 +9,14 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from inspector.assembly import append_checkpoint, build_context, live_context
 from inspector.closeup import describe_body, describe_summary
-from inspector.diff.contexts import diff_contexts, patch
 from inspector.errors import PolicyError
 from inspector.fill import find_headroom, is_head_above, share_history
 from inspector.formats.readers import read_session
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.diff.contexts import diff_contexts, patch
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.harness import Conduct
 from inspector.policies.policy import Edits, Policy, Reason
 from inspector.policies.registry import find_policy, names_of_policies
@@ -25,7 +26,6 @@ from inspector.replays import replay
 from inspector.runview import draw_run
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Provided, Session, Tool, Usage
-from inspector.summary import Checkpoint
 from inspector.text import printable
 from inspector.tokens.cost import add_usage
 from inspector.tokens.counter import Counter

@@ -6,17 +6,17 @@ import threading
 
 import pytest
 
-from inspector.assembly import append_checkpoint, build_context
 from inspector.bundled import open_bundled
 from inspector.checkpoints import Checked, check_checkpoint, find_missing
 from inspector.errors import EditError, Stopped
 from inspector.extractive import Extractive
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import append_checkpoint, build_context
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
 from inspector.policies.table import SUMMARISED
 from inspector.prompts import SECTIONS, TURN_SECTIONS
 from inspector.session.blocks import BlockRef
 from inspector.session.session import Session, Usage
-from inspector.summary import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
 from inspector.tokens.ledger import count_tokens
 from inspector.writing import Summariser, covered, from_text, write_up
 from tests.test_cuts import build, say, user

@@ -29,7 +29,8 @@ from inspector.errors import (
     Stopped,
     SummaryError,
 )
-from inspector.plan import Plan
+from inspector.planning.plan import Plan
+from inspector.planning.summary_jobs import SummaryJob, job_text
 from inspector.prompts import SECTIONS
 from inspector.redaction import detect as detector
 from inspector.redaction.redact import name_secret
@@ -37,7 +38,6 @@ from inspector.sending import digest_body
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.shortening import HEAD, TAIL, shorten_job
-from inspector.summary import SummaryJob, job_text
 from inspector.tokens.prices import Price
 from inspector.writing import write_up
 from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from inspector.assembly import build_context, live_context
 from inspector.manifest_view import manifest_context
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.harness import level_of, lint
 from inspector.policies.policy import Policy, Reason

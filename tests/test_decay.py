@@ -222,6 +222,6 @@ def _with(session: Session, entry: object) -> Session:
 
 
 def _job(session: Session, entry: object) -> object:
-    from inspector.summary import SummaryJob
+    from inspector.planning.summary_jobs import SummaryJob
 
     return SummaryJob(kind="initial", entries=(entry.id,), max_tokens=2_000)  # type: ignore[attr-defined]

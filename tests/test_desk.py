@@ -14,7 +14,7 @@ from inspector.columns import unpack
 from inspector.desk import Desk
 from inspector.errors import EditError, InspectorError, Stopped
 from inspector.formats.readers import read_session
-from inspector.plan import Plan, make_plan
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies import registry as policies
 from inspector.policies.registry import add_policy, find_policy, names_of_policies
 from inspector.session.session import Session

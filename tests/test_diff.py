@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.context import Context, Piece
-from inspector.diff.contexts import Change, Insert, Keep, Remove, diff_contexts, patch
-from inspector.diff.lines import Line, diff_text
-from inspector.diff.runs import KINDS, Run
 from inspector.errors import PatchError
+from inspector.planning.context import Context, Piece
+from inspector.planning.diff.contexts import Change, Insert, Keep, Remove, diff_contexts, patch
+from inspector.planning.diff.lines import Line, diff_text
+from inspector.planning.diff.runs import KINDS, Run
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.session import Provided, Tool
 

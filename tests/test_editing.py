@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from inspector.assembly import build_context
 from inspector.editing import BETAS, context_management, list_betas, read_context_management
 from inspector.editing import with_context_management as beside
 from inspector.errors import PolicyError
-from inspector.plan import make_plan
+from inspector.planning.assemble import build_context
+from inspector.planning.plan import make_plan
 from inspector.policies.builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING as EDITING
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.builtin.stud import STUD_WIKI

@@ -12,11 +12,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from inspector import open_bundled
-from inspector.assembly import live_context
 from inspector.errors import EditError
 from inspector.formats.linearize import SENTENCES, find_twigs
 from inspector.formats.readers import read_session
 from inspector.formats.writers import FORMATS, export_session
+from inspector.planning.assemble import live_context
 from inspector.session.blocks import Block, Document, Image, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.session import Boundary, Entry, Provided, Session, Tool
 from inspector.tokens.ledger import count_tokens

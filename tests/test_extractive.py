@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.assembly import append_checkpoint
 from inspector.bundled import open_bundled
 from inspector.checkpoints import check_checkpoint
 from inspector.disk import open_session
 from inspector.earlier import Line, read_summary, section_of
 from inspector.extractive import CHECKPOINT, TITLE, TOKENS, TURN, Extractive
 from inspector.grounding import check_grounding, gather_sources
-from inspector.plan import make_plan
+from inspector.planning.assemble import append_checkpoint
+from inspector.planning.plan import make_plan
+from inspector.planning.summary_jobs import SummaryJob
 from inspector.prompts import PROGRESS, SECTIONS, TURN_SECTIONS
 from inspector.quotes import clip
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.story import CONSTRAINT
-from inspector.summary import SummaryJob
 from inspector.tokens.counter import Counter
 from inspector.tokens.counters import find_counter
 from inspector.tokens.ledger import count_tokens

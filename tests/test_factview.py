@@ -18,7 +18,7 @@ from inspector.desk import Desk
 from inspector.disk import open_session
 from inspector.factmarks import find_words
 from inspector.facts.columns import KINDS
-from inspector.plan import Plan, make_plan
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies import registry as policies
 from inspector.policies.registry import names_of_policies
 from inspector.session.blocks import Text, ToolCall, ToolOutput

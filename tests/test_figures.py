@@ -30,7 +30,7 @@ from inspector import (
 from inspector.figures import STAYS, draw_figure, find_flows, sum_sections
 from inspector.flow import trace_flow
 from inspector.palette import HUES, NEUTRALS
-from inspector.plan import Plan
+from inspector.planning.plan import Plan
 from inspector.plotting import make_template, plain
 from inspector.policies.table import FATES
 from inspector.sawtooth import find_fullest

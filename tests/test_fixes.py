@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.assembly import build_context, live_context
-from inspector.context import Context
 from inspector.errors import EditError
 from inspector.facts import find_facts
 from inspector.fixes import find_fixes
 from inspector.focus import write_focus
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.context import Context
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits
 from inspector.session.session import Session
 from inspector.story import LOST_PATH

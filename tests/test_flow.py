@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from inspector.bundled import open_bundled
 from inspector.columns import unpack
 from inspector.flow import trace_flow
-from inspector.plan import Plan, make_plan
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.registry import names_of_policies
 from inspector.policies.table import FATES
 from inspector.tokens.ledger import count_tokens

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.assembly import append_checkpoint, build_context
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import append_checkpoint, build_context
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import Checkpoint, Reply, job_text, shown_summary, write_checkpoint
 from inspector.policies.builtin.flue_2 import derive_defaults
 from inspector.policies.builtin.pi import VERSIONS
 from inspector.policies.pi_estimate import since_compaction, weigh_message
@@ -25,7 +26,6 @@ from inspector.policies.trigger import Measured
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.overflow import is_overflow
 from inspector.session.session import Boundary, Entry, Session, Usage
-from inspector.summary import Checkpoint, Reply, job_text, shown_summary, write_checkpoint
 from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions
 from tests.test_cuts import build

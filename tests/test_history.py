@@ -13,7 +13,7 @@ from hypothesis import given
 from inspector.columns import Packer, unpack
 from inspector.disk import open_session
 from inspector.formats.readers import read_session
-from inspector.plan import make_plan
+from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.tokens.history import trace_history

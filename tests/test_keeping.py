@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from inspector.assembly import build_context, live_context
 from inspector.bundled import open_bundled
 from inspector.covering import Unit, find_cover
 from inspector.errors import EditError
 from inspector.keeping import Keeping, keep_facts
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.plan import Plan, make_plan
 from inspector.session.blocks import BlockRef, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import LOST_PATH

@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from inspector.formats.manifest import dump_manifest
+from inspector.planning.summary_jobs import Reply
 from inspector.session.session import Session
 from inspector.shelf import ARCHIVE, CURRENT, EARLIER, open_earlier, save_transition
-from inspector.summary import Reply
 from inspector.transition import Transition, compact
 from tests.test_cuts import answer, build, call, say, user
 

@@ -10,12 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from inspector.assembly import build_context, live_context
 from inspector.closeup import describe_rows
-from inspector.context import Context
 from inspector.cuts import find_cuts
-from inspector.diff.contexts import diff_contexts, patch
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.context import Context
+from inspector.planning.diff.contexts import diff_contexts, patch
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits, Policy, Stage
 from inspector.policies.rule import Rule
 from inspector.policies.rules import RULES, RuleKind, find_rule

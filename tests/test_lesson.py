@@ -13,7 +13,7 @@ from inspector.bundled import open_bundled
 from inspector.cuts import CUT_RULES
 from inspector.knobs import first_rule
 from inspector.lesson import play_rules
-from inspector.plan import Plan, make_plan
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import names_of_policies
 from inspector.session.session import Session

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 
 import inspector
 from inspector import build_context, count_tokens, make_plan, open_bundled
-from inspector.assembly import live_context
-from inspector.diff.contexts import diff_contexts, patch
 from inspector.errors import PolicyError
+from inspector.planning.assemble import live_context
+from inspector.planning.diff.contexts import diff_contexts, patch
 from inspector.policies.custom_rule import rule
 from inspector.policies.registry import add_policy, find_policy, names_of_policies
 from inspector.session.session import Session

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.assembly import build_context, live_context
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Reason
 from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput

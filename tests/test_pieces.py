@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled
 from inspector.closeup import describe_body
-from inspector.diff.pieces import MOST_CHARS, find_pieces
-from inspector.fates import STANDS
 from inspector.knobs import describe_rules
-from inspector.plan import Plan, make_plan
+from inspector.planning.diff.pieces import MOST_CHARS, find_pieces
+from inspector.planning.fates import STANDS
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits
 from inspector.policies.table import FATES
 from inspector.recorded import draw_recorded

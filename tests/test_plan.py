@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inspector.assembly import append_checkpoint, build_context, live_context
 from inspector.errors import CounterError, EditError, PolicyError
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.policy import Edits
 from inspector.policies.registry import POLICIES, add_policy, find_policy
 from inspector.policies.rules import RULES, read_policy
 from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
-from inspector.summary import Checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import Ledger, count_tokens
 from tests.test_cuts import answer, build, call, say, user

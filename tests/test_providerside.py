@@ -26,9 +26,9 @@ from inspector import (
 from inspector.claude import Claude
 from inspector.errors import AnswerRefused, PolicyError
 from inspector.formats.manifest import dump_manifest
+from inspector.planning.summary_jobs import SEALED, read_sealed
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Session
-from inspector.summary import SEALED, read_sealed
 from inspector.tokens.cost import add_usage
 from inspector.transition import Transition
 from tests.loopback import Cue, Loopback

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inspector import InspectorError, open_session
 from inspector.bundled import open_bundled
 from inspector.columns import unpack
-from inspector.plan import Plan, make_plan
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
 from inspector.recorded import draw_recorded, find_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput

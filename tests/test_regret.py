@@ -7,7 +7,7 @@ from decimal import Decimal
 from hypothesis import assume, given, settings
 
 from inspector.facts import find_facts
-from inspector.plan import make_plan
+from inspector.planning.plan import make_plan
 from inspector.regret import find_regret, sum_regret
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from inspector.against import compare_recorded
-from inspector.assembly import build_context
 from inspector.disk import open_session
 from inspector.errors import EditError
 from inspector.life import find_life
 from inspector.order import check_fields, check_order
-from inspector.plan import make_plan
+from inspector.planning.assemble import build_context
+from inspector.planning.plan import make_plan
 from inspector.policies.events import AuditEvent
 from inspector.policies.harness import STATES, Conduct, write_banner
 from inspector.policies.policy import Policy, Reason

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.assembly import build_context, live_context
 from inspector.carried import carry_entries, chain, count_carried, join_ledger
 from inspector.life import find_life
 from inspector.order import check_fields, check_order
+from inspector.planning.assemble import build_context, live_context
 from inspector.policies.harness import STATES, Conduct, Dialect, Engine, Mode
 from inspector.policies.policy import Policy
 from inspector.policies.registry import POLICIES

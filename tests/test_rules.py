@@ -8,9 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from inspector.assembly import build_context, live_context
 from inspector.manifest_view import manifest_context
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import Reply, write_checkpoint
 from inspector.policies.policy import Policy, Stage
 from inspector.policies.rule import Rule
 from inspector.policies.rules.clear_thinking import ClearThinking
@@ -28,7 +29,6 @@ from inspector.policies.shorten import output_lengths, tool_of
 from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
-from inspector.summary import Reply, write_checkpoint
 from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context
 from tests.strategies import sessions

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.bundled import open_bundled
 from inspector.columns import unpack
-from inspector.plan import Plan, make_plan
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.events import KINDS, AuditEvent
 from inspector.policies.harness import STATES, Conduct
 from inspector.policies.policy import Policy

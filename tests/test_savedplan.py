@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from inspector import count_tokens, make_plan, open_bundled, open_plan, read_session, save_plan
 from inspector.bundled import write_story
 from inspector.errors import CounterError, InspectorError, OtherSession, PlanError, PolicyError
-from inspector.plan import Plan
 from inspector.planfiles import save_beside
+from inspector.planning.plan import Plan
+from inspector.planning.saved_plan import make_again, pack_plan, read_plan, write_plan
 from inspector.policies.custom_rule import rule
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.rules import RULES
-from inspector.savedplan import make_again, pack_plan, read_plan, write_plan
 from inspector.session.blocks import Text
 from inspector.session.session import Session
 from inspector.tokens.counters import ESTIMATE

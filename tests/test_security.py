@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from inspector.assembly import build_context, live_context
 from inspector.closeup import describe_body, describe_rows, describe_summary
-from inspector.diff.contexts import diff_contexts, patch
 from inspector.disk import open_session
-from inspector.plan import make_plan
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.diff.contexts import diff_contexts, patch
+from inspector.planning.plan import make_plan
 from inspector.session.session import Session
 from inspector.text import printable
 from inspector.tokens.history import trace_history

@@ -18,7 +18,7 @@ from inspector import (
     open_bundled,
 )
 from inspector.errors import PolicyError
-from inspector.plan import Plan
+from inspector.planning.plan import Plan
 from inspector.policies.policy import Policy, Stage
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.rules import read_policy

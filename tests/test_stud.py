@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from inspector.assembly import build_context, live_context
 from inspector.editing import context_management, read_context_management, with_context_management
 from inspector.errors import EditError, PolicyError
 from inspector.manifest_view import append_to_manifest, core_plan, manifest_context, split_policy
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import Checkpoint, request_text
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.builtin.stud import (
     MODES,
@@ -28,7 +29,6 @@ from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Entry, Provided, Session
-from inspector.summary import Checkpoint, request_text
 from inspector.tokens.ledger import count_tokens
 from inspector.wire import check_context
 from tests.strategies import sessions

@@ -24,7 +24,7 @@ from inspector.facts import find_facts
 from inspector.facts.columns import KINDS
 from inspector.formats.readers import read_session
 from inspector.mentions import Mention, Words, make_pattern
-from inspector.plan import make_plan
+from inspector.planning.plan import make_plan
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.session.blocks import ToolCall
 from inspector.session.session import Entry, Session

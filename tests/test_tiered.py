@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.archive import list_archived, make_record
-from inspector.assembly import build_context, live_context
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.builtin.mini_claude_code import find_recovery_target
 from inspector.policies.pointers import write_pointer
 from inspector.policies.policy import Edits, Reason

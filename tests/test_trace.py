@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.assembly import build_context
 from inspector.bundled import open_bundled
 from inspector.decay import measure_decay
 from inspector.errors import EditError, FrameError
@@ -20,7 +19,8 @@ from inspector.facts.columns import KINDS
 from inspector.formats.readers import read_session
 from inspector.grounding import Sources, check_grounding, ground_recorded
 from inspector.mentions import find_runs, has_words
-from inspector.plan import make_plan
+from inspector.planning.assemble import build_context
+from inspector.planning.plan import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.registry import list_policies
 from inspector.policies.rules import read_policy

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.assembly import live_context
-from inspector.context import Context
 from inspector.errors import EditError
 from inspector.formats.manifest import dump_manifest, read
 from inspector.manifest_view import manifest_context
+from inspector.planning.assemble import live_context
+from inspector.planning.context import Context
+from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.policy import Policy
 from inspector.policies.registry import names_of_policies
 from inspector.policies.rules.truncate_outputs import TruncateOutputs
@@ -19,7 +20,6 @@ from inspector.recording import hash_plan, hash_policy
 from inspector.recovery import judge_reply, may_retry, was_recovered
 from inspector.session.blocks import Image, Text, ToolOutput
 from inspector.session.session import Entry, Session, Usage
-from inspector.summary import Reply, SummaryJob
 from inspector.tokens.cost import add_usage
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
 from inspector.transition import STAND_IN, Transition, append_retry, compact

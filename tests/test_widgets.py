@@ -18,7 +18,7 @@ from traitlets import TraitError
 from inspector.bundled import open_bundled, write_story
 from inspector.columns import unpack
 from inspector.errors import EditError, PolicyError
-from inspector.plan import make_plan
+from inspector.planning.plan import make_plan
 from inspector.policies.policy import Edits
 from inspector.session.session import Session
 from inspector.widgets import Workbench

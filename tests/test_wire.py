@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from inspector import count_tokens, live_context, open_session
-from inspector.context import Context, Piece
+from inspector.planning.context import Context, Piece
 from inspector.session.blocks import BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.session import Provided, Tool
 from inspector.wire import CHECKS, check_context, check_request

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import assume, given, settings
 
 from inspector import count_tokens, from_text, make_plan, open_bundled
-from inspector.assembly import build_context
 from inspector.columns import unpack
 from inspector.flow import trace_flow
 from inspector.lesson import play_rules
-from inspector.plan import Plan
+from inspector.planning.assemble import build_context
+from inspector.planning.plan import Plan
+from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.registry import names_of_policies
 from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
 from inspector.still import Snapshot
-from inspector.summary import Checkpoint
 from inspector.tokens.history import trace_history
 from inspector.view import draw_plan, draw_scene
 from inspector.writing import write_up

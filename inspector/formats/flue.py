@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import EmptySession, ReadError
+from ..planning.summary_jobs import CONTEXT_MARKER
 from ..session.blocks import Text, Unknown
 from ..session.json_text import dump_lossless
 from ..session.session import Corrupt, Entry, Session
-from ..summary import CONTEXT_MARKER
 from .json_document import FILE, Fields, load, place, sniff_document, tell_wordless
 from .json_lines import Data, Reader, paused_gc
 from .linearize import Json, Twig, find_dropped, take_line

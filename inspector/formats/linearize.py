@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..planning.summary_jobs import read_sealed
 from ..session.blocks import Block, ToolOutput
 from ..session.session import Entry, Session
-from ..summary import read_sealed
 from ..tokens.ledger import clear_output
 
 Json = dict[str, Any]

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import EmptySession
+from ..planning.summary_jobs import PI_INTRODUCTION
 from ..session.blocks import Text
 from ..session.json_text import dump_lossless
 from ..session.session import Corrupt, Entry, Note, Session, Source
-from ..summary import PI_INTRODUCTION
 from .json_document import FILE, HEAD, Fields, find_blocks, gather, merge, tell_wordless
 from .json_lines import Data, Reader, decode, iter_lines, read_lines
 from .linearize import Json, Twig, find_dropped, take_line

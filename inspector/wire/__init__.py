@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..context import Context
+from ..planning.context import Context
 from ..tokens.models import ModelClass
 from .media import find_oversized_image, find_too_many_images, find_unknown_media
 from .messages import (

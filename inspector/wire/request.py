@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..context import Context, Piece
+from ..planning.context import Context, Piece
 from ..session.blocks import Block, BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from .surrogates import has_lone_surrogate, replace_lone_surrogates
 

@@ -22,9 +22,9 @@ from langchain_core.messages import trim_messages
 from long_session import SIZE, make_langchain, make_messages, make_pi, make_session
 from outside import Missing, time_pi
 
-from inspector.assembly import build_context, live_context
 from inspector.formats.json_lines import paused_gc
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.plan import Plan, make_plan
 from inspector.session.session import Session
 from inspector.tokens.counters import openai
 from inspector.tokens.history import trace_history

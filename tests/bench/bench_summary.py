@@ -21,10 +21,10 @@ from inspector.extractive import Extractive
 from inspector.facts import Said
 from inspector.facts.columns import KINDS
 from inspector.occurrences import Occurrences, find_occurrences
+from inspector.planning.summary_jobs import SummaryJob
 from inspector.session.session import Entry, Session
 from inspector.session.tree import COMPACTION
 from inspector.standing import Stand, Standing, stand_live
-from inspector.summary import SummaryJob
 from inspector.tokens.ledger import Ledger, count_tokens
 from tests.bench.bench_survival import AGAIN, Case, read_cases
 

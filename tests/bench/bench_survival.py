@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from inspector.facts import Facts, find_facts
 from inspector.facts.columns import KINDS
 from inspector.formats.readers import read_session
-from inspector.plan import make_plan
+from inspector.planning.plan import make_plan
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from inspector.trace import trace_facts, trace_recorded

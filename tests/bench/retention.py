@@ -19,7 +19,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from inspector.facts.columns import KINDS
-from inspector.plan import make_plan
+from inspector.planning.plan import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.registry import POLICIES
 from inspector.tokens.history import trace_history

@@ -10,10 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from inspector.assembly import append_checkpoint
 from inspector.errors import EmptySession
 from inspector.formats.readers import read_session
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import append_checkpoint
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import (
+    Reply,
+    SummaryJob,
+    conversation_text,
+    job_entries,
+    request_text,
+    write_checkpoint,
+)
 from inspector.policies.builtin.flue import FLUE
 from inspector.policies.builtin.flue_2 import FLUE_2, derive_defaults
 from inspector.policies.builtin.pi import PI
@@ -24,14 +32,6 @@ from inspector.policies.rules.keep_recent_tokens import valid_places, walk_back
 from inspector.policies.trigger import Trigger
 from inspector.session.overflow import VERSIONS, is_overflow
 from inspector.session.session import Cost, Session, Usage
-from inspector.summary import (
-    Reply,
-    SummaryJob,
-    conversation_text,
-    job_entries,
-    request_text,
-    write_checkpoint,
-)
 from inspector.tokens.counters import chars4_utf16
 from inspector.tokens.ledger import count_tokens
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from inspector.archive import Scope, list_archived
-from inspector.assembly import build_context
-from inspector.context import Piece
 from inspector.errors import EmptySession
 from inspector.formats.readers import read_session
-from inspector.plan import Plan, make_plan
+from inspector.planning.assemble import build_context
+from inspector.planning.context import Piece
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits, Reason
 from inspector.session.session import Session
 from inspector.tokens.counters.tiered import entry_weights

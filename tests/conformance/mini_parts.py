@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.assembly import live_context
+from inspector.planning.assemble import live_context
 from inspector.prefix import Fingerprint, find_changes, hash_json
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.request import render_request

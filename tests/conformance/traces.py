@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from inspector.assembly import live_context
 from inspector.errors import Stopped
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.manifest import read as read_manifest
+from inspector.planning.assemble import live_context
+from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.registry import find_policy
 from inspector.recovery import judge_reply, may_retry
 from inspector.session.session import Cost, Entry, Session, Usage
-from inspector.summary import Reply, SummaryJob
 from inspector.tokens.cost import add_usage
 from inspector.tokens.ledger import count_tokens
 from inspector.transition import append_retry, compact

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...jobs import find_start
+from ...planning.summary_jobs import find_start
 from ...session.blocks import ToolCall
 from ...session.toolcalls.arguments import read_call
 from ...session.tree import ASSISTANT, Ints

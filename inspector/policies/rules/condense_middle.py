@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ...fates import REASONING
-from ...jobs import Writing
+from ...planning.fates import REASONING
+from ...planning.summary_jobs import Writing
 from ...session.blocks import KINDS
 from ...session.tree import Bools
 from ...tokens.counter import Longs

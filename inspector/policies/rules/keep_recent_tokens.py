@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ...jobs import find_start
+from ...planning.summary_jobs import find_start
 from ...session.blocks import Number
 from ...session.session import Entry
 from ...session.tree import Ints

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ...jobs import Writing
+from ...planning.summary_jobs import Writing
 from ...session.blocks import KINDS
 from ...session.tree import Bools
 from ..rule import LARGE, Rule

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...jobs import Effort, Writing
+from ...planning.summary_jobs import Effort, Writing
 from ..rule import LARGE, Rule
 from ..table import SUMMARISED, Claim, Decision, Table
 

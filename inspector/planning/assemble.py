@@ -12,19 +12,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..errors import EditError
+from ..policies.rules.carry_file_operations import CarryFileOperations, collect
+from ..policies.table import FATES, SUMMARISED
+from ..provenance import is_summary
+from ..session.blocks import Block, BlockRef, Text
+from ..session.live import UNSEEN
+from ..session.session import Boundary, Entry, Session
+from ..tokens.ledger import Ledger, clear_output
 from .context import Context, Piece
-from .errors import EditError
 from .fates import STANDS, Side
-from .notices import PlacedNotice
+from .notice import PlacedNotice
 from .plan import Plan
-from .policies.rules.carry_file_operations import CarryFileOperations, collect
-from .policies.table import FATES, SUMMARISED
-from .provenance import is_summary
-from .session.blocks import Block, BlockRef, Text
-from .session.live import UNSEEN
-from .session.session import Boundary, Entry, Session
-from .summary import Checkpoint, read_sealed, shown_summary
-from .tokens.ledger import Ledger, clear_output
+from .summary_jobs import Checkpoint, read_sealed, shown_summary
 
 
 def live_context(session: Session, ledger: Ledger) -> Context:

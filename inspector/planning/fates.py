@@ -7,14 +7,69 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from .errors import EditError
-from .policies.table import CLEARED, DROPPED, FATES, VERBATIM, Bytes, Claim, Table
-from .rewrites import rewrite_rows
-from .session.blocks import KINDS, Block, BlockRef
-from .session.tree import Bools, Ints
+from ..errors import EditError
+from ..policies.table import CLEARED, COUNTED, DROPPED, FATES, VERBATIM, Bytes, Claim, Rewrite, Table
+from ..session.blocks import KINDS, Block, BlockRef
+from ..session.session import Entry
+from ..session.tree import Bools, Ints
+from ..tokens.counter import Longs
+from ..tokens.counters import find_counter
+
+
+class Rewritten(NamedTuple):
+    """Rows that changed (int32), what stands there now, and its tokens (int32)."""
+
+    rows: Ints
+    blocks: list[Block | None]
+    tokens: Ints
+
+
+Kept = tuple[Block, Block | None, int]
+"""A block, what became of it, and the tokens of that; -1 where it was left alone."""
+
+
+def rewrite_rows(
+    table: Table, rewrite: Rewrite, rows: list[int], before: Mapping[int, Block | None], again: bool
+) -> Rewritten:
+    """Rewrite live rows. `before` holds what earlier stages made of some; those are left unless `again`."""
+    ledger = table.ledger
+    memory: dict[tuple[int, int], Kept] = {}
+    if rewrite.key is not None:
+        memory = ledger.remember(("rewrites", rewrite.key), dict)
+    at = ledger.live_rows(table.session)
+    found: list[tuple[int, tuple[int, int], Block | None, int]] = []
+    new: list[tuple[int, Block]] = []
+    for row in rows:
+        if row in before and not again:
+            continue
+        block = before[row] if row in before else table.block(row)
+        if block is None:
+            continue
+        # An emptied output, or what a stage made of a block, is another block of the same row.
+        name = (int(at[row]), id(block) if row in before else -int(table.live.cleared[row]))
+        kept = memory.get(name)
+        if kept is None or (row in before and kept[0] is not block):
+            made = rewrite.make(block, row)
+            kept = memory[name] = (block, made, -1 if made is block else 0)
+            if made is not None and made is not block:
+                new.append((len(found), made))
+        found.append((row, name, kept[1], kept[2]))
+    counted = ledger.count_blocks([block for _, block in new]).tolist() if new else []
+    for (index, made), tokens in zip(new, counted, strict=True):
+        row, name, _, _ = found[index]
+        memory[name] = (memory[name][0], made, tokens)
+        found[index] = (row, name, made, tokens)
+    changed = [(row, made, tokens) for row, _, made, tokens in found if tokens >= 0]
+    return Rewritten(
+        np.array([row for row, _, _ in changed], np.int32),
+        [made for _, made, _ in changed],
+        np.array([tokens for _, _, tokens in changed], np.int32),
+    )
+
 
 BY_NONE, BY_PIN, BY_PAIR, BY_BOUND = -1, -2, -3, -4
 """Who decided a block when no rule did: nobody, a pin, the other half of its call/output pair, or the model,
@@ -150,3 +205,47 @@ def find_pinned(table: Table, pins: tuple[str, ...]) -> Bools:
     both = rows[calls] | rows[outputs]
     rows[calls[both]] = rows[outputs[both]] = True
     return rows
+
+
+def weigh_side(table: Table, side: Side) -> Longs:
+    """int64[n]: what each live entry weighs as this side leaves it."""
+    measure, live = table.trigger.measure, table.live
+    n = len(live)
+    if measure in COUNTED:
+        counted: Longs = np.bincount(live.position, side.tokens, n).astype(np.int64)
+        return counted
+    stands = _standing(table, side)
+    alive = np.diff(live.start) == 0
+    alive[live.position[stands]] = True
+    if measure == "messages":
+        return np.asarray(alive, np.int64)
+    weights: Longs = table.weights(measure).astype(np.int64)
+    weights[~alive] = 0
+    touched = np.unique(live.position[side.fate != VERBATIM])
+    counter = find_counter(measure)
+    for position in touched[alive[touched]].tolist():
+        assert counter.weigh is not None
+        weights[position] = counter.weigh(_left(table, side, position, stands))
+    return weights
+
+
+def _standing(table: Table, side: Side) -> Bools:
+    stands: Bools = STANDS[side.fate].copy()
+    for row, block in side.blocks.items():
+        if block is None:
+            stands[row] = False
+    return stands
+
+
+def _left(table: Table, side: Side, position: int, stands: Bools) -> Entry:
+    """The entry with the blocks that still stand, as they stand."""
+    live = table.live
+    rows = range(int(live.start[position]), int(live.start[position + 1]))
+    blocks = tuple(
+        block
+        for row in rows
+        if stands[row] and (block := side.blocks.get(row, None) or table.block(row)) is not None
+    )
+    entry = table.session.entries[live.entries[position]]
+    left: Entry = entry.model_copy(update={"blocks": blocks})
+    return left

@@ -1,27 +1,24 @@
-"""A policy's stages: what stands after the first, the first two, and so on, and where the policy stops.
-
-A policy without stages has one tier. A tier is two columns of fates like any plan, so the tier that meets
-the target can be found for every place of the cut at once.
-"""
+"""What each stage of a policy did: tokens in and out, and why a stage did not run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from .cuttable import CutTable, price_cuts, sum_behind
-from .fates import Side, close_pairs, decide_stage, find_edit, start_side, unbind
-from .notices import PlacedNotice
-from .policies.rule import Rule
-from .policies.rules import decide
-from .policies.table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
-from .session.tree import Bools, Ints
-from .standin import StandIn, make_stand_in
-from .tokens.counter import Longs
-from .tokens.models import find_class, model_of
-from .weights import weigh_side
+from ..policies.policy import Policy
+from ..policies.rule import Rule
+from ..policies.rules import decide
+from ..policies.table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
+from ..session.tree import Bools, Ints
+from ..tokens.counter import Longs
+from ..tokens.models import find_class, model_of
+from .cut_table import CutTable, price_cuts, sum_behind
+from .fates import Side, close_pairs, decide_stage, find_edit, start_side, unbind, weigh_side
+from .notice import PlacedNotice
+from .stand_in import StandIn, make_stand_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,3 +279,41 @@ def _listed(claims: Claim | tuple[Claim, ...] | None) -> tuple[Claim, ...]:
 
 def _ask(rule: Rule, table: Table) -> Decision:
     return decide(rule, table) if rule.enabled else Decision()
+
+
+class StageReport(NamedTuple):
+    """One stage. Tokens are by the policy's own measure; before and after are equal where it did not run."""
+
+    name: str
+    ran: bool
+    before: int
+    after: int
+    sentence: str
+
+
+def report_stages(policy: Policy, tiers: Tiers, depth: int) -> tuple[StageReport, ...]:
+    """Every stage in the policy's order; none for a policy without stages."""
+    out = []
+    place = tiers[depth].place
+    at, ran = tiers[0].size(tiers[0].place), 0
+    reached = {stage.name for stage in tiers.stages[:depth]}
+    reasons = {stage.name for stage in tiers.stages}
+    switched_on = {rule.kind for rule in policy.rules if rule.enabled}
+    for stage in policy.stages:
+        if not switched_on & {*stage.rules}:
+            ran += stage.name in reached
+            out.append(StageReport(stage.name, False, at, at, "It is switched off."))
+        elif stage.name in reached:
+            ran += 1
+            # A stage of its own leaves its own cut; the last one stands for the whole plan.
+            tier = tiers[ran]
+            after = tier.size(place if ran == depth else tier.place)
+            said = "" if after != at else "It found nothing to do."
+            out.append(StageReport(stage.name, True, at, after, said))
+            at = after
+        elif stage.name in reasons:
+            out.append(StageReport(stage.name, False, at, at, "Not needed: the target was met."))
+        else:
+            runs = " or ".join(stage.reasons)
+            out.append(StageReport(stage.name, False, at, at, f"It runs only when the reason is {runs}."))
+    return tuple(out)

@@ -1,20 +1,26 @@
-"""What a summariser is asked, what its answers become, and the stand-in used when no model is called.
+"""What a summariser is asked to write for a cut: the history, and a split turn's beginning apart.
 
-The model is called between two pure steps: `SummaryJob`s say what to write up, `write_checkpoint` puts
-the replies together. Without a model `extract_line` gives one line per entry; text made that way is
-always marked as a stand-in. The layout of the request is Flue's (FLUE §10.1-2); its wording is ours.
+The order and the limits are Flue's (FLUE §7, §10.3): a turn's beginning gets no previous summary, and a
+history that is empty is not asked for. `Writing` holds what pi's versions do otherwise (FLUE §13.2-3).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any, Literal
 
-from .session.blocks import Chars, ToolCall, Value
-from .session.json_text import stringify
-from .session.session import Boundary, Entry, Session, Usage
-from .tokens.models import is_same
+import numpy as np
+
+from ..policies.pi_estimate import since_compaction
+from ..policies.table import Summary, Table
+from ..session.blocks import BlockRef, Chars, ToolCall, Value
+from ..session.json_text import stringify
+from ..session.session import Boundary, Entry, Session, Usage
+from ..session.tree import Bools
+from ..tokens.models import is_same
 
 MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"
 OMITTED = "[… earlier lines left out to stay within the summary's length]"
@@ -308,3 +314,100 @@ def describe_call(call: ToolCall) -> str:
 def _one_line(text: str, limit: int) -> str:
     line = " ".join(text[: limit * 4].split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+Kind = Literal["initial", "update", "turn_prefix"]
+Effort = Literal["high", "history", "session"]
+"""How hard a summariser is to think: `high`, only for the history, or as in the session."""
+
+
+@dataclass(frozen=True, eq=False)
+class Writing(Summary):
+    """A summary with what its jobs are told: the knobs of `rules/summarise_older.py`, named as there."""
+
+    limited: bool = True
+    effort: Effort = "high"
+    thinking: bool = True
+    whole_characters: bool = False
+    keep_previous: bool = False
+    strict: bool = False
+
+
+def find_start(table: Table, rule: Any = None) -> int:
+    """The first live position that is written up or kept.
+
+    That is where the context begins after a recorded summary, unless the policy begins only after the last
+    compaction (FLUE §13.2). `rule` is its walk; None asks the table for it.
+    """
+    how = getattr(rule if rule is not None else table.sibling("keep-recent-tokens"), "start", "kept")
+    return since_compaction(table.session) if how == "compaction" else table.start
+
+
+def list_jobs(
+    table: Table, spec: Summary, place: int, split: int, summarised: Bools
+) -> tuple[SummaryJob, ...]:
+    """The jobs of a cut at `place`.
+
+    `split` is where the turn begins that the cut splits, or -1. `summarised` (bool[m]) tells the blocks to
+    be written up; older ones that are not, such as pins, are left out of their entry's text.
+
+    Per turn there is one job for each older turn with anything to write up, and the first brings a summary
+    before up to date; `write_checkpoint` puts their replies into one text, for one message.
+    """
+    session, live = table.session, table.live
+    how = spec if isinstance(spec, Writing) else Writing(spec.max_tokens, spec.prefix_max_tokens)
+    start = find_start(table)
+    split = split if split >= start else -1
+    names = [session.entries[i].id for i in live.entries.tolist()]
+    left = np.flatnonzero((live.position < place) & ~summarised)
+    by_entry: dict[int, list[str]] = {}
+    for row, position in zip(left.tolist(), live.position[left].tolist(), strict=True):
+        by_entry.setdefault(position, []).append(str(BlockRef(names[position], int(live.block[row]))))
+
+    def job(kind: Kind, first: int, last: int, limit: int, previous: str | None) -> SummaryJob:
+        effort = "session" if how.effort == "session" else "high"
+        leave_out = tuple(ref for position in range(first, last) for ref in by_entry.get(position, ()))
+        return SummaryJob(
+            kind=kind,
+            entries=tuple(names[first:last]),
+            leave_out=leave_out,
+            max_tokens=limit if how.limited else None,
+            previous=previous,
+            reasoning="" if how.effort == "history" and kind == "turn_prefix" else effort,
+            thinking=how.thinking,
+            whole_characters=how.whole_characters,
+            strict=how.strict,
+        )
+
+    previous = _previous(session.entries[live.entries[0]]) if live.summary == 0 else None
+    if spec.per_turn:
+        told = [previous]
+        spans = _find_turns(table, start, place, summarised) or [(start, place)]
+        told += [None] * (len(spans) - 1)
+        return tuple(
+            job("update" if before else "initial", first, last, spec.max_tokens, before)
+            for (first, last), before in zip(spans, told, strict=True)
+        )
+    history_end = place if split < 0 else split
+    jobs = []
+    if split < 0 or history_end > start:
+        kind: Kind = "update" if previous else "initial"
+        jobs.append(job(kind, start, history_end, spec.max_tokens, previous))
+    if split >= 0:
+        prefix = job("turn_prefix", split, place, spec.prefix_max_tokens, None)
+        history = previous if how.keep_previous and previous is not None else NO_HISTORY
+        jobs.append(prefix.model_copy(update={"history": history}))
+    return tuple(jobs)
+
+
+def _find_turns(table: Table, start: int, place: int, summarised: Bools) -> list[tuple[int, int]]:
+    """Live positions (first, end) of each turn before `place` of which anything is written up."""
+    turn = table.live.turn[start:place]
+    bounds = [start, *(np.flatnonzero(np.diff(turn)) + start + 1).tolist(), place]
+    written = set(table.live.position[summarised].tolist())
+    return [(a, b) for a, b in pairwise(bounds) if any(at in written for at in range(a, b))]
+
+
+def _previous(entry: Entry) -> str:
+    told = entry.boundary.summary if entry.boundary is not None else None
+    return told if told is not None else entry.text

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..policies.table import Table
+from ..session.tree import Bools, Ints
+from ..tokens.rows import SECTIONS
 from .fates import Side
-from .notices import PlacedNotice
-from .policies.table import Table
-from .session.tree import Bools, Ints
-from .standin import StandIn
-from .tokens.rows import SECTIONS
+from .notice import PlacedNotice
+from .stand_in import StandIn
 
 COMPACTED = SECTIONS.index("compacted")
 Cells = NDArray[Any]

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from .policies.table import Appendix, Summary, Table
-from .session.tree import Bools, Ints
-from .summary import MARKER, OMITTED, SPLIT, extract_line
+from ..policies.table import Appendix, Summary, Table
+from ..session.tree import Bools, Ints
+from .summary_jobs import MARKER, OMITTED, SPLIT, extract_line
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,35 +8,181 @@ stage, and stops at the first that meets its target.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .cuts import END, CutPoint, CutPoints, find_cuts
-from .cuttable import CutTable
-from .errors import EditError
-from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, Side, find_pinned
-from .jobs import list_jobs
-from .mixins import Drawable, ask
-from .notices import PlacedNotice
-from .policies.policy import Edits, Policy, Reason, check_reason, check_window, read_edits
-from .policies.registry import find_policy
-from .policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
-from .policies.table import COUNTED, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
-from .policies.trigger import Measured, Verdict, judge_trigger
-from .provenance import find_lost
-from .recipes import write_line, write_recipe, write_spec
-from .remarks import tell_plan
-from .session.blocks import BlockRef
-from .session.session import Session
-from .session.tree import Bools
-from .stages import StageReport, report_stages
-from .standin import StandIn
-from .summary import Checkpoint, SummaryJob, shown_summary
-from .tiers import Tier, Tiers
-from .tokens.ledger import Ledger
+from ..cuts import END, CutPoint, CutPoints, find_cuts
+from ..errors import EditError
+from ..mixins import Drawable, ask
+from ..policies.policy import Edits, Policy, Reason, check_reason, check_window, read_edits
+from ..policies.registry import POLICIES, find_policy
+from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
+from ..policies.table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
+from ..policies.trigger import Measured, Verdict, judge_trigger
+from ..provenance import NOT_DETERMINISTIC, find_lost, tell_lost
+from ..session.blocks import BlockRef
+from ..session.session import Session
+from ..session.tree import SYSTEM, USER, Bools
+from ..tokens.ledger import Ledger
+from .cut_table import CutTable
+from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, Side, find_pinned
+from .notice import PlacedNotice
+from .stages import StageReport, Tier, Tiers, report_stages
+from .stand_in import StandIn
+from .summary_jobs import Checkpoint, SummaryJob, list_jobs, shown_summary
+
+
+def write_spec(plan: Plan) -> dict[str, Any]:
+    """The arguments of `make_plan` as JSON, but for the session and its ledger."""
+    spec: dict[str, Any] = {
+        "policy": plan.policy.name if _is_known(plan) else plan.policy.model_dump(mode="json"),
+        "edits": plan.edits.model_dump(mode="json", exclude_defaults=True),
+    }
+    if plan.table.given_window is not None:
+        spec["window"] = plan.table.given_window
+    if plan.reason != "auto":
+        spec["reason"] = plan.reason
+    return spec
+
+
+def write_recipe(plan: Plan) -> str:
+    """An expression over the names `session`, `ledger` and, for a written summary, `checkpoint`."""
+    policy = plan.policy.name if _is_known(plan) else _shorten(plan.policy)
+    parts = ["session", f"ledger, {policy!r}"]
+    if plan.session.leaf != _last_leaf(plan.session):
+        parts[0] = f"session.at({plan.session.leaf!r})"
+    if plan.edits != Edits():
+        parts.append(repr(plan.edits))
+    if plan.table.given_window is not None:
+        parts.append(f"window={plan.table.given_window}")
+    if plan.reason != "auto":
+        parts.append(f"reason={plan.reason!r}")
+    written = "" if plan.checkpoint is None else ".with_summary(checkpoint)"
+    return f"make_plan({', '.join(parts)}){written}"
+
+
+def write_line(plan: Plan) -> str:
+    """What a reader of a notebook sees of a plan."""
+    counts = Counter(plan.fate.tolist())
+    fates = ", ".join(f"{counts[code]} {fate}" for code, fate in enumerate(FATES) if counts[code])
+    if plan.cut is None:
+        left = f"{plan.after:,} counted tokens stay"
+        if plan.after != plan.before:
+            left = f"{plan.before:,} -> {plan.after:,} counted tokens; blocks: {fates}"
+        return f"Plan({plan.policy.name}: {plan.why or 'no cut,'} {left})"
+    turn = ""
+    if plan.place is not None and plan.place < len(plan.table.live):
+        turn = f" (turn {int(plan.table.live.turn[plan.place]) + 1})"
+    written = "" if plan.checkpoint is None else f"; summary by {plan.checkpoint.by}"
+    return (
+        f"Plan({plan.policy.name}: cut at {plan.cut.entry}{turn}, {plan.before:,} -> {plan.after:,} "
+        f"counted tokens; blocks: {fates or 'none'}{written}{'' if plan.fits else '; does not fit'})"
+    )
+
+
+def _is_known(plan: Plan) -> bool:
+    """Whether the policy's name is enough to find it in any process."""
+    built_in = next((known for known in POLICIES if known.name == plan.policy.name), None)
+    return built_in is not None and built_in.configured(plan.edits.settings) == plan.policy
+
+
+def _shorten(policy: Policy) -> dict[str, Any]:
+    """The policy as JSON without what is so by default."""
+    rules = [
+        {"kind": rule.kind, **rule.model_dump(mode="json", exclude_defaults=True)} for rule in policy.rules
+    ]
+    return {**policy.model_dump(mode="json", exclude_defaults=True), "rules": rules}
+
+
+def _last_leaf(session: Session) -> str | None:
+    """The leaf a reader would set: the last entry of the file that is on no sidechain."""
+    for entry in reversed(session.entries):
+        if entry.sidechain is None and entry.kind != "micro":
+            return entry.id
+    return None
+
+
+PAIRS = ("orphan-output", "inside-batch", "lone-output")
+"""Cut rules that are about a call and its output."""
+
+
+def tell_plan(plan: Plan) -> list[str]:
+    """What is missed, lost, refused or left alone, a sentence each."""
+    live, notes = plan.table.live, []
+    cut = plan.cut
+    if cut is None and plan.why:
+        notes.append(plan.why)
+    # Where pairs are kept whole, a cut through one is no fault of what is left.
+    torn = plan.tier.unpaired or (cut is not None and cut.rule not in PAIRS)
+    if cut is not None and not cut.legal and torn and not STANDS[plan.fate[plan.is_older]].all():
+        notes.append(f"{plan.policy.title or plan.policy.name} cuts where a provider refuses: {cut.sentence}")
+    bound = int((plan.outcome.rule == BY_BOUND).sum())
+    if bound:
+        notes.append(
+            f"{_some(bound, 'reasoning block is', 'reasoning blocks are')} left out: "
+            f"{plan.session.model or 'this model'} refuses reasoning whose prefix was edited. "
+            "Edits by the provider itself would keep them."
+        )
+        pinned = int((plan.tiers.pinned & (plan.outcome.rule == BY_BOUND)).sum())
+        if pinned:
+            notes.append(
+                f"{_some(pinned, 'of them is pinned', 'of them are pinned')}; no pin can keep those."
+            )
+    if cut is not None and plan.edits.cut is not None and not (plan.fate != VERBATIM).any():
+        whys = dict.fromkeys(decision.why for decision in plan.decisions if decision.why)
+        notes.append(" ".join(["This policy changes nothing at this cut.", *whys]))
+    if fault := _beginning(plan):
+        notes.append(fault)
+    changed = plan.outcome.rule == BY_PAIR
+    lone = np.concatenate([live.orphans, live.pending])
+    lost = int(changed[lone].sum())
+    if lost:
+        notes.append(
+            f"{_some(lost, 'call or output is', 'calls or outputs are')} left out, without their other half; "
+            "no request may carry such."
+        )
+    moved = int(changed.sum()) - lost
+    if moved:
+        some = _some(moved, "block shares", "blocks share")
+        notes.append(f"{some} the fate of the other half of {'its' if moved == 1 else 'their'} call.")
+    if plan.under_target is False:
+        limit = plan.tiers.limit
+        left = f"{plan.left:,} are left by the policy's own measure"
+        notes.append(f"The target of {limit:,} is missed: {left}.")
+    if not plan.fits:
+        notes.append("What is left would trigger the policy again.")
+    if not plan.deterministic:
+        notes.append(NOT_DETERMINISTIC)
+    if lossy := tell_lost(plan.fate):
+        notes.append(lossy)
+    for decision in plan.decisions:
+        notes.extend(decision.notes)
+    return notes
+
+
+def _beginning(plan: Plan) -> str:
+    """What a provider would refuse about how the context begins, if the plan made it so."""
+    if plan.summarises and plan.summary_at == 0:
+        return ""
+    live, stands = plan.table.live, STANDS[plan.fate]
+    emptied = [row for row, block in plan.outcome.blocks.items() if block is None]
+    stands[emptied] = False
+    rows = np.flatnonzero(stands)
+    if len(live.position) and not len(rows) and plan.notice is None and not plan.summarises:
+        return "Nothing is left to send: a request needs at least one message."
+    first = live.position[rows[:1]]
+    began = len(live) and live.role[0] in (USER, SYSTEM)
+    if began and len(first) and live.role[first[0]] not in (USER, SYSTEM):
+        return "The context would not begin with the user's words, as providers ask for."
+    return ""
+
+
+def _some(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
 
 
 @dataclass(frozen=True, eq=False)

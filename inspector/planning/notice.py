@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from ..policies.table import COUNTED, Notice, Table
+from ..session.tree import Ints
+from ..tokens.counter import Longs, utf16_length
+from ..tokens.counters import find_counter
 from .fates import Side
-from .policies.table import COUNTED, Notice, Table
-from .session.tree import Ints
-from .tokens.counter import Longs, utf16_length
-from .tokens.counters import find_counter
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,18 +13,18 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from .errors import EditError, OtherSession, PlanError
+from ..errors import EditError, OtherSession, PlanError
+from ..policies.policy import Edits, Reason
+from ..policies.registry import find_policy
+from ..policies.rule import LARGE
+from ..policies.table import FATES
+from ..session.blocks import Chars, Value
+from ..session.session import Session
+from ..text import printable
+from ..tokens.counter import Counter
+from ..tokens.counters import COUNTERS, ESTIMATE, find_counter
+from ..tokens.ledger import Ledger, count_tokens
 from .plan import Plan, make_plan
-from .policies.policy import Edits, Reason
-from .policies.registry import find_policy
-from .policies.rule import LARGE
-from .policies.table import FATES
-from .session.blocks import Chars, Value
-from .session.session import Session
-from .text import printable
-from .tokens.counter import Counter
-from .tokens.counters import COUNTERS, ESTIMATE, find_counter
-from .tokens.ledger import Ledger, count_tokens
 
 FORMAT: Literal["compaction-plan/1"] = "compaction-plan/1"
 LONGEST = 60

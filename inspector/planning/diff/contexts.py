@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from ...errors import PatchError
 from ..context import Context, Piece
-from ..errors import PatchError
 from .runs import (
     KINDS,
     SIGNS,

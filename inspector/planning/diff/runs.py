@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Generic, Protocol, TypeVar
 
-from ..text import printable
+from ...text import printable
 
 KINDS = ("keep", "change", "insert", "remove")
 SIGNS = {"keep": " ", "change": "~", "insert": "+", "remove": "-"}
