@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from .cuts import CutPoint, CutPoints, find_cuts
     from .decay import Decay, Fading, compact_rounds, measure_decay
     from .disk import open_session, save_session, session_schema
-    from .editing import context_management
     from .errors import (
         AnswerRefused,
         CounterError,
@@ -99,8 +98,9 @@ if TYPE_CHECKING:
     from .traced import Trace, Traced
     from .transition import Transition, compact
     from .widgets import Workbench
-    from .wire import check_context, check_request
-    from .wire.request import render_request
+    from .wire.checks import check_context, check_request
+    from .wire.context_management import context_management
+    from .wire.render import render_request
     from .writing import from_text, write_up
 
 __version__ = "0.1.0"
@@ -115,7 +115,6 @@ _HOMES = {
     "cuts": "CutPoint CutPoints find_cuts",
     "decay": "Decay Fading compact_rounds measure_decay",
     "disk": "open_session save_session session_schema",
-    "editing": "context_management",
     "errors": (
         "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError InspectorError KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing ReadError RedactionError RequestRefused Stopped SummaryError WriteConflict"
     ),
@@ -161,7 +160,8 @@ _HOMES = {
     "trace": "Trace Traced trace_facts trace_recorded",
     "transition": "Transition compact",
     "widgets": "Workbench",
-    "wire": "check_context check_request render_request",
+    "wire.checks": "check_context check_request render_request",
+    "wire.context_management": "context_management",
     "writing": "from_text write_up",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -24,7 +24,7 @@ from .session.blocks import Text
 from .text import printable_tree
 from .tokens.counter import Longs
 from .tokens.rows import SECTIONS
-from .wire import check_context
+from .wire.checks import check_context
 
 MOST_PAIRS = 4
 _KNOB = re.compile(r"\{(\w+)\}")

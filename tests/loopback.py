@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from inspector.wire import check_request
+from inspector.wire.checks import check_request
 
 Json = dict[str, Any]
 

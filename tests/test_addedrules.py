@@ -28,7 +28,7 @@ from inspector.policies.rules import RULES
 from inspector.policies.rules.dedupe_reads import DedupeReads
 from inspector.session.session import Session
 from inspector.view import draw_plan
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.strategies import sessions
 
 KINDS = [kind.name for kind in RULES if not kind.model.locked]

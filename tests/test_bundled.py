@@ -19,8 +19,8 @@ from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.story.project import make_project
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.models import window_of
-from inspector.wire import check_request
-from inspector.wire.request import render_request
+from inspector.wire.checks import check_request
+from inspector.wire.render import render_request
 
 SESSION = open_bundled()
 ROWS = [json.loads(line) for line in write_story().splitlines()]

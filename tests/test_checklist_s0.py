@@ -23,7 +23,7 @@ from inspector.session.session import Entry, Provided, Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
-from inspector.wire.request import render_request
+from inspector.wire.render import render_request
 from tests.strategies import sessions
 
 POLICY = "keep-recent-turns"

@@ -12,7 +12,7 @@ from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.trigger import Trigger
 from inspector.session.blocks import Text
 from inspector.session.session import Tool
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.test_checklist_s0 import (
     POLICY,
     WRITTEN,

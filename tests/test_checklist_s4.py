@@ -29,7 +29,7 @@ from inspector.session.overflow import is_overflow
 from inspector.session.session import Cost, Entry, Session, Usage
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.test_checklist_s0 import chain, changed, grow

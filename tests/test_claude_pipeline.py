@@ -17,7 +17,7 @@ from inspector.policies.table import FATES
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, shown, user
 from tests.test_laws import LENGTH

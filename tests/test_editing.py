@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from inspector.editing import BETAS, context_management, list_betas, read_context_management
-from inspector.editing import with_context_management as beside
 from inspector.errors import PolicyError
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
@@ -24,7 +22,9 @@ from inspector.policies.rules.clear_tool_outputs import ClearToolOutputs, DropOl
 from inspector.policies.rules.summarise_all import SummariseAll
 from inspector.policies.table import FATES
 from inspector.session.session import Session
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
+from inspector.wire.context_management import BETAS, context_management, list_betas, read_context_management
+from inspector.wire.context_management import with_context_management as beside
 from tests.test_checklist_s0 import chain, count, talk, turn
 
 TOOL_DEFAULTS = {

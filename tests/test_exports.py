@@ -21,7 +21,7 @@ from inspector.session.blocks import Block, Document, Image, Text, ToolCall, Too
 from inspector.session.session import Boundary, Entry, Provided, Session, Tool
 from inspector.tokens.ledger import count_tokens
 from inspector.transition import compact
-from inspector.wire.request import render_request
+from inspector.wire.render import render_request
 from tests.conformance.flue import parse
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions

@@ -22,8 +22,8 @@ from inspector.story import LOST_PATH
 from inspector.tokens.ledger import count_tokens
 from inspector.trace import trace_facts
 from inspector.traced import FATES, Traced
-from inspector.wire import check_context, check_request
-from inspector.wire.request import render_request
+from inspector.wire.checks import check_context, check_request
+from inspector.wire.render import render_request
 from tests.strategies import sessions
 from tests.test_trace import BEFORE, FACTS, LEDGER, LENGTH, RECORDED, SESSION
 

@@ -22,7 +22,7 @@ from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
 from inspector.trace import trace_again
 from inspector.traced import FATES
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
 

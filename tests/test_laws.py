@@ -26,7 +26,7 @@ from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.rows import SECTIONS
 from inspector.view import draw_plan
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.strategies import TOOLS, sessions
 
 LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))

@@ -19,7 +19,7 @@ from inspector.session.session import Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.view import draw_plan, draw_scene
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.strategies import sessions
 
 CAREFUL = {

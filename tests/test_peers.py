@@ -25,7 +25,7 @@ from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.strategies import sessions
 from tests.test_cuts import build, call, say, user
 

@@ -26,7 +26,7 @@ from inspector.scenario import Act, Deed, Scenario, Writer
 from inspector.session.session import Session
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import count_tokens
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.strategies import sessions
 from tests.test_laws import LENGTH, calls_and_outputs, policies
 

@@ -30,7 +30,7 @@ from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.tokens.ledger import count_tokens
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, plan_of, shown, talk, user
 from tests.test_laws import LENGTH, calls_and_outputs

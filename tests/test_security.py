@@ -19,7 +19,7 @@ from inspector.text import printable
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.view import draw_plan, draw_scene
-from inspector.wire.request import render_request
+from inspector.wire.render import render_request
 
 HOSTILE = {
     "script": "<script>alert(1)</script><img src=x onerror=alert(1)>",

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from inspector.editing import context_management, read_context_management, with_context_management
 from inspector.errors import EditError, PolicyError
 from inspector.manifest_view import append_to_manifest, core_plan, manifest_context, split_policy
 from inspector.planning.assemble import build_context, live_context
@@ -30,7 +29,12 @@ from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Entry, Provided, Session
 from inspector.tokens.ledger import count_tokens
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
+from inspector.wire.context_management import (
+    context_management,
+    read_context_management,
+    with_context_management,
+)
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, changed, count, fates_of, plan_of, shown, talk, turn
 from tests.test_laws import LENGTH

@@ -23,7 +23,7 @@ from inspector.session.blocks import KINDS, Reasoning, Text, ToolCall, ToolOutpu
 from inspector.session.session import Entry, Session
 from inspector.spill import CLI_LIMIT, find_limit, spill
 from inspector.tokens.ledger import count_tokens
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests import tiered_oracle as oracle
 from tests.conformance import mini, mini_loop, tiered
 from tests.conformance.mini import Json, Messages, parse

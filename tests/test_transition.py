@@ -23,7 +23,7 @@ from inspector.session.session import Entry, Session, Usage
 from inspector.tokens.cost import add_usage
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
 from inspector.transition import STAND_IN, Transition, append_retry, compact
-from inspector.wire import check_context
+from inspector.wire.checks import check_context
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user
 from tests.test_laws import LENGTH, policies

@@ -20,8 +20,8 @@ from inspector import count_tokens, live_context, open_session
 from inspector.planning.context import Context, Piece
 from inspector.session.blocks import BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.session import Provided, Tool
-from inspector.wire import CHECKS, check_context, check_request
-from inspector.wire.request import Size, render_request
+from inspector.wire.checks import CHECKS, check_context, check_request
+from inspector.wire.render import Size, render_request
 from tests.shared import SHARED, needs_shared
 
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 from inspector.planning.assemble import live_context
 from inspector.prefix import Fingerprint, find_changes, hash_json
 from inspector.tokens.ledger import count_tokens
-from inspector.wire.request import render_request
+from inspector.wire.render import render_request
 
 from .compare import Found
 from .mini import Json, Messages, estimate, legacy, parse

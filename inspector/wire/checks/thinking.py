@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..session.json_text import stringify
-from .request import Json
-from .sent import Found, Sent, Spot, Turn
+from ...session.json_text import stringify
+from ..parsed import Found, Sent, Spot, Turn
+from ..render import Json
 
 THINKING = ("thinking", "redacted_thinking")
 

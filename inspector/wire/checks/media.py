@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..tokens.models import published_window
-from .sent import Found, Sent, clip
+from ...tokens.models import published_window
+from ..parsed import Found, Sent, clip
 
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 DOCUMENT_TYPES = {"base64": ("application/pdf",), "text": ("text/plain",)}

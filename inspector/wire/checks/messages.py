@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ..session.json_text import stringify
-from .sent import Found, Sent, clip
-from .surrogates import has_lone_surrogate
+from ...session.json_text import stringify
+from ..parsed import Found, Sent, clip
+from ..surrogates import has_lone_surrogate
 
 MESSAGE_LIMIT = 100_000
 BODY_LIMIT = 32_000_000

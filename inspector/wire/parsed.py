@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..tokens.models import Claude, ModelClass, find_class, find_claude
-from .request import Json, Size
+from .render import Json, Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from .errors import PolicyError
-from .policies.policy import Policy
-from .policies.registry import find_policy
-from .policies.rule import Rule
-from .policies.rules.clear_thinking import ClearThinking, default_keep
-from .policies.rules.clear_tool_outputs import ClearToolOutputs
-from .policies.rules.summarise_all import SummariseAll
+from ..errors import PolicyError
+from ..policies.policy import Policy
+from ..policies.registry import find_policy
+from ..policies.rule import Rule
+from ..policies.rules.clear_thinking import ClearThinking, default_keep
+from ..policies.rules.clear_tool_outputs import ClearToolOutputs
+from ..policies.rules.summarise_all import SummariseAll
 
 Json = dict[str, Any]
 

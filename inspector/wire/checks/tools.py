@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .sent import Found, Sent, Spot, clip
+from ..parsed import Found, Sent, Spot, clip
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _SERVER_CALLS = ("server_tool_use", "mcp_tool_use")

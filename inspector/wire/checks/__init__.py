@@ -1,0 +1,146 @@
+"""A context as the provider would receive it, and every reason for which it would be refused.
+
+`render_request(context)` makes the body of an Anthropic Messages request and names what could not go into
+it; `check_request(body)` holds the body against `CHECKS`, an ordered tuple of small rules, each citing the
+published fact it stands on; `check_context` does both. Nothing is sent from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...planning.context import Context
+from ...tokens.models import ModelClass
+from ..parsed import Check, Found, Sent, Violation, read_request
+from ..render import Json, LeftOut, Rendered, Size, render_request
+from .media import find_oversized_image, find_too_many_images, find_unknown_media
+from .messages import (
+    find_body_too_large,
+    find_empty_compaction,
+    find_empty_message,
+    find_empty_text,
+    find_first_not_user,
+    find_lone_surrogate,
+    find_malformed,
+    find_misplaced_system,
+    find_no_message,
+    find_prefill,
+    find_too_many_messages,
+    find_unknown_role,
+)
+from .thinking import (
+    find_altered_thinking,
+    find_loop_without_thinking,
+    find_misplaced_thinking,
+    find_unbound_thinking,
+    find_unsealed_thinking,
+)
+from .tools import (
+    find_input_not_object,
+    find_late_result,
+    find_misplaced_tool_block,
+    find_misshapen_id,
+    find_orphan_result,
+    find_repeated_id,
+    find_repeated_result,
+    find_unanswered_call,
+    find_unexplained_error,
+    find_unpaired_server_tool,
+)
+
+__all__ = [
+    "CHECKS",
+    "Check",
+    "Found",
+    "LeftOut",
+    "Rendered",
+    "Sent",
+    "Size",
+    "Violation",
+    "check_context",
+    "check_request",
+    "read_request",
+    "render_request",
+]
+
+CHECKS: tuple[Check, ...] = (
+    find_malformed,
+    find_no_message,
+    find_too_many_messages,
+    find_unknown_role,
+    find_first_not_user,
+    find_empty_message,
+    find_empty_text,
+    find_misplaced_tool_block,
+    find_misshapen_id,
+    find_repeated_id,
+    find_input_not_object,
+    find_unanswered_call,
+    find_orphan_result,
+    find_repeated_result,
+    find_late_result,
+    find_unexplained_error,
+    find_unpaired_server_tool,
+    find_misplaced_system,
+    find_empty_compaction,
+    find_misplaced_thinking,
+    find_unsealed_thinking,
+    find_loop_without_thinking,
+    find_altered_thinking,
+    find_unbound_thinking,
+    find_prefill,
+    find_lone_surrogate,
+    find_unknown_media,
+    find_too_many_images,
+    find_oversized_image,
+    find_body_too_large,
+)
+"""Every rule of CLAUDE §7, §8 and §11, in the order in which a reader would want to hear of them."""
+
+
+def check_request(
+    request: Json,
+    *,
+    model_class: ModelClass | None = None,
+    previous: Json | None = None,
+    sizes: Sequence[Size] = (),
+    checks: Sequence[Check] = CHECKS,
+) -> tuple[Violation, ...]:
+    """All reasons for which the provider would refuse a request body; empty when it would take it.
+
+    `model_class` says how the model treats earlier thinking; without it the request's model tells, and a
+    model that does not is taken to keep it. `previous` is the body last sent: with it,
+    thinking that was altered or has lost its prefix is found. `sizes` are images of known size. Linear in
+    the blocks of the request.
+
+    >>> request = {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1"}]}]}
+    >>> [(found.rule, found.path) for found in check_request(request)]
+    [('orphan_result', 'messages.0.content.0')]
+    """
+    sent = read_request(request, model_class=model_class, previous=previous, sizes=tuple(sizes))
+    return tuple(
+        Violation(check.__name__.removeprefix("find_"), path, sentence, f"{status}: {error}")
+        for check in checks
+        for path, sentence, error, status in check(sent)
+    )
+
+
+def check_context(
+    context: Context,
+    *,
+    model: str | None = None,
+    model_class: ModelClass | None = None,
+    previous: Context | None = None,
+    awaits_user: bool = False,
+) -> tuple[Violation, ...]:
+    """`render_request`, then `check_request`.
+
+    `previous` is the context last sent. With `awaits_user` the user's next words are still to come, so a
+    context that ends with the assistant's is no prefill. Paths lead back to pieces by `Rendered.piece_at`.
+    """
+    rendered = render_request(context, model=model)
+    before = None if previous is None else render_request(previous, model=model).request
+    checks = [check for check in CHECKS if not (awaits_user and check is find_prefill)]
+    return check_request(
+        rendered.request, model_class=model_class, previous=before, sizes=rendered.sizes, checks=checks
+    )
