@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare_policies
     from .cuts import CutPoint, CutPoints, find_cuts
     from .decay import Decay, Fading, compact_rounds, measure_decay
-    from .disk import open_session, save_session, session_schema
     from .errors import (
         AnswerRefused,
         CounterError,
@@ -57,6 +56,7 @@ if TYPE_CHECKING:
     from .extractive import Extractive
     from .facts import Fact, Facts, find_facts
     from .fading import draw_decay
+    from .files import open_plan, open_session, save_plan, save_session, session_schema
     from .findings import CHECKS, Finding, Findings
     from .fixes import Fix, find_fixes
     from .focus import write_focus
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from .grounding import ground_recorded
     from .keeping import Keeping, keep_facts
     from .manifest_view import manifest_context
-    from .planfiles import open_plan, save_plan
     from .planning.assemble import append_checkpoint, build_context, live_context
     from .planning.context import Context, Piece
     from .planning.diff.contexts import Diff, diff_contexts, patch
@@ -114,7 +113,6 @@ _HOMES = {
     "comparison": "Comparison compare_policies",
     "cuts": "CutPoint CutPoints find_cuts",
     "decay": "Decay Fading compact_rounds measure_decay",
-    "disk": "open_session save_session session_schema",
     "errors": (
         "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError InspectorError KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing ReadError RedactionError RequestRefused Stopped SummaryError WriteConflict"
     ),
@@ -122,6 +120,7 @@ _HOMES = {
     "extractive": "Extractive",
     "facts": "Fact Facts find_facts",
     "fading": "draw_decay",
+    "files": "open_session save_session session_schema open_plan save_plan",
     "findings": "CHECKS Finding Findings",
     "fixes": "Fix find_fixes",
     "focus": "write_focus",
@@ -131,7 +130,6 @@ _HOMES = {
     "keeping": "Keeping keep_facts",
     "magic": "load_ipython_extension unload_ipython_extension",
     "manifest_view": "manifest_context",
-    "planfiles": "open_plan save_plan",
     "planning.assemble": "append_checkpoint build_context live_context",
     "planning.context": "Context Piece",
     "planning.diff": "Diff diff_contexts diff_text patch",

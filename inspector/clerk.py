@@ -15,6 +15,7 @@ from typing import Any
 from .background import Answer, Errands, Pulse, Questions, tell_error
 from .desk import Desk, reply_to
 from .errors import InspectorError
+from .files import Tail
 from .lives import Tell
 from .planning.plan import Plan
 from .planning.summary_jobs import Checkpoint
@@ -23,7 +24,6 @@ from .run import Run
 from .scenario import Scenario
 from .scribe import Scribe
 from .session.session import Session
-from .tail import Tail
 from .text import printable
 from .tokens.counter import Counter
 from .tokens.counters import ESTIMATE

@@ -23,9 +23,9 @@ from typing import Any, TextIO
 
 from .checks import check
 from .desk import Desk
-from .disk import open_session
 from .errors import CounterError, EditError, InspectorError, PolicyError
 from .figures import sum_sections
+from .files import open_session
 from .findings import CHECKS
 from .lintreports import FORMATS, write_github, write_json, write_text
 from .planning.plan import Plan

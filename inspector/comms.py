@@ -17,9 +17,8 @@ from comm.base_comm import BaseComm
 from .background import tell_error
 from .bundled import open_bundled
 from .clerk import Clerk, Traits
-from .disk import open_session
 from .errors import InspectorError
-from .planfiles import save_beside
+from .files import open_session, save_beside
 from .wishes import pick_wanted
 
 TARGET = "compaction-inspector"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .desk import Desk
-from .disk import StrPath, open_session, write_whole
+from .files import StrPath, open_session, write_whole
 from .page import MARK, Page, make
 from .redaction.redact import Finding
 from .session.session import Session

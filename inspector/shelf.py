@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from .archive import make_record
-from .disk import StrPath, find_place, open_session, write_whole
 from .errors import EditError, EscapeError, ReadError, WriteConflict
+from .files import StrPath, find_place, open_session, write_whole
 from .formats.manifest import READER, dump_manifest
 from .formats.readers import read_session
 from .lock import NAME as LOCK

@@ -18,10 +18,10 @@ from .background import tell_error
 from .bundled import open_bundled
 from .clerk import Clerk, Traits
 from .errors import InspectorError
+from .files import Tail
 from .formats.readers import read_session
 from .planning.saved_plan import name_plan, write_plan
 from .session.session import Session
-from .tail import Tail
 from .text import printable
 from .wishes import NAMES, pick_wanted
 

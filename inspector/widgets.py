@@ -19,8 +19,7 @@ import traitlets as t
 from .background import begin_early
 from .clerk import Clerk
 from .desk import Desk
-from .disk import StrPath, open_session
-from .planfiles import save_beside
+from .files import StrPath, Tail, open_session, save_beside
 from .planning.assemble import build_context
 from .planning.context import Context
 from .planning.plan import Plan
@@ -30,7 +29,6 @@ from .run import Run
 from .scenario import Scenario
 from .session.session import Session
 from .still import Snapshot
-from .tail import Tail
 from .tokens.counters import find_counter
 from .tokens.history import History
 from .tokens.ledger import Ledger

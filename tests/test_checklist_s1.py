@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.disk import open_session, save_session
+from inspector.files import open_session, save_session
 from inspector.planning.assemble import append_checkpoint, build_context, live_context
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.trigger import Trigger

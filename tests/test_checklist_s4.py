@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from inspector.disk import open_session, save_session
 from inspector.errors import EditError
+from inspector.files import open_session, save_session
 from inspector.knobs import describe_rules
 from inspector.planning.assemble import append_checkpoint, build_context, live_context
 from inspector.planning.plan import Plan, make_plan

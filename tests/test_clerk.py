@@ -17,12 +17,11 @@ from inspector import clerk as clerks
 from inspector.background import GONE, Errands, Questions
 from inspector.bundled import open_bundled, write_story
 from inspector.clerk import Clerk
-from inspector.disk import open_session
 from inspector.errors import EditError, Stopped
+from inspector.files import Tail, open_session
 from inspector.formats.readers import read_session
 from inspector.lives import Tell
 from inspector.session.session import Session
-from inspector.tail import Tail
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.ledger import count_tokens
 from inspector.widgets import Workbench

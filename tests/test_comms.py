@@ -14,7 +14,7 @@ from comm.base_comm import BaseComm
 from inspector.bundled import write_story
 from inspector.columns import unpack
 from inspector.comms import TARGET, open_document
-from inspector.planfiles import open_plan
+from inspector.files import open_plan
 from tests.longer import write_long
 
 

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from inspector.disk import open_session, save_session, session_schema
 from inspector.errors import EmptySession, ReadError
+from inspector.files import open_session, save_session, session_schema
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Entry, Session
 from tests.strategies import sessions

@@ -12,9 +12,9 @@ import pytest
 
 from inspector.bundled import open_bundled, write_story
 from inspector.desk import Desk
-from inspector.disk import open_session
 from inspector.errors import RedactionError
 from inspector.export import Exported, export_html
+from inspector.files import open_session
 from inspector.formats.readers import read_session
 from inspector.redaction import detect as detector
 from inspector.session.session import Session

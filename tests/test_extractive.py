@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled
 from inspector.checkpoints import check_checkpoint
-from inspector.disk import open_session
 from inspector.earlier import Line, read_summary, section_of
 from inspector.extractive import CHECKPOINT, TITLE, TOKENS, TURN, Extractive
+from inspector.files import open_session
 from inspector.grounding import check_grounding, gather_sources
 from inspector.planning.assemble import append_checkpoint
 from inspector.planning.plan import make_plan

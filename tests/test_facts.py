@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from inspector.disk import open_session
 from inspector.errors import ReadError
 from inspector.facts import Facts, find_facts
 from inspector.facts.columns import KINDS
 from inspector.facts.failures import tidy_error
 from inspector.facts.pathfinder import PathFinder
+from inspector.files import open_session
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Boundary, Entry, Session
 from inspector.session.toolcalls.call_paths import canonical_path

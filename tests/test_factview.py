@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from inspector.bundled import open_bundled
 from inspector.closeup import describe_body
 from inspector.desk import Desk
-from inspector.disk import open_session
 from inspector.factmarks import find_words
 from inspector.facts.columns import KINDS
+from inspector.files import open_session
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies import registry as policies
 from inspector.policies.registry import names_of_policies

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from inspector.columns import Packer, unpack
-from inspector.disk import open_session
+from inspector.files import open_session
 from inspector.formats.readers import read_session
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput

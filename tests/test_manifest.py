@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 
 import inspector
-from inspector.disk import session_schema
 from inspector.errors import ManifestVersion, ReadError
+from inspector.files import session_schema
 from inspector.formats import manifest
 from inspector.session.blocks import Text, ToolCall, Unknown
 from inspector.session.session import MANIFEST, Entry, Session, Source

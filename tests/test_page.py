@@ -18,8 +18,8 @@ from inspector.bundled import open_bundled
 from inspector.closeup import describe_rows, describe_summary
 from inspector.columns import unpack
 from inspector.desk import Desk
-from inspector.disk import open_session
 from inspector.errors import EditError, PolicyError, RedactionError
+from inspector.files import open_session
 from inspector.page import LARGEST, make, review
 from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES

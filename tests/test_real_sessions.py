@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from inspector.disk import open_session, save_session
 from inspector.errors import ReadError
+from inspector.files import open_session, save_session
 from inspector.formats.readers import READERS
 from inspector.session.blocks import Block
 from inspector.session.session import Session

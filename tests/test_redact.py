@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inspector.disk import open_session
 from inspector.errors import EditError, RedactionError
+from inspector.files import open_session
 from inspector.redaction import detect as detector
 from inspector.redaction.detect import find_spans
 from inspector.redaction.patterns import OURS, Pattern

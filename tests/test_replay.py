@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from inspector.against import compare_recorded
-from inspector.disk import open_session
 from inspector.errors import EditError
+from inspector.files import open_session
 from inspector.life import find_life
 from inspector.order import check_fields, check_order
 from inspector.planning.assemble import build_context

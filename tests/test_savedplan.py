@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inspector import count_tokens, make_plan, open_bundled, open_plan, read_session, save_plan
 from inspector.bundled import write_story
 from inspector.errors import CounterError, InspectorError, OtherSession, PlanError, PolicyError
-from inspector.planfiles import save_beside
+from inspector.files import save_beside
 from inspector.planning.plan import Plan
 from inspector.planning.saved_plan import make_again, pack_plan, read_plan, write_plan
 from inspector.policies.custom_rule import rule

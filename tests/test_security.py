@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.closeup import describe_body, describe_rows, describe_summary
-from inspector.disk import open_session
+from inspector.files import open_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.diff.contexts import diff_contexts, patch
 from inspector.planning.plan import make_plan

@@ -24,8 +24,7 @@ from tornado.web import Application
 
 from inspector.bundled import write_story
 from inspector.columns import unpack
-from inspector.disk import open_session
-from inspector.planfiles import open_plan
+from inspector.files import open_plan, open_session
 from inspector.policies.registry import names_of_policies
 from inspector.server import House, SaveHandler
 from inspector.tenants import MOST, Source, Tenant, Tenants, pack_frame

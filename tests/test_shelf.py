@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.disk import open_session, save_session
 from inspector.errors import EditError, EscapeError, InspectorError, ReadError, WriteConflict
+from inspector.files import open_session, save_session
 from inspector.lock import hold
 from inspector.policies.policy import Policy
 from inspector.policies.rules.spill_outputs import SpillOutputs

@@ -173,7 +173,7 @@ def test_a_scene_without_sidechains_pays_nothing_and_one_with_them_names_them_as
 
 @needs_shared
 def test_a_real_session_with_five_sub_agents_has_them_beside_the_two_messages_that_started_them() -> None:
-    from inspector.disk import open_session
+    from inspector.files import open_session
 
     folder = SHARED / "sessions" / "claude-code-sidechains--claude-code-viewer"
     session = open_session(folder / "cc-sidechain-438l.jsonl")

@@ -14,13 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import inspector.tail
-from inspector.disk import open_session, save_session
+import inspector.files
 from inspector.errors import EmptySession, ReadError
+from inspector.files import Tail, open_session, save_session
 from inspector.formats.incremental import Growth
 from inspector.formats.readers import READERS, read_session
 from inspector.session.session import Session
-from inspector.tail import Tail
 
 from shared import SHARED, needs_shared
 

@@ -16,7 +16,7 @@ from bench_count import clock
 from long_session import SIZE, make_messages, make_session
 from outside import SHARED
 
-from inspector.disk import open_session
+from inspector.files import open_session
 from inspector.formats.json_lines import paused_gc
 from inspector.policies.registry import POLICIES
 from inspector.replays import replay

@@ -18,8 +18,7 @@ from bench_count import clock
 from long_session import make_messages, make_pi
 from outside import Missing, claude_session
 
-from inspector.disk import open_session
-from inspector.tail import Tail
+from inspector.files import Tail, open_session
 from inspector.tokens.ledger import count_tokens
 
 MEGABYTES, PI_MESSAGES, ROUNDS = 100, 30_000, 7

@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from inspector.bundled import open_bundled
 from inspector.desk import Desk
-from inspector.disk import open_session
 from inspector.export import export_html
+from inspector.files import open_session
 from inspector.still import Snapshot
 from tests.browser.conftest import Watch
 from tests.browser.lab import SHOTS, Lab, open_notebook, run_all

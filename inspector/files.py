@@ -1,0 +1,308 @@
+"""DOOR: session files. A path in, a `Session` out, and back as a session manifest.
+
+A transcript is only ever read. A manifest is written beside its place and then moved there, so that the
+file is either the old one or the new one, whole.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .errors import ReadError
+from .formats.incremental import Growth
+from .formats.json_document import HEAD
+from .formats.json_lines import Reader
+from .formats.manifest import READER, dump_manifest
+from .formats.readers import clear_usage, find_reader, named, read_session
+from .planning.plan import Plan
+from .planning.saved_plan import make_again, name_plan, number_name, read_plan, write_plan
+from .session.session import Session
+from .tokens.ledger import Ledger
+
+StrPath = str | os.PathLike[str]
+
+
+def open_session(path: StrPath, format: str | None = None) -> Session:
+    """The session in a file, in the named format or in whichever is recognised.
+
+    Raises `ReadError` with every reader's reason when it is none, `EmptySession` when nobody says
+    anything in it, and `OSError` when the file is not there or may not be read.
+    """
+    place = find_place(path)
+    # Not mapped into memory: a mapped file that someone cuts short ends the whole process.
+    data = place.read_bytes()
+    if not data:
+        raise ReadError(str(place), detail="it is empty")
+    return read_session(data, str(place), format)
+
+
+def find_place(path: StrPath) -> Path:
+    """Where a path leads that is to be read. Raises `ReadError` for a folder."""
+    place = Path(path).expanduser()
+    if place.is_dir():
+        raise ReadError(str(place), detail="it is a folder")
+    return place
+
+
+def save_session(session: Session, path: StrPath) -> None:
+    """Write the session manifest, without loss, in one step.
+
+    Raises `FileExistsError` rather than write over a file that is no session manifest, and `OSError`
+    when the place cannot be written; whatever stood there then still does.
+    """
+    target = Path(os.path.realpath(Path(path).expanduser()))
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder")
+    if target.exists() and not _is_replaceable(target):
+        raise FileExistsError(f"{target} is not a session manifest, so it is not written over")
+    write_whole(target, dump_manifest(session).encode("ascii"))
+
+
+def write_whole(target: Path, content: bytes) -> None:
+    """Write a file in one step: it is either the old one or the new one, whole. `OSError` names the file."""
+    with _write_beside(target, content) as beside:
+        if target.exists():
+            shutil.copymode(target, beside)
+        beside.replace(target)
+
+
+def write_new(target: Path, content: bytes) -> None:
+    """Write a file that is not there yet, whole. Raises `FileExistsError` where anything stands already."""
+    with _write_beside(target, content) as beside:
+        try:
+            # Unlike a move, a second name never takes the place of a file.
+            os.link(beside, target)
+        except FileExistsError:
+            raise FileExistsError(f"{target} stands there already, and is not written over") from None
+        except OSError:
+            # Not every system gives a file two names.
+            with target.open("xb") as file:
+                file.write(content)
+
+
+@contextmanager
+def _write_beside(target: Path, content: bytes) -> Iterator[Path]:
+    """A file beside the one that is meant, its content on the disk; gone in the end, whatever happens."""
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield beside
+    except OSError as error:
+        if str(error.filename) == str(beside):
+            # Nobody asked for a file of that name.
+            error.filename, error.filename2 = str(target), None
+        raise
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+    _sync_folder(target.parent)
+
+
+def session_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of the session manifest."""
+    schema = Session.model_json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _is_replaceable(target: Path) -> bool:
+    content = target.read_bytes()
+    return not content or READER.sniff(content) is None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the move itself last. Not every system lets a folder be opened; then it must do without."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def save_plan(plan: Plan, path: StrPath) -> Path:
+    """Write a plan to a new file: policy, settings, cut and pins, the session's hash, and what came of it.
+
+    No text of the transcript goes into it. Raises `FileExistsError` where anything stands already, and
+    `OSError` when the place cannot be written.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from inspector import count_tokens, make_plan, open_bundled
+    >>> session = open_bundled()
+    >>> plan = make_plan(session, count_tokens(session), "pi", {"cut": "end"})
+    >>> with TemporaryDirectory() as folder:
+    ...     again = open_plan(save_plan(plan, f"{folder}/mine.plan.json"), session)
+    >>> again.recipe == plan.recipe, again.after == plan.after
+    (True, True)
+    """
+    target = Path(os.path.realpath(Path(path).expanduser()))
+    write_new(target, write_plan(plan).encode("ascii"))
+    return target
+
+
+def open_plan(path: StrPath, session: Session | StrPath, *, ledger: Ledger | None = None) -> Plan:
+    """The plan that a file keeps, made again of its session; a file that has grown since is taken as it was.
+
+    Raises `OtherSession` for another session than the one it was saved of, `PlanError` for a file that holds
+    no plan or one that does not come out equal any more, `PolicyError` for a rule that is not known here.
+    """
+    place = find_place(path)
+    saved = read_plan(place.read_bytes(), str(place))
+    if not isinstance(session, Session):
+        session = open_session(session)
+    return make_again(saved, session, str(place), ledger)
+
+
+def save_beside(plan: Plan, home: str = "") -> Path:
+    """The same in the first free "<session>.plan.json" beside the session's file `home`, or in this folder.
+
+    A plan that was saved there already is not written twice.
+    """
+    folder = Path(home).expanduser().parent if home else Path()
+    name, content = name_plan(plan.ledger.session, home), write_plan(plan).encode("ascii")
+    number = 1
+    while True:
+        target = folder / number_name(name, number)
+        try:
+            write_new(target, content)
+        except FileExistsError:
+            if target.is_file() and target.read_bytes() == content:
+                return target
+            number += 1
+        else:
+            return target
+
+
+LINES = 64
+"""So many records, and so many bytes (`HEAD`), settle the format: no reader looks further to tell its own."""
+MARK = 4096
+"""Bytes at the beginning, and before the place where reading goes on, by which the file is known again."""
+
+
+class Stand(NamedTuple):
+    """What the file system tells of a file."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+
+class Tail:
+    """A session file that grows. `session` is what it held at the last look.
+
+    After each look `session == open_session(path)`, whatever was written meanwhile: a line may be half
+    written, the file may be cut short, replaced or written anew. Where a file of lines only grew, no more
+    than its new bytes are read; everything else is read anew. A file that grew *and* was changed somewhere
+    in the middle in the same moment, at equal length, is taken for one that only grew.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> row = '{"type": "user", "uuid": "%s", "parentUuid": null, "message": {"content": "Hello"}}'
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "growing.jsonl")
+    ...     _ = path.write_text(row % "a" + chr(10))
+    ...     tail = Tail(path)
+    ...     with path.open("a") as file:
+    ...         _ = file.write(row % "b" + chr(10))
+    ...     len(tail.session.entries), len(tail.poll().entries), tail.poll()
+    (1, 2, None)
+    """
+
+    def __init__(self, path: StrPath, format: str | None = None) -> None:
+        """Open the file. Raises what `open_session` raises."""
+        self.path: Path = find_place(path)
+        self.format = format
+        self.session: Session
+        self._stand: Stand | None = None
+        self._growth: Growth | None = None
+        self._refused: tuple[Stand, ReadError] | None = None
+        self._head = self._mark = b""
+        self._read_anew()
+
+    def poll(self) -> Session | None:
+        """The session as it is now, or None when it is the same as at the last look.
+
+        Raises `OSError` when the file is gone, and `ReadError` when what stands there now is no session;
+        `session` then stays what it was; it is read again once the file has changed.
+        """
+        look = self._look()
+        if look == self._stand:
+            return None
+        if self._refused is not None and look == self._refused[0]:
+            # It was read whole once; as long as it stays as it is, it is no session.
+            raise self._refused[1].with_traceback(None)
+        grown = self._read_on()
+        if grown is None:
+            before = self.session
+            try:
+                self._read_anew()
+            except ReadError as error:
+                self._refused = look, error
+                raise
+            grown = self.session != before
+        self._refused = None
+        return self.session if grown else None
+
+    def _look(self) -> Stand:
+        return _stand(self.path.stat())
+
+    def _read_on(self) -> bool | None:
+        """Read what is new. Whether there is anything; None when all has to be read anew."""
+        growth, known = self._growth, self._stand
+        if growth is None or known is None:
+            return None
+        with self.path.open("rb") as file:
+            now = _stand(os.fstat(file.fileno()))
+            # A file that was written to and did not grow was not only added to.
+            if now[:2] != known[:2] or now.size <= known.size:
+                return None
+            head = file.read(len(self._head))
+            file.seek(growth.offset - len(self._mark))
+            mark, data = file.read(len(self._mark)), file.read()
+        if (head, mark) != (self._head, self._mark) or not growth.continues(data):
+            return None
+        start = growth.offset
+        # Should it fail half-way, the next look reads anew.
+        self._growth = self._stand = None
+        changed = growth.feed(data)
+        if changed:
+            with named(growth.reader, str(self.path)):
+                self.session = growth.make_session()
+        self._mark = (mark + data[: growth.offset - start])[-MARK:]
+        self._growth, self._stand = growth, now
+        return changed
+
+    def _read_anew(self) -> None:
+        self._growth = self._stand = None
+        with self.path.open("rb") as file:
+            stand, data = _stand(os.fstat(file.fileno())), file.read()
+        if not data:
+            raise ReadError(str(self.path), detail="it is empty")
+        reader = find_reader(data, str(self.path), self.format)
+        with named(reader, str(self.path)):
+            self.session, growth = self._read(reader, data)
+        if growth is not None:
+            self._head, self._mark = data[:MARK], data[: growth.offset][-MARK:]
+        self._growth, self._stand = growth, stand
+
+    def _read(self, reader: Reader, data: bytes) -> tuple[Session, Growth | None]:
+        """The session, and what can go on with it where the format is one of lines, and certain."""
+        if reader.start is None:
+            return clear_usage(reader.read(data)), None
+        growth = Growth(reader)
+        growth.feed(data)
+        session = growth.make_session()
+        settled = self.format is not None or (len(data) > HEAD and session.records > LINES)
+        return session, growth if settled else None
+
+
+def _stand(told: os.stat_result) -> Stand:
+    return Stand(told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns)
