@@ -24,7 +24,6 @@ from .mixins import drawers as _drawers
 if TYPE_CHECKING:
     from .bundled import open_bundled
     from .checkpoints import check_checkpoint
-    from .checks import check
     from .claude import Claude, Progress
     from .comparison import Comparison, compare_policies
     from .cuts import CutPoint, CutPoints, find_cuts
@@ -54,16 +53,20 @@ if TYPE_CHECKING:
     )
     from .export import Exported, export_html
     from .extractive import Extractive
-    from .facts import Fact, Facts, find_facts
+    from .facts.facts import Fact, Facts, find_facts
+    from .facts.fixes import Fix, find_fixes
+    from .facts.focus import write_focus
+    from .facts.grounding import ground_recorded
+    from .facts.keep import Keeping, keep_facts
+    from .facts.lint.check import check
+    from .facts.lint.findings import CHECKS, Finding, Findings
+    from .facts.regret import Regret, find_regret, sum_regret
+    from .facts.trace import trace_facts, trace_recorded
+    from .facts.traced import Trace, Traced
     from .fading import draw_decay
     from .files import open_plan, open_session, save_plan, save_session, session_schema
-    from .findings import CHECKS, Finding, Findings
-    from .fixes import Fix, find_fixes
-    from .focus import write_focus
     from .formats.readers import READERS, read_session
     from .formats.writers import export_session
-    from .grounding import ground_recorded
-    from .keeping import Keeping, keep_facts
     from .manifest_view import manifest_context
     from .planning.assemble import append_checkpoint, build_context, live_context
     from .planning.context import Context, Piece
@@ -80,7 +83,6 @@ if TYPE_CHECKING:
     from .policies.rules import add_rule, list_rules
     from .policies.trigger import Target, Trigger
     from .prompts import PROMPTS, write_prompt
-    from .regret import Regret, find_regret, sum_regret
     from .replays import replay
     from .run import Run
     from .scenario import Act, Scenario, Writer
@@ -93,8 +95,6 @@ if TYPE_CHECKING:
     from .tokens.counters import COUNTERS, find_counter
     from .tokens.ledger import Ledger, count_tokens
     from .tokens.prices import Money, Price, find_price
-    from .trace import trace_facts, trace_recorded
-    from .traced import Trace, Traced
     from .transition import Transition, compact
     from .widgets import Workbench
     from .wire.checks import check_context, check_request
@@ -108,7 +108,6 @@ __version__ = "0.1.0"
 _HOMES = {
     "bundled": "open_bundled",
     "checkpoints": "check_checkpoint",
-    "checks": "check",
     "claude": "Claude Progress",
     "comparison": "Comparison compare_policies",
     "cuts": "CutPoint CutPoints find_cuts",
@@ -118,16 +117,19 @@ _HOMES = {
     ),
     "export": "Exported export_html",
     "extractive": "Extractive",
-    "facts": "Fact Facts find_facts",
+    "facts.facts": "Fact Facts find_facts",
+    "facts.fixes": "Fix find_fixes",
+    "facts.focus": "write_focus",
+    "facts.grounding": "ground_recorded",
+    "facts.keep": "Keeping keep_facts",
+    "facts.lint.check": "check",
+    "facts.lint.findings": "CHECKS Finding Findings",
+    "facts.regret": "Regret find_regret sum_regret",
+    "facts.trace": "Trace Traced trace_facts trace_recorded",
     "fading": "draw_decay",
     "files": "open_session save_session session_schema open_plan save_plan",
-    "findings": "CHECKS Finding Findings",
-    "fixes": "Fix find_fixes",
-    "focus": "write_focus",
     "formats.readers": "READERS read_session",
     "formats.writers": "export_session",
-    "grounding": "ground_recorded",
-    "keeping": "Keeping keep_facts",
     "magic": "load_ipython_extension unload_ipython_extension",
     "manifest_view": "manifest_context",
     "planning.assemble": "append_checkpoint build_context live_context",
@@ -142,7 +144,6 @@ _HOMES = {
     "policies.registry": "POLICIES add_policy find_policy",
     "policies.rules": "add_rule list_rules",
     "prompts": "PROMPTS write_prompt",
-    "regret": "Regret find_regret sum_regret",
     "replays": "replay",
     "run": "Run",
     "scenario": "Act Scenario Writer",
@@ -155,7 +156,6 @@ _HOMES = {
     "tokens.counters": "COUNTERS find_counter",
     "tokens.ledger": "Ledger count_tokens",
     "tokens.prices": "Money Price find_price",
-    "trace": "Trace Traced trace_facts trace_recorded",
     "transition": "Transition compact",
     "widgets": "Workbench",
     "wire.checks": "check_context check_request render_request",
@@ -312,11 +312,11 @@ def _draw(value: Any, kind: str, *, dark: bool) -> Any:
 
 
 def _find_facts(session: Any) -> Any:
-    return import_module(f"{__name__}.facts").find_facts(session)
+    return import_module(f"{__name__}.facts.facts").find_facts(session)
 
 
 def _trace_plan(plan: Any) -> Any:
-    return import_module(f"{__name__}.trace").trace_plan(plan)
+    return import_module(f"{__name__}.facts.trace").trace_plan(plan)
 
 
 def _list_rules(_: Any) -> dict[str, Any]:

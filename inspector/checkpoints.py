@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from .grounding import Unfounded, check_grounding, gather_sources
+from .facts.grounding import Unfounded, check_grounding, gather_sources
 from .planning.plan import Plan
 from .planning.summary_jobs import TURN_CONTEXT, Checkpoint, SummaryJob
 from .prompts import SECTIONS, TURN_SECTIONS

@@ -21,13 +21,13 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, TextIO
 
-from .checks import check
 from .desk import Desk
 from .errors import CounterError, EditError, InspectorError, PolicyError
+from .facts.lint.check import check
+from .facts.lint.findings import CHECKS
+from .facts.lint.report import FORMATS, write_github, write_json, write_text
 from .figures import sum_sections
 from .files import open_session
-from .findings import CHECKS
-from .lintreports import FORMATS, write_github, write_json, write_text
 from .planning.plan import Plan
 from .policies.table import FATES
 from .session.blocks import BlockRef

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import EditError
-from .facts import Facts, find_facts
-from .facts.columns import KINDS
+from .facts.extract.collect import KINDS
+from .facts.facts import Facts, find_facts
+from .facts.trace import trace_moves
+from .facts.traced import FATES, Tier, Trace
 from .mixins import Drawable, Framed
 from .policies.policy import Policy
 from .session.live import UNSEEN
 from .session.session import Session
 from .tokens.counter import Counter as TokenCounter
 from .tokens.ledger import Ledger, count_tokens
-from .trace import trace_moves
-from .traced import FATES, Tier, Trace
 from .transition import STAND_IN, Transition, compact
 from .writing import Summariser, name_of
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .facts import Fact, Facts
-from .facts.columns import BY, OPERATIONS
-from .facts.failures import tidy_error
+from .facts.extract.collect import BY, OPERATIONS
+from .facts.extract.errors import tidy_error
+from .facts.facts import Fact, Facts
 from .quotes import WORDS, clip, last_line
 from .session.blocks import Block, ToolCall
 from .session.session import Session

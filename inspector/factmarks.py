@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .closeup import BODY_CHARS
-from .facts import Facts
+from .facts.facts import Facts
+from .facts.grounding import Sources, check_grounding, gather_sources
+from .facts.regret import Regret, find_regret, sum_regret
 from .factview import MOST_FORM, Listing, find_listing
-from .grounding import Sources, check_grounding, gather_sources
-from .regret import Regret, find_regret, sum_regret
 from .session.blocks import BlockRef
 from .session.tree import Ints
 from .text import printable, printable_tree

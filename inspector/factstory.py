@@ -7,14 +7,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .factmarks import find_marks, step_of, tell_grounding, tell_regret
-from .facts import Fact, Facts
+from .facts.facts import Fact, Facts
+from .facts.fixes import Fix
+from .facts.focus import write_focus
+from .facts.trace import trace_rounds
+from .facts.traced import Traced
 from .factview import MOST_FORM, Listing, find_listing, list_facts, row_of
-from .fixes import Fix
-from .focus import write_focus
 from .session.blocks import BlockRef
 from .text import printable, printable_tree
-from .trace import trace_rounds
-from .traced import Traced
 from .view import label_mark
 
 if TYPE_CHECKING:

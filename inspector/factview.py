@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .atrisk import Namings, Risk, count_at_risk
 from .errors import EditError
-from .facts import Facts
-from .facts.columns import BY, KINDS, OPERATIONS
-from .occurrences import find_occurrences
+from .facts.at_risk import Namings, Risk, count_at_risk
+from .facts.extract.collect import BY, KINDS, OPERATIONS
+from .facts.facts import Facts
+from .facts.mentions import find_occurrences
+from .facts.trace import trace_facts
+from .facts.traced import FATES, Trace, Traced
 from .planning.plan import Plan, make_plan
 from .session.blocks import BlockRef
 from .session.session import Session
 from .session.tree import Bools
 from .text import printable, printable_tree
-from .trace import trace_facts
-from .traced import FATES, Trace, Traced
 
 if TYPE_CHECKING:
     from .desk import Desk

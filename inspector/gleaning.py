@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from .deeds import Deeds
-from .facts import Fact, Facts, find_facts
-from .facts.columns import BY
+from .facts.extract.collect import BY
+from .facts.facts import Fact, Facts, find_facts
 from .fitting import Item
 from .quotes import WORDS, clip, find_answers, find_requests, find_sentence, quote
 from .session.blocks import Text, build

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.facts import Facts, find_facts
+from inspector.facts.facts import Facts, find_facts
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled
-from inspector.checks import check
 from inspector.errors import EditError, PolicyError
-from inspector.findings import CHECKS, SEVERITIES, Finding, Findings, choose
-from inspector.lintreports import find_line, write_github, write_json, write_text
+from inspector.facts.lint.check import check
+from inspector.facts.lint.findings import CHECKS, SEVERITIES, Finding, Findings, choose
+from inspector.facts.lint.report import find_line, write_github, write_json, write_text
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session

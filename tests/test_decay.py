@@ -19,12 +19,12 @@ from inspector.decay import (
 )
 from inspector.errors import EditError, FigureError
 from inspector.extractive import Extractive
-from inspector.facts import find_facts
+from inspector.facts.facts import find_facts
+from inspector.facts.trace import trace_recorded
 from inspector.fading import draw_decay
 from inspector.session.blocks import Text
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
-from inspector.trace import trace_recorded
 from tests.bench.decay import NOTEBOOKS, ROUNDS
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user

@@ -15,8 +15,8 @@ from inspector.bundled import open_bundled
 from inspector.checkpoints import check_checkpoint
 from inspector.earlier import Line, read_summary, section_of
 from inspector.extractive import CHECKPOINT, TITLE, TOKENS, TURN, Extractive
+from inspector.facts.grounding import check_grounding, gather_sources
 from inspector.files import open_session
-from inspector.grounding import check_grounding, gather_sources
 from inspector.planning.assemble import append_checkpoint
 from inspector.planning.plan import make_plan
 from inspector.planning.summary_jobs import SummaryJob
@@ -429,7 +429,7 @@ def test_the_bundled_session_keeps_the_rule_that_its_recorded_summary_lost() -> 
     ],
 )
 def test_real_sessions_keep_more_than_their_recorded_summaries_at_no_more_tokens(name: str) -> None:
-    from inspector.facts import find_facts
+    from inspector.facts.facts import find_facts
     from inspector.formats.readers import read_session
     from tests.bench.bench_summary import GROUPS, compare
     from tests.bench.bench_survival import Case

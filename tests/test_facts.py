@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 
 from inspector.errors import ReadError
-from inspector.facts import Facts, find_facts
-from inspector.facts.columns import KINDS
-from inspector.facts.failures import tidy_error
-from inspector.facts.pathfinder import PathFinder
+from inspector.facts.extract.collect import KINDS
+from inspector.facts.extract.errors import tidy_error
+from inspector.facts.extract.paths import PathFinder
+from inspector.facts.facts import Facts, find_facts
 from inspector.files import open_session
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Boundary, Entry, Session

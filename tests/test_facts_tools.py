@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.facts import find_facts
+from inspector.facts.facts import find_facts
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.toolcalls.shell import read_command
 from inspector.session.toolcalls.tool_names import operation_of

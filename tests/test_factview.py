@@ -16,7 +16,9 @@ from inspector.bundled import open_bundled
 from inspector.closeup import describe_body
 from inspector.desk import Desk
 from inspector.factmarks import find_words
-from inspector.facts.columns import KINDS
+from inspector.facts.extract.collect import KINDS
+from inspector.facts.trace import trace_facts
+from inspector.facts.traced import FATES
 from inspector.files import open_session
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies import registry as policies
@@ -25,8 +27,6 @@ from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import LOST_PATH
 from inspector.tokens.ledger import count_tokens
-from inspector.trace import trace_facts
-from inspector.traced import FATES
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import EditError
-from inspector.facts import find_facts
-from inspector.fixes import find_fixes
-from inspector.focus import write_focus
+from inspector.facts.facts import find_facts
+from inspector.facts.fixes import find_fixes
+from inspector.facts.focus import write_focus
+from inspector.facts.trace import trace_facts
+from inspector.facts.traced import FATES, Traced
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
 from inspector.planning.plan import Plan, make_plan
@@ -20,8 +22,6 @@ from inspector.policies.policy import Edits
 from inspector.session.session import Session
 from inspector.story import LOST_PATH
 from inspector.tokens.ledger import count_tokens
-from inspector.trace import trace_facts
-from inspector.traced import FATES, Traced
 from inspector.wire.checks import check_context, check_request
 from inspector.wire.render import render_request
 from tests.strategies import sessions

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from inspector.facts.grounding import Sources, check_grounding, ground_recorded
+from inspector.facts.mentions import Words, find_folders
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import read_session
-from inspector.grounding import Sources, check_grounding, ground_recorded
-from inspector.mentions import Words, find_folders
 from inspector.redaction.clean import clean_session, look_through
 from inspector.redaction.redact import Redactor
 from inspector.session.blocks import Text

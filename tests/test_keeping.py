@@ -10,9 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled
-from inspector.covering import Unit, find_cover
 from inspector.errors import EditError
-from inspector.keeping import Keeping, keep_facts
+from inspector.facts.keep import Keeping, keep_facts
+from inspector.facts.set_cover import Unit, find_cover
+from inspector.facts.trace import trace_again
+from inspector.facts.traced import FATES
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.session.blocks import BlockRef, Reasoning, Text, ToolCall, ToolOutput
@@ -20,8 +22,6 @@ from inspector.session.session import Boundary, Entry, Session
 from inspector.story import LOST_PATH
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
-from inspector.trace import trace_again
-from inspector.traced import FATES
 from inspector.wire.checks import check_context
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.facts.columns import KINDS, OPERATIONS
+from inspector.facts.extract.collect import KINDS, OPERATIONS
 from tests.labelled import HALVES, Score, find_all, print_table, read_labels, score
 from tests.shared import needs_shared
 

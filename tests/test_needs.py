@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.facts import find_facts
-from inspector.needs import has_failed, is_specific, same_answer, shows_file
-from inspector.regret import Regret, find_regret
+from inspector.facts.facts import find_facts
+from inspector.facts.needed_again import has_failed, is_specific, same_answer, shows_file
+from inspector.facts.regret import Regret, find_regret
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry
 from inspector.tokens.ledger import count_tokens

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.polarity import is_contrary, is_same_rule, read_leaning
+from inspector.facts.polarity import is_contrary, is_same_rule, read_leaning
 
 # Every kind of word that is read in its own way, among plain ones.
 WORDS = (

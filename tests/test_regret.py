@@ -6,15 +6,15 @@ from decimal import Decimal
 
 from hypothesis import assume, given, settings
 
-from inspector.facts import find_facts
+from inspector.facts.facts import find_facts
+from inspector.facts.regret import find_regret, sum_regret
+from inspector.facts.trace import trace_recorded
 from inspector.planning.plan import make_plan
-from inspector.regret import find_regret, sum_regret
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.prices import add_money, find_price, price_tokens
-from inspector.trace import trace_recorded
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
 from tests.test_trace import (

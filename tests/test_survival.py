@@ -20,18 +20,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.facts import find_facts
-from inspector.facts.columns import KINDS
+from inspector.facts.extract.collect import KINDS
+from inspector.facts.facts import find_facts
+from inspector.facts.mentions import Mention, Words, make_pattern
+from inspector.facts.remaining import stand_plan
+from inspector.facts.trace import trace_facts, trace_recorded
 from inspector.formats.readers import read_session
-from inspector.mentions import Mention, Words, make_pattern
 from inspector.planning.plan import make_plan
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.session.blocks import ToolCall
 from inspector.session.session import Entry, Session
-from inspector.standing import stand_plan
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
-from inspector.trace import trace_facts, trace_recorded
 from tests.bench.bench_survival import read_cases
 from tests.bench.foreign import read_others
 from tests.bench.retention import FATES as BY_FATE

@@ -14,24 +14,24 @@ from hypothesis import strategies as st
 from inspector.bundled import open_bundled
 from inspector.decay import measure_decay
 from inspector.errors import EditError, FrameError
-from inspector.facts import find_facts
-from inspector.facts.columns import KINDS
+from inspector.facts.extract.collect import KINDS
+from inspector.facts.facts import find_facts
+from inspector.facts.grounding import Sources, check_grounding, ground_recorded
+from inspector.facts.mentions import find_runs, has_words
+from inspector.facts.regret import find_regret
+from inspector.facts.trace import trace_again, trace_facts, trace_recorded
+from inspector.facts.traced import FATES, TIERS, Trace, Traced
 from inspector.formats.readers import read_session
-from inspector.grounding import Sources, check_grounding, ground_recorded
-from inspector.mentions import find_runs, has_words
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.registry import list_policies
 from inspector.policies.rules import read_policy
-from inspector.regret import find_regret
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
-from inspector.trace import trace_again, trace_facts, trace_recorded
-from inspector.traced import FATES, TIERS, Trace, Traced
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user

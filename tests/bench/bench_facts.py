@@ -26,11 +26,11 @@ ROUNDS = 9
 COLD = """
 import json, sys, time
 from inspector import open_session
-from inspector.facts import find_facts
+from inspector.facts.facts import find_facts
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.planning.plan import make_plan
-from inspector.trace import trace_facts
+from inspector.facts.trace import trace_facts
 session = open_session(sys.argv[1])
 session.path, session.tree
 start, begin = time.perf_counter(), time.process_time()

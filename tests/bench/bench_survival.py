@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from inspector.facts import Facts, find_facts
-from inspector.facts.columns import KINDS
+from inspector.facts.extract.collect import KINDS
+from inspector.facts.facts import Facts, find_facts
+from inspector.facts.trace import trace_facts, trace_recorded
+from inspector.facts.traced import FATES, TIERS, Trace
 from inspector.formats.readers import read_session
 from inspector.planning.plan import make_plan
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
-from inspector.trace import trace_facts, trace_recorded
-from inspector.traced import FATES, TIERS, Trace
 from tests.bench.foreign import read_others
 from tests.shared import SHARED
 

@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from inspector.facts.columns import KINDS
+from inspector.facts.extract.collect import KINDS
+from inspector.facts.trace import trace_facts, trace_recorded
+from inspector.facts.traced import TIERS, Trace
 from inspector.planning.plan import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.registry import POLICIES
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
-from inspector.trace import trace_facts, trace_recorded
-from inspector.traced import TIERS, Trace
 from tests.bench import retention_page as page
 from tests.bench.bench_survival import Case, read_cases
 from tests.bench.retention_figure import Lane, draw_retention

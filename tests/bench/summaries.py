@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from inspector.facts.columns import KINDS
+from inspector.facts.extract.collect import KINDS
 from tests.bench.bench_summary import GROUPS, HARNESSES, TWICE, Pair, measure
 from tests.bench.bench_survival import AGAIN
 from tests.bench.retention import COUNTER, NOTEBOOKS

@@ -1,0 +1,167 @@
+"""How many facts hang on a summary alone, for every place of the cut at once.
+
+In go the facts of a moment and a plan, out comes a column over the places. A fact is at risk at a place if it
+can be read now and no block would name it there as it was said, nor the head: `Traced.fate` would not be
+"verbatim". A block's fate depends only on its side of the cut, so two positions per fact say it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..planning.fates import STANDS, Side
+from ..planning.plan import Plan
+from ..planning.stages import Tier
+from ..policies.table import POINTER
+from ..provenance import is_summary
+from ..session.blocks import Block
+from ..session.tree import Bools, Ints
+from .mentions import Occurrences, Pattern, Words
+from .remaining import Standing
+
+Longs = NDArray[np.int64]
+
+
+class Risk(NamedTuple):
+    """`places` (int32[n+1]): facts at risk with the cut there, -1 where none may stand. `total` stand now."""
+
+    places: Ints
+    total: int
+
+
+class Namings:
+    """Which of the facts that can be read now each block names in full; the same for every plan of a moment.
+
+    `stood` are numbers of facts. `pairs` (int64[k,2]) are a fact and a live row that names it.
+    """
+
+    def __init__(self, found: Occurrences, before: Standing, stood: Iterable[int]) -> None:
+        session, live = before.session, before.session.live
+        self.before = before
+        self.number = len(found.facts)
+        self.stood = np.zeros(self.number, bool)
+        self.stood[list(stood)] = True
+        self.patterns = {at: found.pattern(at, session) for at in np.flatnonzero(self.stood).tolist()}
+        places = session.tree.start[live.entries[live.position]] + live.block
+        self.live_row = np.full(len(before.rows), -1, np.int64)
+        self.live_row[places] = np.arange(len(places))
+        self.said: Bools = before.rows[places]
+        self.entry = live.entries[live.position]
+        told = [e.kind != "message" and is_summary(e) for e in map(session.entries.__getitem__, live.entries)]
+        self.summary = np.array(told, bool)[live.position]
+        marked = np.column_stack((np.repeat(np.arange(self.number), np.diff(found.first)), found.rows))
+        marked = marked[before.rows[found.rows] & self.stood[marked[:, 0]]]
+        both = np.concatenate([marked, np.array(list(self._unmarked()), np.int64).reshape(-1, 2)])
+        both[:, 1] = self.live_row[both[:, 1]]
+        self.pairs: Longs = np.unique(both[both[:, 1] >= 0], axis=0)
+        self._texts: dict[str, list[int]] = {}
+        self._keys = self._sort_patterns()
+        head = [stand.text for stand in before.others if stand.how == "head"]
+        self.safe = np.zeros(self.number, bool)
+        self.safe[[fact for text in head for fact in self.named_in(text)]] = True
+
+    def _unmarked(self) -> Iterable[tuple[int, int]]:
+        """A fact and a row of the file that names it in full."""
+        index = self.before.index
+        for fact, pattern in self.patterns.items():
+            for row in sorted(index.find_all(pattern)):
+                yield fact, row
+
+    def _sort_patterns(self) -> dict[str, list[int]]:
+        """Facts by what a text that names them holds: a last part, a folder, a word; "" for none."""
+        keys: dict[str, list[int]] = {}
+        for fact, pattern in self.patterns.items():
+            for key in dict.fromkeys(_keys_of(pattern)):
+                keys.setdefault(key, []).append(fact)
+        return keys
+
+    def named_in(self, text: str) -> list[int]:
+        """The facts that a text names in full; kept by the text."""
+        if text not in self._texts:
+            words = Words(text)
+            keys = ("", *(f"/{name}" for name in words.runs), *(f"./{name}" for name in words.folders))
+            maybe = {fact for key in (*keys, *words.words) for fact in self._keys.get(key, ())}
+            found = ((fact, words.find(self.patterns[fact])) for fact in sorted(maybe))
+            self._texts[text] = [fact for fact, mention in found if mention is not None and mention.full]
+        return self._texts[text]
+
+
+def _keys_of(pattern: Pattern) -> Iterable[str]:
+    if not pattern.parts:
+        return pattern.longest
+    folders = () if pattern.is_file else pattern.wordings
+    return (f"/{pattern.parts[-1]}", *(f"./{name}" for name in folders))
+
+
+def count_at_risk(namings: Namings, plan: Plan) -> Risk:
+    """Facts at risk at every place, each as a cut by hand there would leave them; numpy over the two sides.
+
+    Where the plan's own cut stands (at 0 for a plan that makes none) it is the plan itself that counts: it
+    may stop at another stage than a cut by hand, and a policy may cut where no hand may.
+    """
+    legal, n = plan.cuts.legal, len(plan.cuts) - 1
+    out = np.full(n + 1, -1, np.int32)
+    for depth in sorted(set(plan.tiers.depths[legal].tolist())):
+        here = legal & (plan.tiers.depths == depth)
+        out[here] = _count(namings, plan, plan.tiers[depth])[here]
+    sides = [plan.outcome]
+    if plan.place is not None and plan.notice is not None and plan.notice.echoes(plan.place):
+        sides.append(plan.notice.before)
+    out[plan.place or 0] = _count_unnamed(namings, plan, sides)
+    return Risk(out, int(namings.stood.sum()))
+
+
+def _count(namings: Namings, plan: Plan, tier: Tier) -> Ints:
+    """int32[n+1]: facts at risk at every place, legal or not, as this tier leaves them."""
+    n, number = len(plan.cuts) - 1, namings.number
+    # From where on the cut must stand for a block before it to name them, and up to where for one behind.
+    first = np.full(number, n, np.int64)
+    fact, position = _named(namings, plan, tier.older)
+    np.minimum.at(first, fact, position)
+    out = np.zeros(n + 1, np.int64)
+    # Up to the edge nothing before the cut is edited.
+    for side, low, high in ((tier.uncut, 0, tier.edge), (tier.kept, tier.edge + 1, n)):
+        last = np.full(number, -1, np.int64)
+        fact, position = _named(namings, plan, side)
+        np.maximum.at(last, fact, position)
+        lost = namings.stood & ~namings.safe & (last < first)
+        change = np.bincount(last[lost] + 1, minlength=n + 2) - np.bincount(first[lost] + 1, minlength=n + 2)
+        out[low : high + 1] = np.cumsum(change)[low : high + 1]
+    if tier.notice is not None and tier.notice.echoes(n):
+        out[n] = _count_unnamed(namings, plan, [tier.older, tier.notice.before])
+    return out.astype(np.int32)
+
+
+def _count_unnamed(namings: Namings, plan: Plan, sides: list[Side]) -> int:
+    """Facts that no block of these sides names."""
+    named = namings.safe.copy()
+    for side in sides:
+        named[_named(namings, plan, side)[0]] = True
+    return int(np.sum(namings.stood & ~named))
+
+
+def _named(namings: Namings, plan: Plan, side: Side) -> tuple[Longs, Longs]:
+    """A fact and a live position where a block names it in full on this side; int64[k] each."""
+    table, stands = plan.table, STANDS[side.fate]
+    as_said = stands & namings.said
+    emptied = np.flatnonzero(stands & table.live.cleared).tolist()
+    made: dict[int, Block | None] = {**{row: table.block(row) for row in emptied}, **side.blocks}
+    fact, row = namings.pairs.T
+    facts, rows = [], []
+    for at, block in made.items():
+        original = table.session.entries[namings.entry[at]].blocks[table.live.block[at]]
+        if not stands[at] or block is original:
+            continue
+        as_said[at] = False
+        # A pointer only says where the words are, and a summary is nobody's own.
+        if block is not None and side.fate[at] != POINTER and not namings.summary[at]:
+            facts += (mine := namings.named_in(block.text))
+            rows += [at] * len(mine)
+    kept = as_said[row]
+    fact = np.concatenate([fact[kept], np.array(facts, np.int64)])
+    row = np.concatenate([row[kept], np.array(rows, np.int64)])
+    return fact, table.live.position[row].astype(np.int64)

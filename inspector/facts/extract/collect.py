@@ -1,0 +1,213 @@
+"""What is found in texts, as columns: every search over few long texts, every fact numbered once.
+
+The texts are joined into stretches of about a million characters, those of one sort together.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...session.toolcalls.arguments import Named
+from ...session.toolcalls.call_paths import LONGEST
+from ...session.toolcalls.positions import restore
+from .commands import find_commands
+from .constraints import find_rules
+from .decisions import find_decisions
+from .errors import find_errors, find_exit_codes, find_failure
+from .ids import find_hashes, find_issues, find_urls
+from .numbers import find_flags, find_numbers
+from .paths import PathFinder
+from .segments import ANSWERED, ASKED, CALLED, FAILED, HARNESS, LISTING, REPORT, SUMMARY, Segment
+from .sentences import Hit
+from .symbols import find_calls, find_symbols, find_ticked_symbols
+from .todos import find_tasks, find_todos
+
+KINDS = ("file", "command", "error", "symbol", "url", "id", "number", "constraint", "decision", "todo")
+BY = ("user", "model", "tool", "summary")
+OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
+KIND = {kind: code for code, kind in enumerate(KINDS)}
+_OPERATION: dict[str | None, int] = {None: -1, **{name: code for code, name in enumerate(OPERATIONS)}}
+_STRETCH = 1_000_000
+_BREAK = "\n\x1f\n"  # between two texts: nothing that is found reaches across
+
+Ints = NDArray[np.int32]
+_SPEAKER = np.array([0, 1, 1, 2, 2, 2, 2, 2, 3], np.uint8)
+
+
+_WORDS = (ASKED, ANSWERED, HARNESS, SUMMARY)
+_REPORTS = (REPORT, FAILED)
+
+
+class Found:
+    """Collects occurrences, and numbers the facts."""
+
+    def __init__(self) -> None:
+        self._keys: list[tuple[str, str]] = []
+        self._numbers: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
+        self._segments: list[Segment] = []
+        self._rows: list[NDArray[np.int64]] = []
+        self._named: list[int] = []
+
+    def add(self, segment: Segment, named: Iterable[Named]) -> None:
+        """Take a text to search later, and what is already known to be named in it."""
+        number = len(self._segments)
+        self._segments.append(segment)
+        for kind, form, start, end, operation in named:
+            if 0 < len(form) <= LONGEST:
+                fact = self._number(kind, form)
+                self._named += (fact, number, start, end, _OPERATION[operation])
+
+    def _number(self, kind: str, form: str) -> int:
+        numbers = self._numbers[kind]
+        if form not in numbers:
+            numbers[form] = len(self._keys)
+            self._keys.append((kind, form))
+        return numbers[form]
+
+    def search(self, finder: PathFinder) -> None:
+        """Search all texts, those of one sort and one directory together."""
+        groups: dict[tuple[int, str], list[int]] = {}
+        for number, segment in enumerate(self._segments):
+            groups.setdefault((segment.sort, segment.base or ""), []).append(number)
+        for group in sorted(groups):
+            stretch: list[int] = []
+            size = 0
+            for number in groups[group]:
+                stretch.append(number)
+                size += len(self._segments[number].text)
+                if size > _STRETCH:
+                    self._search(stretch, group, finder)
+                    stretch, size = [], 0
+            self._search(stretch, group, finder)
+        self._add_failures([at for at, segment in enumerate(self._segments) if segment.sort == FAILED])
+
+    def _search(self, numbers: list[int], group: tuple[int, str], finder: PathFinder) -> None:
+        sort, base = group
+        if not numbers:
+            return
+        texts = [self._segments[number].text for number in numbers]
+        text = _BREAK.join(texts)
+        begins = np.zeros(len(texts), np.int64)
+        np.cumsum([len(item) + len(_BREAK) for item in texts[:-1]], out=begins[1:])
+        urls = list(find_urls(text)) if "://" in text or "git@" in text else []
+        rows = array("q")
+        self._note(rows, "url", urls)
+        bare = _without(text, urls)
+        listed = _OPERATION["listed"] if sort == LISTING else -1
+        self._note(rows, "file", finder.find(bare, base or None), listed)
+        for kind, hits in _searches(text, bare, sort, finder):
+            self._note(rows, kind, hits)
+        found = np.frombuffer(rows, np.int64).reshape(-1, 4)
+        which = np.searchsorted(begins, found[:, 1], "right") - 1
+        whole = found[:, 2] <= begins[which] + np.array([len(item) for item in texts])[which]
+        ahead = np.array([self._segments[number].at for number in numbers], np.int64)[which] - begins[which]
+        places = np.column_stack(
+            (found[:, 0], np.array(numbers)[which], found[:, 1] + ahead, found[:, 2] + ahead, found[:, 3])
+        )
+        self._rows.append(places[whole])
+
+    def _note(self, rows: array[int], kind: str, hits: Iterable[Hit], operation: int = -1) -> None:
+        known, extend = self._numbers[kind].get, rows.extend
+        for start, end, form in hits:
+            fact = known(form)
+            if fact is None:
+                if not form or len(form) > LONGEST:
+                    continue
+                fact = self._number(kind, form)
+            extend((fact, start, end, operation))
+
+    def _add_failures(self, numbers: list[int]) -> None:
+        """A failed output in which no line reports an error says in its first words what went wrong."""
+        errors = {number for form, number in self._numbers["error"].items() if form[:9] != "exit code"}
+        found = np.concatenate(self._rows) if self._rows else np.zeros((0, 5), np.int64)
+        reported = set(found[np.isin(found[:, 0], list(errors)), 1].tolist())
+        rows: list[int] = []
+        for number in numbers:
+            if number not in reported:
+                for start, end, form in find_failure(self._segments[number].text, 0):
+                    rows += (self._number("error", form), number, start, end, -1)
+        self._rows.append(np.array(rows, np.int64).reshape(-1, 5))
+
+    def finish(self) -> tuple[list[tuple[str, str]], Ints]:
+        """The facts in the order they are first said, and int32[k,7]: the columns of their occurrences."""
+        found = np.concatenate([np.array(self._named, np.int64).reshape(-1, 5), *self._rows])
+        found = np.ascontiguousarray(found[_order(found)].T)
+        fresh = np.ones(found.shape[1], bool)
+        fresh[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in found[:4]])
+        found = found if fresh.all() else found[:, fresh]
+        fact, segment, start, end, operation = found
+        opens = np.flatnonzero(np.diff(fact, prepend=-1))
+        keys = [self._keys[number] for number in fact[opens].tolist()]
+        kinds = np.array([KIND[kind] for kind, _ in keys], np.int64)
+        ranked = np.lexsort((kinds, start[opens], segment[opens]))
+        sizes = np.diff(opens, append=len(fact))[ranked]
+        begins = np.cumsum(sizes) - sizes
+        order = np.repeat(opens[ranked] - begins, sizes) + np.arange(len(fact))
+        places = np.array([(s.entry, s.block, _SPEAKER[s.sort]) for s in self._segments], np.int32)
+        said = places.reshape(-1, 3)[segment[order]]
+        columns = np.empty((len(fact), 7), np.int32)
+        columns[:, 0] = np.repeat(np.arange(len(keys)), sizes)
+        columns[:, 1:3], columns[:, 5] = said[:, :2], said[:, 2]
+        columns[:, 3], columns[:, 4], columns[:, 6] = start[order], end[order], operation[order]
+        return [keys[at] for at in ranked.tolist()], columns
+
+
+def _order(found: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order by fact, text and place; of one place, what a tool does to it first."""
+    fact, segment, start, end, operation = found.T
+    bits = [int(column.max(initial=0)).bit_length() for column in (segment, start)]
+    if int(fact.max(initial=0)).bit_length() + sum(bits) > 63:
+        return np.lexsort((-operation, end, start, segment, fact))
+    keys = (fact << bits[0] | segment) << bits[1] | start  # one number sorts several times as fast
+    order = np.argsort(keys, kind="stable")
+    same = np.diff(keys[order]) == 0
+    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    rows = order[tied]
+    order[tied] = rows[np.lexsort((-operation[rows], end[rows], keys[rows]))]
+    return order
+
+
+def _searches(
+    whole: str, text: str, sort: int, finder: PathFinder
+) -> Iterator[tuple[str, Iterable[tuple[int, int, str]]]]:
+    """What is looked for in a text of that sort, beside addresses and paths; `whole` has its addresses."""
+    yield "symbol", find_symbols(text)
+    yield "symbol", find_calls(text)
+    if sort != LISTING:
+        yield "todo", _restored(text, find_todos(text), sort)
+    yield "id", find_hashes(text, uuids=sort in _WORDS or sort == CALLED)
+    if sort in _WORDS or sort in _REPORTS:
+        yield "id", find_issues(text)
+    yield "number", find_numbers(text)
+    if sort in _WORDS or sort in _REPORTS or sort == CALLED:
+        yield "number", find_flags(text)
+        yield "symbol", find_ticked_symbols(text)
+    if sort in _REPORTS or sort in (ASKED, SUMMARY):
+        yield "error", find_errors(text)
+    if sort in _REPORTS:
+        yield "error", find_exit_codes(text)
+    if sort in _WORDS or sort == CALLED:
+        yield "command", _restored(whole, find_commands(whole, finder.programs), sort)
+    if sort in (ASKED, HARNESS, SUMMARY):
+        yield "constraint", find_rules(text)
+    if sort in (ASKED, ANSWERED, SUMMARY):
+        yield "decision", find_decisions(text)
+        yield "todo", find_tasks(text)
+
+
+def _restored(text: str, hits: Iterable[Hit], sort: int) -> Iterable[Hit]:
+    """What is found in a call's text, with its escapes undone."""
+    return ((start, end, restore(text[start:end])) for start, end, _ in hits) if sort == CALLED else hits
+
+
+def _without(text: str, spans: list[tuple[int, int, str]]) -> str:
+    """The text with blanks in those places, so that nothing is found twice."""
+    pieces, last = [], 0
+    for start, end, _ in spans:
+        pieces += [text[last:start], " " * (end - start)]
+        last = end
+    return "".join([*pieces, text[last:]]) if pieces else text

@@ -1,0 +1,131 @@
+"""Errors in what tools print: the lines that report one, exit codes, and what a failed call says first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from ...session.toolcalls.call_paths import LONGEST
+
+Hit = tuple[int, int, str]
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_TOOK = re.compile(r" \(?\d{1,9}(?:\.\d{1,9})?m?s\)?$")  # how long a test took
+
+
+def tidy_error(line: str) -> str:
+    """The line of an error as a form: no colours, no marks in front, no duration.
+
+    >>> tidy_error("E   AssertionError:  1 != 2")
+    'AssertionError: 1 != 2'
+    """
+    line = " ".join(_ESCAPES.sub("", line).replace("\x1b", "").split())
+    line = re.sub(r"^(?:E |[>│|×✖✗✘❌•*-] ?)+", "", line)[:LONGEST].strip()
+    return _TOOK.sub("", line)
+
+
+_ERROR_WORDS = (
+    "rror", "ERROR ", "xception", "FAIL", "fatal: ", "panic: ", "panicked at", "not found",
+    "No such file", "denied", "refused", ".go:", "annot find", "timed out", "CONFLICT (", "merge failed",
+    "× ", "✖ ", "✗ ", "✘ ", "(fail) ", "Failed to ", "(HTTP ", ": *** ", "curl: (", "ERR!",
+)  # fmt: skip
+# What a log writes in front: the part of a program that speaks, and the time.
+_LEAD = re.compile(r"(?:\[[^\]\n]{1,60}\] ?|\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d[\d.,Z+:]* ?)+")
+_ERROR = re.compile(
+    r"(?:Uncaught (?:\(in promise\) )?|Unhandled |Caused by: )?"
+    r"(?:[A-Za-z_][\w.$]{0,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Failure)(?:\s?\[\w{1,40}\])?(?::\s*\S|$)"
+    r"|(?i:uncaught error|error|fatal|panic|fatal error)(?:\[\w{1,20}\])?(?: TS\d+)?:\s*\S"
+    r"|(?i:npm (?:error|err!)) \S"
+    r"|Error (?:in|at|on|while|when|during|response|(?!handling|reporting|checking|logging)\w+ing)"
+    r" [^:]{1,100}: \S"
+    r"|ERROR\s+\S|Failed to \S"
+    r"|(?:FAILED|--- FAIL:|FAIL:?)\s+\S|FAIL$|\(fail\) \S|[×✖✗✘] \S"
+    r"|(?:[\w./@-]{1,120})\.go:\d+:\d+: \S"
+    r"|[\w.-]{1,80}_test\.go:\d+: .*\b(?:[Ee]xpected|got|want|[Uu]nexpected|[Ss]hould|must|[Ff]ail|[Ee]rror"
+    r"|[Mm]ismatch|[Mm]issing|[Ii]nvalid|not )"
+    r"|CONFLICT \(|Automatic merge failed|thread '[^']{1,60}' (?:\(\d+\) )?panicked at"
+    r"|g?make(?:\[\d+\])?: \*\*\* |curl: \(\d+\) \S|Found [1-9]\d{0,5} errors?\b|\d+:\d+\s{1,8}error\s{1,8}\S"
+)
+_ERROR_INSIDE = re.compile(
+    r"[\w)]: (?:fatal )?error(?: \w{1,12})?: \S|: command not found|: No such file or directory"
+    r"|[Pp]ermission denied"
+    r"|[Cc]onnection refused|Cannot find (?:module|package|name)\b|: not found$|\berror TS\d+: "
+    r"|[a-z_]\w*(?:\.\w+)+(?:Error|Exception): \S|: timed out"
+    r"|: (?:syntax|parse|compile|runtime|internal|type) error\b|\(HTTP [45]\d\d\)$"
+)
+_NO_ERROR = re.compile(
+    r"^(?:\d+\s*(?:[\t→|-]|:(?!\d))|[+<]|//|#|\*|(?:raise|except|return|import|from|if|throw|catch|func|def"
+    r"|class|case|assert)\b)"
+    r"|^Error Trace:|\b0 errors?\b|\bno errors?\b|[;{]$"
+)
+_EXIT = re.compile(r"(?i:\bexit(?:ed)?(?: with)?(?: (?:code|status))|\breturn ?code)[ :=]{1,3}(-?\d{1,5})\b")
+_TAGS = re.compile(r"</?tool_use_error>|</?error>|</?stderr>")
+
+
+def find_errors(text: str) -> Iterator[Hit]:
+    """Lines of a command's output that report an error."""
+    for start, end in _lines_with(text, _ERROR_WORDS):
+        line = text[start:end]
+        bare = _ESCAPES.sub("", line).strip()
+        bare = re.sub(r"^E\s{1,8}", "", bare)
+        lead = _LEAD.match(bare)
+        logged = bool(lead and _ERROR.match(bare, lead.end()))
+        if logged or (not _NO_ERROR.search(bare) and (_ERROR.match(bare) or _ERROR_INSIDE.search(bare))):
+            yield from _trimmed(line, start)
+
+
+def find_exit_codes(text: str) -> Iterator[Hit]:
+    """Exit codes other than zero; those in a line that reports an error are part of it."""
+    for word in ("xit", "eturncode", "eturn code"):
+        for at in _positions(text, word):
+            match = _EXIT.match(text, max(0, at - 1))
+            if match and int(match[1]) and not _within_error(text, match.start()):
+                yield match.start(), match.end(), f"exit code {int(match[1])}"
+
+
+def _within_error(text: str, at: int) -> bool:
+    start = text.rfind("\n", max(0, at - LONGEST), at) + 1
+    return start > 0 and bool(_ERROR.match(text[start:at].lstrip()))
+
+
+def find_failure(text: str, start: int) -> Iterator[Hit]:
+    """The first words of a failed tool's output, where no line reports an error by itself.
+
+    What a command prints before it fails is its ordinary output, so only short output speaks of the failure.
+    """
+    if _EXIT.search(text) and len(text.split("\n", 6)) > 4:
+        return
+    for line in re.finditer(r"[^\n]{1,400}", text[: 8 * LONGEST]):
+        bare = _TAGS.sub("", line.group())
+        if bare.strip() and not _EXIT.search(bare[:60]):
+            at = line.group().find(bare.strip()[:20])
+            yield from _trimmed(_TAGS.sub("", line.group()[at:]), start + line.start() + max(at, 0))
+            return
+
+
+def _trimmed(line: str, start: int) -> Iterator[Hit]:
+    form = tidy_error(line)
+    if len(form) > 3:
+        lead = len(line) - len(line.lstrip())
+        yield start + lead, start + len(line.rstrip()), form
+
+
+def _positions(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
+
+
+def _lines_with(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
+    """Where the lines stand that hold any of the words, cut to 400 characters."""
+    found: set[tuple[int, int]] = set()
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            low = max(0, at - LONGEST // 2)
+            start = text.rfind("\n", low, at) + 1 or low
+            end = text.find("\n", at, start + LONGEST)
+            end = min(len(text), start + LONGEST) if end < 0 else end
+            found.add((start, end))
+            at = text.find(word, max(end, at + len(word)))
+    return sorted(found)

@@ -1,0 +1,166 @@
+"""Where a text names file paths.
+
+Text is searched in columns: one pass classes the characters, and only the runs of path characters that hold
+a slash or end in a known suffix are looked at one by one.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...session.toolcalls.call_paths import LONGEST, canonical_path, plain, rooted
+from ...session.toolcalls.path_syntax import (
+    BARE,
+    ROOTS,
+    SUFFIX,
+    WELL_KNOWN,
+    cut_token,
+    is_told,
+    looks_like_path,
+)
+from .code_points import WORD, code_points
+
+_IMPORT = re.compile(r"(?:\bfrom|\bimport|require\(|import\(|\bmodule|\bresolve)\s*$")
+_DYNAMIC_BEFORE, _DYNAMIC_AFTER = frozenset("$}*<{"), frozenset("*{")
+_QUOTED = re.compile(r"""["'`]((?:~|\.\.?|[A-Za-z]:)?[/\\][^"'`\n]{1,300})["'`]""")
+
+
+_PATH_CHARACTERS = WORD.copy()
+_PATH_CHARACTERS[[ord(char) for char in "./\\~@+%#-"]] = True
+
+
+class PathFinder:
+    """Finds paths in text; knows those that tools were given, and so the directories they lie in.
+
+    `programs` are the names of those that tools ran.
+    """
+
+    def __init__(self, cwd: str | None) -> None:
+        self.cwd = cwd
+        self.programs: set[str] = set()
+        self._known: set[str] = set()
+        self._roots = set(ROOTS)
+        self._verdicts: dict[str | None, dict[str, tuple[int, int, str] | None]] = {}
+        self.learn(cwd or "")
+
+    def learn(self, path: str) -> None:
+        """Take a path for known: its form and its parents count when a text names them."""
+        path = plain(path)
+        if rooted(path) and path.count("/") > 1:
+            self._roots.add(path.split("/")[1])
+        while path and path not in (".", "/", "~", "..") and path not in self._known:
+            self._known.add(path)
+            path = posixpath.dirname(path)
+
+    def find(self, text: str, base: str | None = None) -> Iterator[tuple[int, int, str]]:
+        """(start, end, canonical form) of every path that `text` names, those with spaces first.
+
+        `base` is the directory that relative paths start from, when it is not the session's.
+        """
+        verdicts = self._verdicts.setdefault(base, {})
+        quoted = list(self._quoted(text)) if "/" in text or "\\" in text else []
+        yield from quoted
+        pieces, last = [], 0
+        for start, end, _ in quoted:
+            pieces += [text[last:start], " " * (end - start)]
+            last = end
+        text = "".join([*pieces, text[last:]]) if quoted else text
+        starts, ends = _runs(text)
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            if end - start > LONGEST:
+                continue
+            token = text[start:end]
+            before, after = text[start - 1 : start], text[end : end + 1]
+            if token[0] in "/\\" and before == ":":
+                drive = text[start - 2 : start - 1]
+                if not (drive.isascii() and drive.isalpha()) or text[start - 3 : start - 2].isalnum():
+                    continue  # "https://…", "file://…"
+                token, start = text[start - 2 : end], start - 2
+                before = text[start - 1 : start]
+            if token not in verdicts:
+                verdicts[token] = self._judge(token, base)
+            verdict = verdicts[token]
+            if verdict is None:
+                if after and is_told(text, start, end):
+                    yield start, end, canonical_path(token, self.cwd, base)
+                continue
+            skip, length, form = verdict
+            path = token[skip : skip + length]
+            if before in _DYNAMIC_BEFORE or after in _DYNAMIC_AFTER:
+                bold = "**" in (text[start - 2 : start], text[end : end + 2])
+                if not bold or path[0] in "/." or path[-1] == "/":
+                    continue
+            if path[0] == "/" and before and self._is_rest(text, start, path):
+                continue
+            if path[:2] in ("a/", "b/") and _in_diff(text, start):
+                skip, length, path = skip + 2, length - 2, path[2:]
+                form = canonical_path(path, self.cwd)
+            elif path[0] == "." and before in ("'", '"', "`"):
+                if _IMPORT.search(text, max(0, start - 12), start - 1):
+                    continue  # relative to the importing file, which the text does not name
+            yield start + skip, start + skip + length, form
+
+    def _quoted(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Paths with spaces in them: whole inside quotes, and with a suffix that files have."""
+        for match in _QUOTED.finditer(text):
+            path = match.group(1)
+            if " " in path and SUFFIX.search(path) and not re.search(r"[,;|&<>*$(){}]| -|\s\s", path):
+                if not any(part[:1] in ("/", "~") for part in path.split(" ")[1:]):
+                    yield match.start(1), match.end(1), canonical_path(path, self.cwd)
+
+    def _judge(self, token: str, base: str | None) -> tuple[int, int, str] | None:
+        """(characters in front that are no part of it, length, form), or None when the token is no path."""
+        skip, path = cut_token(token)
+        if not path:
+            return None
+        form = canonical_path(path, self.cwd, base)
+        if base and form not in self._known and (plain := canonical_path(path, self.cwd)) in self._known:
+            form = plain
+        known = form in self._known and ("/" in path or "\\" in path)
+        return (skip, len(path), form) if form and (known or looks_like_path(path, self._roots)) else None
+
+    def _is_rest(self, text: str, start: int, path: str) -> bool:
+        """Whether a path from no known root is the rest of another: `<id>/a.json`, `dir + "/a.json"`."""
+        if path.split("/", 2)[1] in self._roots:
+            return False
+        before = text[max(0, start - 4) : start]
+        return before[-1] in ">)]" or bool(re.search(r"\+ ?\\?[\"'`]$", before))
+
+
+def _in_diff(text: str, start: int) -> bool:
+    """Whether a token stands in the head of a diff, where git writes `a/` and `b/` before paths."""
+    if text[max(0, start - 4) : start] in ("--- ", "+++ "):
+        return True
+    line = text.rfind("\n", max(0, start - LONGEST), start) + 1
+    return text.find("diff --git ", line, min(line + 24, start)) >= 0  # a line number may stand before it
+
+
+def _runs(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the runs of path characters start and end that hold a slash or a suffix."""
+    codes = code_points(text)
+    inside = _PATH_CHARACTERS[codes]
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    starts, ends = edges[::2], edges[1::2]
+    if not len(starts):
+        return starts, ends
+    slashes = np.flatnonzero((codes == 0x2F) | (codes == 0x5C))
+    suffixes = np.fromiter((match.start() for match in BARE.finditer(text)), np.int64)
+    named = np.fromiter((at for name in WELL_KNOWN for at in _positions(text, name)), np.int64)
+    wanted = np.zeros(len(starts), bool)
+    wanted[np.searchsorted(starts, slashes, "right") - 1] = True
+    wanted[np.searchsorted(starts, suffixes, "right") - 1] = True
+    wanted[np.searchsorted(starts, named, "right") - 1] = True
+    wanted &= ends - starts > 2
+    return starts[wanted], ends[wanted]
+
+
+def _positions(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))

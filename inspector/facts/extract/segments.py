@@ -1,0 +1,132 @@
+"""A session as texts to search: each with where it stands, what it is, and what its tool's arguments name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...session.blocks import ToolCall
+from ...session.session import Session
+from ...session.toolcalls.arguments import Named, read_call
+from ...session.toolcalls.positions import unescape
+from ...session.toolcalls.shell import directory_after, output_of
+from ...session.toolcalls.tool_names import TOOLS, bare_name, is_shell, operation_of
+from ...session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MICRO, NOTE, USER
+from .paths import PathFinder
+
+_REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
+
+_STARTS = re.compile(r"(?:^|[|&;] )([a-z][\w.-]+) ")  # the programs of a command
+
+# What a text is, which settles what is looked for in it and who says it.
+ASKED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY = range(9)
+
+
+class Segment(NamedTuple):
+    """A text to search: where it stands, how far into its block it starts, what it is, and the directory
+    its relative paths start from (None: the session's)."""
+
+    entry: int
+    block: int
+    at: int
+    sort: int
+    text: str
+    base: str | None = None
+
+
+def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[Segment, list[Named]]]:
+    """Every text on the path, in order, with what its tool's arguments name."""
+    tree, entries = session.tree, session.entries
+    answers: dict[str, tuple[int, str | None]] = {}
+    known: set[str] = set()
+    for position in session.path:
+        sort, role, entry = int(tree.sort[position]), int(tree.role[position]), entries[position]
+        if sort in (NOTE, MICRO):
+            continue
+        words = ANSWERED if role == ASSISTANT else ASKED if role == USER and not entry.meta else HARNESS
+        if sort in (COMPACTION, BRANCH_SUMMARY):
+            words = SUMMARY
+        for at, block in enumerate(entry.blocks):
+            if block.kind == "tool_call":
+                segment, named = _read_tool(session, finder, block, (position, at), known)
+                answers[block.id] = _answer(block, session.cwd, named)
+                yield segment, named
+            elif block.kind == "tool_output":
+                sort, base = answers.get(block.call_id, (REPORT if block.name else CONTENT, None))
+                sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
+                if sort != SUMMARY and _REMINDER in block.text:
+                    for start, mixed, text in _unmix(block.text, sort, "\n"):
+                        yield Segment(position, at, start, mixed, text, base if mixed == sort else None), []
+                else:
+                    yield Segment(position, at, 0, sort, block.text, base), []
+            elif block.kind == "text" and words == ASKED and _REMINDER in block.text:
+                for start, sort, text in _unmix(block.text, ASKED):
+                    yield Segment(position, at, start, sort, text), []
+            elif block.kind in ("text", "reasoning", "document") and block.text:
+                kept = CONTENT if block.kind == "document" and words == ASKED else words
+                yield Segment(position, at, 0, kept, block.text), []
+
+
+def _read_tool(
+    session: Session, finder: PathFinder, call: ToolCall, place: tuple[int, int], known: set[str]
+) -> tuple[Segment, list[Named]]:
+    text = call.text
+    named: list[Named] = []
+    blank: list[tuple[int, int]] = []
+    for kind, form, start, end, operation in read_call(call, text, session.cwd):
+        if kind == "file":
+            finder.learn(form)
+            if operation == "created" and form in known:
+                operation = "edited"
+            if operation == "deleted":
+                known.discard(form)
+            elif operation in ("created", "edited", "read"):
+                known.add(form)
+        elif kind == "command":
+            finder.programs.update(_STARTS.findall(form))
+        if kind in ("file", "url"):
+            blank.append((start, end))
+        named.append(Named(kind, form, start, end, operation))
+    pieces, last = [], 0
+    text = unescape(text)
+    for start, end in sorted(blank):
+        if start >= last:
+            pieces += [text[last:start], " " * (end - start)]
+            last = end
+    rest = "".join([*pieces, text[last:]]) if pieces else text
+    return Segment(*place, 0, CALLED, rest), named
+
+
+def _answer(call: ToolCall, cwd: str | None, named: list[Named]) -> tuple[int, str | None]:
+    """What the output of a call is made of, and the directory its relative paths start from."""
+    if is_shell(call.name):
+        given = call.input if isinstance(call.input, dict) else {}
+        command = given.get("command") or given.get("cmd")
+        if isinstance(command, str):
+            sort = {"content": CONTENT, "listing": LISTING}.get(output_of(command[:4000]), REPORT)
+            return sort, directory_after(command[:4000], cwd)
+        return REPORT, None
+    operation = operation_of(call.name, call.input)
+    if bare_name(call.name) not in TOOLS and not any(kind == "file" for kind, *_ in named):
+        return REPORT, None  # a server's tool that gets or lists something else
+    return (LISTING if operation == "listed" else CONTENT if operation else REPORT), None
+
+
+def _unmix(text: str, sort: int, before: str = "") -> Iterator[tuple[int, int, str]]:
+    """(start, sort, text): words of a user, or an output, without the reminders of the harness, and those.
+
+    In an output they stand behind `before`; elsewhere in a line they are part of what is shown.
+    """
+    at = 0
+    while at < len(text):
+        start = text.find(before + _REMINDER, at)
+        end = text.find(_REMINDED, start)
+        if start < 0 or (before and end < 0):
+            yield at, sort, text[at:]
+            return
+        if start > at:
+            yield at, sort, text[at:start]
+        end = len(text) if end < 0 else end + len(_REMINDED)
+        yield start, HARNESS, text[start:end]
+        at = end

@@ -1,0 +1,97 @@
+"""Sentences around a cue: what people and models settle in words, cut out of a text.
+
+A cue is looked for first, and what stands around it is read at most 400 characters far, so nothing backtracks
+without bound. An automaton over all literals at once (Aho-Corasick) was not taken: the literals are few, each
+search runs at memory speed, and most of the time goes into the hits, not into the search.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from ...session.toolcalls.call_paths import LONGEST, names
+
+Hit = tuple[int, int, str]
+
+ORDERS = names("""
+add adjust align allow answer apply ask assume assign avoid base be begin bring build call capture change
+check choose clean close collect combine commit compare consider contain continue convert copy create cut
+define delete describe do document drop enable ensure exclude extract fetch filter fix focus follow format
+generate give group handle ignore implement import include inherit insert install integrate just keep leave
+let limit link list load log look maintain make mark match merge mention mock move name note only open output
+pass pick place plan point prefer preserve print produce provide publish pull push put quote re-fetch re-run
+read rebase refactor refer refetch reject release remove rename render reopen replace reply report request
+require rerun reset resolve respect respond restrict retain retry return reuse revert review round run save
+scope scoped send separate set share ship show simplify skip sort specify split squash start stay stick stop
+store strip submit suggest support swap tag take tell test touch treat trim try turn type undo update upload
+use validate verify wait wrap write""")
+"""Verbs that a sentence opens with which tells someone to do something."""
+_OPENING = re.compile(
+    r"(?i)\W*(?:(?:please|then|also|and|but|so|now|just|always|first|finally|instead|ok(?:ay)?|yes|no|well"
+    r"|i would|i['’]d|[\w -]{1,30}:)[,\s*]*){0,4}([a-z][a-z-]*)"
+)
+_STOP = re.compile(r"[。！？；]|[.!?](?=[\s\"')*<]|$)|\n| \| |</?[a-z][\w-]{2,40}>")
+_LEAD = " \t\r\n-*>•#0123456789.|"
+_TRIES = 6  # cues of one sentence that are looked at
+_SHORT = 8
+_SHORT_WIDE = 4  # characters of scripts that write a word in one or two
+
+
+def find_sentences(
+    text: str,
+    pattern: re.Pattern[str],
+    cues: tuple[str, ...],
+    accept: Callable[[re.Match[str], int, str], bool],
+    clause: Callable[[re.Match[str], int], int] = lambda match, start: start,
+) -> Iterator[Hit]:
+    """(start, end, form) of every sentence with a cue that is accepted; one in brackets stands by itself.
+
+    `accept` is asked with the cue, where the sentence starts, and its words; `clause` says where what the cue
+    is about starts, if not with the sentence.
+    """
+    until = tried_until = tries = -1
+    for match in _matches(text, pattern, cues):
+        tries = tries + 1 if match.start() < tried_until else 0
+        if match.start() < until or tries >= _TRIES:
+            continue
+        start = max(0, match.start() - LONGEST // 2, until)
+        if start and text[start - 1].isalnum():  # cut where it is too long, not within a word
+            start = max(text.find(" ", start, match.start()), start)
+        for stop in _STOP.finditer(text, start, match.start()):
+            start = stop.end()
+        stop_after = _STOP.search(text, match.end(), start + LONGEST)
+        end = beyond = stop_after.end() if stop_after else min(len(text), start + LONGEST)
+        if stop_after and stop_after[0][0] == "<":  # a tag ends the sentence, and is no word of it
+            end = stop_after.start()
+        opened = text.rfind("(", start, match.start())
+        if opened >= 0 and text.find(")", opened, match.start()) < 0:
+            closed = text.find(")", match.end(), end + 1)
+            start, end = opened + 1, closed if closed >= 0 else end
+            beyond = end + 1
+        start = clause(match, start)
+        sentence = text[start:end]
+        start += len(sentence) - len(sentence.lstrip(_LEAD))
+        end = start + len(text[start:end].rstrip(" \t\r\n|:"))
+        form = " ".join(text[start:end].split())
+        if len(form) > (_SHORT if form.isascii() else _SHORT_WIDE) and accept(match, start, form):
+            until = beyond
+            yield start, end, form
+        elif not tries:
+            tried_until = beyond
+
+
+def _matches(text: str, pattern: re.Pattern[str], cues: tuple[str, ...]) -> Iterator[re.Match[str]]:
+    """The pattern's matches, looked for only in lines that hold a cue."""
+    at = 0
+    for line in text.split("\n"):
+        low = line.lower() if len(line) > _SHORT_WIDE else ""
+        if low and any(cue in low for cue in cues):
+            yield from pattern.finditer(text, at, at + len(line))
+        at += len(line) + 1
+
+
+def opens_with(form: str) -> str:
+    """The first word of a sentence but for those of courtesy: of "ok, then please run it", "run"."""
+    opening = _OPENING.match(form)
+    return "" if opening is None else opening[1].lower()

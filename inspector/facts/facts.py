@@ -1,0 +1,191 @@
+"""What a session says that may have to be remembered: its facts, each with every place it is said.
+
+In goes a `Session`, out come `Facts`: file paths, commands, errors, symbols, addresses, ids, numbers with a
+name, the user's rules, decisions and open todos. What tools are given is read first, by tables of tools and
+by reading shell commands; then the text. Text of recorded compaction summaries is kept apart in
+`Facts.summaries`: a summary repeats facts, it is not where they come from.
+
+Occurrences are columns, and a `Said` is made when someone looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..mixins import Framed
+from ..session.blocks import BlockRef
+from ..session.session import Session
+from ..session.toolcalls.call_paths import canonical_path
+from ..text import printable
+from .extract.collect import BY, KIND, KINDS, OPERATIONS, Found
+from .extract.paths import PathFinder
+from .extract.segments import SUMMARY, read_path
+
+__all__ = ["BY", "KINDS", "OPERATIONS", "Fact", "Facts", "Said", "find_facts"]
+
+
+class Said(NamedTuple):
+    """One place where a fact is said: characters `start` to `end` of the block's text, by whom
+    (user, model, tool, summary), and for files and commands what was done."""
+
+    ref: BlockRef
+    start: int
+    end: int
+    by: str
+    operation: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """A thing said. `kind` is one of KINDS, `form` its one way of being written, at most 400 characters."""
+
+    kind: str
+    form: str
+    number: int
+    facts: Facts
+
+    @cached_property
+    def said(self) -> tuple[Said, ...]:
+        """Every place, in the order of the path; never a compaction's summary."""
+        start, end = self.facts.offset[self.number : self.number + 2].tolist()
+        return tuple(self.facts.said(at) for at in range(start, end))
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """What was done to it, each once, in the order first done."""
+        return tuple(dict.fromkeys(said.operation for said in self.said if said.operation))
+
+    def __len__(self) -> int:
+        start, end = self.facts.offset[self.number : self.number + 2].tolist()
+        return int(end - start)
+
+    def __repr__(self) -> str:
+        did = f", {', '.join(self.operations)}" if self.operations else ""
+        return f"Fact({self.kind} {printable(self.form, 80)!r}, said {len(self)}×{did})"
+
+
+class Facts(Mapping[tuple[str, str], Fact], Framed):
+    """The facts of a session, by (kind, form) or by form alone, in the order they are first said.
+
+    Columns over the k occurrences, by fact and then in the order of the path:
+
+    fact       int32[k]    number of the fact
+    entry      int32[k]    position in `session.entries`
+    block      int32[k]    index of the block in its entry
+    start, end int32[k]    characters of the block's text
+    by         uint8[k]    index into BY
+    operation  int8[k]     index into OPERATIONS, -1 for none
+    offset     int32[f+1]  occurrences of fact i are offset[i] … offset[i+1]
+    kind       uint8[f]    index into KINDS
+    """
+
+    def __init__(self, session: Session, found: Found, summaries: Facts | None = None) -> None:
+        self._session, self._summaries = session, summaries
+        self.cwd = session.cwd
+        keys, columns = found.finish()
+        self._keys: tuple[tuple[str, str], ...] = tuple(keys)
+        self._numbers = {key: number for number, key in enumerate(self._keys)}
+        self.fact, self.entry, self.block, self.start, self.end = (columns[:, at].copy() for at in range(5))
+        self.by, self.operation = columns[:, 5].astype(np.uint8), columns[:, 6].astype(np.int8)
+        self.kind = np.array([KIND[kind] for kind, _ in self._keys], np.uint8)
+        self.offset = np.searchsorted(self.fact, np.arange(len(self._keys) + 1)).astype(np.int32)
+
+    @property
+    def summaries(self) -> Facts:
+        """The facts that the texts of recorded summaries state, with `by` "summary"; empty without one."""
+        return self if self._summaries is None else self._summaries
+
+    def __getitem__(self, key: str | tuple[str, str]) -> Fact:
+        if isinstance(key, tuple):
+            return self._fact(self._numbers[key])
+        forms = (key, canonical_path(key, self.cwd)) if key else (key,)
+        for kind, form in ((kind, form) for form in forms for kind in KINDS):
+            if (kind, form) in self._numbers:
+                return self._fact(self._numbers[kind, form])
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, str):
+            return key in self._numbers
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def by_kind(self, kind: str) -> tuple[Fact, ...]:
+        """All facts of one kind, in the order they are first said."""
+        return tuple(self._fact(number) for number in np.flatnonzero(self.kind == KIND[kind]).tolist())
+
+    def said(self, at: int) -> Said:
+        """One occurrence, by its place in the columns."""
+        entry = self._session.entries[self.entry[at]]
+        did = int(self.operation[at])
+        return Said(
+            BlockRef(entry.id, int(self.block[at])),
+            int(self.start[at]),
+            int(self.end[at]),
+            BY[self.by[at]],
+            OPERATIONS[did] if did >= 0 else None,
+        )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many facts there are of each kind."""
+        numbers = np.bincount(self.kind, minlength=len(KINDS)).tolist()
+        return dict(zip(KINDS, numbers, strict=True))
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One row for each fact: kind, form, times said, who first says it and where, and what was done."""
+        facts = list(self.values())
+        firsts = [self.said(at) for at in self.offset[:-1].tolist()]
+        return {
+            "kind": [fact.kind for fact in facts],
+            "form": [fact.form for fact in facts],
+            "said": np.diff(self.offset).tolist(),
+            "by": [first.by for first in firsts],
+            "first": [str(first.ref) for first in firsts],
+            "operations": [", ".join(fact.operations) for fact in facts],
+        }
+
+    def _fact(self, number: int) -> Fact:
+        return Fact(*self._keys[number], number, self)
+
+    def __repr__(self) -> str:
+        words = [f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in self.counts.items() if n]
+        return f"Facts({', '.join(words) or 'none'}; said {len(self.fact)}×)"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+
+def find_facts(session: Session) -> Facts:
+    """The facts on the session's path, from its root to its leaf: linear in the length of its text.
+
+    What the harness puts in the user's mouth counts as said by a tool. A file that is written counts as
+    created, or as edited when a tool had it in hand before. A relative path after `cd` is relative to
+    there, within one command. Sidechains and notes are left out.
+
+    >>> from inspector.bundled import open_bundled
+    >>> facts = find_facts(open_bundled())
+    >>> facts.counts["file"] > 0
+    True
+    """
+    finder = PathFinder(session.cwd)
+    life, told = Found(), Found()
+    for segment, named in read_path(session, finder):
+        (told if segment.sort == SUMMARY else life).add(segment, named)
+    for found in (life, told):
+        found.search(finder)
+    return Facts(session, life, Facts(session, told))

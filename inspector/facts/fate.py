@@ -1,0 +1,206 @@
+"""How a fact's fate is found: what of it stands in the texts that a compaction left, one fact at a time.
+
+In go facts as columns and a scene, out comes an `Outcome` for each that someone looks at. What stands as it
+was said goes before what restates it, that before a pointer, that before a part of a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..session.blocks import BlockRef
+from ..session.session import Session
+from ..session.tree import Bools
+from .facts import Fact
+from .mentions import SAME_WORDS, Mention, Occurrences, Pattern, refer
+from .remaining import Stand, Standing
+from .traced import FATES, Codes, Fate, Outcome, Scene, Tier
+
+_WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
+    ("verbatim", ("head", "shortened")),
+    ("restated", ("summary", "notice")),
+    ("pointed to", ("pointer",)),
+)
+
+
+def find_known(found: Occurrences, session: Session) -> tuple[Bools, Bools]:
+    """The blocks on a session's path (bool per block, a last False), and the facts said there (bool each)."""
+    on_path = np.zeros(len(session.entries), bool)
+    on_path[list(session.path)] = True
+    said: Bools = np.append(np.repeat(on_path, np.diff(session.tree.start)), False)
+    return said, found.any(said)
+
+
+def find_stood(found: Occurrences, known: Bools, before: Standing) -> Bools:
+    """Which of the known facts can be read in a standing, in a block known to say them or anywhere else."""
+    stood: Bools = found.any(before.rows) & known
+    for number in np.flatnonzero(known & ~stood).tolist():
+        stood[number] = before.names(found.pattern(number, before.session))
+    return stood
+
+
+class Outcomes:
+    """The facts of a scene, each told when asked for. `said` and `known` are those of `find_known`."""
+
+    def __init__(self, found: Occurrences, scene: Scene, said: Bools, known: Bools) -> None:
+        self.found, self.scene, self.on_path, self.known = found, scene, said, known
+
+    def fact(self, number: int) -> Fact:
+        """A fact by its place in the columns."""
+        return self.found.facts[number]
+
+    def said(self, number: int) -> tuple[BlockRef, ...]:
+        """The blocks on the path that say it."""
+        rows = self.found.rows[self.found.first[number] : self.found.first[number + 1]]
+        return refer(self.scene.session, rows[self.on_path[rows]])
+
+    def find(self, number: int) -> Outcome:
+        """What became of it."""
+        found, scene = self.found, self.scene
+        rows = found.rows[found.first[number] : found.first[number + 1]]
+        rows = rows[self.on_path[rows] & scene.after.rows[rows]]
+        if len(rows):
+            return Outcome("verbatim", _whole_tier(scene), refer(scene.session, rows))
+        return self._search(number)
+
+    def _search(self, number: int) -> Outcome:
+        """The fate of a fact none of whose blocks stands as it was said."""
+        found, scene = self.found, self.scene
+        pattern = found.pattern(number, scene.session)
+        hits = list(scene.after.mentions(pattern))
+        full = [(stand, mention) for stand, mention in hits if mention.full]
+        # A plan's moment is read once for all plans; of a recorded compaction the little that it left.
+        index = scene.after.index if scene.plan is None else scene.before.index
+        unmarked = index.find(pattern, scene.after.rows)
+        if unmarked is not None and unmarked[1].full:
+            full = [(Stand(ref, "", "head"), unmarked[1]) for ref in unmarked[0]]
+        for fate, ways in _WAYS:
+            if places := [hit for hit in full if hit[0].how in ways]:
+                return self._make(fate, places)
+        if pointers := scene.after.pointers(self.said(number)):
+            return self._make("pointed to", [(stand, Mention("", False)) for stand in pointers])
+        if unmarked is not None:
+            hits += [(Stand(ref, "", "head"), unmarked[1]) for ref in unmarked[0]]
+        if hits:
+            hits.sort(key=lambda hit: -len(hit[1].words))
+            others = found.share_tail(found.facts[number], hits[0][1].words, self.known)
+            return self._make("weakened", hits, others)
+        return self._make("lost", [])
+
+    def _make(
+        self, fate: Fate, places: Sequence[tuple[Stand, Mention]], others: tuple[str, ...] = ()
+    ) -> Outcome:
+        # A summary that the file holds says so itself; a block that stands in it needs nobody's word.
+        # That no more than a file's tail stands is no surer than that nothing does.
+        told = fate not in ("weakened", "lost")
+        sure = told and all(stand.recorded or stand.how == "head" for stand, _ in places)
+        scene = self.scene
+        tier: Tier = _whole_tier(scene) if fate == "verbatim" else "recorded" if sure else scene.tier
+        refs = tuple(dict.fromkeys(stand.ref for stand, _ in places))
+        return Outcome(fate, tier, refs, places[0][1].words if places else "", others)
+
+
+def _whole_tier(scene: Scene) -> Tier:
+    """What stands in the file needs nobody's word."""
+    return "planned" if scene.plan is not None else "recorded"
+
+
+VERBATIM, POINTED, WEAKENED, LOST = (FATES.index(f) for f in ("verbatim", "pointed to", "weakened", "lost"))
+
+
+class Readings:
+    """The facts said so far at a moment. `known` were said, `stood` can be read (bool per fact).
+
+    A fact that a block names without being known to say it is a pair of fact and block: in full, or by a tail
+    of a file's name.
+    """
+
+    def __init__(self, found: Occurrences, before: Standing) -> None:
+        session = before.session
+        self.found, self.before = found, before
+        self.said, self.known = find_known(found, session)
+        self.stood = find_stood(found, self.known, before)
+        self.patterns = {at: found.pattern(at, session) for at in np.flatnonzero(self.stood).tolist()}
+        self.full = _pair(self.patterns, before.index.find_all)
+        self.tail = _pair(self.patterns, before.index.find_tails)
+        self._sort()
+        head = [
+            words for stand, words in zip(before.others, before.texts, strict=True) if stand.how == "head"
+        ]
+        self.safe = np.zeros(len(found.facts), bool)
+        for at, pattern in self.patterns.items() if head else ():
+            mentions = (words.find(pattern) for words in head)
+            self.safe[at] = any(mention is not None and mention.full for mention in mentions)
+
+    def _sort(self) -> None:
+        """Facts by what a text that names them holds: a word, the last part of a path, a folder."""
+        self._words: dict[str, list[int]] = {}
+        self._runs: dict[str, list[int]] = {}
+        self._folders: dict[str, list[int]] = {}
+        self._always: list[int] = []
+        self._prose: list[tuple[int, frozenset[str]]] = []
+        for at, pattern in self.patterns.items():
+            if pattern.parts:
+                self._runs.setdefault(pattern.parts[-1], []).append(at)
+                for folder in () if pattern.is_file else pattern.wordings:
+                    self._folders.setdefault(folder, []).append(at)
+                continue
+            for word in dict.fromkeys(pattern.longest):
+                (self._words.setdefault(word, []) if word else self._always).append(at)
+            if len(pattern.prose) > 1:
+                self._prose.append((at, pattern.prose))
+
+    def judge(self, after: Standing) -> tuple[Codes, Bools]:
+        """A fate for every fact that stood (int8, -1 for others), and which of them must be looked up."""
+        found, rows = self.found, after.rows
+        whole = self.safe | found.any(rows & self.said)
+        whole[self._standing(self.full, after)] = True
+        code = np.full(len(found.facts), -1, np.int8)
+        code[self.stood] = LOST
+        tails = np.zeros(len(code), bool)
+        tails[self._standing(self.tail, after)] = True
+        code[self.stood & tails] = WEAKENED
+        code[self.stood & found.any(self._pointed(after))] = POINTED
+        code[self.stood & whole] = VERBATIM
+        maybe = np.zeros(len(code), bool)
+        maybe[self._may_name(after)] = True
+        return code, self.stood & ~whole & maybe
+
+    def _standing(self, pairs: Codes, after: Standing) -> Codes:
+        """The facts of the pairs whose block stands."""
+        mine: Codes = pairs[after.rows[pairs[:, 1]], 0]
+        return mine
+
+    def _pointed(self, after: Standing) -> Bools:
+        """The blocks on the path that a pointer stands for."""
+        tree = after.session.tree
+        out = np.zeros(len(after.rows), bool)
+        for stand in after.others:
+            for ref in stand.of if stand.how == "pointer" else ():
+                out[tree.start[tree.index[ref.entry]] + ref.block] = True
+        return out & self.said
+
+    def _may_name(self, after: Standing) -> list[int]:
+        """The facts that one of the texts in others' place may name, in full or in part."""
+        keys, out = after.keys, list(self._always)
+        for mine, theirs in (
+            (self._words, keys.words),
+            (self._runs, keys.runs),
+            (self._folders, keys.folders),
+        ):
+            few, many = (mine, theirs) if len(mine) < len(theirs) else (theirs, mine)
+            for key in few:
+                if key in many:
+                    out += mine[key]
+        lines = [line for number in keys.summaries for line in after.texts[number].lines]
+        vocabulary = frozenset[str]().union(*lines)
+        out += [at for at, prose in self._prose if len(prose & vocabulary) >= SAME_WORDS * len(prose)]
+        return out
+
+
+def _pair(patterns: dict[int, Pattern], find: Callable[[Pattern], set[int]]) -> Codes:
+    """int64[k,2]: a fact and a row where it is found."""
+    pairs = [(at, row) for at, pattern in patterns.items() for row in sorted(find(pattern))]
+    return np.array(pairs, np.int64).reshape(-1, 2)

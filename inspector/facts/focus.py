@@ -1,0 +1,54 @@
+"""Facts as words for whoever writes the summary: after /compact, or as an API's `instructions`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from ..errors import EditError
+from ..text import printable
+from .facts import Fact
+from .traced import Traced
+
+MOST_CHARS = 16_384
+"""Characters that the `instructions` of a compaction on demand may have (CLAUDE §5.2)."""
+_LEAD = "Keep these exactly as they are written:"
+_PROMPT = (
+    "Summarise the conversation so far, so that the work can go on from the summary alone: what the user "
+    "asked for and forbade, what was done and decided and why, files read and changed, errors and how they "
+    "stand, what is still open and the next step. State nothing that the conversation does not."
+)
+
+
+def write_focus(facts: Iterable[Fact | Traced], form: Literal["compact", "instructions"] = "compact") -> str:
+    """What a summary must name: words to type after /compact, or all of an API's `instructions`.
+
+    /compact adds such words to its own prompt; an API's `instructions` stand in the place of its prompt
+    (CLAUDE §5.1), so that form is a whole one, of `MOST_CHARS` at most: what is too much is counted in its
+    last line. Empty for no facts.
+
+    >>> from inspector.bundled import LOST_PATH, open_bundled
+    >>> lost = open_bundled().facts[LOST_PATH]
+    >>> print(write_focus([lost]))
+    Keep these exactly as they are written:
+    - file: src/tidepool/calendar/offsets.py
+    >>> write_focus([lost], "instructions").startswith("Summarise the conversation so far")
+    True
+    """
+    if form not in ("compact", "instructions"):
+        raise EditError("form", str(form), "known: compact, instructions")
+    lines = list(dict.fromkeys(_line(item.fact if isinstance(item, Traced) else item) for item in facts))
+    if not lines:
+        return ""
+    if form == "compact":
+        return "\n".join([_LEAD, *lines])
+    head = f"{_PROMPT}\n\n{_LEAD}"
+    room, kept = MOST_CHARS - len(head) - 40, 0
+    while kept < len(lines) and (room := room - len(lines[kept]) - 1) >= 0:
+        kept += 1
+    more = [f"- and {len(lines) - kept:,} more"] if kept < len(lines) else []
+    return "\n".join([head, *lines[:kept], *more])
+
+
+def _line(fact: Fact) -> str:
+    return f"- {fact.kind}: {printable(' '.join(fact.form.split()), 300)}"

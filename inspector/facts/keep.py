@@ -1,0 +1,159 @@
+"""Keep these facts under so many tokens: the cheapest pins that do, or a proof that none can.
+
+In go a plan and facts, out comes a `Keeping`. A pin holds a block and the other half of its call; which pins
+are tried is settled by what they add to the context and which facts they say. The plan with the pins is then
+made, and every fact traced in it, so what is told is what it costs. The bound holds for all pins there are,
+whatever stages of the policy they bring about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import EditError
+from ..planning.plan import Plan
+from ..text import printable
+from .facts import Fact
+from .fixes import replan
+from .pin_search import Search, Stage, depths_of
+from .traced import FATES, Traced
+
+Least = Literal["verbatim", "restated"]
+Answer = Literal["fits", "impossible", "not found"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Keeping:
+    """Facts kept under a limit, or why they cannot be.
+
+    `plan` is the one with the pins, None where no pins were found that keep every fact; `base` the one they
+    were added to. No plan with any other pins that keeps them has fewer than `bound` tokens. `cheapest` is
+    what each fact costs at least alone, by its kind and form; `missing` the forms of those that no block of
+    this context can keep.
+    """
+
+    wanted: tuple[Traced, ...]
+    limit: int | None
+    base: Plan
+    plan: Plan | None
+    bound: int
+    cheapest: dict[tuple[str, str], int]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def pins(self) -> tuple[str, ...]:
+        """The pins that were added."""
+        return () if self.plan is None else self.plan.edits.pins[len(self.base.edits.pins) :]
+
+    @property
+    def after(self) -> int | None:
+        """Tokens of the context with every fact kept."""
+        return None if self.plan is None else self.plan.after
+
+    @property
+    def price(self) -> int | None:
+        """Tokens the context is longer by than without the pins."""
+        return None if self.plan is None else self.plan.after - self.base.after
+
+    @property
+    def fits(self) -> bool:
+        """Whether every fact is kept within the limit."""
+        return self.plan is not None and (self.limit is None or self.plan.after <= self.limit)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether it is proved that no other pins keep the facts with fewer tokens."""
+        return self.plan is not None and self.plan.after <= self.bound
+
+    @property
+    def impossible(self) -> bool:
+        """Whether it is proved that no pins keep every fact within the limit."""
+        return bool(self.missing) or (self.limit is not None and self.bound > self.limit)
+
+    @property
+    def answer(self) -> Answer:
+        """ "fits" with a plan to show, "impossible" with a proof, "not found" with neither."""
+        return "fits" if self.fits else "impossible" if self.impossible else "not found"
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words, with the proof there is."""
+        facts = f"{len(self.wanted):,} fact{'' if len(self.wanted) == 1 else 's'}"
+        if self.missing:
+            names = ", ".join(printable(form, 80) for form in self.missing[:3])
+            more = f" and {len(self.missing) - 3:,} more" if len(self.missing) > 3 else ""
+            return f"It cannot be done: nothing that could be pinned here says {names}{more}."
+        if self.impossible:
+            allowed = f"{self.limit:,} are allowed"
+            return f"It does not fit: keeping {facts} takes {self.bound:,} tokens at least, {allowed}."
+        if self.plan is None:
+            least = f"it would take {self.bound:,} tokens at least"
+            return f"No pins were found that keep {facts}, nor a proof that there are none; {least}."
+        pins = f"{len(self.pins):,} pin{'' if len(self.pins) == 1 else 's'}"
+        keep = "keeps" if len(self.pins) == 1 else "keep"
+        what = f"{pins} {keep} {facts} in {self.after:,} tokens ({self.price:+,})"
+        proof = "fewer cannot be had" if self.optimal else f"it takes {self.bound:,} at least"
+        return f"{what}; {proof}{'' if self.fits else f'; {self.limit:,} are allowed'}."
+
+    def __repr__(self) -> str:
+        return f"Keeping({self.sentence})"
+
+
+def keep_facts(
+    plan: Plan,
+    forms: Iterable[str | tuple[str, str] | Fact | Traced],
+    tokens: int | None = None,
+    least: Least = "verbatim",
+) -> Keeping:
+    """The cheapest pins after which a plan keeps all these facts, in `tokens` at most if that is given.
+
+    Kept means verbatim; with `least` "restated" what a summary in the context says is kept too. What is told
+    is true of the plan that is given, and the bound is of all pins there are; but the search is not always
+    exact, and then the `answer` may be "not found": neither pins nor a proof. That is so where a model binds
+    its reasoning (what of it stands depends on all the pins together), where a policy has stages, and where
+    an exact search would take too long (some dozens of facts, each said in many places). Raises `EditError`
+    for a fact that nothing says up to the moment of the plan.
+
+    >>> from inspector import count_tokens, make_plan
+    >>> from inspector.bundled import CONSTRAINT, LOST_PATH, open_bundled
+    >>> session = open_bundled()
+    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    >>> kept = keep_facts(plan, [LOST_PATH, "src/tidepool/jobs/outbox.py"], tokens=11_000)
+    >>> kept.fits, kept.optimal, kept.plan.after - plan.after == kept.price
+    (True, True, True)
+    >>> keep_facts(plan, [LOST_PATH], tokens=100).answer
+    'impossible'
+    """
+    if least not in ("verbatim", "restated"):
+        raise EditError("least", str(least), "a fact is kept verbatim or restated")
+    # A summary that was written for this plan is none for a plan with other pins.
+    plan = plan.with_summary(None)
+    wanted = tuple(dict.fromkeys(_find(plan, form) for form in forms))
+    search = Search(plan, wanted, FATES.index(least))
+    stages = [Stage(search, depth) for depth in depths_of(plan)]
+    cheapest = next(stage for stage in stages if stage.depth == plan.depth).cheapest
+    able = [stage for stage in stages if not stage.missing]
+    if not able:
+        missing = tuple(dict.fromkeys(form for stage in stages for form in stage.missing))
+        return Keeping(wanted, tokens, plan, None, plan.after, cheapest, missing)
+    best = plan if search.keeps(plan) else None
+    bound = min(stage.bound for stage in able)
+    # The first is the answer but where a model binds reasoning. To pin everything may be shorter than a
+    # summary of it; nobody wants that but who has no other way.
+    for ways in (Stage.cheapest_pins, Stage.bound_pins, Stage.prefix_pins, Stage.every_pin):
+        for stage in able:
+            pins = ways(stage) if best is None or best.after > bound else None
+            found = None if pins is None else replan(plan, pins=(*plan.edits.pins, *pins))
+            if found is not None and (best is None or found.after < best.after) and search.keeps(found):
+                best = found
+        if best is not None and (tokens is None or best.after <= tokens):
+            break
+    return Keeping(wanted, tokens, plan, best, bound, cheapest)
+
+
+def _find(plan: Plan, form: str | tuple[str, str] | Fact | Traced) -> Traced:
+    fact = form.fact if isinstance(form, Traced) else form
+    found: Traced = plan.trace[(fact.kind, fact.form) if isinstance(fact, Fact) else fact]
+    return found

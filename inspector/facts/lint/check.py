@@ -1,0 +1,268 @@
+"""A lint for compactions: what a plan, or each recorded compaction, lost that it should not have.
+
+    findings = check(session, "flue", rules="CI001,CI006")
+    assert findings.ok, findings
+
+The codes are in `CHECKS`. Nothing is asked of a model: for a policy the marked stand-in is read where a model
+would write a summary, so a finding there says that no rule keeps the thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ...planning.plan import Plan, make_plan
+from ...policies.policy import Policy
+from ...policies.table import VERBATIM
+from ...session.blocks import BlockRef, ToolCall
+from ...session.session import Session
+from ...session.toolcalls.arguments import read_call
+from ...text import printable
+from ...tokens.history import trace_history
+from ...tokens.ledger import Ledger, count_tokens
+from ..facts import Said
+from ..grounding import ground_recorded
+from ..needed_again import pair_calls
+from ..regret import find_regret
+from ..trace import trace_recorded
+from ..traced import Trace, Traced
+from .findings import CHECKS, SEVERITIES, Finding, Findings, Severity, choose
+
+LONGEST = 120
+"""Characters of a fact's form in a sentence."""
+CHANGED = ("created", "edited", "deleted")
+
+
+def check(
+    session: Session,
+    policy: str | Policy | dict[str, Any] | Plan | None = None,
+    rules: str | Iterable[str] | None = None,
+    *,
+    ledger: Ledger | None = None,
+    window: int | None = None,
+) -> Findings:
+    """What is lost that should not be: in every recorded compaction, or where a policy would compact.
+
+    With a policy, a /compact is planned at the moment the context was fullest; a `Plan` is taken as it is.
+    `rules` are codes or their beginnings, "-CI007" leaves one out (see `choose`). Raises what `make_plan`
+    raises, and `EditError` for a rule that does not exist. In a test of your own:
+
+    >>> from inspector.bundled import open_bundled
+    >>> findings = check(open_bundled(), "flue", rules="CI001,CI006")
+    >>> assert findings.ok, findings
+    >>> check(open_bundled(), rules="CI001")[0].fact.form
+    'src/tidepool/calendar/offsets.py'
+    """
+    chosen = choose(rules)
+    if policy is None:
+        found, looked = _check_recorded(session, chosen, ledger)
+    else:
+        plan = policy if isinstance(policy, Plan) else _plan(session, policy, ledger, window)
+        where = "nothing to compact" if (plan.fate == VERBATIM).all() else f"at {plan.session.leaf}"
+        looked = f"{plan.policy.name}, {where}"
+        found = list(_check_trace(plan.trace, plan))
+    found = [finding for finding in found if finding.code in chosen]
+    return Findings(tuple(found), looked)
+
+
+def _plan(session: Session, policy: Any, ledger: Ledger | None, window: int | None) -> Plan:
+    ledger = count_tokens(session, "calibrated") if ledger is None else ledger
+    fullest = trace_history(session, ledger).fullest
+    moment = session if fullest is None else session.at(fullest.at)
+    return make_plan(moment, ledger, policy, window=window, reason="manual")
+
+
+def _check_recorded(
+    session: Session, chosen: frozenset[str], ledger: Ledger | None
+) -> tuple[list[Finding], str]:
+    traces = trace_recorded(session, session.facts)
+    found: list[tuple[str, Finding]] = []
+    for trace in traces:
+        entry = "" if trace.scene.entry is None else trace.scene.entry.id
+        found += [(entry, finding) for finding in _check_trace(trace, None)]
+    if "CI008" in chosen:
+        for grounding in ground_recorded(session):
+            for line in grounding.unfounded:
+                ref = (BlockRef(grounding.entry, 0),)
+                found.append((grounding.entry, _make("CI008", line.sentence, ref, entry=grounding.entry)))
+    if "CI009" in chosen and traces:
+        ledger = count_tokens(session, "calibrated") if ledger is None else ledger
+        for regret in find_regret(session, session.facts, ledger):
+            refs = (regret.before, regret.again)
+            told = _make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry)
+            found.append((regret.entry, told))
+    order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
+    found.sort(key=lambda pair: (order.index(pair[0]), SEVERITIES.index(pair[1].severity)))
+    number = len(traces)
+    looked = f"{number:,} recorded compaction{'' if number == 1 else 's'}"
+    return [finding for _, finding in found], looked
+
+
+def _make(
+    code: str,
+    sentence: str,
+    refs: tuple[BlockRef, ...],
+    traced: Traced | None = None,
+    entry: str = "",
+    plan: Plan | None = None,
+) -> Finding:
+    severity: Severity = CHECKS[code].severity
+    tier = "recorded" if traced is None else traced.tier
+    # Nobody can read the summary, so nobody can say that it is not in there.
+    if tier == "inferred" and severity == "error":
+        severity = "warning"
+    return Finding(code, severity, sentence, refs, traced, tier, entry, plan)
+
+
+def _check_trace(trace: Trace, plan: Plan | None) -> Iterator[Finding]:
+    entry = "" if trace.scene.entry is None else trace.scene.entry.id
+    look = _Look(trace)
+    found = [
+        _make(code, sentence, traced.said, traced, entry, plan)
+        for traced in trace
+        if traced.stood
+        for code, sentence in _judge(traced, look)
+    ]
+    if plan is None and trace.scene.tier == "inferred":
+        name = printable(entry)
+        kinds = trace.counts.get("inferred", {}).values()
+        lost = sum(fates.get("lost", 0) for fates in kinds)
+        losses = f"{lost:,} loss is" if lost == 1 else f"{lost:,} losses are"
+        sentence = f"The summary of compaction {name} cannot be read; {losses} inferred."
+        ref = (BlockRef(entry, 0),)
+        found.append(Finding("CI011", CHECKS["CI011"].severity, sentence, ref, None, "inferred", entry))
+    yield from sorted(found, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What has to be known of a whole trace to judge one fact of it."""
+
+    trace: Trace
+
+    @property
+    def session(self) -> Session:
+        return self.trace.scene.session
+
+    @cached_property
+    def at(self) -> dict[str, int]:
+        """Entry on the path to its place."""
+        return {self.session.entries[i].id: at for at, i in enumerate(self.session.path)}
+
+    def place(self, ref: BlockRef) -> tuple[int, int]:
+        return self.at.get(ref.entry, -1), ref.block
+
+    @cached_property
+    def answers(self) -> dict[BlockRef, BlockRef]:
+        return pair_calls(self.session)
+
+    def has_worked(self, ref: BlockRef) -> bool:
+        """Whether a call was answered, and by no error."""
+        answer = self.answers.get(ref)
+        return answer is not None and not getattr(self.session.block(answer), "is_error", False)
+
+    @cached_property
+    def todos(self) -> frozenset[str] | None:
+        """What the last todo list left open; None where there is no list."""
+        for i in reversed(self.session.path):
+            for block in reversed(self.session.entries[i].blocks):
+                if block.kind == "tool_call" and _lists_todos(block):
+                    named = read_call(block, block.text, self.session.cwd)
+                    return frozenset(one.form for one in named if one.kind == "todo")
+        return None
+
+    @cached_property
+    def error(self) -> tuple[str, BlockRef] | None:
+        """The error that a tool reported last, the first of several in one output."""
+        said = [
+            (self.place(said.ref), -said.start, traced.fact.form, said.ref)
+            for traced in self.trace
+            if traced.fact.kind == "error"
+            for said in known(traced)
+            if said.by == "tool"
+        ]
+        return max(said)[2:] if said else None
+
+    @cached_property
+    def outcomes(self) -> dict[bool, tuple[str, BlockRef]]:
+        """Whether it failed, to the last command that did and where it was run."""
+        errors = {said.ref for t in self.trace if t.fact.kind == "error" for said in t.fact.said}
+        out: dict[bool, tuple[str, BlockRef]] = {}
+        for traced in self.trace:
+            for said in known(traced) if traced.fact.kind == "command" else ():
+                answer = self.answers.get(said.ref)
+                if answer is None:
+                    continue
+                failed = answer in errors or not self.has_worked(said.ref)
+                if failed not in out or self.place(said.ref) > self.place(out[failed][1]):
+                    out[failed] = traced.fact.form, said.ref
+        return out
+
+
+_LISTS = ("todo", "todos", "plan", "tasks")
+
+
+def _lists_todos(call: ToolCall) -> bool:
+    """Whether a call writes a todo list, an empty one too: a list of things that each have a status."""
+    given = call.input if isinstance(call.input, dict) else {}
+    by_name = any(word in call.name.lower() for word in _LISTS)
+    return any(
+        isinstance(value, list)
+        and (by_name or name.lower() in _LISTS)
+        and all(isinstance(one, dict) and "status" in one for one in value)
+        for name, value in given.items()
+    )
+
+
+def known(traced: Traced) -> list[Said]:
+    """The places that say a fact, up to the moment it was traced at."""
+    refs = set(traced.said)
+    return [said for said in traced.fact.said if said.ref in refs]
+
+
+def _judge(traced: Traced, look: _Look) -> Iterator[tuple[str, str]]:
+    """The codes that a fact's fate brings, each with its sentence."""
+    fact, kind = traced.fact, traced.fact.kind
+    form = printable(" ".join(fact.form.split()), LONGEST)
+    if kind == "file":
+        done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
+        # What failed changed nothing.
+        changed = [said for said in done if said.operation in CHANGED and look.has_worked(said.ref)]
+        if traced.fate == "weakened" and traced.ambiguous and done:
+            other = printable(traced.others[0], LONGEST)
+            words = printable(traced.words, LONGEST)
+            yield "CI007", f'Of the file {form} only "{words}" is left, which {other} is called too.'
+        created = [said for said in changed if said.operation == "created"]
+        # What was made and taken away again is nothing to keep.
+        if traced.fate == "lost" and changed and not (created and changed[-1].operation == "deleted"):
+            code, last = ("CI006", created[-1]) if created else ("CI001", changed[-1])
+            yield code, f"The file {form}, {last.operation} {_when(traced, last.ref)}, is lost."
+    elif traced.fate != "lost":
+        return
+    elif kind == "constraint":
+        told = [said for said in known(traced) if said.by == "user"]
+        if told:
+            when = _when(traced, told[-1].ref)
+            yield "CI002", f"The constraint {form}, said by the user {when}, is lost."
+    elif kind == "todo":
+        by_user = any(said.by == "user" for said in known(traced))
+        if by_user if look.todos is None else fact.form in look.todos:
+            yield "CI003", f"The todo {form}, open {_when(traced, traced.said[-1])}, is lost."
+    elif kind == "error":
+        if look.error is not None and look.error[0] == fact.form:
+            yield "CI004", f"The error {form}, last met {_when(traced, look.error[1])}, is lost."
+    elif kind == "command":
+        for failed, (last_form, ref) in sorted(look.outcomes.items()):
+            if last_form == fact.form:
+                did = "failed" if failed else "passed"
+                yield "CI005", f"The command {form}, which {did} last {_when(traced, ref)}, is lost."
+    elif kind == "decision":
+        yield "CI010", f"The decision {form}, made {_when(traced, traced.said[0])}, is lost."
+
+
+def _when(traced: Traced, ref: BlockRef) -> str:
+    turn = traced.scene.turns.get(ref.entry)
+    return f"in turn {turn}" if turn else "before"

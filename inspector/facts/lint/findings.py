@@ -1,0 +1,229 @@
+"""What a check says: findings with stable codes, the table of codes, and how some are chosen.
+
+A code never changes its meaning; one that is no longer used is not given to another check.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from ...errors import EditError
+from ...mixins import Framed
+from ...planning.plan import Plan
+from ...session.blocks import BlockRef
+from ...text import printable
+from ..facts import Fact
+from ..fixes import Fix
+from ..traced import Tier, Traced
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+class Check(NamedTuple):
+    """One thing that is looked for: its code and name, what it means, and a finding of it as it may read."""
+
+    code: str
+    name: str
+    severity: Severity
+    sentence: str
+    example: str
+
+
+_CHECKS = (
+    Check(
+        "CI001",
+        "edited file lost",
+        "error",
+        "A file that was edited or deleted is named nowhere any more.",
+        "The file src/auth.py, edited in turn 12, is lost.",
+    ),
+    Check(
+        "CI002",
+        "user constraint lost",
+        "error",
+        "Something that the user said must or must never be done is said nowhere any more.",
+        "The constraint never push to main, said by the user in turn 1, is lost.",
+    ),
+    Check(
+        "CI003",
+        "open todo lost",
+        "warning",
+        "An open item of the last todo list, or a todo the user named, is said nowhere any more.",
+        "The todo add the changelog entry, open in turn 9, is lost.",
+    ),
+    Check(
+        "CI004",
+        "last error lost",
+        "warning",
+        "The error that a tool reported last is said nowhere any more.",
+        "The error TypeError: missing argument, last met in turn 8, is lost.",
+    ),
+    Check(
+        "CI005",
+        "last outcome lost",
+        "warning",
+        "The command that passed last, or the one that failed last, is said nowhere any more.",
+        "The command pytest -q, which failed last in turn 8, is lost.",
+    ),
+    Check(
+        "CI006",
+        "created file lost",
+        "error",
+        "A file that was created is named nowhere any more.",
+        "The file src/tokens.py, created in turn 5, is lost.",
+    ),
+    Check(
+        "CI007",
+        "ambiguous file name",
+        "warning",
+        "Of a file that was read or changed only a name is left that another file has too.",
+        'Of the file src/left/util.py only "util.py" is left, which src/right/util.py is called too.',
+    ),
+    Check(
+        "CI008",
+        "ungrounded summary line",
+        "warning",
+        "A line of a recorded summary names what nothing it summarises names.",
+        "Line 7 names the path src/ghost.py; nothing it summarises does.",
+    ),
+    Check(
+        "CI009",
+        "regret",
+        "warning",
+        "What a recorded compaction took away was needed again and paid for once more.",
+        "The file src/auth.py was read again in e80/1 after it was lost: 1,331 tokens, $0.0071.",
+    ),
+    Check(
+        "CI010",
+        "decision lost",
+        "warning",
+        "A decision of the user or the model is said nowhere any more.",
+        "The decision we keep SQLite because it needs no server, made in turn 2, is lost.",
+    ),
+    Check(
+        "CI011",
+        "summary unreadable",
+        "note",
+        "A recorded summary is sealed or missing; what it keeps is not known, losses are inferred.",
+        "The summary of compaction e40 cannot be read; 12 losses are inferred.",
+    ),
+)
+CHECKS: dict[str, Check] = {check.code: check for check in _CHECKS}
+"""Every check by its code. Losses are of what could still be read before."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Finding:
+    """One thing found. `refs` are the blocks it is about, the last first to look at; `fact` and `traced` what
+    was lost. `entry` is the recorded compaction, "" for a plan; `tier` says on whose word the loss is known.
+    """
+
+    code: str
+    severity: Severity
+    sentence: str
+    refs: tuple[BlockRef, ...] = ()
+    traced: Traced | None = None
+    tier: Tier = "recorded"
+    entry: str = ""
+    plan: Plan | None = field(default=None)
+
+    @property
+    def fact(self) -> Fact | None:
+        """What was lost, where it is a fact."""
+        return None if self.traced is None else self.traced.fact
+
+    @cached_property
+    def fix(self) -> Fix | None:
+        """The cheapest edit that keeps it, planned when first asked for; None where there is none."""
+        fixes = () if self.traced is None or self.plan is None else self.traced.fixes(self.plan)
+        return fixes[0] if fixes else None
+
+    @property
+    def name(self) -> str:
+        """The name of its check."""
+        return CHECKS[self.code].name
+
+    def __repr__(self) -> str:
+        return f"{self.code} {self.severity}: {self.sentence}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings(Framed, Sequence[Finding]):
+    """What a check found, compaction by compaction, errors first. `looked` says at what."""
+
+    found: tuple[Finding, ...]
+    looked: str
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.found[index]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.found)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing found is an error."""
+        return not any(finding.severity == "error" for finding in self.found)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """{code: findings}, those that were found."""
+        return dict(sorted(Counter(finding.code for finding in self.found).items()))
+
+    @property
+    def severities(self) -> dict[str, int]:
+        """{severity: findings} for all three."""
+        tally = Counter[str](finding.severity for finding in self.found)
+        return {severity: tally[severity] for severity in SEVERITIES}
+
+    def select(self, *rules: str) -> Findings:
+        """Those whose code the rules choose, as `check` reads them."""
+        chosen = choose(rules)
+        return Findings(tuple(f for f in self.found if f.code in chosen), self.looked)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One row for each finding."""
+        return {
+            "code": [finding.code for finding in self.found],
+            "severity": [finding.severity for finding in self.found],
+            "tier": [finding.tier for finding in self.found],
+            "entry": [finding.entry for finding in self.found],
+            "kind": ["" if finding.fact is None else finding.fact.kind for finding in self.found],
+            "form": ["" if finding.fact is None else finding.fact.form for finding in self.found],
+            "ref": [str(finding.refs[-1]) if finding.refs else "" for finding in self.found],
+            "sentence": [finding.sentence for finding in self.found],
+        }
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{n:,} {name}{'s' * (n != 1)}" for name, n in self.severities.items() if n)
+        head = f"Findings({printable(self.looked)}: {said or 'nothing found'})"
+        return "\n".join([head, *(f"  {finding!r}" for finding in self.found)])
+
+
+def choose(rules: str | Iterable[str] | None) -> frozenset[str]:
+    """The codes that rules choose: codes or their beginnings, by commas; "-" before one leaves it out.
+
+    None, or rules that only leave out, start from all. Raises `EditError` for what begins no code.
+
+    >>> sorted(choose("CI001,CI00,-CI008"))[-2:], len(choose("-CI007")) == len(CHECKS) - 1
+    (['CI007', 'CI009'], True)
+    """
+    asked = [rules] if isinstance(rules, str) else list(rules or ())
+    named = [word.strip() for words in asked for word in words.split(",") if word.strip()]
+    chosen: set[str] = set() if any(not word.startswith("-") for word in named) else set(CHECKS)
+    # What is left out is left out wherever it stands in the list.
+    for word in sorted(named, key=lambda word: word.startswith("-")):
+        begun = word.removeprefix("-").upper()
+        codes = {code for code in CHECKS if code.startswith(begun) or begun == "ALL"}
+        if not codes or not begun:
+            raise EditError("rule", word, f"no such check; known: {', '.join(CHECKS)}")
+        chosen = chosen - codes if word.startswith("-") else chosen | codes
+    return frozenset(chosen)

@@ -1,0 +1,306 @@
+"""Facts looked up in a text: as whole words, paths part by part, sentences by most of their words.
+
+In go a fact's `Pattern` and a text, out comes a `Mention` or nothing. Linear in the text, and no search
+backtracks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..session.blocks import BlockRef
+from ..session.session import Session
+from ..session.tree import Bools, Ints, Tree
+from .extract.collect import KINDS, OPERATIONS
+from .facts import Fact, Facts
+from .polarity import is_contrary
+
+PROSE = ("constraint", "decision", "todo")
+"""Kinds that are sentences: another wording of most of the same words counts as the same."""
+SAME_WORDS = 0.8
+"""Share of a sentence's longer words that a line must hold to say the same; a choice of ours."""
+_SURFACES = 4
+_DEEPEST = 64
+"""Folders that a path may go through: a text can be one run with a million slashes."""
+_RUN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*]+")
+# What comes after a file's name and is no part of it: a line, lines from to, a name in it ("::test_b").
+_AFTER = re.compile(r"(?<=\w):(?:\d|:?[A-Za-z_]).*|#L?\d{1,9}(?:-L?\d{1,9})?$", re.DOTALL)
+WORD = re.compile(r"\w+")
+
+
+class Pattern(NamedTuple):
+    """How a fact is looked up: its wordings, and the parts of its path if it is a file.
+
+    `bare` is a file that was only ever called by its last part, or listed so: wherever it lies.
+    """
+
+    wordings: tuple[str, ...]
+    longest: tuple[str, ...]
+    parts: tuple[str, ...]
+    prose: frozenset[str]
+    bare: bool = False
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the path's last part has an ending, as few folders have."""
+        return "." in self.parts[-1].lstrip(".")
+
+
+class Mention(NamedTuple):
+    """A fact found in a text: the words as they stand there, and whether all of it or only a file's tail."""
+
+    words: str
+    full: bool
+
+
+class Words:
+    """A text that facts are looked up in."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def flat(self) -> str:
+        return " ".join(self.text.split())
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(WORD.findall(self.text))
+
+    @cached_property
+    def lines(self) -> list[frozenset[str]]:
+        return [long_words(line) for line in self._lines]
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return [line for line in self.text.split("\n") if line.strip()]
+
+    @cached_property
+    def runs(self) -> dict[str, list[str]]:
+        """Everything that may be a path, or a part of one, by its last part."""
+        found: dict[str, list[str]] = {}
+        for run in find_runs(self.text):
+            found.setdefault(run.rpartition("/")[2], []).append(run)
+        return found
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Every folder that a path in the text goes through."""
+        return frozenset(f for runs in self.runs.values() for run in runs for f in find_folders(run))
+
+    def find(self, pattern: Pattern, loosely: bool = False) -> Mention | None:
+        """The fact in this text; a file's full name goes before its tail."""
+        if pattern.parts:
+            found = best_run(self.runs.get(pattern.parts[-1], ()), pattern)
+            if (found is None or not found.full) and not pattern.is_file:
+                through = next((name for name in pattern.wordings if name in self.folders), None)
+                return found if through is None else Mention(through + "/", True)
+            return found
+        for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
+            if (not longest or longest in self.words) and has_words(self.flat, wording):
+                return Mention(wording, True)
+        if loosely and len(pattern.prose) > 1:
+            need = SAME_WORDS * len(pattern.prose)
+            for line, words in zip(self._lines, self.lines, strict=True):
+                # Most of the words of "never edit it" stand in "always edit it" too.
+                if len(pattern.prose & words) >= need and not is_contrary(pattern.wordings[0], line):
+                    return Mention("the same in other words", True)
+        return None
+
+
+_READ: WeakValueDictionary[str, Words] = WeakValueDictionary()
+
+
+def read_words(text: str) -> Words:
+    """A text ready to be looked in, shared for as long as somebody holds it: every plan has the same head."""
+    words = _READ.get(text)
+    if words is None:
+        words = _READ[text] = Words(text)
+    return words
+
+
+def has_words(text: str, wording: str) -> bool:
+    """Whether a wording stands in a text and neither begins nor ends inside a word of it.
+
+    >>> has_words("see data.py", "a.py"), has_words("see a.py.", "a.py")
+    (False, True)
+    """
+    at = text.find(wording) if wording else -1
+    while at >= 0:
+        end = at + len(wording)
+        before = at > 0 and wording[0].isalnum() and (text[at - 1].isalnum() or text[at - 1] == "_")
+        after = end < len(text) and wording[-1].isalnum() and (text[end].isalnum() or text[end] == "_")
+        if not (before or after):
+            return True
+        at = text.find(wording, at + 1)
+    return False
+
+
+def long_words(text: str) -> frozenset[str]:
+    """The words of four letters and more, in lower case."""
+    return frozenset(word for word in WORD.findall(text.casefold()) if len(word) > 3)
+
+
+def find_runs(text: str) -> Iterator[str]:
+    """Stretches of text that may be paths, without line numbers and punctuation, parted by "/".
+
+    >>> list(find_runs("see `./src/a.py:12-40`, src/b.py::test_c or a.py."))
+    ['see', 'src/a.py', 'src/b.py', 'or', 'a.py']
+    """
+    for run in _RUN.findall(text.replace("\\\\", "/").replace("\\n", "\n").replace("\\", "/")):
+        bare = run.rstrip(".:!?…")
+        if ":" in bare or "#" in bare:
+            folder, slash, name = bare.rpartition("/")
+            bare = folder + slash + _AFTER.sub("", name)
+        bare = bare.rstrip("/").removeprefix("file://").removeprefix("./")
+        if bare:
+            yield bare
+
+
+def best_run(runs: Iterable[str], pattern: Pattern) -> Mention | None:
+    """The run that says most of a path: all of it, or its longest tail."""
+    weak = ""
+    name = "/".join(pattern.parts)
+    for run in runs:
+        # Users point a model at a file by "@src/a.py".
+        whole = run in pattern.wordings or run.removeprefix("@") in pattern.wordings
+        longer = run.endswith("/" + name.lstrip("/"))
+        # The name of a file in the working directory ends many a path; two parts are taken for the same file.
+        if (whole and _may_be_file(run)) or (longer and (pattern.bare or len(pattern.parts) > 1)):
+            return Mention(run, True)
+        tail = longer or (name.endswith("/" + run.removeprefix("@")) and _may_be_file(run))
+        if tail and len(run) > len(weak):
+            weak = run
+    return Mention(weak, False) if weak else None
+
+
+def _may_be_file(run: str) -> bool:
+    """Whether a word may be a path or its tail: "rules" and "go" are words of every text, LICENSE is not."""
+    return "/" in run or "." in run or run[:1].isupper()
+
+
+def _is_rooted(path: str) -> bool:
+    return path.startswith(("/", "~")) or path[1:3] == ":/"
+
+
+def find_folders(run: str) -> Iterator[str]:
+    """The folders that a path goes through, the outermost first; no more than `_DEEPEST`.
+
+    >>> list(find_folders("src/deep/a.py"))
+    ['src', 'src/deep']
+    """
+    at = 0
+    for _ in range(_DEEPEST):
+        at = run.find("/", at + 1)
+        if at < 0:
+            return
+        yield run[:at]
+
+
+def make_pattern(fact: Fact, session: Session) -> Pattern:
+    """How a fact is looked up: its canonical form, and as it was said first and last."""
+    wordings = dict.fromkeys([" ".join(fact.form.split())])
+    start, end = fact.facts.offset[fact.number : fact.number + 2].tolist()
+    for at in dict.fromkeys([*range(start, min(start + _SURFACES, end)), max(end - 1, start)]):
+        said = fact.facts.said(at)
+        if said.ref.entry in session.index:
+            words = " ".join(session.block(said.ref).text[said.start : said.end].split())
+            if words:
+                wordings.setdefault(words)
+    parts: tuple[str, ...] = ()
+    bare = False
+    if fact.kind == "file":
+        # The working directory's own form, ".", is not how anyone writes it.
+        form = (session.cwd if fact.form == "." and session.cwd else fact.form).replace("\\", "/").rstrip("/")
+        parts = tuple(form.split("/"))
+        whole = [form] if _is_rooted(form) or not session.cwd else [form, f"{session.cwd}/{form}"]
+        runs = dict.fromkeys(run for words in [*whole, *wordings] for run in find_runs(words))
+        named = len(parts) == 1 and not any("/" in words for words in wordings)
+        done = set(fact.facts.operation[start:end].tolist())
+        bare = named and done <= {-1, OPERATIONS.index("listed")}
+        # A bare name said for the file is a tail of it, not all of it.
+        wordings = dict.fromkeys(w for w in runs if w == form or w.endswith("/" + form.lstrip("/")))
+        wordings.setdefault(form)
+    longest = tuple(max(WORD.findall(words), key=len, default="") for words in wordings)
+    prose = long_words(fact.form) if fact.kind in PROSE else frozenset()
+    return Pattern(tuple(wordings), longest, parts, prose, bare)
+
+
+_REFS: WeakKeyDictionary[Tree, dict[int, BlockRef]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Occurrences:
+    """Facts as columns: rows (int32, blocks of the file) first[i] … first[i+1] say fact i."""
+
+    facts: tuple[Fact, ...]
+    rows: Ints
+    first: Ints
+    patterns: dict[int, Pattern] = field(default_factory=dict)
+    by_name: dict[str, list[Fact]] = field(default_factory=dict)
+
+    @cached_property
+    def kind(self) -> NDArray[np.uint8]:
+        """uint8 per fact: index into KINDS."""
+        return np.array([KINDS.index(fact.kind) for fact in self.facts], np.uint8)
+
+    def any(self, mask: Bools) -> Bools:
+        """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""
+        sums = np.concatenate(([0], np.cumsum(mask[self.rows])))
+        hit: Bools = sums[self.first[1:]] > sums[self.first[:-1]]
+        return hit
+
+    def share_tail(self, fact: Fact, tail: str, known: Bools) -> tuple[str, ...]:
+        """Other `known` files (bool per fact) that the same tail of a path may mean, not the tail alone."""
+        return tuple(
+            other.form
+            for other in self.by_name.get(tail.rpartition("/")[2], ())
+            if known[other.number]
+            and other.form not in (fact.form, tail)
+            and ("/" + other.form.replace("\\", "/")).endswith("/" + tail)
+        )
+
+    def pick(self, numbers: Iterable[int]) -> Occurrences:
+        """Some of the facts alone."""
+        mine = list(dict.fromkeys(numbers))
+        rows = [self.rows[self.first[number] : self.first[number + 1]] for number in mine]
+        first = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+        every = np.concatenate([np.zeros(0, np.int32), *rows])
+        return Occurrences(tuple(self.facts[number] for number in mine), every, first)
+
+    def pattern(self, index: int, session: Session) -> Pattern:
+        """How fact `index` is looked up; made once."""
+        if index not in self.patterns:
+            self.patterns[index] = make_pattern(self.facts[index], session)
+        return self.patterns[index]
+
+
+def find_occurrences(facts: Facts, session: Session) -> Occurrences:
+    """The facts as columns over the blocks of the session they were found in."""
+    by_name: dict[str, list[Fact]] = {}
+    for fact in facts.by_kind("file"):
+        by_name.setdefault(fact.form.replace("\\", "/").rpartition("/")[2], []).append(fact)
+    rows = (session.tree.start[facts.entry] + facts.block).astype(np.int32)
+    return Occurrences(tuple(facts.values()), rows, facts.offset, by_name=by_name)
+
+
+def refer(session: Session, rows: Ints) -> tuple[BlockRef, ...]:
+    """The references of rows of the file, each once, in their order."""
+    # Every plan asks for the same ones again.
+    known = _REFS.setdefault(session.tree, {})
+    wanted = dict.fromkeys(rows.tolist())
+    new = [row for row in wanted if row not in known]
+    if new:
+        start = session.tree.start
+        owners = np.searchsorted(start, np.array(new, np.int32), side="right") - 1
+        for i, row in zip(owners.tolist(), new, strict=True):
+            known[row] = BlockRef(session.entries[i].id, row - int(start[i]))
+    return tuple([known[row] for row in wanted])

@@ -1,0 +1,150 @@
+"""When a fact was needed once more: what shows a file, and which errors say something of their own.
+
+In go blocks and the forms of facts, out comes yes or no. What is in doubt is no need: a count, a name in a
+listing, a verdict that every failing run ends with. The words and limits are choices of ours.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..session.blocks import Block, BlockRef, ToolCall, ToolOutput
+from ..session.session import Session
+from ..session.toolcalls.call_paths import names
+from ..session.toolcalls.shell_words import split_command
+
+LEAST = 20
+"""Characters that an error has beyond stock words if it names no file and nothing written as code."""
+_COMMANDS = ("command", "cmd", "script")
+_SHOWS = names(
+    "cat less more head tail nl bat sed awk gawk diff jq yq xxd strings od cut sort uniq column type "
+    "get-content gc select-string"
+)
+_SEARCHES = names("grep egrep fgrep rg ag")
+_NO_LINES = re.compile(r"-[A-Za-z]*[clq][A-Za-z]*$|--(?:count|files-with(?:out)?-match(?:es)?|quiet|files)\b")
+_NO_PATCH = re.compile(r"--(?:stat|shortstat|numstat|name-only|name-status|summary)\b")
+_FIGURES = re.compile(r"\d+")
+
+# What every failing run of a tool ends with: that it failed, and of what kind or package.
+_VERDICT = re.compile(
+    r"(?i)^(?:exit code \d+|exited with .{0,20}"
+    r"|(?:command|operation|request) (?:was )?(?:aborted|cancel.*|timed out.*)"
+    r"|FAIL(?:ED)?(?:[ \t]+\S+)?(?: \[[^\]]*\])?(?:[ \t]+[\d.]+m?s)?|npm (?:err!|error)\b.*"
+    r"|make(?:\[\d+\])?: \*\*\*.*|\[[^\]]{1,40}\] error task failed)$"
+)
+# What a user or a harness decided is no error of the work.
+_REFUSED = re.compile(
+    r"(?i)doesn't want to (?:proceed|take)|tool use was rejected|request interrupted|permission to use"
+    r"|requires? (?:approval|permission)|has been denied|cancelled by (?:the )?user"
+)
+_STOCK = names(
+    "error errors err failed fails failing failure fatal panic warning exception traceback most recent call "
+    "last exit code status task tests test suite build lint check command process returned with string text "
+    "to replace not found in file files does do exist exists no such or directory is was were are has have "
+    "been be a an the of on for from by at it this that cannot could can must read before use used modified "
+    "since first unknown invalid unexpected all some item"
+)
+# A path, a file's name, words in backquotes, or a name as code writes it.
+_NAMED = re.compile(
+    r"[\w.-]+/[\w./-]+|\b\w[\w-]*\.[A-Za-z]\w{0,5}\b|`[^`]+`|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b"
+    r"|\b[A-Z][a-z]+[A-Z]\w*\b"
+)
+_CLASS = re.compile(r"[A-Za-z.]*(?:Error|Exception|Warning)$")
+_FAILING = re.compile(
+    r"(?im)^(?:exit code:? [1-9]|FAIL\b|--- FAIL|npm (?:err!|error)\b|make(?:\[\d+\])?: \*\*\*"
+    r"|.{0,200}\b(?:exited|exit|failed) with (?:exit )?(?:code|status):? [1-9]|.{0,80}\bERROR task failed"
+    r"|[\s=]{0,80}(?:tests?:? +|test files +|found )?(?:\d{1,7} pass(?:ed)?[ ,|]+)?"
+    r"[1-9]\d{0,6} (?:tests? )?(?:failed|failures?|failing|errors?|fail)\b"
+    r"|traceback \(most recent call last\))"
+)
+
+
+def shows_file(call: Block, path: str) -> bool:
+    """Whether a call asks for what is in a file, not only for its size, its name or its history.
+
+    >>> call = ToolCall(id="c1", name="Bash", input={"command": "wc -l a.py; grep -n def src/b.py"})
+    >>> shows_file(call, "a.py"), shows_file(call, "src/b.py")
+    (False, True)
+    """
+    if not isinstance(call, ToolCall):
+        return False
+    given = call.input if isinstance(call.input, dict) else {}
+    asked = next((given[name] for name in _COMMANDS if given.get(name)), None)
+    if asked is None:
+        # Claude Code's Grep names files alone unless it is told otherwise.
+        return bool(
+            given.get("output_mode", "files_with_matches" if call.name == "Grep" else "content") == "content"
+        )
+    command = " ".join(map(str, asked)) if isinstance(asked, list) else str(asked)
+    tail = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    shown, last = False, ""
+    for words, redirected in split_command(command):
+        texts = [word.text for word in words]
+        last = texts[0] if texts else last
+        named = any(_ends(word.text, tail) for word in words[1:]) or any(
+            _ends(w.text, tail) for w, _ in redirected
+        )
+        shown = shown or (named and _shows(texts))
+    return shown and last != "wc"
+
+
+def _ends(word: str, tail: str) -> bool:
+    return word.replace("\\", "/").rstrip("/").rpartition("/")[2] == tail
+
+
+def _shows(words: list[str]) -> bool:
+    """Whether a simple command prints lines of the files it is given."""
+    names = {word.rpartition("/")[2].lower() for word in words}
+    if names & _SEARCHES:
+        return not any(_NO_LINES.match(word) for word in words[1:])
+    if "git" in names:
+        patch = bool(names & {"diff", "show", "blame"}) or (
+            "log" in names and bool(names & {"-p", "--patch"})
+        )
+        return patch and not any(_NO_PATCH.match(word) for word in words)
+    return bool(names & _SHOWS)
+
+
+def is_specific(form: str) -> bool:
+    """Whether an error says what is wrong: it names a file or something of the code, or has words of its own.
+
+    >>> is_specific("[lint] ERROR task failed"), is_specific("src/a.py:3: undefined name")
+    (False, True)
+    """
+    line = " ".join(form.split())
+    if _VERDICT.match(line) or _REFUSED.search(line):
+        return False
+    if any(not _CLASS.match(name) for name in _NAMED.findall(line)):
+        return True
+    own = [word for word in re.findall(r"[^\W\d_][\w'-]*", line) if word.casefold() not in _STOCK]
+    return len(" ".join(word for word in own if not _CLASS.match(word))) >= LEAST
+
+
+def has_failed(output: Block) -> bool:
+    """Whether an output is of something that failed: its call, or a run that it ends with a verdict of."""
+    return isinstance(output, ToolOutput) and (output.is_error or _FAILING.search(output.text) is not None)
+
+
+def same_answer(before: str | None, after: str | None) -> bool:
+    """Whether two answers say the same thing, figures aside; one that says nothing says nothing twice.
+
+    >>> same_answer("12 passed in 3 s", "12 passed in 4 s"), same_answer("", "")
+    (True, False)
+    """
+    if before is None or after is None or not before.strip():
+        return False
+    return _FIGURES.sub("0", before) == _FIGURES.sub("0", after)
+
+
+def pair_calls(session: Session) -> dict[BlockRef, BlockRef]:
+    """Call to output on a session's path, as a provider pairs them: the next output of the call's id."""
+    open_calls: dict[str, BlockRef] = {}
+    out: dict[BlockRef, BlockRef] = {}
+    for i in session.path:
+        entry = session.entries[i]
+        for number, block in enumerate(entry.blocks):
+            if block.kind == "tool_call":
+                open_calls[block.id] = BlockRef(entry.id, number)
+            elif block.kind == "tool_output" and block.call_id in open_calls:
+                out[open_calls.pop(block.call_id)] = BlockRef(entry.id, number)
+    return out

@@ -1,0 +1,325 @@
+"""What was lost and then needed: the same file read again, a command re-run, an error met, a rule repeated.
+
+In go a session and its facts, out comes one `Regret` for each time that something a recorded compaction took
+away was paid for once more, in tokens of the ledger. What could still be read is never regretted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..session.blocks import BlockRef
+from ..session.session import Entry, Session
+from ..session.tree import COMPACTION
+from ..text import brief, printable
+from ..tokens.ledger import Ledger
+from ..tokens.models import SYNTHETIC, model_of
+from ..tokens.prices import Money, add_money, price_tokens
+from .extract.collect import BY, KINDS, OPERATIONS
+from .facts import Fact, Facts, Said
+from .needed_again import has_failed, is_specific, pair_calls, same_answer, shows_file
+from .polarity import is_same_rule
+from .trace import trace_rounds
+from .traced import Trace, Traced
+
+_CHANGES = ("created", "edited", "deleted")
+
+
+class Walk:
+    """The path with the answers to its calls."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.names = [session.entries[i].id for i in session.path]
+        self.at = {name: at for at, name in enumerate(self.names)}
+
+    @cached_property
+    def answers(self) -> dict[BlockRef, BlockRef]:
+        """The output of every call that has one."""
+        return pair_calls(self.session)
+
+    @cached_property
+    def model(self) -> str | None:
+        """The session's model, for what no reply names one."""
+        return model_of(self.session)
+
+    def reader(self, name: str) -> Entry | None:
+        """The first reply after an entry: the one that its words were first sent for."""
+        later = (self.session.entries[i] for i in self.session.path[self.at[name] + 1 :])
+        return next(
+            (entry for entry in later if entry.role == "assistant" and entry.model != SYNTHETIC), None
+        )
+
+    def place(self, trace: Trace) -> int:
+        """Where a trace's compaction stands on the path; behind it for one that is only planned."""
+        entry = trace.scene.entry
+        return self.at[entry.id] if entry is not None else len(self.names)
+
+    def text(self, ref: BlockRef | None) -> str | None:
+        """What a block says; None of none."""
+        return None if ref is None else self.session.block(ref).text
+
+
+class Needed:
+    """Which facts may have been needed again after a compaction: the others need not be traced."""
+
+    def __init__(self, walk: Walk, facts: Facts) -> None:
+        session, self.at = walk.session, walk.at
+        self.ends = [at for at, i in enumerate(session.path) if session.tree.sort[i] == COMPACTION]
+        place = np.full(len(session.entries), -1, np.int64)
+        place[list(session.path)] = np.arange(len(session.path))
+        kind, by = facts.kind[facts.fact], facts.by
+        model, read = by == BY.index("model"), facts.operation == OPERATIONS.index("read")
+        counts = (kind == KINDS.index("file")) & model & read
+        counts |= (kind == KINDS.index("command")) & model
+        counts |= (kind == KINDS.index("error")) & (by == BY.index("tool"))
+        self.fact, self.place = facts.fact[counts], place[facts.entry[counts]]
+        changes = np.isin(facts.operation, [OPERATIONS.index(done) for done in _CHANGES]) & model
+        self.changes = np.unique(place[facts.entry[changes]])
+        self.rules = np.flatnonzero(facts.kind == KINDS.index("constraint")).tolist()
+
+    def end(self, entry: Entry) -> int:
+        """Where the next compaction stands on the path, or its end."""
+        return next((end for end in self.ends if end > self.at[entry.id]), len(self.at))
+
+    def changed(self, start: int, end: int) -> bool:
+        """Whether the model changed a file between two places on the path."""
+        return bool(np.searchsorted(self.changes, end) > np.searchsorted(self.changes, start, "right"))
+
+    def after(self, entry: Entry) -> list[int]:
+        """Numbers of the facts said before a compaction and between it and the next."""
+        start = self.at[entry.id]
+        later = (self.place > start) & (self.place < self.end(entry))
+        both = np.intersect1d(self.fact[self.place < start], self.fact[later])
+        return sorted([*both.tolist(), *self.rules])
+
+
+MEANS = {
+    "file": "read again",
+    "command": "run again",
+    "error": "met again",
+    "constraint": "said again",
+}
+"""What counts as needing a fact once more, by its kind."""
+
+
+class Paid(NamedTuple):
+    """What had to be sent once more, its tokens (by the ledger's counter), and what it cost at least.
+
+    It is a whole block, or with a `span` (start, end) the sentence of it that repeats an instruction. A call
+    is priced as written by its model, anything else as sent fresh to the model that read it, once; None where
+    no price is known.
+    """
+
+    ref: BlockRef
+    tokens: int
+    money: Money | None
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Regret:
+    """One thing needed again after the compaction `entry` took it away.
+
+    `before` says it last before, `again` is where it came again, `parts` are the blocks that had to be paid
+    for. `same` tells, for files and commands, whether the answer was the same as before, figures aside.
+    """
+
+    traced: Traced
+    entry: str
+    before: BlockRef
+    again: BlockRef
+    parts: tuple[Paid, ...]
+    same: bool
+
+    @property
+    def fact(self) -> Fact:
+        """What was needed again."""
+        return self.traced.fact
+
+    @property
+    def paid(self) -> tuple[BlockRef, ...]:
+        """The blocks that had to be paid for."""
+        return tuple(part.ref for part in self.parts)
+
+    @property
+    def tokens(self) -> int:
+        """Their tokens."""
+        return sum(part.tokens for part in self.parts)
+
+    @property
+    def money(self) -> Money | None:
+        """What they cost at least, with the source of the price."""
+        return add_money([part.money for part in self.parts])
+
+    @property
+    def price(self) -> str:
+        """The money as text, such as "$0.012"; empty where no price is known."""
+        return "" if self.money is None else str(self.money)
+
+    @property
+    def sentence(self) -> str:
+        """What happened and what it cost."""
+        fact, price = self.traced.fact, f", {self.price}" if self.price else ""
+        form = printable(" ".join(fact.form.split()), 80)
+        answer = ", with the same answer" if self.same else ""
+        # A file's name may stand while what was read of it does not.
+        shown = fact.kind == "file" and self.traced.fate != "lost"
+        gone = "what it had shown was compacted away" if shown else f"it was {self.traced.fate}"
+        return (
+            f"The {fact.kind} {form} was {MEANS[fact.kind]} in {brief(self.again)} "
+            f"after {gone}{answer}: {self.tokens:,} tokens{price}."
+        )
+
+    def __repr__(self) -> str:
+        form = printable(" ".join(self.traced.fact.form.split()), 60)
+        fact = self.traced.fact
+        return f"Regret({fact.kind} {form!r} {MEANS[fact.kind]} in {self.again}: {self.tokens:,} tokens)"
+
+
+def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret, ...]:
+    """Everything on the path that a recorded compaction made necessary once more, in the order it came.
+
+    A file is regretted when it is shown again and no output that showed it still stood; counting its lines
+    shows nothing. A command is when it did not stand verbatim and gave the same answer again though no file
+    had been changed meanwhile, an error when it did not stand verbatim, says what is wrong
+    (`needs.is_specific`) and both runs failed; an instruction when nothing or only a part of it stood and the
+    user gave it again (`polarity.is_same_rule`), at the price of that sentence. Each is counted once for a
+    compaction.
+
+    >>> from inspector.bundled import LOST_PATH, open_bundled
+    >>> from inspector.facts.facts import find_facts
+    >>> from inspector.tokens.ledger import count_tokens
+    >>> session = open_bundled()
+    >>> found = find_regret(session, find_facts(session), count_tokens(session))
+    >>> any(regret.traced.fact.form == LOST_PATH for regret in found)
+    True
+    """
+    walk = Walk(session)
+    needed = Needed(walk, facts)
+    found: list[Regret] = []
+    for trace in trace_rounds(session, facts, needed.after):
+        if trace.scene.entry is not None:
+            found += _regret_one(walk, trace, needed, ledger, facts)
+    order = walk.at
+    return tuple(sorted(found, key=lambda regret: (order[regret.again.entry], regret.again.block)))
+
+
+def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:
+    """Tokens and money of several, a block or a sentence that two of them paid for counted once.
+
+    >>> sum_regret([])
+    (0, None)
+    """
+    parts = {(part.ref, part.span): part for regret in regrets for part in regret.parts}
+    return sum(part.tokens for part in parts.values()), add_money([part.money for part in parts.values()])
+
+
+def _regret_one(walk: Walk, trace: Trace, needed: Needed, ledger: Ledger, facts: Facts) -> Iterator[Regret]:
+    start, entry = walk.place(trace), trace.scene.entry
+    if entry is None:
+        return
+    end = needed.end(entry)
+    rules = [
+        said
+        for fact in facts.by_kind("constraint")
+        for said in fact.said
+        if said.by == "user" and start < walk.at.get(said.ref.entry, -1) < end
+    ]
+    for traced in trace:
+        if traced.fact.kind not in MEANS or not traced.stood:
+            continue
+        if traced.fact.kind == "constraint":
+            pair = _said_again(walk, traced, rules)
+        else:
+            pair = _met_again(walk, traced, start, end)
+        if pair is None:
+            continue
+        before, again = pair
+        answer = walk.answers.get(again.ref)
+        paid = (again.ref,) if answer is None else (again.ref, answer)
+        same = same_answer(walk.text(walk.answers.get(before.ref)), walk.text(answer))
+        # What is run to see how things stand is no loss when they stand otherwise, or may after a change.
+        if traced.fact.kind == "command":
+            ran = walk.at[before.ref.entry], walk.at[again.ref.entry]
+            if not same or needed.changed(*ran):
+                continue
+        if traced.fact.kind == "constraint":
+            parts: tuple[Paid, ...] = (_price_words(walk, again, ledger),)
+        else:
+            parts = tuple(_price(walk, ref, int(ledger.tokens[ledger.row(ref)])) for ref in paid)
+        yield Regret(traced, entry.id, before.ref, again.ref, parts, same)
+
+
+def _price(walk: Walk, ref: BlockRef, tokens: int) -> Paid:
+    entry = walk.session[ref.entry]
+    written = entry.role == "assistant"
+    reply = entry if written else walk.reader(ref.entry)
+    model = walk.model if reply is None or not reply.model else reply.model
+    request = 0 if reply is None or reply.usage is None else int(reply.usage.prompt)
+    share = (0, tokens) if written else (tokens, 0)
+    return Paid(ref, tokens, price_tokens(model, *share, request=request))
+
+
+def _price_words(walk: Walk, said: Said, ledger: Ledger) -> Paid:
+    """The sentence alone: whatever else its message says was not said for the instruction's sake."""
+    words = walk.session.block(said.ref).text[said.start : said.end]
+    tokens = min(int(ledger.count_texts([words])[0]), int(ledger.tokens[ledger.row(said.ref)]))
+    return _price(walk, said.ref, tokens)._replace(span=(said.start, said.end))
+
+
+def _met_again(walk: Walk, traced: Traced, start: int, end: int) -> tuple[Said, Said] | None:
+    """The last time before the compaction and the first time after it, where that is to be regretted."""
+    kind = traced.fact.kind
+    if kind != "file" and traced.fate == "verbatim":
+        return None
+    if kind == "error" and not is_specific(traced.fact.form):
+        return None
+    every = [
+        said
+        for said in traced.fact.said
+        if said.ref.entry in walk.at and _counts(kind, said) and _needs(walk, traced.fact, said)
+    ]
+    before = [said for said in every if walk.at[said.ref.entry] < start]
+    after = [said for said in every if start < walk.at[said.ref.entry] < end]
+    if not before or not after:
+        return None
+    if kind == "file":
+        answers = [walk.answers.get(said.ref) for said in before]
+        rows, tree = traced.scene.after.rows, walk.session.tree
+        if any(ref and rows[tree.start[tree.index[ref.entry]] + ref.block] for ref in answers):
+            return None
+    return before[-1], after[0]
+
+
+def _counts(kind: str, said: Said) -> bool:
+    if kind == "file":
+        return said.operation == "read" and said.by == "model"
+    return said.by == "model" if kind == "command" else said.by == "tool"
+
+
+def _needs(walk: Walk, fact: Fact, said: Said) -> bool:
+    """Whether the block is one that asks for it: a call for a file or a command, a failing output."""
+    block = walk.session.block(said.ref)
+    if fact.kind == "file":
+        # What failed, or was never answered, showed nothing.
+        answer = walk.answers.get(said.ref)
+        shown = answer is not None and not getattr(walk.session.block(answer), "is_error", False)
+        return shown and shows_file(block, fact.form)
+    return block.kind == "tool_call" if fact.kind == "command" else has_failed(block)
+
+
+def _said_again(walk: Walk, traced: Traced, later: list[Said]) -> tuple[Said, Said] | None:
+    if traced.fate not in ("lost", "weakened"):
+        return None
+    mine = [s for s in traced.fact.said if s.by == "user" and s.ref in traced.said]
+    for said in later if mine else ():
+        words = walk.session.block(said.ref).text[said.start : said.end]
+        if is_same_rule(traced.fact.form, words):
+            return mine[-1], said
+    return None

@@ -1,0 +1,152 @@
+"""What becomes of every fact: where it was said, and what of it can still be read after a compaction.
+
+In go the facts of a session and a plan, or a recorded compaction; out comes a `Trace`, one `Traced` for every
+fact said so far. Three kinds of evidence are told apart and never added up: a summary that the file holds, a
+stand-in for one that no model has written, and one that nobody but its provider can read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from ..planning.plan import Plan
+from ..recording import find_end
+from ..session.session import Entry, Session
+from ..session.tree import COMPACTION
+from .facts import Facts
+from .fate import Outcomes, Readings, find_known, find_stood
+from .mentions import Occurrences, find_occurrences
+from .remaining import stand_live, stand_plan
+from .traced import FATES, TIERS, Fate, Scene, Tier, Trace, Traced
+
+__all__ = [
+    "FATES",
+    "TIERS",
+    "Fate",
+    "Scene",
+    "Tier",
+    "Trace",
+    "Traced",
+    "trace_again",
+    "trace_facts",
+    "trace_moves",
+    "trace_one",
+    "trace_plan",
+    "trace_recorded",
+    "trace_rounds",
+]
+
+
+def trace_facts(facts: Facts, plan: Plan) -> Trace:
+    """What becomes of every fact said up to the leaf of a plan's session, in the context the plan leaves.
+
+    `facts` are those of the plan's file. Nothing is asked of a model: where one would write a summary the
+    stand-in is read, and the evidence is "planned".
+
+    >>> from inspector.bundled import open_bundled
+    >>> from inspector.facts.facts import find_facts
+    >>> from inspector.tokens.ledger import count_tokens
+    >>> from inspector.planning.plan import make_plan
+    >>> session = open_bundled()
+    >>> plan = make_plan(session, count_tokens(session), "flue")
+    >>> len(trace_facts(find_facts(session), plan)) > 100
+    True
+    """
+    ledger = plan.ledger
+    # The facts are kept beside what was made of them, so that their id is nobody else's meanwhile.
+    _, found = ledger.remember(
+        ("occurrences", id(facts)), lambda: (facts, find_occurrences(facts, plan.session))
+    )
+    leaf = plan.session.leaf
+    before = ledger.remember_lately("standing", leaf, lambda: stand_live(plan.session))
+    _, moment = ledger.remember_lately(
+        "readings", (id(facts), leaf), lambda: (facts, Readings(found, before))
+    )
+    return _trace(found, Scene(plan.session, before, stand_plan(plan), plan=plan), moment)
+
+
+def trace_plan(plan: Plan) -> Trace:
+    """The same for the facts that `session.facts` knows, which are those of the whole path once found."""
+    whole, session = plan.ledger.session, plan.session
+    # A moment on the path is asked for the facts of the whole path, so that they are found once.
+    if whole.path[: len(session.path)] != session.path:
+        whole = plan.ledger.remember(("facts", session.leaf), lambda: session)
+    return trace_facts(whole.facts, plan)
+
+
+def trace_one(traced: Traced, plan: Plan, written: str | None = None) -> Traced:
+    """The same fact in another plan of the same session; `written` is a summary to read for the stand-in."""
+    return trace_again([traced], plan, written)[0]
+
+
+def trace_again(traced: Sequence[Traced], plan: Plan, written: str | None = None) -> tuple[Traced, ...]:
+    """The same facts, in the order given. What is weakened is not told apart from other files here."""
+    if not traced:
+        return ()
+    session = plan.session
+    start, index = session.tree.start, session.tree.index
+    rows = [int(start[index[ref.entry]]) + ref.block for one in traced for ref in one.said]
+    first = np.concatenate(([0], np.cumsum([len(one.said) for one in traced])))
+    found = Occurrences(tuple(one.fact for one in traced), np.array(rows, np.int32), first.astype(np.int32))
+    scene = Scene(session, traced[0].scene.before, stand_plan(plan, written), plan=plan)
+    return _trace(found, scene).traced
+
+
+def trace_recorded(session: Session, facts: Facts) -> tuple[Trace, ...]:
+    """The same for every recorded compaction on the path, in order: what stood right before and right after.
+
+    >>> from inspector.bundled import LOST_PATH, open_bundled
+    >>> from inspector.facts.facts import find_facts
+    >>> session = open_bundled()
+    >>> trace_recorded(session, find_facts(session))[0][LOST_PATH].fate
+    'lost'
+    """
+    return tuple(trace_rounds(session, facts))
+
+
+def trace_rounds(
+    session: Session, facts: Facts, pick: Callable[[Entry], Iterable[int]] | None = None
+) -> Iterator[Trace]:
+    """The same one after another, of the facts whose numbers `pick` names for a compaction; all by default.
+
+    Of facts that are picked what is weakened is not told apart from other files.
+    """
+    found = find_occurrences(facts, session)
+    for i in session.path:
+        if session.tree.sort[i] != COMPACTION:
+            continue
+        entry = session.entries[i]
+        mine = found if pick is None else found.pick(pick(entry))
+        before, after = session.at(entry.parent), session.at(find_end(session, entry.id))
+        yield _trace(mine, Scene(before, stand_live(before), stand_live(after), entry=entry))
+
+
+def trace_moves(
+    session: Session, facts: Facts, moves: Iterable[tuple[str | None, str | None, str | None]]
+) -> Iterator[Trace]:
+    """The same from one leaf to another, each with the compaction's entry between them, if there is one."""
+    found = find_occurrences(facts, session)
+    for start, end, name in moves:
+        before, after = session.at(start), session.at(end)
+        entry = None if name is None else session[name]
+        yield _trace(found, Scene(before, stand_live(before), stand_live(after), entry=entry))
+
+
+def _trace(found: Occurrences, scene: Scene, moment: Readings | None = None) -> Trace:
+    """The facts in a scene; `moment` is what is known of what stood before, where many plans ask for it."""
+    said, known = find_known(found, scene.session) if moment is None else (moment.said, moment.known)
+    look = Outcomes(found, scene, said, known)
+    if moment is None:
+        stood = find_stood(found, known, scene.before)
+        fate, asked = np.full(len(known), -1, np.int8), stood
+    else:
+        stood = moment.stood
+        fate, asked = moment.judge(scene.after)
+    tier = np.where(stood, TIERS.index(scene.tier), -1).astype(np.int8)
+    for number in np.flatnonzero(asked).tolist():
+        outcome = look.find(number)
+        fate[number], tier[number] = FATES.index(outcome.fate), TIERS.index(outcome.tier)
+    mine = np.flatnonzero(known).astype(np.int32)
+    return Trace(scene, look, mine, found.kind[mine], stood[mine], fate[mine], tier[mine])

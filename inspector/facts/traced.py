@@ -1,0 +1,311 @@
+"""What is known of a fact after a compaction: its fate, on whose word, where it stands and why.
+
+A `Trace` holds one `Traced` for every fact said so far; the three kinds of evidence are never added up. Its
+columns are there at once; a `Traced`, and the fate of a fact that was gone before, when someone looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import EditError
+from ..mixins import Framed
+from ..planning.plan import Plan
+from ..session.blocks import BlockRef
+from ..session.session import Entry, Session
+from ..session.toolcalls.call_paths import canonical_path
+from ..session.tree import Bools
+from ..text import printable
+from .explain import explain
+from .extract.collect import KINDS
+from .facts import Fact
+from .remaining import Standing
+
+if TYPE_CHECKING:
+    from .fixes import Fix
+
+FATES = ("verbatim", "restated", "pointed to", "weakened", "lost")
+"""From what stands as it was said to what does not stand at all."""
+TIERS = ("recorded", "planned", "inferred")
+Fate = Literal["verbatim", "restated", "pointed to", "weakened", "lost"]
+Tier = Literal["recorded", "planned", "inferred"]
+_FATES: tuple[Fate, ...] = ("verbatim", "restated", "pointed to", "weakened", "lost")
+_TIERS: tuple[Tier, ...] = ("recorded", "planned", "inferred")
+
+
+Codes = NDArray[Any]
+
+
+class Outcome(NamedTuple):
+    """What became of a fact: see `Traced`."""
+
+    fate: Fate
+    tier: Tier
+    stands: tuple[BlockRef, ...] = ()
+    words: str = ""
+    others: tuple[str, ...] = ()
+
+
+class Look(Protocol):
+    """Who tells of a fact, by its number in a trace's columns."""
+
+    @property
+    def scene(self) -> Scene: ...
+
+    def fact(self, number: int) -> Fact: ...
+
+    def said(self, number: int) -> tuple[BlockRef, ...]: ...
+
+    def find(self, number: int) -> Outcome: ...
+
+
+class Traced:
+    """A fact and what becomes of it.
+
+    `said` are the blocks on the path that say it, `stands` where it can still be read, `words` how it is
+    written there; `others` are files of which the tail that stands is the tail too. `stood` says whether it
+    could be read before; what was lost earlier cannot be lost again.
+    """
+
+    def __init__(self, look: Look, number: int, stood: bool, fate: int = -1, tier: int = -1) -> None:
+        self._look, self._number, self._fate, self._tier = look, number, fate, tier
+        self.stood = stood
+
+    @property
+    def fact(self) -> Fact:
+        """The fact."""
+        return self._look.fact(self._number)
+
+    @property
+    def scene(self) -> Scene:
+        """Where it was traced."""
+        return self._look.scene
+
+    @cached_property
+    def said(self) -> tuple[BlockRef, ...]:
+        """The blocks on the path that say it."""
+        return self._look.said(self._number)
+
+    @cached_property
+    def _found(self) -> Outcome:
+        return self._look.find(self._number)
+
+    @property
+    def fate(self) -> Fate:
+        """What became of it, one of FATES."""
+        return self._found.fate if self._fate < 0 else _FATES[self._fate]
+
+    @property
+    def tier(self) -> Tier:
+        """On whose word the fate is known."""
+        return self._found.tier if self._tier < 0 else _TIERS[self._tier]
+
+    @property
+    def stands(self) -> tuple[BlockRef, ...]:
+        """Where it, or what is left of it, can be read."""
+        return self._found.stands
+
+    @property
+    def words(self) -> str:
+        """How it is written there."""
+        return self._found.words
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Files that the same words may mean."""
+        return self._found.others
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether what stands of a file's name may mean another file too."""
+        return bool(self.others)
+
+    def why(self) -> str:
+        """What became of it and why, in one paragraph.
+
+        >>> from inspector.bundled import LOST_PATH, open_bundled
+        >>> from inspector.facts.trace import trace_recorded
+        >>> session = open_bundled()
+        >>> print(trace_recorded(session, session.facts)[0][LOST_PATH].why().split(". ")[2])
+        The recorded compaction left nothing of it
+        """
+        return explain(self)
+
+    def fixes(self, plan: Plan | None = None) -> tuple[Fix, ...]:
+        """Edits of the plan that keep it, the cheapest first.
+
+        For a recorded compaction give a plan of the moment right before it: its edits are tried with the
+        recorded summary in place of the stand-in. Without one there are none.
+
+        >>> from inspector import count_tokens, make_plan
+        >>> from inspector.bundled import LOST_PATH, open_bundled
+        >>> from inspector.facts.trace import trace_recorded
+        >>> session = open_bundled()
+        >>> recorded = trace_recorded(session, session.facts)[0]
+        >>> before = recorded.scene.session
+        >>> plan = make_plan(before, count_tokens(session), "claude-code", {"cut": "end"})
+        >>> [(fix.means, fix.price, fix.fate) for fix in recorded[LOST_PATH].fixes(plan)][0]
+        ('pin', 77, 'verbatim')
+        """
+        from .fixes import find_fixes
+
+        plan = plan or self.scene.plan
+        return () if plan is None else find_fixes(plan, self)
+
+    def __repr__(self) -> str:
+        form = printable(" ".join(self.fact.form.split()), 60)
+        where = f" in {', '.join(map(str, self.stands[:2]))}" if self.stands else ""
+        words = f' as "{printable(self.words, 40)}"' if self.fate == "weakened" else ""
+        return f"Traced({self.fact.kind} {form!r}: {self.fate}{words}{where}, {self.tier})"
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Where facts are traced: what stood before, what stands after, and what came between.
+
+    `session` is the session before; `plan` or `entry` (a recorded compaction) is what happened.
+    """
+
+    session: Session
+    before: Standing
+    after: Standing
+    plan: Plan | None = None
+    entry: Entry | None = None
+
+    @cached_property
+    def turns(self) -> dict[str, int]:
+        """The turn of every entry on the path, from 1."""
+        path = self.session.path
+        return {
+            self.session.entries[path[at]].id: turn.number + 1
+            for turn in self.session.turns
+            for at in range(turn.first, turn.last + 1)
+        }
+
+    @property
+    def tier(self) -> Tier:
+        """Whose word it is that a fact is gone."""
+        if self.plan is not None:
+            return "planned"
+        return "recorded" if any(stand.recorded and stand.text for stand in self.after.others) else "inferred"
+
+
+class Trace(Framed):
+    """Every fact said up to a compaction, once each, in the order of `facts`.
+
+    `trace["src/a.py"]` or `trace["file", "src/a.py"]` finds one. Columns over the n facts:
+
+    number int32[n]  place of the fact in `facts`
+    kind   uint8[n]  index into KINDS
+    stood  bool[n]   it could be read before
+    fate   int8[n]   index into FATES, -1 where it did not stand
+    tier   int8[n]   index into TIERS, -1 where it did not stand
+    """
+
+    def __init__(
+        self, scene: Scene, look: Look, number: Codes, kind: Codes, stood: Bools, fate: Codes, tier: Codes
+    ) -> None:
+        self.scene, self._look = scene, look
+        self.number, self.kind, self.stood, self.fate, self.tier = number, kind, stood, fate, tier
+        self._made: dict[int, Traced] = {}
+
+    def _at(self, at: int) -> Traced:
+        """The fact in one row, always the same object."""
+        made = self._made.get(at)
+        if made is None:
+            codes = int(self.fate[at]), int(self.tier[at])
+            made = self._made[at] = Traced(self._look, int(self.number[at]), bool(self.stood[at]), *codes)
+        return made
+
+    @cached_property
+    def traced(self) -> tuple[Traced, ...]:
+        """All of them."""
+        return tuple(map(self._at, range(len(self))))
+
+    def __iter__(self) -> Iterator[Traced]:
+        return map(self._at, range(len(self)))
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    @cached_property
+    def _index(self) -> dict[str | tuple[str, str], Traced]:
+        index: dict[str | tuple[str, str], Traced] = {}
+        for traced in self.traced:
+            index[traced.fact.kind, traced.fact.form] = traced
+            index.setdefault(traced.fact.form, traced)
+        return index
+
+    def _find(self, form: object) -> Traced | None:
+        if not isinstance(form, str):
+            return self._index.get(form) if isinstance(form, tuple) else None
+        cwd = self.scene.session.cwd
+        return self._index.get(form) or (self._index.get(canonical_path(form, cwd)) if form else None)
+
+    def __getitem__(self, form: str | tuple[str, str]) -> Traced:
+        found = self._find(form)
+        if found is None:
+            raise EditError("fact", str(form), "nothing said so far holds it")
+        return found
+
+    def __contains__(self, form: object) -> bool:
+        return self._find(form) is not None
+
+    def select(self, *fates: str, kind: str | None = None, stood: bool = True) -> list[Traced]:
+        """The facts of these fates, of one kind; only those that stood before, unless told otherwise."""
+        mine = self.stood.copy() if stood else np.ones(len(self), bool)
+        if kind is not None:
+            mine &= self.kind == KINDS.index(kind) if kind in KINDS else False
+        if fates:
+            # What did not stand has no code: it is asked.
+            mine &= np.isin(self.fate, [FATES.index(fate) for fate in fates if fate in FATES]) | ~self.stood
+        every = map(self._at, np.flatnonzero(mine).tolist())
+        return [traced for traced in every if not fates or traced.fate in fates]
+
+    @cached_property
+    def counts(self) -> dict[str, dict[str, dict[str, int]]]:
+        """{tier: {kind: {fate: facts}}} of the facts that stood before; tiers are never added up."""
+        shape = len(TIERS), len(KINDS), len(FATES)
+        mine = tuple(column[self.stood].astype(np.int64) for column in (self.tier, self.kind, self.fate))
+        tally = np.bincount(np.ravel_multi_index(mine, shape), minlength=int(np.prod(shape))).reshape(shape)
+        out: dict[str, dict[str, dict[str, int]]] = {}
+        for tier, kind, fate in np.argwhere(tally).tolist():
+            counts = out.setdefault(TIERS[tier], {}).setdefault(KINDS[kind], {})
+            counts[FATES[fate]] = int(tally[tier, kind, fate])
+        return out
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One row for each fact: its kind and form, how often it was said, its fate and on whose word, what
+        stands of it and where, and whether it stood before.
+
+        >>> from inspector import count_tokens, make_plan, open_bundled
+        >>> session = open_bundled()
+        >>> columns = make_plan(session, count_tokens(session), "flue").trace.to_columns()
+        >>> columns["fate"][0] in FATES, columns["stood"].count(True) > 100
+        (True, True)
+        """
+        return {
+            "kind": [traced.fact.kind for traced in self.traced],
+            "form": [traced.fact.form for traced in self.traced],
+            "said": [len(traced.said) for traced in self.traced],
+            "fate": [traced.fate for traced in self.traced],
+            "tier": [traced.tier for traced in self.traced],
+            "words": [traced.words for traced in self.traced],
+            "stands": [", ".join(map(str, traced.stands)) for traced in self.traced],
+            "stood": [traced.stood for traced in self.traced],
+        }
+
+    def __repr__(self) -> str:
+        plan, entry = self.scene.plan, self.scene.entry
+        name = plan.policy.name if plan is not None else entry.id if entry is not None else ""
+        tally = np.bincount(self.fate[self.stood], minlength=len(FATES)).tolist()
+        fates = ", ".join(f"{number:,} {fate}" for fate, number in zip(FATES, tally, strict=True) if number)
+        gone = int(np.sum(~self.stood))
+        earlier = f"; {gone:,} were gone before" if gone else ""
+        return f"Trace({printable(name)}, {self.scene.tier}: {fates or 'no facts'}{earlier})"
