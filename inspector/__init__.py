@@ -23,8 +23,6 @@ from .mixins import drawers as _drawers
 
 if TYPE_CHECKING:
     from .bundled import open_bundled
-    from .checkpoints import check_checkpoint
-    from .claude import Claude, Progress
     from .comparison import Comparison, compare_policies
     from .cuts import CutPoint, CutPoints, find_cuts
     from .decay import Decay, Fading, compact_rounds, measure_decay
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
         WriteConflict,
     )
     from .export import Exported, export_html
-    from .extractive import Extractive
     from .facts.facts import Fact, Facts, find_facts
     from .facts.fixes import Fix, find_fixes
     from .facts.focus import write_focus
@@ -67,7 +64,6 @@ if TYPE_CHECKING:
     from .files import open_plan, open_session, save_plan, save_session, session_schema
     from .formats.readers import READERS, read_session
     from .formats.writers import export_session
-    from .manifest_view import manifest_context
     from .planning.assemble import append_checkpoint, build_context, live_context
     from .planning.context import Context, Piece
     from .planning.diff.contexts import Diff, diff_contexts, patch
@@ -82,33 +78,35 @@ if TYPE_CHECKING:
     from .policies.rule import Rule
     from .policies.rules import add_rule, list_rules
     from .policies.trigger import Target, Trigger
-    from .prompts import PROMPTS, write_prompt
     from .replays import replay
     from .run import Run
     from .scenario import Act, Scenario, Writer
     from .session.blocks import Block, BlockRef
     from .session.session import Boundary, Entry, Session, Turn, Usage
-    from .shelf import open_earlier, save_transition
     from .still import Snapshot
+    from .summaries.check import check_checkpoint
+    from .summaries.claude.summariser import Claude, Progress
+    from .summaries.compaction import Transition, compact
+    from .summaries.extractive.summariser import Extractive
+    from .summaries.prompts import PROMPTS, write_prompt
+    from .summaries.record import manifest_context
+    from .summaries.store import open_earlier, save_transition
+    from .summaries.write import from_text, write_up
     from .tokens.cost import Bill, break_even, price_session, price_steps
     from .tokens.counter import Counter
     from .tokens.counters import COUNTERS, find_counter
     from .tokens.ledger import Ledger, count_tokens
     from .tokens.prices import Money, Price, find_price
-    from .transition import Transition, compact
     from .widgets import Workbench
     from .wire.checks import check_context, check_request
     from .wire.context_management import context_management
     from .wire.render import render_request
-    from .writing import from_text, write_up
 
 __version__ = "0.1.0"
 
 # A name's module is imported when the name is first asked for, so that importing the package costs nothing.
 _HOMES = {
     "bundled": "open_bundled",
-    "checkpoints": "check_checkpoint",
-    "claude": "Claude Progress",
     "comparison": "Comparison compare_policies",
     "cuts": "CutPoint CutPoints find_cuts",
     "decay": "Decay Fading compact_rounds measure_decay",
@@ -116,7 +114,6 @@ _HOMES = {
         "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError InspectorError KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing ReadError RedactionError RequestRefused Stopped SummaryError WriteConflict"
     ),
     "export": "Exported export_html",
-    "extractive": "Extractive",
     "facts.facts": "Fact Facts find_facts",
     "facts.fixes": "Fix find_fixes",
     "facts.focus": "write_focus",
@@ -131,7 +128,6 @@ _HOMES = {
     "formats.readers": "READERS read_session",
     "formats.writers": "export_session",
     "magic": "load_ipython_extension unload_ipython_extension",
-    "manifest_view": "manifest_context",
     "planning.assemble": "append_checkpoint build_context live_context",
     "planning.context": "Context Piece",
     "planning.diff": "Diff diff_contexts diff_text patch",
@@ -143,24 +139,28 @@ _HOMES = {
     "policies.policy": "Edits Policy Rule Stage Target Trigger",
     "policies.registry": "POLICIES add_policy find_policy",
     "policies.rules": "add_rule list_rules",
-    "prompts": "PROMPTS write_prompt",
     "replays": "replay",
     "run": "Run",
     "scenario": "Act Scenario Writer",
     "session.blocks": "Block BlockRef",
     "session.session": "Boundary Entry Session Turn Usage",
-    "shelf": "open_earlier save_transition",
     "still": "Snapshot",
+    "summaries.check": "check_checkpoint",
+    "summaries.claude.summariser": "Claude Progress",
+    "summaries.compaction": "Transition compact",
+    "summaries.extractive.summariser": "Extractive",
+    "summaries.prompts": "PROMPTS write_prompt",
+    "summaries.record": "manifest_context",
+    "summaries.store": "open_earlier save_transition",
+    "summaries.write": "from_text write_up",
     "tokens.cost": "Bill break_even price_session price_steps",
     "tokens.counter": "Counter",
     "tokens.counters": "COUNTERS find_counter",
     "tokens.ledger": "Ledger count_tokens",
     "tokens.prices": "Money Price find_price",
-    "transition": "Transition compact",
     "widgets": "Workbench",
     "wire.checks": "check_context check_request render_request",
     "wire.context_management": "context_management",
-    "writing": "from_text write_up",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -23,10 +23,10 @@ from .mixins import Drawable, Framed
 from .policies.policy import Policy
 from .session.live import UNSEEN
 from .session.session import Session
+from .summaries.compaction import STAND_IN, Transition, compact
+from .summaries.write import Summariser, name_of
 from .tokens.counter import Counter as TokenCounter
 from .tokens.ledger import Ledger, count_tokens
-from .transition import STAND_IN, Transition, compact
-from .writing import Summariser, name_of
 
 IN_FULL = ("verbatim", "restated")
 """Fates of a fact that can still be read whole."""

@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .apicall import KEYS
-from .claude import Claude
 from .errors import InspectorError
 from .planning.plan import Plan
 from .planning.summary_jobs import Checkpoint
+from .summaries.claude.anthropic_api import KEYS
+from .summaries.claude.summariser import Claude
+from .summaries.write import write_up
 from .text import printable
-from .writing import write_up
 
 ADDRESS = "https://api.anthropic.com"
 """Where the `anthropic` package sends to, unless ANTHROPIC_BASE_URL says otherwise."""

@@ -18,10 +18,10 @@ from .planning.fates import BY_NONE
 from .planning.plan import Plan
 from .policies.table import CLEARED, DROPPED, FATES, SUMMARISED, TRUNCATED, VERBATIM, Bytes
 from .provenance import is_summary
-from .recording import find_end
 from .session.live import Live
 from .session.session import Boundary, Entry, Session
 from .session.tree import MESSAGE, Bools
+from .summaries.record import find_end
 from .text import printable, printable_tree
 from .tokens.counter import Longs
 from .tokens.history import History

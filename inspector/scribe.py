@@ -13,11 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from .background import Errands, tell_error
-from .checkpoints import Checked, check_checkpoint
-from .claude import Claude, Progress
 from .desk import Desk
 from .errors import EditError, Stopped, SummaryError
-from .extractive import TOKENS, Extractive
 from .lives import Tell
 from .looked import CHANGED, Check, Looked, find_address, find_host, tell_missing
 from .planning.plan import Plan
@@ -31,8 +28,11 @@ from .sendview import (
     tell_usage,
     tell_written,
 )
+from .summaries.check import Checked, check_checkpoint
+from .summaries.claude.summariser import Claude, Progress
+from .summaries.extractive.summariser import TOKENS, Extractive
+from .summaries.write import from_text, write_up
 from .text import printable
-from .writing import from_text, write_up
 from .written import MOST, Writing
 
 MOST_AT_ONCE = 20_000

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .checkpoints import Checked
 from .planning.plan import Plan
 from .redaction.redact import Finding
-from .sending import Asked, Sending
 from .session.session import Usage
+from .summaries.check import Checked
+from .summaries.claude.request import Asked, Sending
 from .text import printable, printable_tree
 from .tokens.models import find_claude, model_of
 from .tokens.prices import PRICES, price_usage

@@ -29,12 +29,12 @@ from .run import Run
 from .scenario import Scenario
 from .session.session import Session
 from .still import Snapshot
+from .summaries.write import Summariser, from_text, write_up
 from .tokens.counters import find_counter
 from .tokens.history import History
 from .tokens.ledger import Ledger
 from .view import Picture
 from .wishes import NAMES
-from .writing import Summariser, from_text, write_up
 from .written import keep
 
 if TYPE_CHECKING:

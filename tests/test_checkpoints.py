@@ -7,18 +7,18 @@ import threading
 import pytest
 
 from inspector.bundled import open_bundled
-from inspector.checkpoints import Checked, check_checkpoint, find_missing
 from inspector.errors import EditError, Stopped
-from inspector.extractive import Extractive
 from inspector.planning.assemble import append_checkpoint, build_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
 from inspector.policies.table import SUMMARISED
-from inspector.prompts import SECTIONS, TURN_SECTIONS
 from inspector.session.blocks import BlockRef
 from inspector.session.session import Session, Usage
+from inspector.summaries.check import Checked, check_checkpoint, find_missing
+from inspector.summaries.extractive.summariser import Extractive
+from inspector.summaries.prompts import SECTIONS, TURN_SECTIONS
+from inspector.summaries.write import Summariser, covered, from_text, write_up
 from inspector.tokens.ledger import count_tokens
-from inspector.writing import Summariser, covered, from_text, write_up
 from tests.test_cuts import build, say, user
 from tests.test_extractive import edit, step
 

@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from inspector import apicall, count_tokens, make_plan, open_bundled
-from inspector.claude import Claude, Progress
+from inspector import count_tokens, make_plan, open_bundled
 from inspector.errors import (
     AnswerRefused,
     EditError,
@@ -31,15 +30,17 @@ from inspector.errors import (
 )
 from inspector.planning.plan import Plan
 from inspector.planning.summary_jobs import SummaryJob, job_text
-from inspector.prompts import SECTIONS
 from inspector.redaction import detect as detector
 from inspector.redaction.redact import name_secret
-from inspector.sending import digest_body
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
-from inspector.shortening import HEAD, TAIL, shorten_job
+from inspector.summaries.claude import anthropic_api as apicall
+from inspector.summaries.claude.request import digest_body
+from inspector.summaries.claude.shorten import HEAD, TAIL, shorten_job
+from inspector.summaries.claude.summariser import Claude, Progress
+from inspector.summaries.prompts import SECTIONS
+from inspector.summaries.write import write_up
 from inspector.tokens.prices import Price
-from inspector.writing import write_up
 from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail
 from tests.test_redact import PLANTED
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from inspector.manifest_view import manifest_context
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
@@ -16,6 +15,7 @@ from inspector.policies.policy import Policy, Reason
 from inspector.policies.table import FATES
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Session
+from inspector.summaries.record import manifest_context
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from tests.strategies import sessions

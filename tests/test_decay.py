@@ -18,12 +18,12 @@ from inspector.decay import (
     strip_compactions,
 )
 from inspector.errors import EditError, FigureError
-from inspector.extractive import Extractive
 from inspector.facts.facts import find_facts
 from inspector.facts.trace import trace_recorded
 from inspector.fading import draw_decay
 from inspector.session.blocks import Text
 from inspector.session.session import Session
+from inspector.summaries.extractive.summariser import Extractive
 from inspector.tokens.ledger import count_tokens
 from tests.bench.decay import NOTEBOOKS, ROUNDS
 from tests.strategies import sessions

@@ -19,8 +19,8 @@ from inspector.formats.writers import FORMATS, export_session
 from inspector.planning.assemble import live_context
 from inspector.session.blocks import Block, Document, Image, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.session import Boundary, Entry, Provided, Session, Tool
+from inspector.summaries.compaction import compact
 from inspector.tokens.ledger import count_tokens
-from inspector.transition import compact
 from inspector.wire.render import render_request
 from tests.conformance.flue import parse
 from tests.shared import SHARED, needs_shared

@@ -12,23 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled
-from inspector.checkpoints import check_checkpoint
-from inspector.earlier import Line, read_summary, section_of
-from inspector.extractive import CHECKPOINT, TITLE, TOKENS, TURN, Extractive
 from inspector.facts.grounding import check_grounding, gather_sources
 from inspector.files import open_session
 from inspector.planning.assemble import append_checkpoint
 from inspector.planning.plan import make_plan
 from inspector.planning.summary_jobs import SummaryJob
-from inspector.prompts import PROGRESS, SECTIONS, TURN_SECTIONS
-from inspector.quotes import clip
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.story import CONSTRAINT
+from inspector.summaries.check import check_checkpoint
+from inspector.summaries.extractive.previous import Line, read_summary, section_of
+from inspector.summaries.extractive.quotes import clip
+from inspector.summaries.extractive.summariser import CHECKPOINT, TITLE, TOKENS, TURN, Extractive
+from inspector.summaries.prompts import PROGRESS, SECTIONS, TURN_SECTIONS
+from inspector.summaries.write import write_up
 from inspector.tokens.counter import Counter
 from inspector.tokens.counters import find_counter
 from inspector.tokens.ledger import count_tokens
-from inspector.writing import write_up
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
@@ -128,7 +128,7 @@ def test_it_fills_what_it_may_have() -> None:
 def test_the_same_bytes_in_another_process_with_another_order_of_sets() -> None:
     code = (
         "import sys; from inspector import count_tokens, make_plan, open_bundled\n"
-        "from inspector.writing import write_up\n"
+        "from inspector.summaries.write import write_up\n"
         "session = open_bundled(); ledger = count_tokens(session)\n"
         "plans = [make_plan(session, ledger, name, {'cut': 'end'}) for name in ('flue', 'pi')]\n"
         "sys.stdout.buffer.write('\\0'.join(write_up(plan).text for plan in plans).encode())"

@@ -21,8 +21,8 @@ import pytest
 from inspector.formats.manifest import dump_manifest
 from inspector.planning.summary_jobs import Reply
 from inspector.session.session import Session
-from inspector.shelf import ARCHIVE, CURRENT, EARLIER, open_earlier, save_transition
-from inspector.transition import Transition, compact
+from inspector.summaries.compaction import Transition, compact
+from inspector.summaries.store import ARCHIVE, CURRENT, EARLIER, open_earlier, save_transition
 from tests.test_cuts import answer, build, call, say, user
 
 KILLS = 200

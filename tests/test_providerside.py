@@ -23,14 +23,14 @@ from inspector import (
     save_transition,
     write_up,
 )
-from inspector.claude import Claude
 from inspector.errors import AnswerRefused, PolicyError
 from inspector.formats.manifest import dump_manifest
 from inspector.planning.summary_jobs import SEALED, read_sealed
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Session
+from inspector.summaries.claude.summariser import Claude
+from inspector.summaries.compaction import Transition
 from inspector.tokens.cost import add_usage
-from inspector.transition import Transition
 from tests.loopback import Cue, Loopback
 from tests.test_redact import PLANTED
 

@@ -18,10 +18,10 @@ from inspector.policies.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBAT
 from inspector.recorded import draw_recorded, find_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
+from inspector.summaries.compaction import compact
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
-from inspector.transition import compact
 from inspector.view import draw_plan
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions

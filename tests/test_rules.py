@@ -8,7 +8,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from inspector.manifest_view import manifest_context
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Reply, write_checkpoint
@@ -29,6 +28,7 @@ from inspector.policies.shorten import output_lengths, tool_of
 from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
+from inspector.summaries.record import manifest_context
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from tests.strategies import sessions

@@ -24,10 +24,10 @@ from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.rules import RULES
 from inspector.session.blocks import Text
 from inspector.session.session import Session
+from inspector.summaries.write import from_text
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.history import trace_history
 from inspector.widgets import Workbench
-from inspector.writing import from_text
 from tests.strategies import sessions
 
 KINDS = [kind.name for kind in RULES if not kind.model.locked]

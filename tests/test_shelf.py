@@ -12,13 +12,21 @@ import pytest
 
 from inspector.errors import EditError, EscapeError, InspectorError, ReadError, WriteConflict
 from inspector.files import open_session, save_session
-from inspector.lock import hold
 from inspector.policies.policy import Policy
 from inspector.policies.rules.spill_outputs import SpillOutputs
 from inspector.session.blocks import Text, ToolOutput
 from inspector.session.session import Entry, Session
-from inspector.shelf import ARCHIVE, CURRENT, EARLIER, Saved, open_earlier, save_transition, undo
-from inspector.transition import Transition, compact
+from inspector.summaries.compaction import Transition, compact
+from inspector.summaries.store import (
+    ARCHIVE,
+    CURRENT,
+    EARLIER,
+    Saved,
+    hold,
+    open_earlier,
+    save_transition,
+    undo,
+)
 from tests.test_cuts import build, call, say, user
 from tests.test_transition import SMALL, turns, write
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 
 from inspector.errors import EditError, PolicyError
-from inspector.manifest_view import append_to_manifest, core_plan, manifest_context, split_policy
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint, request_text
@@ -28,6 +27,7 @@ from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Entry, Provided, Session
+from inspector.summaries.record import append_to_manifest, core_plan, manifest_context, split_policy
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.wire.context_management import (

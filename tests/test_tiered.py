@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.archive import list_archived, make_record
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.builtin.mini_claude_code import find_recovery_target
@@ -22,6 +21,7 @@ from inspector.policies.shorten import snip
 from inspector.session.blocks import KINDS, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.spill import CLI_LIMIT, find_limit, spill
+from inspector.summaries.archive import list_archived, make_record
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from tests import tiered_oracle as oracle

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from inspector.errors import EditError
 from inspector.formats.manifest import dump_manifest, read
-from inspector.manifest_view import manifest_context
 from inspector.planning.assemble import live_context
 from inspector.planning.context import Context
 from inspector.planning.summary_jobs import Reply, SummaryJob
@@ -16,13 +15,13 @@ from inspector.policies.policy import Policy
 from inspector.policies.registry import names_of_policies
 from inspector.policies.rules.truncate_outputs import TruncateOutputs
 from inspector.policies.trigger import Trigger
-from inspector.recording import hash_plan, hash_policy
-from inspector.recovery import judge_reply, may_retry, was_recovered
 from inspector.session.blocks import Image, Text, ToolOutput
 from inspector.session.session import Entry, Session, Usage
+from inspector.summaries.compaction import STAND_IN, Transition, append_retry, compact
+from inspector.summaries.record import hash_plan, hash_policy, manifest_context
+from inspector.summaries.recovery import judge_reply, may_retry, was_recovered
 from inspector.tokens.cost import add_usage
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
-from inspector.transition import STAND_IN, Transition, append_retry, compact
 from inspector.wire.checks import check_context
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user

@@ -16,9 +16,9 @@ from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.registry import names_of_policies
 from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
 from inspector.still import Snapshot
+from inspector.summaries.write import write_up
 from inspector.tokens.history import trace_history
 from inspector.view import draw_plan, draw_scene
-from inspector.writing import write_up
 from inspector.written import MOST, Written, fill_in, keep
 
 from .strategies import chars

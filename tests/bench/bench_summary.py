@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from inspector.extractive import Extractive
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import Said
 from inspector.facts.mentions import Occurrences, find_occurrences
@@ -25,6 +24,7 @@ from inspector.facts.remaining import Stand, Standing, stand_live
 from inspector.planning.summary_jobs import SummaryJob
 from inspector.session.session import Entry, Session
 from inspector.session.tree import COMPACTION
+from inspector.summaries.extractive.summariser import Extractive
 from inspector.tokens.ledger import Ledger, count_tokens
 from tests.bench.bench_survival import AGAIN, Case, read_cases
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from inspector.archive import Scope, list_archived
 from inspector.errors import EmptySession
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context
@@ -17,6 +16,7 @@ from inspector.planning.context import Piece
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits, Reason
 from inspector.session.session import Session
+from inspector.summaries.archive import Scope, list_archived
 from inspector.tokens.counters.tiered import entry_weights
 from inspector.tokens.ledger import count_tokens
 

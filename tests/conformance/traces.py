@@ -17,11 +17,11 @@ from inspector.formats.manifest import read as read_manifest
 from inspector.planning.assemble import live_context
 from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.registry import find_policy
-from inspector.recovery import judge_reply, may_retry
 from inspector.session.session import Cost, Entry, Session, Usage
+from inspector.summaries.compaction import append_retry, compact
+from inspector.summaries.recovery import judge_reply, may_retry
 from inspector.tokens.cost import add_usage
 from inspector.tokens.ledger import count_tokens
-from inspector.transition import append_retry, compact
 
 from .compare import Outcome, compare
 from .flue import dump_usage, parse

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .tokens.counter import Counter
+from ...tokens.counter import Counter
 
 NOTHING = "- none"
 """Stands under a heading that nothing was found for."""

@@ -8,25 +8,54 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from ..errors import EditError, EscapeError, ReadError, WriteConflict
+from ..files import StrPath, find_place, open_session, write_whole
+from ..formats.manifest import READER, dump_manifest
+from ..formats.readers import read_session
+from ..policies.rules.spill_outputs import Spill, SpillOutputs, find_spills
+from ..redaction.clean import clean_session, look_through
+from ..redaction.redact import Finding, Redactor
+from ..session.json_text import dump_lossless
+from ..session.session import Session
 from .archive import make_record
-from .errors import EditError, EscapeError, ReadError, WriteConflict
-from .files import StrPath, find_place, open_session, write_whole
-from .formats.manifest import READER, dump_manifest
-from .formats.readers import read_session
-from .lock import NAME as LOCK
-from .lock import hold
-from .manifest_view import core_plan
-from .policies.rules.spill_outputs import Spill, SpillOutputs, find_spills
-from .redaction.clean import clean_session, look_through
-from .redaction.redact import Finding, Redactor
-from .session.json_text import dump_lossless
-from .session.session import Session
-from .transition import Transition
+from .compaction import Transition
+from .record import core_plan
+
+LOCK = ".lock"
+
+
+@contextmanager
+def hold(folder: Path) -> Iterator[None]:
+    """Keep other writers out of a folder. Raises `WriteConflict` at once when one is in it."""
+    handle = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        try:
+            _take(handle)
+        except OSError:
+            raise WriteConflict(str(folder), "another writer is at work there") from None
+        yield
+    finally:
+        # Closing it gives it back. The file stays: removing it would let two in at once.
+        os.close(handle)
+
+
+def _take(handle: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 
 CURRENT, EARLIER, ARCHIVE = "manifest.json", "earlier", "archive"
 PREVIOUS = "previous"

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from .deeds import Deeds
-from .facts.extract.collect import BY
-from .facts.facts import Fact, Facts, find_facts
-from .fitting import Item
+from ...facts.extract.collect import BY
+from ...facts.facts import Fact, Facts, find_facts
+from ...session.blocks import Text, build
+from ...session.session import Entry, Session
+from ...session.toolcalls.shell import output_of
+from ...text import printable
+from .budget import Item
+from .outcomes import Deeds
 from .quotes import WORDS, clip, find_answers, find_requests, find_sentence, quote
-from .session.blocks import Text, build
-from .session.session import Entry, Session
-from .session.toolcalls.shell import output_of
-from .text import printable
 
 NEWEST = 12
 """So many of the last errors, outcomes and decisions go before everything else of their kinds."""

@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from .errors import AnswerRefused, InspectorError, KeyMissing, RequestRefused, Stopped
-from .session.overflow import classify_refusal
-from .session.session import Usage
-from .text import printable
+from ...errors import AnswerRefused, InspectorError, KeyMissing, RequestRefused, Stopped
+from ...session.overflow import classify_refusal
+from ...session.session import Usage
+from ...text import printable
 
 Json = dict[str, Any]
 

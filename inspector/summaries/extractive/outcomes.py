@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .facts.extract.collect import BY, OPERATIONS
-from .facts.extract.errors import tidy_error
-from .facts.facts import Fact, Facts
+from ...facts.extract.collect import BY, OPERATIONS
+from ...facts.extract.errors import tidy_error
+from ...facts.facts import Fact, Facts
+from ...session.blocks import Block, ToolCall
+from ...session.session import Session
+from ...session.toolcalls.shell import output_of
+from ...session.toolcalls.tool_names import bare_name, is_shell
 from .quotes import WORDS, clip, last_line
-from .session.blocks import Block, ToolCall
-from .session.session import Session
-from .session.toolcalls.shell import output_of
-from .session.toolcalls.tool_names import bare_name, is_shell
 
 _CHANGES = frozenset(map(OPERATIONS.index, ("created", "edited", "deleted")))
 _TODO_TOOL = re.compile(r"todo|plan|task")

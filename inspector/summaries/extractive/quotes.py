@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from .session.session import Session
-from .text import printable
+from ...session.session import Session
+from ...text import printable
 
 WORDS = 600
 """Characters of the first and the last request; the model's last words have half of it, others a third."""

@@ -11,20 +11,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from ..errors import EditError
+from ..mixins import Drawable
+from ..planning.assemble import live_context
+from ..planning.context import Context
+from ..planning.plan import Plan, make_plan
+from ..planning.summary_jobs import Checkpoint
+from ..policies.policy import Edits, Policy, Reason
+from ..session.session import Entry, Session
+from ..text import printable
+from ..tokens.ledger import Ledger, count_tokens
 from .archive import list_archived
-from .errors import EditError
-from .manifest_view import core_plan
-from .mixins import Drawable
-from .planning.assemble import live_context
-from .planning.context import Context
-from .planning.plan import Plan, make_plan
-from .planning.summary_jobs import Checkpoint
-from .policies.policy import Edits, Policy, Reason
-from .recording import hash_plan, hash_policy, is_durable, promise_context, record_plan
-from .session.session import Entry, Session
-from .text import printable
-from .tokens.ledger import Ledger, count_tokens
-from .writing import Summariser, write_up
+from .record import core_plan, hash_plan, hash_policy, is_durable, promise_context, record_plan
+from .write import Summariser, write_up
 
 STAND_IN = "stand-in"
 RETRY = "retry"

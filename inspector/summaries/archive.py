@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .planning.plan import Plan
-from .policies.table import CLEARED, VERBATIM
-from .session.tree import Bools
+from ..planning.plan import Plan
+from ..policies.table import CLEARED, VERBATIM
+from ..session.tree import Bools
 
 Scope = Literal["changed", "slice"]
 """Only entries that lose something, or all between what is kept at the beginning and the cut."""

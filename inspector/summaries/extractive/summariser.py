@@ -13,17 +13,17 @@ from functools import cached_property
 from itertools import groupby
 from types import MappingProxyType
 
-from .earlier import Line, read_summary
-from .fitting import Item, Layout, Slot, fit
-from .gleaning import BETWEEN, FIRST, LAST, NAMED_BEFORE, gather_entries, glean
-from .planning.summary_jobs import Reply, SummaryJob, job_entries
-from .prompts import PROGRESS, SECTIONS, TURN_SECTIONS
-from .redaction.redact import Redactor
-from .session.session import Session
-from .text import printable
-from .tokens.counter import Counter
-from .tokens.counters import find_counter
-from .tokens.ledger import Ledger
+from ...planning.summary_jobs import Reply, SummaryJob, job_entries
+from ...redaction.redact import Redactor
+from ...session.session import Session
+from ...text import printable
+from ...tokens.counter import Counter
+from ...tokens.counters import find_counter
+from ...tokens.ledger import Ledger
+from ..prompts import PROGRESS, SECTIONS, TURN_SECTIONS
+from .budget import Item, Layout, Slot, fit
+from .items import BETWEEN, FIRST, LAST, NAMED_BEFORE, gather_entries, glean
+from .previous import Line, read_summary
 
 TOKENS = 4_000
 """Tokens of a summary whose job sets no lower limit; those that harnesses record have 1,000 to 4,200."""

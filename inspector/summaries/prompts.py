@@ -14,9 +14,9 @@ from html import escape
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .errors import EditError, PromptMissing
-from .planning.summary_jobs import SummaryJob, job_text
-from .session.session import Session
+from ..errors import EditError, PromptMissing
+from ..planning.summary_jobs import SummaryJob, job_text
+from ..session.session import Session
 
 SECTIONS = ("Goal", "Constraints", "Progress", "Decisions", "Next steps", "Critical context")
 """What a checkpoint tells, in this order (S4-43)."""

@@ -11,13 +11,13 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from .facts.grounding import Unfounded, check_grounding, gather_sources
-from .planning.plan import Plan
-from .planning.summary_jobs import TURN_CONTEXT, Checkpoint, SummaryJob
+from ..facts.grounding import Unfounded, check_grounding, gather_sources
+from ..planning.plan import Plan
+from ..planning.summary_jobs import TURN_CONTEXT, Checkpoint, SummaryJob
+from ..session.toolcalls.call_paths import canonical_path
+from ..text import printable
 from .prompts import SECTIONS, TURN_SECTIONS
-from .session.toolcalls.call_paths import canonical_path
-from .text import printable
-from .writing import carried_files
+from .write import carried_files
 
 Kind = Literal["error", "empty", "size", "sections", "reasoning", "marks", "grounding"]
 TRUST = "untrusted"

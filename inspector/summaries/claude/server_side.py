@@ -10,19 +10,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from .errors import AnswerRefused, PolicyError, RequestRefused
-from .planning.assemble import live_context
-from .planning.plan import Plan
-from .planning.summary_jobs import Reply, SummaryJob
-from .prompts import write_prompt
-from .sending import LONGEST, Asking, Cleaner, Json, digest_body
-from .session.session import Usage
-from .text import printable
-from .tokens.models import find_class
-from .wire.checks import CHECKS, check_request
-from .wire.checks.messages import find_prefill
-from .wire.context_management import COMPACT, context_management, list_betas
-from .wire.render import render_request
+from ...errors import AnswerRefused, PolicyError, RequestRefused
+from ...planning.assemble import live_context
+from ...planning.plan import Plan
+from ...planning.summary_jobs import Reply, SummaryJob
+from ...session.session import Usage
+from ...text import printable
+from ...tokens.models import find_class
+from ...wire.checks import CHECKS, check_request
+from ...wire.checks.messages import find_prefill
+from ...wire.context_management import COMPACT, context_management, list_betas
+from ...wire.render import render_request
+from ..prompts import write_prompt
+from .request import LONGEST, Asking, Cleaner, Json, digest_body
 
 ON_DEMAND = "compact-2026-09-04"
 """The beta header of a compaction on demand; every later request that holds its block needs it too (§5.2)."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .policies.trigger import Trigger
-from .session.blocks import Number
-from .session.overflow import Version, classify_refusal, is_overflow
-from .session.session import Session
-from .tokens.models import window_of
-from .transition import Transition
+from ..policies.trigger import Trigger
+from ..session.blocks import Number
+from ..session.overflow import Version, classify_refusal, is_overflow
+from ..session.session import Session
+from ..tokens.models import window_of
+from .compaction import Transition
 
 Next = Literal["nothing", "compact", "recover", "surface"]
 

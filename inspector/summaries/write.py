@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .errors import EditError, Stopped
-from .extractive import Extractive
-from .planning.plan import Plan
-from .planning.summary_jobs import Checkpoint, Reply, SummaryJob, write_checkpoint
-from .policies.rules.carry_file_operations import CarryFileOperations, FileOperations, collect
-from .policies.table import SUMMARISED
-from .session.blocks import BlockRef
-from .session.session import Session
-from .session.toolcalls.call_paths import canonical_path
+from ..errors import EditError, Stopped
+from ..planning.plan import Plan
+from ..planning.summary_jobs import Checkpoint, Reply, SummaryJob, write_checkpoint
+from ..policies.rules.carry_file_operations import CarryFileOperations, FileOperations, collect
+from ..policies.table import SUMMARISED
+from ..session.blocks import BlockRef
+from ..session.session import Session
+from ..session.toolcalls.call_paths import canonical_path
+from .extractive.summariser import Extractive
 
 Summariser = Callable[[SummaryJob, Session], Reply | str]
 """Answers one job with a reply, or with nothing but its text.

@@ -12,17 +12,17 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from .errors import RedactionError
-from .planning.summary_jobs import SummaryJob
-from .prompts import write_prompt
-from .redaction.clean import clean_session, look_through
-from .redaction.redact import Finding, Redactor
-from .session.json_text import stringify
-from .session.session import Session
-from .shortening import take_part
-from .tokens.counter import Counter
-from .tokens.prices import TTL, Money, Price, add_money
-from .wire.surrogates import replace_lone_surrogates
+from ...errors import RedactionError
+from ...planning.summary_jobs import SummaryJob
+from ...redaction.clean import clean_session, look_through
+from ...redaction.redact import Finding, Redactor
+from ...session.json_text import stringify
+from ...session.session import Session
+from ...tokens.counter import Counter
+from ...tokens.prices import TTL, Money, Price, add_money
+from ...wire.surrogates import replace_lone_surrogates
+from ..prompts import write_prompt
+from .shorten import take_part
 
 Json = dict[str, Any]
 
