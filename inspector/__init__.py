@@ -23,9 +23,7 @@ from .mixins import drawers as _drawers
 
 if TYPE_CHECKING:
     from .bundled import open_bundled
-    from .comparison import Comparison, compare_policies
     from .cuts import CutPoint, CutPoints, find_cuts
-    from .decay import Decay, Fading, compact_rounds, measure_decay
     from .errors import (
         AnswerRefused,
         CounterError,
@@ -78,9 +76,11 @@ if TYPE_CHECKING:
     from .policies.rule import Rule
     from .policies.rules import add_rule, list_rules
     from .policies.trigger import Target, Trigger
-    from .replays import replay
-    from .run import Run
-    from .scenario import Act, Scenario, Writer
+    from .replays.comparison import Comparison, compare_policies
+    from .replays.decay import Decay, Fading, compact_rounds, measure_decay
+    from .replays.engine import replay
+    from .replays.run import Run
+    from .replays.scenario import Act, Scenario, Writer
     from .session.blocks import Block, BlockRef
     from .session.session import Boundary, Entry, Session, Turn, Usage
     from .still import Snapshot
@@ -107,9 +107,7 @@ __version__ = "0.1.0"
 # A name's module is imported when the name is first asked for, so that importing the package costs nothing.
 _HOMES = {
     "bundled": "open_bundled",
-    "comparison": "Comparison compare_policies",
     "cuts": "CutPoint CutPoints find_cuts",
-    "decay": "Decay Fading compact_rounds measure_decay",
     "errors": (
         "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError InspectorError KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing ReadError RedactionError RequestRefused Stopped SummaryError WriteConflict"
     ),
@@ -139,9 +137,11 @@ _HOMES = {
     "policies.policy": "Edits Policy Rule Stage Target Trigger",
     "policies.registry": "POLICIES add_policy find_policy",
     "policies.rules": "add_rule list_rules",
-    "replays": "replay",
-    "run": "Run",
-    "scenario": "Act Scenario Writer",
+    "replays.comparison": "Comparison compare_policies",
+    "replays.decay": "Decay Fading compact_rounds measure_decay",
+    "replays.engine": "replay",
+    "replays.run": "Run",
+    "replays.scenario": "Act Scenario Writer",
     "session.blocks": "Block BlockRef",
     "session.session": "Boundary Entry Session Turn Usage",
     "still": "Snapshot",

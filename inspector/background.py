@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from .errors import Stopped
-from .lives import Tell
+from .replays.engine import Tell
 from .text import printable
 
 T = TypeVar("T")

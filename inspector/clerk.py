@@ -16,12 +16,12 @@ from .background import Answer, Errands, Pulse, Questions, tell_error
 from .desk import Desk, reply_to
 from .errors import InspectorError
 from .files import Tail
-from .lives import Tell
 from .planning.plan import Plan
 from .planning.summary_jobs import Checkpoint
 from .policies.policy import Policy
-from .run import Run
-from .scenario import Scenario
+from .replays.engine import Tell
+from .replays.run import Run
+from .replays.scenario import Scenario
 from .scribe import Scribe
 from .session.session import Session
 from .text import printable

@@ -11,15 +11,15 @@ from typing import Any
 
 from .closeup import describe_body, describe_other_summary, describe_rows, describe_summary
 from .errors import EditError, InspectorError
-from .lives import Life, Tell
 from .planning.plan import Plan, make_plan
 from .planning.summary_jobs import Checkpoint
 from .policies.policy import Edits, Policy
 from .policies.registry import add_policy, find_policy, names_of_policies
 from .recorded import draw_recorded
-from .run import Run
+from .replays.engine import Life, Tell
+from .replays.run import Run
+from .replays.scenario import Scenario, read_scenario
 from .runview import draw_run
-from .scenario import Scenario, read_scenario
 from .session.session import Session
 from .text import printable
 from .tokens.history import History, trace_history

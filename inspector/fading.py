@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .decay import Decay, Fading
 from .errors import FigureError
 from .palette import colour
 from .plotting import make_template, plain, say
+from .replays.decay import Decay, Fading
 
 STYLES = (
     ("compacted", "solid", "circle"),

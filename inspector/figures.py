@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .decay import Decay
 from .errors import FigureError
 from .fading import draw_decay
 from .mixins import Drawable
@@ -19,7 +18,8 @@ from .palette import FACE, colour, fade
 from .planning.plan import Plan
 from .plotting import add_limit, make_template, plain, say
 from .policies.table import COUNTED, FATES
-from .run import Run
+from .replays.decay import Decay
+from .replays.run import Run
 from .sawtooth import draw_sawtooth
 from .tokens.counter import Longs
 from .tokens.ledger import Ledger

@@ -13,7 +13,7 @@ from .fill import describe_state
 from .policies.events import AuditEvent
 from .policies.harness import STATES, Dialect
 from .policies.table import COUNTED
-from .run import Compaction, Finding, Run
+from .replays.run import Compaction, Finding, Run
 from .text import printable_tree
 from .tokens.cost import Bill, SummaryCall, price_steps
 from .tokens.prices import find_price

@@ -10,7 +10,7 @@ import numpy as np
 from .palette import colour, fade
 from .plotting import add_limit, plain, say
 from .policies.table import COUNTED
-from .run import Run
+from .replays.run import Run
 from .runview import REASONS
 from .tokens.counter import Longs
 

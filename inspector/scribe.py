@@ -15,10 +15,10 @@ from typing import Any
 from .background import Errands, tell_error
 from .desk import Desk
 from .errors import EditError, Stopped, SummaryError
-from .lives import Tell
 from .looked import CHANGED, Check, Looked, find_address, find_host, tell_missing
 from .planning.plan import Plan
 from .planning.summary_jobs import Checkpoint
+from .replays.engine import Tell
 from .sendview import (
     describe_offline,
     describe_sending,

@@ -25,8 +25,8 @@ from .planning.context import Context
 from .planning.plan import Plan
 from .planning.summary_jobs import Checkpoint
 from .policies.policy import Policy
-from .run import Run
-from .scenario import Scenario
+from .replays.run import Run
+from .replays.scenario import Scenario
 from .session.session import Session
 from .still import Snapshot
 from .summaries.write import Summariser, from_text, write_up

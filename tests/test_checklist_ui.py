@@ -22,7 +22,7 @@ from inspector.policies.policy import Edits, Policy, Reason
 from inspector.policies.registry import find_policy, names_of_policies
 from inspector.policies.table import FATES
 from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
-from inspector.replays import replay
+from inspector.replays.engine import replay
 from inspector.runview import draw_run
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Provided, Session, Tool, Usage

@@ -20,7 +20,7 @@ from inspector.clerk import Clerk
 from inspector.errors import EditError, Stopped
 from inspector.files import Tail, open_session
 from inspector.formats.readers import read_session
-from inspector.lives import Tell
+from inspector.replays.engine import Tell
 from inspector.session.session import Session
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.ledger import count_tokens

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from inspector import open_bundled
-from inspector.comparison import compare_policies
 from inspector.policies.registry import POLICIES, find_policy
+from inspector.replays.comparison import compare_policies
 from inspector.tokens.prices import Price
 
 

@@ -30,8 +30,8 @@ from inspector.policies.harness import (
     write_banner,
 )
 from inspector.policies.policy import Policy
+from inspector.replays.failures import Pass, Tally, no_progress
 from inspector.session.overflow import classify_refusal
-from inspector.tally import Pass, Tally, no_progress
 
 # The harness of S1, and that of S2 with auto on and off. S2's shares have to be exceeded (ruling g).
 WARNING = Conduct(mode="manual", engine="tool", warn=0.8, require=0.95)

@@ -9,7 +9,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from inspector import open_bundled
-from inspector.decay import (
+from inspector.errors import EditError, FigureError
+from inspector.facts.facts import find_facts
+from inspector.facts.trace import trace_recorded
+from inspector.fading import draw_decay
+from inspector.replays.decay import (
     Decay,
     Fading,
     compact_rounds,
@@ -17,10 +21,6 @@ from inspector.decay import (
     measure_decay,
     strip_compactions,
 )
-from inspector.errors import EditError, FigureError
-from inspector.facts.facts import find_facts
-from inspector.facts.trace import trace_recorded
-from inspector.fading import draw_decay
 from inspector.session.blocks import Text
 from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import Extractive

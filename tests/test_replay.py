@@ -8,10 +8,8 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from inspector.against import compare_recorded
 from inspector.errors import EditError
 from inspector.files import open_session
-from inspector.life import find_life
 from inspector.order import check_fields, check_order
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
@@ -22,8 +20,10 @@ from inspector.policies.registry import find_policy, names_of_policies
 from inspector.policies.rules import read_policy
 from inspector.policies.table import FATES
 from inspector.policies.trigger import Trigger
-from inspector.replays import replay
-from inspector.run import Run
+from inspector.replays.engine import replay
+from inspector.replays.run import Run
+from inspector.replays.timeline import find_life
+from inspector.replays.versus_recorded import compare_recorded
 from inspector.runview import draw_run
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Tool, Usage

@@ -8,8 +8,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.carried import carry_entries, chain, count_carried, join_ledger
-from inspector.life import find_life
 from inspector.order import check_fields, check_order
 from inspector.planning.assemble import build_context, live_context
 from inspector.policies.harness import STATES, Conduct, Dialect, Engine, Mode
@@ -19,10 +17,12 @@ from inspector.policies.rules import find_rule
 from inspector.policies.rules.summarise_older import SummariseOlder
 from inspector.policies.table import CLEARED, FATES, SUMMARISED
 from inspector.policies.trigger import Check, Trigger
-from inspector.replays import replay
-from inspector.run import Compaction, Run
+from inspector.replays.carry import carry_entries, chain, count_carried, join_ledger
+from inspector.replays.engine import replay
+from inspector.replays.run import Compaction, Run
+from inspector.replays.scenario import Act, Deed, Scenario, Writer
+from inspector.replays.timeline import find_life
 from inspector.runview import draw_run
-from inspector.scenario import Act, Deed, Scenario, Writer
 from inspector.session.session import Session
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import count_tokens

@@ -15,10 +15,10 @@ from inspector.policies.events import KINDS, AuditEvent
 from inspector.policies.harness import STATES, Conduct
 from inspector.policies.policy import Policy
 from inspector.policies.trigger import Trigger
-from inspector.replays import replay
-from inspector.run import Compaction, Finding, Recorded, Run
+from inspector.replays.engine import replay
+from inspector.replays.run import Compaction, Finding, Recorded, Run
+from inspector.replays.scenario import Scenario
 from inspector.runview import MOST_EVENTS, TONES, draw_run
-from inspector.scenario import Scenario
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled
-from inspector.decay import measure_decay
 from inspector.errors import EditError, FrameError
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
@@ -27,6 +26,7 @@ from inspector.planning.plan import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.registry import list_policies
 from inspector.policies.rules import read_policy
+from inspector.replays.decay import measure_decay
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import CONSTRAINT, LOST_PATH

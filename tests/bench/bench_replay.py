@@ -19,7 +19,7 @@ from outside import SHARED
 from inspector.files import open_session
 from inspector.formats.json_lines import paused_gc
 from inspector.policies.registry import POLICIES
-from inspector.replays import replay
+from inspector.replays.engine import replay
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from inspector.decay import Decay, Fading, Round, compact_rounds, measure_decay, strip_compactions
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
 from inspector.facts.trace import trace_recorded
 from inspector.policies.registry import POLICIES
+from inspector.replays.decay import Decay, Fading, Round, compact_rounds, measure_decay, strip_compactions
 from inspector.summaries.extractive.summariser import Extractive
 from inspector.tokens.ledger import count_tokens
 from tests.bench import decay_page as page

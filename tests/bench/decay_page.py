@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from inspector.decay import Round
+from inspector.replays.decay import Round
 from tests.bench.retention_page import share, table
 
 STAND_IN, NOBODY = "stand-in", "nobody"

@@ -14,12 +14,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...attempts import TIGHTER
 from ...errors import AnswerRefused, RequestRefused, Stopped, SummaryError
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Checkpoint, Reply, Sealed, SummaryJob, job_text
 from ...policies.events import AuditEvent
 from ...redaction.redact import Redactor, keep_names
+from ...replays.simulated_summariser import TIGHTER
 from ...session.session import Session, Usage
 from ...tokens.counters import ESTIMATE
 from ...tokens.prices import PRICES, TTL, Price, find_price

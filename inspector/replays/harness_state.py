@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from .chronicle import Chronicle
-from .policies.harness import (
+from ..policies.harness import (
     LEVELS,
     Conduct,
     Latch,
@@ -19,10 +18,11 @@ from .policies.harness import (
     step,
     suggest,
 )
-from .policies.policy import Reason
-from .policies.trigger import Trigger
-from .tally import Pass, Tally, no_progress
-from .world import World
+from ..policies.policy import Reason
+from ..policies.trigger import Trigger
+from .event_log import Chronicle
+from .failures import Pass, Tally, no_progress
+from .replayed_context import World
 
 
 class Harness:

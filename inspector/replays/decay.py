@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .errors import EditError
-from .facts.extract.collect import KINDS
-from .facts.facts import Facts, find_facts
-from .facts.trace import trace_moves
-from .facts.traced import FATES, Tier, Trace
-from .mixins import Drawable, Framed
-from .policies.policy import Policy
-from .session.live import UNSEEN
-from .session.session import Session
-from .summaries.compaction import STAND_IN, Transition, compact
-from .summaries.write import Summariser, name_of
-from .tokens.counter import Counter as TokenCounter
-from .tokens.ledger import Ledger, count_tokens
+from ..errors import EditError
+from ..facts.extract.collect import KINDS
+from ..facts.facts import Facts, find_facts
+from ..facts.trace import trace_moves
+from ..facts.traced import FATES, Tier, Trace
+from ..mixins import Drawable, Framed
+from ..policies.policy import Policy
+from ..session.live import UNSEEN
+from ..session.session import Session
+from ..summaries.compaction import STAND_IN, Transition, compact
+from ..summaries.write import Summariser, name_of
+from ..tokens.counter import Counter as TokenCounter
+from ..tokens.ledger import Ledger, count_tokens
 
 IN_FULL = ("verbatim", "restated")
 """Fates of a fact that can still be read whole."""

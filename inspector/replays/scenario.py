@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from .errors import EditError
-from .session.blocks import Chars, Value
+from ..errors import EditError
+from ..session.blocks import Chars, Value
 
 Deed = Literal[
     "token_overflow",

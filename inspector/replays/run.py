@@ -8,17 +8,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .mixins import Drawable
-from .planning.plan import Plan
-from .policies.events import AuditEvent
-from .policies.harness import STATES
-from .policies.policy import Policy, Reason
-from .policies.table import Bytes
+from ..mixins import Drawable
+from ..planning.plan import Plan
+from ..policies.events import AuditEvent
+from ..policies.harness import STATES
+from ..policies.policy import Policy, Reason
+from ..policies.table import Bytes
+from ..session.session import Session
+from ..session.tree import Ints
+from ..tokens.counter import Longs
+from ..tokens.ledger import Ledger
 from .scenario import Scenario
-from .session.session import Session
-from .session.tree import Ints
-from .tokens.counter import Longs
-from .tokens.ledger import Ledger
 
 Status = Literal["finished", "paused", "failed"]
 

@@ -5,14 +5,14 @@ The policy's own check, a compaction for whatever reason, and /reset.
 
 from __future__ import annotations
 
-from .carried import change
-from .chronicle import Chronicle
+from ..policies.policy import Reason
+from ..session.blocks import Block
+from .carry import change
 from .compactor import Compactor
-from .harness import Harness
-from .inflight import Inflight
-from .policies.policy import Reason
-from .session.blocks import Block
-from .world import World
+from .event_log import Chronicle
+from .harness_state import Harness
+from .replayed_context import World
+from .wire_edits import Inflight
 
 EFFORT, GROWTH = 250_000, 50
 """Tries that leave the context where the policy fires may look at so many entries, all together. Then the

@@ -11,17 +11,17 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .policies.table import COUNTED
-from .policies.trigger import Measure
-from .session.live import UNSEEN
-from .session.overflow import classify_refusal
-from .session.session import Entry, Session
-from .session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, Bools, Ints
-from .tokens.counter import Longs
-from .tokens.counters import find_counter
-from .tokens.history import History, count_along
-from .tokens.ledger import Ledger
-from .tokens.reported import is_tokens, whole_tokens
+from ..policies.table import COUNTED
+from ..policies.trigger import Measure
+from ..session.live import UNSEEN
+from ..session.overflow import classify_refusal
+from ..session.session import Entry, Session
+from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, Bools, Ints
+from ..tokens.counter import Longs
+from ..tokens.counters import find_counter
+from ..tokens.history import History, count_along
+from ..tokens.ledger import Ledger
+from ..tokens.reported import is_tokens, whole_tokens
 
 Overflow = Literal["token_overflow", "byte_overflow"]
 

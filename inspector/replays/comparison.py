@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .policies.policy import Policy
-from .policies.registry import list_policies
-from .replays import replay, tell_part
+from ..policies.policy import Policy
+from ..policies.registry import list_policies
+from ..session.session import Session
+from ..tokens.cost import Bill, SummaryCall, price_session, price_steps
+from ..tokens.history import trace_history
+from ..tokens.ledger import Ledger, count_tokens
+from ..tokens.models import model_of
+from ..tokens.prices import Price, find_price
+from .engine import replay, tell_part
 from .run import Run
 from .scenario import Scenario
-from .session.session import Session
-from .tokens.cost import Bill, SummaryCall, price_session, price_steps
-from .tokens.history import trace_history
-from .tokens.ledger import Ledger, count_tokens
-from .tokens.models import model_of
-from .tokens.prices import Price, find_price
 
 
 class Compared(NamedTuple):

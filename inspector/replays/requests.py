@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .keeper import Keeper
-from .life import Overflow
+from .context_actions import Keeper
 from .run import Status
 from .scenario import Scenario
+from .timeline import Overflow
 
 
 class Stop(Exception):

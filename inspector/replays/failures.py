@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .policies.harness import Conduct, Reason
+from ..policies.harness import Conduct, Reason
 
 EPSILON = 0.05
 

@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .attempts import Attempts, ask_summariser, find_budget
-from .carried import carry_entries
-from .chronicle import Chronicle
-from .harness import Harness
-from .planning.plan import Plan
-from .policies.events import count_retention, write_word
-from .policies.policy import Policy, Reason
-from .policies.table import CLEARED, COUNTED, FATES, SUMMARISED, VERBATIM
+from ..planning.plan import Plan
+from ..policies.events import count_retention, write_word
+from ..policies.policy import Policy, Reason
+from ..policies.table import CLEARED, COUNTED, FATES, SUMMARISED, VERBATIM
+from ..session.blocks import KINDS
+from .carry import carry_entries
+from .event_log import Chronicle
+from .harness_state import Harness
+from .replayed_context import World
 from .run import Compaction
 from .scenario import Writer
-from .session.blocks import KINDS
-from .world import World
+from .simulated_summariser import Attempts, ask_summariser, find_budget
 
 REASONING = KINDS.index("reasoning")
 

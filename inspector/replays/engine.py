@@ -12,31 +12,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .against import compare_recorded, find_moments
-from .chronicle import Chronicle
+from ..errors import EditError
+from ..policies.harness import STATES, lint
+from ..policies.policy import Policy, check_window
+from ..policies.registry import find_policy
+from ..session.session import Session
+from ..tokens.history import History, trace_history
+from ..tokens.ledger import Ledger, count_tokens
+from ..tokens.models import published_window, window_of
 from .compactor import Compactor
-from .errors import EditError
-from .gateway import Gateway, Stop
-from .harness import Harness
-from .inflight import Inflight, split_policy
-from .keeper import Keeper
-from .life import find_life
-from .policies.harness import STATES, lint
-from .policies.policy import Policy, check_window
-from .policies.registry import find_policy
-from .run import Compaction, Finding, Recorded, Run, Status
+from .context_actions import Keeper
+from .event_log import Chronicle
+from .harness_state import Harness
+from .replayed_context import World
+from .requests import Gateway, Stop
+from .run import Run, Status
 from .scenario import Act, Scenario, read_scenario
-from .session.session import Session
-from .tokens.history import History, trace_history
-from .tokens.ledger import Ledger, count_tokens
-from .tokens.models import published_window, window_of
-from .world import World
-
-__all__ = ["STATES", "Compaction", "Finding", "Recorded", "Run", "Scenario", "replay"]
+from .timeline import find_life
+from .versus_recorded import compare_recorded, find_moments
+from .wire_edits import Inflight, split_policy
 
 
 def replay(
@@ -353,4 +351,29 @@ class _Replay:
             status=status,
             why=why,
             source=self.ledger.source,
+        )
+
+
+Tell = Callable[[float], None]
+
+
+class Life(NamedTuple):
+    """A session and all that a replay of it depends on."""
+
+    session: Session
+    ledger: Ledger
+    history: History
+    policy: Policy
+    scenario: Scenario
+    window: int | None
+
+    def live(self, tell: Tell | None = None) -> Run:
+        return replay(
+            self.session,
+            self.policy,
+            self.scenario,
+            ledger=self.ledger,
+            window=self.window,
+            history=self.history,
+            tell=tell,
         )

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .carried import Carried, Columns, chain, change, count_carried, join_ledger, take_columns
-from .life import Life, weigh_entries
-from .planning.plan import Plan, make_plan
-from .policies.policy import Policy, Reason
-from .policies.table import COUNTED
-from .policies.trigger import Measure, Measured
-from .session.session import Entry, Session
-from .tokens.ledger import Ledger
-from .tokens.reported import Unexplained
+from ..planning.plan import Plan, make_plan
+from ..policies.policy import Policy, Reason
+from ..policies.table import COUNTED
+from ..policies.trigger import Measure, Measured
+from ..session.session import Entry, Session
+from ..tokens.ledger import Ledger
+from ..tokens.reported import Unexplained
+from .carry import Carried, Columns, chain, change, count_carried, join_ledger, take_columns
+from .timeline import Life, weigh_entries
 
 AHEAD = 64
 """Entries of the life that are made ready beyond those that have arrived, at least."""

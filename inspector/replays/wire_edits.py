@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .chronicle import Chronicle
-from .policies.policy import Policy
-from .policies.rule import Rule
-from .policies.table import VERBATIM, Bytes
-from .world import World
+from ..policies.policy import Policy
+from ..policies.rule import Rule
+from ..policies.table import VERBATIM, Bytes
+from .event_log import Chronicle
+from .replayed_context import World
 
 
 def edits_requests(rule: Rule) -> bool:

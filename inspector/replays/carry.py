@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .planning.assemble import carried_files
-from .planning.fates import STANDS, Side
-from .planning.plan import Plan
-from .policies.table import CLEARED, VERBATIM
-from .session.blocks import Block, Text, build
-from .session.session import Boundary, Entry, Session
-from .session.tree import Ints
-from .tokens.ledger import Ledger
-from .tokens.rows import Bytes, gather_rows
+from ..planning.assemble import carried_files
+from ..planning.fates import STANDS, Side
+from ..planning.plan import Plan
+from ..policies.table import CLEARED, VERBATIM
+from ..session.blocks import Block, Text, build
+from ..session.session import Boundary, Entry, Session
+from ..session.tree import Ints
+from ..tokens.ledger import Ledger
+from ..tokens.rows import Bytes, gather_rows
 
 
 class Carried(NamedTuple):

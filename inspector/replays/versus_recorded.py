@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .life import Life
-from .policies.policy import Policy
-from .policies.table import COUNTED
-from .policies.trigger import Check, Trigger
+from ..policies.policy import Policy
+from ..policies.table import COUNTED
+from ..policies.trigger import Check, Trigger
+from ..session.tree import Bools
+from ..tokens.history import History, Mark
 from .run import Recorded
-from .session.tree import Bools
-from .tokens.history import History, Mark
+from .timeline import Life
 
 
 def compare_recorded(life: Life, history: History, policy: Policy, window: int) -> Iterator[Recorded]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .life import Life, Refusal
-from .policies.events import AuditEvent
-from .policies.harness import Transition
+from ..policies.events import AuditEvent
+from ..policies.harness import Transition
+from ..session.session import Entry, Session
 from .run import Finding
-from .session.session import Entry, Session
+from .timeline import Life, Refusal
 
 
 class Chronicle:
