@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         SummaryError,
         WriteConflict,
     )
-    from .export import Exported, export_html
     from .facts.facts import Fact, Facts, find_facts
     from .facts.fixes import Fix, find_fixes
     from .facts.focus import write_focus
@@ -58,7 +57,6 @@ if TYPE_CHECKING:
     from .facts.regret import Regret, find_regret, sum_regret
     from .facts.trace import trace_facts, trace_recorded
     from .facts.traced import Trace, Traced
-    from .fading import draw_decay
     from .files import open_plan, open_session, save_plan, save_session, session_schema
     from .formats.readers import READERS, read_session
     from .formats.writers import export_session
@@ -83,7 +81,6 @@ if TYPE_CHECKING:
     from .replays.scenario import Act, Scenario, Writer
     from .session.blocks import Block, BlockRef
     from .session.session import Boundary, Entry, Session, Turn, Usage
-    from .still import Snapshot
     from .summaries.check import check_checkpoint
     from .summaries.claude.summariser import Claude, Progress
     from .summaries.compaction import Transition, compact
@@ -101,6 +98,9 @@ if TYPE_CHECKING:
     from .wire.checks import check_context, check_request
     from .wire.context_management import context_management
     from .wire.render import render_request
+    from .workbench.charts.decay import draw_decay
+    from .workbench.page.export import Exported, export_html
+    from .workbench.snapshot import Snapshot
 
 __version__ = "0.1.0"
 
@@ -111,7 +111,6 @@ _HOMES = {
     "errors": (
         "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError InspectorError KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing ReadError RedactionError RequestRefused Stopped SummaryError WriteConflict"
     ),
-    "export": "Exported export_html",
     "facts.facts": "Fact Facts find_facts",
     "facts.fixes": "Fix find_fixes",
     "facts.focus": "write_focus",
@@ -121,7 +120,6 @@ _HOMES = {
     "facts.lint.findings": "CHECKS Finding Findings",
     "facts.regret": "Regret find_regret sum_regret",
     "facts.trace": "Trace Traced trace_facts trace_recorded",
-    "fading": "draw_decay",
     "files": "open_session save_session session_schema open_plan save_plan",
     "formats.readers": "READERS read_session",
     "formats.writers": "export_session",
@@ -144,7 +142,6 @@ _HOMES = {
     "replays.scenario": "Act Scenario Writer",
     "session.blocks": "Block BlockRef",
     "session.session": "Boundary Entry Session Turn Usage",
-    "still": "Snapshot",
     "summaries.check": "check_checkpoint",
     "summaries.claude.summariser": "Claude Progress",
     "summaries.compaction": "Transition compact",
@@ -161,6 +158,9 @@ _HOMES = {
     "widgets": "Workbench",
     "wire.checks": "check_context check_request render_request",
     "wire.context_management": "context_management",
+    "workbench.charts.decay": "draw_decay",
+    "workbench.page.export": "Exported export_html",
+    "workbench.snapshot": "Snapshot",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -308,7 +308,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _draw(value: Any, kind: str, *, dark: bool) -> Any:
-    return import_module(f"{__name__}.figures").draw_figure(value, kind, dark=dark)
+    return import_module(f"{__name__}.workbench.charts.figures").draw_figure(value, kind, dark=dark)
 
 
 def _find_facts(session: Any) -> Any:

@@ -21,19 +21,19 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, TextIO
 
-from .desk import Desk
 from .errors import CounterError, EditError, InspectorError, PolicyError
 from .facts.lint.check import check
 from .facts.lint.findings import CHECKS
 from .facts.lint.report import FORMATS, write_github, write_json, write_text
-from .figures import sum_sections
 from .files import open_session
 from .planning.plan import Plan
 from .policies.table import FATES
 from .session.blocks import BlockRef
 from .text import printable
 from .tokens.ledger import count_tokens
-from .view import ALL_SECTIONS, LABELS
+from .workbench.charts.figures import sum_sections
+from .workbench.model import Desk
+from .workbench.payloads.scene import ALL_SECTIONS, LABELS
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 
@@ -169,7 +169,7 @@ def _check(asked: Namespace) -> list[str]:
 
 
 def _export(asked: Namespace) -> list[str]:
-    from .export import export_html
+    from .workbench.page.export import export_html
 
     told = {"policy": asked.policy, "counter": asked.counter, "window": asked.window}
     return [repr(export_html(asked.file, asked.page, replace=asked.replace, **told))]

@@ -35,8 +35,8 @@ from tornado import web
 from .errors import InspectorError
 
 if TYPE_CHECKING:
-    from .clerk import Traits
     from .tenants import Source, Tenant, Tenants
+    from .workbench.controller import Traits
 
 Method = TypeVar("Method", bound=Callable[..., Awaitable[None]])
 
@@ -154,8 +154,8 @@ class OpenHandler(DeskHandler):
     @guarded
     async def post(self) -> None:
         tenants = await self.house.load()
-        from .background import tell_error
         from .tenants import Source, Tenant
+        from .workbench.tasks import tell_error
 
         asked, wanted = self.body(), self.wanted()
         try:
@@ -246,7 +246,7 @@ class SaveHandler(DeskHandler):
 
     @guarded_write
     async def post(self, id: str) -> None:
-        from .clerk import tell_place
+        from .workbench.controller import tell_place
 
         tenant, asked = self.tenant(id), self.body()
         name, text = await self.off_loop(tenant.write_plan)

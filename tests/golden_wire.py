@@ -24,11 +24,11 @@ from inspector.policies.policy import Edits, Policy
 from inspector.policies.rules.drop_older import DropOlder
 from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
 from inspector.policies.trigger import Trigger
-from inspector.runview import draw_run
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.tokens.history import trace_history
-from inspector.view import Picture, draw_plan, draw_scene
+from inspector.workbench.payloads.replay import draw_run
+from inspector.workbench.payloads.scene import Picture, draw_plan, draw_scene
 
 FOLDER = Path(__file__).parent / "cases" / "wire"
 NAMES = ("scene", "plan", "run")

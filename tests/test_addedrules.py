@@ -14,11 +14,7 @@ from hypothesis import strategies as st
 
 import inspector
 from inspector import build_context, count_tokens, live_context, make_plan, open_bundled
-from inspector.desk import Desk
 from inspector.errors import PolicyError
-from inspector.export import export_html
-from inspector.knobs import find_added
-from inspector.offers import offer_rules
 from inspector.planning.diff.contexts import diff_contexts, patch
 from inspector.planning.plan import Plan
 from inspector.policies.custom_rule import rule
@@ -27,8 +23,11 @@ from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.rules import RULES
 from inspector.policies.rules.dedupe_reads import DedupeReads
 from inspector.session.session import Session
-from inspector.view import draw_plan
 from inspector.wire.checks import check_context
+from inspector.workbench.model import Desk
+from inspector.workbench.page.export import export_html
+from inspector.workbench.payloads.rules import find_added, offer_rules
+from inspector.workbench.payloads.scene import draw_plan
 from tests.strategies import sessions
 
 KINDS = [kind.name for kind in RULES if not kind.model.locked]
@@ -244,9 +243,9 @@ def test_a_replay_lives_with_the_added_rule() -> None:
 def test_an_exported_page_holds_the_plan_with_the_added_rule(tmp_path: Path) -> None:
     desk = Desk(open_bundled())
     desk.answer({"settings": {"clear-tool-outputs.enabled": True}})
-    from inspector.answers import Answers
     from inspector.redaction.clean import clean_session
     from inspector.redaction.redact import Redactor
+    from inspector.workbench.page.precomputed import Answers
 
     page = export_html(desk, tmp_path / "a.html", policies=[])
     assert page.size > 0

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 
 from inspector.errors import EditError
 from inspector.files import open_session, save_session
-from inspector.knobs import describe_rules
 from inspector.planning.assemble import append_checkpoint, build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint, Reply, request_text, write_checkpoint
@@ -30,6 +29,7 @@ from inspector.session.session import Cost, Entry, Session, Usage
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
+from inspector.workbench.payloads.rules import describe_rules
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.test_checklist_s0 import chain, changed, grow

@@ -9,9 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from inspector.closeup import describe_body, describe_summary
 from inspector.errors import PolicyError
-from inspector.fill import find_headroom, is_head_above, share_history
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import append_checkpoint, build_context, live_context
 from inspector.planning.diff.contexts import diff_contexts, patch
@@ -21,9 +19,7 @@ from inspector.policies.harness import Conduct
 from inspector.policies.policy import Edits, Policy, Reason
 from inspector.policies.registry import find_policy, names_of_policies
 from inspector.policies.table import FATES
-from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
 from inspector.replays.engine import replay
-from inspector.runview import draw_run
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Provided, Session, Tool, Usage
 from inspector.text import printable
@@ -32,7 +28,11 @@ from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.rows import SECTIONS
-from inspector.view import draw_plan, draw_scene
+from inspector.workbench.payloads.block import describe_body, describe_summary
+from inspector.workbench.payloads.gauge import find_headroom, is_head_above, share_history
+from inspector.workbench.payloads.provenance import BY_MODEL, NOT_DETERMINISTIC
+from inspector.workbench.payloads.replay import draw_run
+from inspector.workbench.payloads.scene import draw_plan, draw_scene
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))
 IN_PLACE = "stud-wiki-deterministic"

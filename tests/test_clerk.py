@@ -12,11 +12,7 @@ from typing import Any
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from inspector import background
-from inspector import clerk as clerks
-from inspector.background import GONE, Errands, Questions
 from inspector.bundled import open_bundled, write_story
-from inspector.clerk import Clerk
 from inspector.errors import EditError, Stopped
 from inspector.files import Tail, open_session
 from inspector.formats.readers import read_session
@@ -25,6 +21,10 @@ from inspector.session.session import Session
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.ledger import count_tokens
 from inspector.widgets import Workbench
+from inspector.workbench import controller as clerks
+from inspector.workbench import tasks as background
+from inspector.workbench.controller import Clerk
+from inspector.workbench.tasks import GONE, Errands, Questions
 from tests.longer import write_long
 
 

@@ -12,7 +12,6 @@ from inspector import open_bundled
 from inspector.errors import EditError, FigureError
 from inspector.facts.facts import find_facts
 from inspector.facts.trace import trace_recorded
-from inspector.fading import draw_decay
 from inspector.replays.decay import (
     Decay,
     Fading,
@@ -25,6 +24,7 @@ from inspector.session.blocks import Text
 from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import Extractive
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.charts.decay import draw_decay
 from tests.bench.decay import NOTEBOOKS, ROUNDS
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user

@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled, write_story
-from inspector.columns import unpack
-from inspector.desk import Desk
 from inspector.errors import EditError, InspectorError, Stopped
 from inspector.formats.readers import read_session
 from inspector.planning.plan import Plan, make_plan
@@ -20,6 +18,8 @@ from inspector.policies.registry import add_policy, find_policy, names_of_polici
 from inspector.session.session import Session
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.model import Desk
+from inspector.workbench.payloads.columns import unpack
 from tests.strategies import sessions
 
 

@@ -14,7 +14,7 @@ try:
 except locale.Error:
     pass
 from inspector import POLICIES, build_context, count_tokens, make_plan, open_bundled
-from inspector.view import draw_plan
+from inspector.workbench.payloads.scene import draw_plan
 session = open_bundled()
 ledger = count_tokens(session)
 for policy in POLICIES:

@@ -13,9 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled
-from inspector.closeup import describe_body
-from inspector.desk import Desk
-from inspector.factmarks import find_words
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.trace import trace_facts
 from inspector.facts.traced import FATES
@@ -27,6 +24,9 @@ from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.story import LOST_PATH
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.model import Desk
+from inspector.workbench.payloads.block import describe_body
+from inspector.workbench.payloads.marks import find_words
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 

@@ -27,15 +27,15 @@ from inspector import (
     open_bundled,
     replay,
 )
-from inspector.figures import STAYS, draw_figure, find_flows, sum_sections
-from inspector.flow import trace_flow
-from inspector.palette import HUES, NEUTRALS
 from inspector.planning.plan import Plan
-from inspector.plotting import make_template, plain
 from inspector.policies.table import FATES
-from inspector.sawtooth import find_fullest
 from inspector.tokens.history import trace_history
-from inspector.view import ALL_SECTIONS
+from inspector.workbench.charts.figures import STAYS, draw_figure, find_flows, sum_sections
+from inspector.workbench.charts.replay import find_fullest
+from inspector.workbench.charts.style import make_template, plain
+from inspector.workbench.palette import HUES, NEUTRALS
+from inspector.workbench.payloads.flow import trace_flow
+from inspector.workbench.payloads.scene import ALL_SECTIONS
 
 TOKENS = Path(__file__).parents[1] / "js" / "style" / "tokens.css"
 NAMES = [policy.name for policy in POLICIES]

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.finder import find_text
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.payloads.search import find_text
 from tests.strategies import sessions
 
 SAY = ("user", "assistant")

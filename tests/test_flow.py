@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 
 from inspector.bundled import open_bundled
-from inspector.columns import unpack
-from inspector.flow import trace_flow
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.registry import names_of_policies
 from inspector.policies.table import FATES
 from inspector.tokens.ledger import count_tokens
-from inspector.view import draw_plan
+from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.flow import trace_flow
+from inspector.workbench.payloads.scene import draw_plan
 from tests.test_laws import plans
 
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from inspector.columns import unpack
 from inspector.policies import registry as policies
+from inspector.workbench.payloads.columns import unpack
 from tests.golden_wire import FOLDER, NAMES, draw_all
 
 CHANGED = "the wire changed; if that is meant, run `python -m tests.golden_wire` and read the difference"

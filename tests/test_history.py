@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from inspector.columns import Packer, unpack
 from inspector.files import open_session
 from inspector.formats.readers import read_session
 from inspector.planning.plan import make_plan
@@ -18,7 +17,8 @@ from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
-from inspector.view import draw_plan, draw_scene
+from inspector.workbench.payloads.columns import Packer, unpack
+from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 

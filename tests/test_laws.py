@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from inspector.closeup import describe_rows
 from inspector.cuts import find_cuts
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
@@ -25,8 +24,9 @@ from inspector.session.session import Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.rows import SECTIONS
-from inspector.view import draw_plan
 from inspector.wire.checks import check_context
+from inspector.workbench.payloads.block import describe_rows
+from inspector.workbench.payloads.scene import draw_plan
 from tests.strategies import TOOLS, sessions
 
 LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled
 from inspector.cuts import CUT_RULES
-from inspector.knobs import first_rule
-from inspector.lesson import play_rules
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import names_of_policies
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
-from inspector.view import draw_scene
+from inspector.workbench.payloads.lesson import play_rules
+from inspector.workbench.payloads.rules import first_rule
+from inspector.workbench.payloads.scene import draw_scene
 from tests.strategies import sessions
 from tests.test_laws import LENGTH, policies
 

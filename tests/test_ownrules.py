@@ -18,8 +18,8 @@ from inspector.policies.registry import add_policy, find_policy, names_of_polici
 from inspector.session.session import Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
-from inspector.view import draw_plan, draw_scene
 from inspector.wire.checks import check_context
+from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from tests.strategies import sessions
 
 CAREFUL = {

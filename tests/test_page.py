@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inspector import page
 from inspector.bundled import open_bundled
-from inspector.closeup import describe_rows, describe_summary
-from inspector.columns import unpack
-from inspector.desk import Desk
 from inspector.errors import EditError, PolicyError, RedactionError
 from inspector.files import open_session
-from inspector.page import LARGEST, make, review
 from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
 from inspector.redaction import detect as detector
 from inspector.redaction.redact import name_secret
 from inspector.session.blocks import Value, build
 from inspector.session.session import Session
-from inspector.view import draw_plan
+from inspector.workbench.model import Desk
+from inspector.workbench.page import html as page
+from inspector.workbench.page.html import LARGEST, make, review
+from inspector.workbench.payloads.block import describe_rows, describe_summary
+from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.scene import draw_plan
 from tests.exported import all_texts, unpack_page
 from tests.shared import SHARED, needs_shared
 from tests.test_redact import PLANTED

@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.bundled import open_bundled
-from inspector.closeup import describe_body
-from inspector.knobs import describe_rules
 from inspector.planning.diff.pieces import MOST_CHARS, find_pieces
 from inspector.planning.fates import STANDS
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits
 from inspector.policies.table import FATES
-from inspector.recorded import draw_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Entry, Session
 from inspector.text import printable
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.payloads.block import describe_body
+from inspector.workbench.payloads.recorded import draw_recorded
+from inspector.workbench.payloads.rules import describe_rules
 from tests.strategies import SAYINGS
 
 words = st.lists(st.sampled_from(("a", "bb", " ", "\n", "\n\n", "x y", ".", "é", *SAYINGS[:6])), max_size=14)

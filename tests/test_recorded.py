@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from inspector import InspectorError, open_session
 from inspector.bundled import open_bundled
-from inspector.columns import unpack
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
-from inspector.recorded import draw_recorded, find_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Usage
 from inspector.summaries.compaction import compact
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
-from inspector.view import draw_plan
+from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.recorded import draw_recorded, find_recorded
+from inspector.workbench.payloads.scene import draw_plan
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 

@@ -24,7 +24,6 @@ from inspector.replays.engine import replay
 from inspector.replays.run import Run
 from inspector.replays.timeline import find_life
 from inspector.replays.versus_recorded import compare_recorded
-from inspector.runview import draw_run
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session, Tool, Usage
 from inspector.tokens.cost import SummaryCall, price_steps
@@ -32,6 +31,7 @@ from inspector.tokens.counter import Counter
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.tokens.prices import Price
+from inspector.workbench.payloads.replay import draw_run
 from tests.shared import SHARED, needs_shared
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))

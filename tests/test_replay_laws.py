@@ -22,11 +22,11 @@ from inspector.replays.engine import replay
 from inspector.replays.run import Compaction, Run
 from inspector.replays.scenario import Act, Deed, Scenario, Writer
 from inspector.replays.timeline import find_life
-from inspector.runview import draw_run
 from inspector.session.session import Session
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
+from inspector.workbench.payloads.replay import draw_run
 from tests.strategies import sessions
 from tests.test_laws import LENGTH, calls_and_outputs, policies
 

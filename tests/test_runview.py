@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from inspector.bundled import open_bundled
-from inspector.columns import unpack
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.events import KINDS, AuditEvent
 from inspector.policies.harness import STATES, Conduct
@@ -18,10 +17,11 @@ from inspector.policies.trigger import Trigger
 from inspector.replays.engine import replay
 from inspector.replays.run import Compaction, Finding, Recorded, Run
 from inspector.replays.scenario import Scenario
-from inspector.runview import MOST_EVENTS, TONES, draw_run
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
+from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.replay import MOST_EVENTS, TONES, draw_run
 
 
 @pytest.fixture(scope="module")

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 
 from inspector import Edits, Workbench, count_tokens, from_text, make_plan, open_bundled
-from inspector.clerk import Clerk
-from inspector.desk import Desk
-from inspector.page import make
 from inspector.planning.assemble import build_context
 from inspector.planning.diff.contexts import diff_contexts
 from inspector.planning.plan import Plan
 from inspector.planning.summary_jobs import Checkpoint
-from inspector.scribe import Scribe
 from inspector.session.session import Session
 from inspector.session.tree import Ints
 from inspector.story import LOST_PATH
 from inspector.text import printable
 from inspector.tokens.counter import Counter
-from inspector.written import Writing
+from inspector.workbench.controller import Clerk
+from inspector.workbench.model import Desk
+from inspector.workbench.page.html import make
+from inspector.workbench.summary_writer import Scribe
+from inspector.workbench.written_summaries import Writing
 
 from .exported import unpack_page
 from .loopback import KEY, SUMMARY, Cue, Loopback, fail

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from inspector.closeup import describe_body, describe_rows, describe_summary
 from inspector.files import open_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.diff.contexts import diff_contexts, patch
@@ -18,8 +17,9 @@ from inspector.session.session import Session
 from inspector.text import printable
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
-from inspector.view import draw_plan, draw_scene
 from inspector.wire.render import render_request
+from inspector.workbench.payloads.block import describe_body, describe_rows, describe_summary
+from inspector.workbench.payloads.scene import draw_plan, draw_scene
 
 HOSTILE = {
     "script": "<script>alert(1)</script><img src=x onerror=alert(1)>",

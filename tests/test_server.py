@@ -23,11 +23,11 @@ from jupyter_server.services.contents.filemanager import AsyncFileContentsManage
 from tornado.web import Application
 
 from inspector.bundled import write_story
-from inspector.columns import unpack
 from inspector.files import open_plan, open_session
 from inspector.policies.registry import names_of_policies
 from inspector.server import House, SaveHandler
 from inspector.tenants import MOST, Source, Tenant, Tenants, pack_frame
+from inspector.workbench.payloads.columns import unpack
 from tests.longer import write_long
 
 STARTUP = 60

@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.columns import unpack
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.session import Boundary, Entry, Session
-from inspector.sidelanes import place_sides
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
-from inspector.view import draw_scene
+from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.scene import draw_scene
+from inspector.workbench.payloads.subagents import place_sides
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 

@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from inspector.bundled import open_bundled
-from inspector.desk import Desk
-from inspector.palette import NEUTRALS
 from inspector.session.session import Session
-from inspector.still import Snapshot, draw_still, show_still, tabulate
-from inspector.strips import Still
 from inspector.tokens.ledger import count_tokens
-from inspector.view import Picture
 from inspector.widgets import Workbench
+from inspector.workbench.model import Desk
+from inspector.workbench.palette import NEUTRALS
+from inspector.workbench.payloads.scene import Picture
+from inspector.workbench.snapshot import Snapshot, Still, draw_still, show_still, tabulate
 from tests.strategies import sessions
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -16,12 +16,12 @@ from comm.base_comm import BaseComm
 from traitlets import TraitError
 
 from inspector.bundled import open_bundled, write_story
-from inspector.columns import unpack
 from inspector.errors import EditError, PolicyError
 from inspector.planning.plan import make_plan
 from inspector.policies.policy import Edits
 from inspector.session.session import Session
 from inspector.widgets import Workbench
+from inspector.workbench.payloads.columns import unpack
 
 
 class Recorder(BaseComm):  # type: ignore[misc]

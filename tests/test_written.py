@@ -7,19 +7,19 @@ import pytest
 from hypothesis import assume, given, settings
 
 from inspector import count_tokens, from_text, make_plan, open_bundled
-from inspector.columns import unpack
-from inspector.flow import trace_flow
-from inspector.lesson import play_rules
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.registry import names_of_policies
-from inspector.provenance import BY_MODEL, NOT_DETERMINISTIC
-from inspector.still import Snapshot
 from inspector.summaries.write import write_up
 from inspector.tokens.history import trace_history
-from inspector.view import draw_plan, draw_scene
-from inspector.written import MOST, Written, fill_in, keep
+from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.flow import trace_flow
+from inspector.workbench.payloads.lesson import play_rules
+from inspector.workbench.payloads.provenance import BY_MODEL, NOT_DETERMINISTIC
+from inspector.workbench.payloads.scene import draw_plan, draw_scene
+from inspector.workbench.snapshot import Snapshot
+from inspector.workbench.written_summaries import MOST, Written, fill_in, keep
 
 from .strategies import chars
 from .test_laws import plans

@@ -17,9 +17,9 @@ from ..planning.fates import STANDS, Side
 from ..planning.plan import Plan
 from ..planning.stages import Tier
 from ..policies.table import POINTER
-from ..provenance import is_summary
 from ..session.blocks import Block
 from ..session.tree import Bools, Ints
+from ..workbench.payloads.provenance import is_summary
 from .mentions import Occurrences, Pattern, Words
 from .remaining import Standing
 

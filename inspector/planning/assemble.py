@@ -15,11 +15,11 @@ import numpy as np
 from ..errors import EditError
 from ..policies.rules.carry_file_operations import CarryFileOperations, collect
 from ..policies.table import FATES, SUMMARISED
-from ..provenance import is_summary
 from ..session.blocks import Block, BlockRef, Text
 from ..session.live import UNSEEN
 from ..session.session import Boundary, Entry, Session
 from ..tokens.ledger import Ledger, clear_output
+from ..workbench.payloads.provenance import is_summary
 from .context import Context, Piece
 from .fates import STANDS, Side
 from .notice import PlacedNotice

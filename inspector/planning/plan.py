@@ -23,11 +23,11 @@ from ..policies.registry import POLICIES, find_policy
 from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from ..policies.table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from ..policies.trigger import Measured, Verdict, judge_trigger
-from ..provenance import NOT_DETERMINISTIC, find_lost, tell_lost
 from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.tree import SYSTEM, USER, Bools
 from ..tokens.ledger import Ledger
+from ..workbench.payloads.provenance import NOT_DETERMINISTIC, find_lost, tell_lost
 from .cut_table import CutTable
 from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, Side, find_pinned
 from .notice import PlacedNotice

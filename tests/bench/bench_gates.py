@@ -19,7 +19,7 @@ from bench_count import clock
 from outside import REAL, Missing, claude_session
 from screen import READY, Screen, open_empty, open_page, show_screen
 
-from inspector.export import export_html
+from inspector.workbench.page.export import export_html
 
 ROUNDS = 20
 KNOB = "keep-recent-tokens.tokens"

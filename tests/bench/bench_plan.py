@@ -29,7 +29,7 @@ from inspector.session.session import Session
 from inspector.tokens.counters import openai
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
-from inspector.view import draw_plan, draw_scene
+from inspector.workbench.payloads.scene import draw_plan, draw_scene
 
 NAME, KEEP, ROUNDS, LOOKS = "o200k_base", 20_000, 5, 10_000
 PEER = "langchain-core trim_messages, its approximate counter"

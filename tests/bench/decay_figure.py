@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from inspector.palette import colour
 from inspector.replays.decay import Fading
-from inspector.svg import FONT, spell
+from inspector.workbench.palette import colour
+from inspector.workbench.svg import FONT, spell
 
 WIDTH, TALL, TOP, LEFT, BOTTOM = 1000, 190, 92, 62, 46
 GAP = 26

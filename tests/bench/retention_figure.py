@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from inspector.palette import colour
-from inspector.svg import FONT, spell
+from inspector.workbench.palette import colour
+from inspector.workbench.svg import FONT, spell
 
 
 class Counts(Protocol):

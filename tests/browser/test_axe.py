@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from inspector import open_bundled
-from inspector.export import export_html
+from inspector.workbench.page.export import export_html
 from tests.browser.lab import (
     ROOT,
     WORKBENCH,

@@ -69,7 +69,7 @@ def test_what_the_file_records_is_chosen_by_keyboard_and_is_pythons(
     assert told
     for what, tokens, source in told:
         expect(page.get_by_test_id("told")).to_contain_text(f"{what}{tokens} {source}")
-    ask(page, "from inspector.recorded import find_recorded")
+    ask(page, "from inspector.workbench.payloads.recorded import find_recorded")
     ask(page, "found = find_recorded(wb.plan, inspector.tokens.history.trace_history(session, wb.ledger))")
     after = held(page, "found.after")
     assert after == held(page, "wb._other['after']['total']")
@@ -171,7 +171,7 @@ def test_a_shortened_block_shows_what_is_gone_and_what_is_new(notebook: Page, la
     page.get_by_test_id("show-text").click()
     text = page.get_by_test_id("textdiff")
     text.wait_for()
-    pieces = held(page, f"inspector.closeup.describe_body(wb.plan, {row})['diff']")
+    pieces = held(page, f"inspector.workbench.payloads.block.describe_body(wb.plan, {row})['diff']")
     gone, new = (
         [words for kind, words in pieces if kind == "gone"],
         [words for kind, words in pieces if kind == "new"],
@@ -180,7 +180,9 @@ def test_a_shortened_block_shows_what_is_gone_and_what_is_new(notebook: Page, la
     assert gone[0][:40] in text.locator("del").first.inner_text()
     page.get_by_role("button", name="copy before").click()
     copied = page.evaluate("() => navigator.clipboard.readText()")
-    assert copied == held(page, f"inspector.closeup.describe_body(wb.plan, {row})['before']['text']")
+    assert copied == held(
+        page, f"inspector.workbench.payloads.block.describe_body(wb.plan, {row})['before']['text']"
+    )
     styles = text.evaluate(
         "node => ['del', 'ins'].map(tag => getComputedStyle(node.querySelector(tag)).textDecorationLine)"
     )

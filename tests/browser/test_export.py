@@ -15,10 +15,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Page, expect
 
 from inspector.bundled import open_bundled
-from inspector.desk import Desk
-from inspector.export import export_html
 from inspector.files import open_session
-from inspector.still import Snapshot
+from inspector.workbench.model import Desk
+from inspector.workbench.page.export import export_html
+from inspector.workbench.snapshot import Snapshot
 from tests.browser.conftest import Watch
 from tests.browser.lab import SHOTS, Lab, open_notebook, run_all
 from tests.browser.traffic import Traffic

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from inspector import open_bundled
-from inspector.export import export_html
 from inspector.story import LOST_PATH
+from inspector.workbench.page.export import export_html
 from tests.browser.lab import (
     WORKBENCH,
     Lab,

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from inspector import open_bundled, open_plan
-from inspector.desk import Desk
-from inspector.export import export_html
+from inspector.workbench.model import Desk
+from inspector.workbench.page.export import export_html
 from tests.browser.lab import (
     Lab,
     Watch,

@@ -1,0 +1,229 @@
+"""Charts to take away: a ledger, a plan or a run as a plotly figure that looks like the workbench.
+
+In goes one of these values, out comes a `plotly.graph_objects.Figure`. Every number in it is one that the
+value holds; hovering tells it exactly, and where it comes from. plotly reads some of HTML and all of TeX in
+the texts it draws, so whatever a file or a policy says goes through `plain`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import FigureError
+from ...mixins import Drawable
+from ...planning.plan import Plan
+from ...policies.table import COUNTED, FATES
+from ...replays.decay import Decay
+from ...replays.run import Run
+from ...tokens.counter import Longs
+from ...tokens.ledger import Ledger
+from ...tokens.rows import SECTIONS
+from ..palette import FACE, colour, fade
+from ..payloads.scene import ALL_SECTIONS, LABELS
+from .decay import draw_decay
+from .replay import draw_sawtooth
+from .style import add_limit, make_template, plain, say
+
+KINDS = {Ledger: ("sections",), Plan: ("sections", "flow"), Run: ("sawtooth",), Decay: ("decay",)}
+"""What can be drawn of what; the first is drawn when nothing is asked for."""
+TALL = {"sections": 240, "flow": 420, "sawtooth": 340}
+
+
+def draw_figure(value: Drawable, kind: str = "", *, dark: bool = False) -> Any:
+    """The figure of a ledger, a plan, a run or a decay. Raises `FigureError` when there is none.
+
+    >>> from inspector import count_tokens, open_bundled
+    >>> figure = draw_figure(count_tokens(open_bundled()))
+    >>> [(bar.name, bar.x[0]) for bar in figure.data][:3]
+    [('summary', 849), ('user', 208), ('assistant', 563)]
+    """
+    known = next((kinds for kind_of, kinds in KINDS.items() if isinstance(value, kind_of)), ())
+    chosen = kind or (known[0] if known else "")
+    if chosen not in known:
+        raise FigureError(kind, f"no such figure of a {type(value).__name__}", known)
+    if isinstance(value, Decay):
+        return draw_decay([value], dark=dark)
+    try:
+        import plotly.graph_objects as go
+    except ImportError as error:
+        reason = "it is drawn by plotly, which is not installed (pip install 'compaction-inspector[lab]')"
+        raise FigureError(chosen, reason) from error
+    figure = go.Figure(layout={"template": make_template(dark), "height": TALL[chosen]})
+    if isinstance(value, Ledger):
+        _draw_ledger(figure, value, dark)
+    elif isinstance(value, Run):
+        draw_sawtooth(figure, value, dark)
+    elif isinstance(value, Plan):
+        (_draw_flow if chosen == "flow" else _draw_plan)(figure, value, dark)
+    return figure
+
+
+def _label(section: str) -> str:
+    return LABELS.get(section, section)
+
+
+# -- sections ------------------------------------------------------------------------------------------------
+
+
+def _draw_ledger(figure: Any, ledger: Ledger, dark: bool) -> None:
+    """The context at the leaf, a bar for each section; what is reported beyond it has one of its own."""
+    beyond = ledger.unexplained
+    sums = {**ledger.by_section(), "unexplained": beyond.tokens}
+    whole = sum(sums.values())
+    for section, tokens in sums.items():
+        if tokens:
+            told = plain(beyond.note, 400) if section == "unexplained" else "counted"
+            _add_bar(figure, section, [_label(section)], [tokens], [f"{tokens / whole:.1%}, {told}"], dark)
+    say(figure, f"{whole:,} tokens in the context", ledger.source)
+    rows = max(len(figure.data), 1)
+    figure.update_layout(showlegend=False, height=120 + 28 * rows, barmode="overlay")
+    _lay_rows(figure)
+
+
+def _draw_plan(figure: Any, plan: Plan, dark: bool) -> None:
+    """The context before and after, section by section, and where the policy fires."""
+    before, after = sum_sections(plan)
+    rows = ["before", "after"]
+    for section, *tokens in zip(ALL_SECTIONS, before.tolist(), after.tolist(), strict=True):
+        if any(tokens):
+            told = "reported beyond what is counted" if section == "unexplained" else "counted"
+            notes = [told, told]
+            if section == "compacted" and plan.summary_tokens:
+                written = plan.checkpoint is not None
+                what = "are the summary" if written else "stand in for a summary yet to be written"
+                notes[1] = f"of which {plan.summary_tokens:,} {what}"
+            _add_bar(figure, section, rows, tokens, notes, dark)
+    trigger, window = plan.policy.trigger, plan.table.window
+    fires = plan.verdict.threshold if trigger.enabled and trigger.measure in COUNTED else None
+    if window:
+        add_limit(figure, "x", "window", window, colour("dim", dark))
+    if fires and fires > 0:
+        add_limit(figure, "x", "fires", fires, colour("bad", dark))
+    left, stays = int(before.sum()), int(after.sum())
+    say(figure, f"{plain(plan.policy.name)}: {left:,} → {stays:,} tokens", plan.ledger.source)
+    figure.update_layout(barmode="stack", legend_traceorder="normal", margin_b=40)
+    _lay_rows(figure, most=max(left, stays, window or 0, fires or 0))
+
+
+def _lay_rows(figure: Any, most: float = 0) -> None:
+    """Axes for bars that lie; with room for words behind `most` tokens, if given."""
+    figure.update_xaxes(tickformat="~s", rangemode="tozero")
+    if most:
+        figure.update_xaxes(range=[0, 1.16 * most])
+    figure.update_yaxes(autorange="reversed", showline=False, ticks="", tickfont={"family": FACE, "size": 12})
+
+
+def sum_sections(plan: Plan) -> tuple[Longs, Longs]:
+    """int64[11] each: tokens by section before and after, what is reported beyond the count as the last.
+
+    They add up to `plan.before` and `plan.after`, each with `plan.hidden`. What a summary will be, and a
+    notice, count as compacted history.
+    """
+    head = plan.ledger.head_sections
+    before = head + _by_section(plan, plan.table.tokens)
+    after = head + _by_section(plan, plan.outcome.tokens)
+    after[SECTIONS.index("compacted")] += plan.summary_tokens + plan.notice_tokens
+    return np.append(before, plan.hidden), np.append(after, plan.hidden)
+
+
+def _by_section(plan: Plan, tokens: Any) -> Longs:
+    return np.bincount(plan.table.section, tokens, len(SECTIONS)).astype(np.int64)
+
+
+def _add_bar(
+    figure: Any, section: str, rows: list[str], tokens: list[int], told: list[str], dark: bool
+) -> None:
+    figure.add_bar(
+        orientation="h",
+        name=_label(section),
+        y=rows,
+        x=tokens,
+        customdata=told,
+        hovertemplate="%{fullData.name} · %{y}<br>%{x:,} tokens<br>%{customdata}<extra></extra>",
+        marker={"color": colour(section, dark), "line": {"color": colour("ground", dark), "width": 0.5}},
+    )
+
+
+# -- flow ----------------------------------------------------------------------------------------------------
+
+
+def _draw_flow(figure: Any, plan: Plan, dark: bool) -> None:
+    """Sections, what becomes of them, and the context after: at every node as much comes as goes."""
+    flows = find_flows(plan)
+    names = list(dict.fromkeys(name for source, target, _ in flows for name in (source, target)))
+    at = {name: index for index, name in enumerate(names)}
+    say(
+        figure,
+        f"{plain(plan.policy.name)}: where {plan.before + plan.hidden:,} tokens go",
+        plan.ledger.source,
+    )
+    figure.add_sankey(
+        arrangement="snap",
+        node={
+            "label": [_label(name) for name in names],
+            "color": [_node_colour(name, dark) for name in names],
+            "pad": 14,
+            "thickness": 12,
+            "line": {"width": 0},
+            "hovertemplate": "%{label}<br>%{value:,} tokens<extra></extra>",
+        },
+        link={
+            "source": [at[source] for source, _, _ in flows],
+            "target": [at[target] for _, target, _ in flows],
+            "value": [tokens for _, _, tokens in flows],
+            "color": [fade(_link_colour(source, target), 0.35, dark) for source, target, _ in flows],
+            "hovertemplate": "%{source.label} → %{target.label}<br>%{value:,} tokens<extra></extra>",
+        },
+        valueformat=",",
+        textfont={"size": 11, "family": FACE, "color": colour("text", dark), "shadow": "none"},
+    )
+    figure.update_layout(margin={"l": 8, "r": 8, "b": 16})
+
+
+STAYS, GOES = "stays in the context", "leaves the context"
+WRITTEN, ADDED = "summary and notice", "put in its place"
+
+
+def find_flows(plan: Plan) -> list[tuple[str, str, int]]:
+    """(from, to, tokens): sections to fates, fates to what stays and what goes, what is new to what stays.
+
+    What leaves the sections is the context before; what reaches `STAYS` is the context after.
+
+    >>> from inspector import count_tokens, make_plan, open_bundled
+    >>> session = open_bundled()
+    >>> plan = make_plan(session, count_tokens(session))
+    >>> sum(n for _, to, n in find_flows(plan) if to == STAYS) == plan.after + plan.hidden
+    True
+    """
+    table, outcome = plan.table, plan.outcome
+    before, after = table.tokens.astype(np.int64), outcome.tokens.astype(np.int64)
+    cells = table.section.astype(np.int64) * len(FATES) + outcome.fate
+    grid = np.bincount(cells, before, len(SECTIONS) * len(FATES)).astype(np.int64)
+    grid = grid.reshape(len(SECTIONS), len(FATES))
+    grid[:, 0] += plan.ledger.head_sections
+    flows = [
+        (section, fate, int(grid[s, f])) for s, section in enumerate(SECTIONS) for f, fate in enumerate(FATES)
+    ]
+    flows.append(("unexplained", FATES[0], plan.hidden))
+    for f, fate in enumerate(FATES):
+        mine = outcome.fate == f
+        gone = int(np.maximum(before - after, 0)[mine].sum())
+        came = sum(tokens for _, target, tokens in flows if target == fate)
+        flows += [(fate, STAYS, came - gone), (fate, GOES, gone)]
+    flows.append((ADDED, STAYS, int(np.maximum(after - before, 0).sum())))
+    flows.append((WRITTEN, STAYS, plan.summary_tokens + plan.notice_tokens))
+    return [flow for flow in flows if flow[2]]
+
+
+def _node_colour(name: str, dark: bool) -> str:
+    if name in ALL_SECTIONS:
+        return colour(name, dark)
+    return colour({WRITTEN: "compacted", GOES: "gone", STAYS: "ink"}.get(name, "dim"), dark)
+
+
+def _link_colour(source: str, target: str) -> str:
+    if source in ALL_SECTIONS:
+        return source
+    return "compacted" if source == WRITTEN else "gone" if target == GOES else "dim"

@@ -1,0 +1,125 @@
+"""The sawtooth: a run's context at every step as it was and as the policy leaves it, as a plotly figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...policies.table import COUNTED
+from ...replays.run import Run
+from ...tokens.counter import Longs
+from ..palette import colour, fade
+from ..payloads.replay import REASONS
+from .style import add_limit, plain, say
+
+POINTS, MARKS = 800, 190
+"""A line has so many points at most, so many compactions of either kind are marked: below 2,000 in all."""
+
+
+def draw_sawtooth(figure: Any, run: Run, dark: bool) -> None:
+    """The context at every step as it was and as the policy leaves it, and where it compacts."""
+    size = -(-len(run) // POINTS) or 1
+    told = f"The fullest of every {size:,} steps is drawn." if size > 1 else ""
+    lines: Sequence[tuple[str, Longs, str, dict[str, Any]]] = (
+        (
+            "recorded",
+            run.recorded,
+            "as reported, counted since",
+            {"color": colour("faint", dark), "width": 1},
+        ),
+        ("replayed", run.context, "replayed", {"color": colour("user", dark), "width": 1.5}),
+    )
+    for name, tokens, source, line in lines:
+        steps = find_fullest(tokens, size)
+        figure.add_scatter(
+            name=name,
+            mode="lines",
+            x=steps,
+            y=tokens[steps],
+            customdata=run.turn[steps] + 1,
+            line=line,
+            hovertemplate=f"turn %{{customdata}}, step %{{x}}<br>%{{y:,}} tokens, {source}<extra></extra>",
+        )
+    hidden = _mark_compactions(figure, run, dark) + _mark_recorded(figure, run, dark)
+    if hidden:
+        told += f" {hidden:,} more compactions are not marked."
+    if run.window:
+        add_limit(figure, "y", "window", run.window, colour("dim", dark))
+    if run.threshold > 0 and run.policy.trigger.measure in COUNTED:
+        add_limit(figure, "y", "fires", run.threshold, colour("bad", dark))
+    done = len(run.adopted)
+    times = "1 compaction" if done == 1 else f"{done:,} compactions"
+    say(figure, f"{plain(run.policy.name)}: {times}, fullest {run.peak:,} tokens", run.source, told)
+    figure.update_layout(margin_b=40)
+    figure.update_xaxes(title_text="step", tickformat=",d", rangemode="tozero")
+    figure.update_yaxes(tickformat="~s", rangemode="tozero")
+
+
+def find_fullest(tokens: Longs, size: int) -> Longs:
+    """int64: of every `size` steps the one with the most tokens, the first of equals; and the last of all.
+
+    >>> find_fullest(np.array([1, 5, 2, 2, 9]), 2).tolist()
+    [1, 2, 4]
+    """
+    if not len(tokens):
+        return np.zeros(0, np.int64)
+    starts = np.arange(0, len(tokens), size)
+    padded = np.full(len(starts) * size, -1, np.int64)
+    padded[: len(tokens)] = tokens
+    steps = starts + padded.reshape(-1, size).argmax(axis=1)
+    return np.unique(np.append(steps, len(tokens) - 1)).astype(np.int64)
+
+
+def _mark_compactions(figure: Any, run: Run, dark: bool) -> int:
+    """A drop for every compaction of the run. How many are not drawn."""
+    drawn = run.adopted[:MARKS]
+    if drawn:
+        figure.add_scatter(
+            name="compacted",
+            mode="markers",
+            x=[item.step for item in drawn],
+            y=[item.before for item in drawn],
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": [0] * len(drawn),
+                "arrayminus": [max(item.before - item.after, 0) for item in drawn],
+                "color": fade("compacted", 0.6, dark),
+                "thickness": 1,
+                "width": 0,
+            },
+            customdata=[
+                f"turn {item.turn + 1}, step {item.step}<br>{REASONS[item.reason]}: "
+                f"{item.before:,} → {item.after:,} tokens"
+                for item in drawn
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+            marker={"symbol": "triangle-down", "size": 8, "color": colour("compacted", dark)},
+        )
+    return len(run.adopted) - len(drawn)
+
+
+def _mark_recorded(figure: Any, run: Run, dark: bool) -> int:
+    """A mark for every compaction the file records. How many are not drawn."""
+    drawn = run.against[:MARKS]
+    if drawn:
+        figure.add_scatter(
+            name="recorded compaction",
+            mode="markers",
+            x=[told.step for told in drawn],
+            y=[told.tokens for told in drawn],
+            customdata=[
+                f"turn {told.turn + 1}, step {told.step}<br>{told.tokens:,} tokens stood there"
+                for told in drawn
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+            marker={
+                "symbol": "diamond-open",
+                "size": 7,
+                "color": colour("dim", dark),
+                "line": {"width": 1.2},
+            },
+        )
+    return len(run.against) - len(drawn)

@@ -1,0 +1,99 @@
+"""What a user wants of a workbench: a few JSON values, their types, and what goes when another one comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import EditError
+from ..policies.policy import Policy
+from ..policies.registry import find_policy, names_of_policies
+from ..policies.rule import Rule
+
+NAMES = ("cut", "policy", "settings", "pins", "at", "versus")
+"""`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is."""
+_TYPES: dict[str, type[Any]] = {
+    "cut": str,
+    "policy": str,
+    "settings": dict,
+    "pins": list,
+    "at": str,
+    "versus": dict,
+}
+_WORDS: dict[type, str] = {str: "text", dict: "object", list: "list"}
+
+
+def pick_wanted(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `NAMES` that are there."""
+    return {name: values[name] for name in NAMES if name in values}
+
+
+def check_wanted(wanted: Mapping[str, Any]) -> None:
+    """Raise `EditError` for a value of another type than its name has."""
+    for name, value in wanted.items():
+        kind: type[Any] = _TYPES.get(name.removeprefix("versus."), object)
+        if not isinstance(value, kind):
+            raise EditError(name, f"{value!r:.60}", f"it is no {_WORDS[kind]}")
+        if kind is dict and not all(isinstance(key, str) for key in value):
+            raise EditError(name, f"{value!r:.60}", "its keys are texts")
+        if kind is list and not all(isinstance(item, str) for item in value):
+            raise EditError(name, f"{value!r:.60}", "they are names of entries or blocks")
+
+
+def carry_over(wanted: dict[str, Any], previous: Mapping[str, Any]) -> dict[str, Any]:
+    """What belonged to the moment or the policy before goes with it, unless it was set anew together.
+
+    Another moment has no cut and no pins yet; another policy places its own cut, with its own settings,
+    unless it does nothing else than carry files.
+    """
+    out = dict(wanted)
+    if wanted["at"] != previous["at"]:
+        if wanted["cut"] == previous["cut"]:
+            out["cut"] = ""
+        if wanted["pins"] == previous["pins"]:
+            out["pins"] = []
+        if wanted["versus"] == previous["versus"]:
+            out["versus"] = {k: v for k, v in wanted["versus"].items() if k not in ("cut", "pins")}
+    if not are_kin(wanted["policy"], previous["policy"]):
+        if wanted["settings"] == previous["settings"]:
+            out["settings"] = {}
+        if wanted["cut"] == previous["cut"]:
+            out["cut"] = ""
+    return out
+
+
+def are_kin(one: str, other: str) -> bool:
+    """Whether two policies differ in nothing but the files they carry, so that edits of one fit the other."""
+    if one == other or not {one, other} <= {*names_of_policies()}:
+        return one == other
+    first, second = (find_policy(name) for name in (one, other))
+    bare = first.model_copy(update={"name": second.name, "title": second.title, "rules": _bare(first)})
+    return bare == second.model_copy(update={"rules": _bare(second)})
+
+
+def _bare(policy: Policy) -> tuple[Rule, ...]:
+    return tuple(rule for rule in policy.rules if rule.kind != "carry-file-operations")
+
+
+def let_go(wanted: dict[str, Any], error: EditError) -> bool:
+    """Take out of `wanted` the cut or the pin that an error is about. Whether there was one."""
+    if error.edit == "cut" and wanted["cut"]:
+        wanted["cut"] = ""
+        return True
+    left = [pin for pin in wanted["pins"] if error.edit != "pin" or pin != error.target]
+    fewer = len(left) < len(wanted["pins"])
+    wanted["pins"] = left
+    return fewer
+
+
+def tell_gone(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """What was let go, as a sentence; "" for nothing.
+
+    >>> tell_gone({"cut": "e4", "pins": ["e1", "e2"]}, {"cut": "", "pins": ["e2"]})
+    'The session has grown past the cut and 1 pin that were set.'
+    """
+    fewer = len(before["pins"]) - len(wanted["pins"])
+    parts = ["the cut"] if before["cut"] != wanted["cut"] else []
+    parts += [f"{fewer} pin{'s' if fewer > 1 else ''}"] if fewer else []
+    verb = "were" if len(parts) > 1 or fewer > 1 else "was"
+    return f"The session has grown past {' and '.join(parts)} that {verb} set." if parts else ""

@@ -1,0 +1,321 @@
+"""One workbench without a screen: what a user wants goes in, the values to show come out.
+
+The widget, the server, the kernel's comm and the export all stand on a `Desk`. It touches no file, clock
+or thread; who calls it from several threads holds a lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import EditError, InspectorError
+from ..planning.plan import Plan, make_plan
+from ..planning.summary_jobs import Checkpoint
+from ..policies.policy import Edits, Policy
+from ..policies.registry import add_policy, find_policy, names_of_policies
+from ..replays.engine import Life, Tell
+from ..replays.run import Run
+from ..replays.scenario import Scenario, read_scenario
+from ..session.session import Session
+from ..text import printable
+from ..tokens.history import History, trace_history
+from ..tokens.ledger import Ledger, count_tokens
+from .inputs import NAMES, carry_over, check_wanted, let_go, tell_gone
+from .payloads.block import describe_body, describe_other_summary, describe_rows, describe_summary
+from .payloads.recorded import draw_recorded
+from .payloads.replay import draw_run
+from .payloads.scene import Picture, draw_plan, draw_scene
+from .written_summaries import Written, fill_in, keep
+
+MOST_ROWS = 500
+MOST_HITS = 200
+MOST_WORDS = 2_000
+
+
+class Desk:
+    """A session, what is wanted of it, and the plans that answer.
+
+    `wanted` holds the values of `NAMES` that were answered last; at first the fullest moment under
+    `policy`. `plan` is theirs. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
+    `refused` says why there is none where one was wanted. `lived` is the replay last lived. `written` are
+    the summaries that were written here.
+
+    >>> from inspector import open_bundled
+    >>> desk = Desk(open_bundled(), "keep-recent-turns")
+    >>> sorted(desk.answer({"versus": {"policy": "claude-code"}}))
+    ['_error', '_other', '_other_data', '_plan', '_plan_data', '_scene', '_scene_data']
+    >>> desk.plan.policy.name, desk.other.policy.name
+    ('keep-recent-turns', 'claude-code')
+    """
+
+    NAMES = NAMES
+
+    def __init__(
+        self,
+        session: Session,
+        policy: str | Policy | dict[str, Any] = "flue",
+        *,
+        counter: str = "calibrated",
+        window: int | None = None,
+        scenario: Scenario | dict[str, Any] | None = None,
+        ledger: Ledger | None = None,
+    ) -> None:
+        self.session, self.window = session, window
+        self.ledger = count_tokens(session, counter) if ledger is None else ledger
+        self.history: History = trace_history(session, self.ledger)
+        self.scenario = read_scenario(scenario)
+        self.plan: Plan
+        self.other: Plan | Picture | None = None
+        self.refused: InspectorError | None = None
+        self.lived: Run | None = None
+        self.written: tuple[Written, ...] = ()
+        name = policy if isinstance(policy, str) else add_policy(policy).name
+        fullest = self.history.fullest
+        self.wanted: dict[str, Any] = {
+            "cut": "",
+            "policy": name,
+            "settings": {},
+            "pins": [],
+            "at": fullest.at if fullest is not None else "",
+            "versus": {},
+        }
+        # What is found out when it is asked for, such as the session's facts; copies of the desk share it.
+        self.found: dict[str, Any] = {}
+        self._answered = self._grew = False
+        self._drawn: tuple[str, list[str]] | None = None
+        self._compared: dict[str, Any] | None = None
+        self._picture: dict[str, Any] = {}
+
+    @property
+    def moment(self) -> Session:
+        """The session as it stood at the moment that is planned."""
+        return self._moment(self.wanted["at"])
+
+    @property
+    def run(self) -> Run | None:
+        """The replay last lived, None where another policy or other settings are wanted now."""
+        return self.lived if self._answers(self.wanted) else None
+
+    def answer(self, wanted: Mapping[str, Any], seq: int = 0) -> dict[str, Any]:
+        """Plan what is wanted and remember it; the traits to set, those of the wire only.
+
+        `wanted` may hold some of `NAMES`; the others stay, but what belonged to another moment or policy
+        goes with it, so read `self.wanted` afterwards. Raises what `make_plan` raises, and then everything
+        is as it was. A plan B that cannot be made is told in "_error" and there is none; a cut or a pin that
+        a session has grown past is told there too, and is gone.
+        """
+        wanted = self._settle(wanted)
+        moment = self._moment(wanted["at"])
+        plan, gone = self._plan_on(moment, wanted) if self._grew else (self._plan(moment, wanted), "")
+        answer: dict[str, Any] = {"_error": gone}
+        # The scene names the policies there are, and one may have been added since.
+        scene = wanted["at"], names_of_policies()
+        if scene != self._drawn:
+            answer["_scene"], answer["_scene_data"] = draw_scene(plan, self.history)
+        answer["_plan"], answer["_plan_data"] = draw_plan(plan, seq)
+        told = self._compare(plan, wanted)
+        if self.refused is not None:
+            wanted["versus"] = {}
+        # Remembered last: a plan that could not be drawn leaves everything as it was.
+        if wanted["policy"] != self.wanted["policy"]:
+            # A run under another policy is no answer any more.
+            self.lived = None
+        self.plan, self.wanted, self._drawn = plan, wanted, scene
+        self._picture, self._answered, self._grew = answer["_plan"], True, False
+        return answer | told
+
+    def confirm(self, seq: int, error: str = "") -> dict[str, Any]:
+        """The plan as it stands, as the answer to another question; with why nothing came of that one."""
+        answer: dict[str, Any] = {"_plan": {**self._picture, "seq": seq}}
+        return {**answer, "_error": printable(error, MOST_WORDS)} if error else answer
+
+    def live_again(self, wanted: Mapping[str, Any] | None = None, tell: Tell | None = None) -> dict[str, Any]:
+        """Live the whole session again under the policy wanted; the traits to set, none where that was done.
+
+        `tell` hears the share that is done and may raise `Stopped`. Raises what `replay` raises.
+        """
+        life = self.prepare_life(wanted)
+        return {} if life is None else self.adopt_run(life.live(tell))
+
+    def prepare_life(self, wanted: Mapping[str, Any] | None = None) -> Life | None:
+        """The same as work to be done elsewhere; None where it was done."""
+        wanted = {**self.wanted, **(wanted or {})}
+        if self._answers(wanted):
+            return None
+        policy = _configure(wanted)
+        return Life(self.session, self.ledger, self.history, policy, self.scenario, self.window)
+
+    def adopt_run(self, run: Run) -> dict[str, Any]:
+        """Take over what was lived elsewhere; the traits to set. A run of other counts is no answer."""
+        if run.ledger is not self.ledger:
+            return {}
+        self.lived = run
+        picture, data = draw_run(run)
+        return {"_run": picture, "_run_data": data}
+
+    def fill_in(self, plan: Plan) -> Plan:
+        """The plan with the summary that was written for it, if one was."""
+        return fill_in(plan, self.written)
+
+    def adopt_summary(self, plan: Plan, checkpoint: Checkpoint | None, seq: int = 0) -> dict[str, Any]:
+        """Take over a summary that was written for a plan, None for the stand-in again; the traits to set."""
+        self.written = keep(self.written, plan, checkpoint)
+        # Plan B may be the one that it was written for.
+        self._compared = None
+        return self.answer({}, seq)
+
+    def look_up(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """The reply to a question of the browser, without its type and id.
+
+        Raises `InspectorError`, or one of Python's errors, for one that makes no sense.
+        """
+        kind = asked.get("type")
+        if kind == "rows":
+            first = max(int(asked["from"]), 0)
+            last = min(int(asked["to"]), first + MOST_ROWS)
+            return {"from": first, "rows": describe_rows(self.plan, first, last)}
+        if kind == "body":
+            from .payloads.fact_list import plan_at
+
+            # The hand may be ahead of what was last wanted: what becomes of a block is told for its place.
+            plan = plan_at(self, int(asked["place"])) if "place" in asked else self.plan
+            return {"row": int(asked["row"]), **describe_body(plan, int(asked["row"]), self.other)}
+        if kind == "summary" and asked.get("versus"):
+            return {"place": -1, **describe_other_summary(self.other, self.session)}
+        if kind == "summary":
+            return {"place": int(asked["place"]), **describe_summary(self.plan, int(asked["place"]))}
+        if kind == "search":
+            from .payloads.search import find_text
+
+            return find_text(self.plan.session, self.history, str(asked["query"]), limit=MOST_HITS)
+        if kind == "lesson":
+            from .payloads.lesson import play_rules
+
+            return play_rules(self.plan, int(asked["place"]))
+        if kind in ("facts", "fact", "regret", "grounding"):
+            from .payloads.fact_detail import look_up_facts
+
+            return look_up_facts(self, asked)
+        if kind == "rules":
+            from .payloads.rules import offer_rules
+
+            return {"rules": offer_rules(self.plan)}
+        if kind == "review":
+            from .page.html import review
+
+            return review(self)
+        if kind == "export":
+            from .page.html import make
+
+            page = make(self, asked.get("keep", ()), asked.get("policies"))
+            return {"html": page.html, "size": len(page.html.encode()), "name": page.name}
+        raise ValueError(f"the workbench does not know the question {kind!r}")
+
+    def reply(self, asked: object) -> dict[str, Any]:
+        """The whole reply to a message; one that makes no sense gets a sentence."""
+        return reply_to(asked, self.look_up)
+
+    def follow(self, session: Session, ledger: Ledger | None = None) -> None:
+        """The session grew, or was counted better: the next answer draws a new scene.
+
+        The moment stays where it is; at the live end, or where it is gone, it is the end. `ledger` is by
+        default counted as the last one was.
+        """
+        if ledger is None:
+            ledger = count_tokens(session, self.ledger.base, known=self.ledger)
+        ledger.check(session)
+        history = trace_history(session, ledger)
+        at = self.wanted["at"]
+        if at and (at == _end(self.session) or at not in session.index):
+            at = _end(session)
+        self.session, self.ledger, self.history, self.found = session, ledger, history, {}
+        self.wanted = {**self.wanted, "at": at}
+        self._grew, self._drawn, self._compared = True, None, None
+        self.lived = None
+
+    def _answers(self, wanted: Mapping[str, Any]) -> bool:
+        """Whether the replay last lived is the one wanted."""
+        lived = self.lived
+        return lived is not None and (lived.policy, lived.scenario) == (_configure(wanted), self.scenario)
+
+    def _moment(self, at: str) -> Session:
+        return self.session.at(at) if at else self.session
+
+    def _plan(self, moment: Session, wanted: Mapping[str, Any]) -> Plan:
+        edits = Edits(
+            cut=wanted.get("cut") or None,
+            pins=tuple(wanted.get("pins", ())),
+            settings=dict(wanted.get("settings", {})),
+        )
+        policy = find_policy(wanted["policy"])
+        return self.fill_in(make_plan(moment, self.ledger, policy, edits, window=self.window))
+
+    def _plan_on(self, moment: Session, wanted: dict[str, Any]) -> tuple[Plan, str]:
+        """The same once the session has grown: without what it has grown past, and a sentence about that."""
+        before = dict(wanted)
+        while True:
+            try:
+                return self._plan(moment, wanted), tell_gone(before, wanted)
+            except EditError as error:
+                if not let_go(wanted, error):
+                    raise
+
+    def _settle(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """All of `NAMES`, each of its type, without what no longer belongs."""
+        whole = {name: wanted.get(name, self.wanted[name]) for name in NAMES}
+        check_wanted(whole)
+        return carry_over(whole, self.wanted) if self._answered else whole
+
+    def _compare(self, plan: Plan, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """Plan B where it has changed; one that cannot be made is `refused`, and plan A stands."""
+        asked: dict[str, Any] = {"at": wanted["at"], "versus": wanted["versus"]}
+        self.refused = None
+        if asked == self._compared or not (wanted["versus"] or self.other):
+            return {}
+        other: Plan | Picture | None = None
+        picture: Picture = ({}, b"")
+        told: dict[str, Any] = {}
+        try:
+            other, picture = self._draw_other(plan, wanted["versus"])
+        except InspectorError as error:
+            self.refused, asked = error, {}
+            told = {"_error": printable(f"There is no plan B. {error}")}
+        self.other, self._compared = other, asked
+        return {"_other": picture[0], "_other_data": picture[1], **told}
+
+    def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | Picture | None, Picture]:
+        if not versus:
+            return None, ({}, b"")
+        if versus.get("recorded"):
+            recorded = draw_recorded(plan, self.history)
+            return recorded, recorded
+        check_wanted({f"versus.{name}": value for name, value in versus.items()})
+        if not versus.get("policy"):
+            raise EditError("versus", f"{dict(versus)!r:.60}", "plan B has a policy, or is what was recorded")
+        other = self._plan(plan.session, versus)
+        picture, data = draw_plan(other)
+        return other, ({**picture, "label": printable(other.policy.title or other.policy.name, 120)}, data)
+
+
+def reply_to(asked: object, find: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """The reply to a message by what `find` makes of it; a sentence where nothing can be made of it."""
+    if not isinstance(asked, dict):
+        return {"type": "error", "id": None, "sentence": "A question is an object with a type."}
+    try:
+        found = find(asked)
+    except Exception as error:  # whatever it is: whoever asked would wait for ever
+        what = str(error) or type(error).__name__
+        sentence = printable(f"This question has no answer: {what}", MOST_WORDS)
+        return {"type": "error", "id": asked.get("id"), "sentence": sentence}
+    return {"type": asked.get("type"), "id": asked.get("id"), **found}
+
+
+def _configure(wanted: Mapping[str, Any]) -> Policy:
+    """The policy wanted, with its settings."""
+    return find_policy(wanted["policy"]).configured(dict(wanted["settings"]))
+
+
+def _end(session: Session) -> str:
+    """The last entry of the path, "" where there is none."""
+    return session.entries[session.path[-1]].id if session.path else ""

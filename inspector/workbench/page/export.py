@@ -1,0 +1,105 @@
+"""DOOR: a workbench as one HTML file that opens anywhere, with no network and no kernel.
+
+What the page is and what is taken out of it is `page`'s affair; here it is only written, in one step.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from ...files import StrPath, open_session, write_whole
+from ...redaction.redact import Finding
+from ...session.session import Session
+from ..model import Desk
+from .html import MARK, Page, make
+
+_HEAD = 4_000
+
+
+class HasDesk(Protocol):
+    """A workbench, as far as a page needs one; its desk changes no more."""
+
+    @property
+    def desk(self) -> Desk: ...
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written: the file, its size in bytes, what was redacted, what was kept by name."""
+
+    path: Path
+    size: int
+    redacted: tuple[Finding, ...]
+    kept: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        count = sum(item.times for item in self.redacted)
+        told = f"{count:,} passage{'s' if count > 1 else ''} redacted" if count else "nothing redacted"
+        if self.kept:
+            told += f", {len(self.kept)} kept by name"
+        lines = [f"Exported({self.path.name}, {self.size / 1000:,.0f} kB: {told})"]
+        lines += [f"  {item.name:<34} ×{item.times:<5,} {item.hint}" for item in self.redacted]
+        return "\n".join(lines)
+
+
+def export_html(
+    what: Session | Desk | HasDesk | StrPath,
+    path: StrPath,
+    *,
+    policies: Sequence[str] | None = None,
+    keep: Collection[str] = (),
+    replace: bool = False,
+    **options: Any,
+) -> Exported:
+    """Write a session, a file of one, or a workbench as it stands, as one HTML page; tells what was redacted.
+
+    In the page the cut can be dragged, the plans of `policies` switched and compared, and blocks opened; to
+    change a rule needs a kernel. All that looks like a secret is taken out but the names in `keep`, which the
+    result of an earlier export lists. `options` are those of `Desk` for a session: policy, window, counter.
+
+    Raises `FileExistsError` rather than write over a file that is no such page, unless `replace`, and always
+    rather than over the session itself; `RedactionError` when secrets could not be looked for; `PolicyError`
+    and `EditError` for names that do not exist; `OSError` when the place cannot be written. Whatever stood
+    there then still does.
+    """
+    target = Path(os.path.realpath(Path(path).expanduser()))
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder")
+    if target.exists() and not replace and not _is_ours(target):
+        raise FileExistsError(f"{target} is no exported page, so it is not written over; replace=True does")
+    if isinstance(what, str | os.PathLike) and target.exists() and target.samefile(Path(what).expanduser()):
+        raise FileExistsError(f"{target} is the session itself, which is only ever read")
+    made = make(_find_desk(what, options), keep, policies)
+    content = made.html.encode("utf-8")
+    write_whole(target, content)
+    return _report(made, target, len(content))
+
+
+def _report(made: Page, target: Path, size: int) -> Exported:
+    return Exported(target, size, made.findings, made.kept, made.notes)
+
+
+def _find_desk(what: Session | Desk | HasDesk | StrPath, options: dict[str, Any]) -> Desk:
+    if isinstance(what, str | os.PathLike):
+        what = open_session(what)
+    if isinstance(what, Session):
+        return Desk(what, **options)
+    if options:
+        raise TypeError(f"these belong to a session, not to a workbench: {', '.join(sorted(options))}")
+    # A desk never changes what it holds, it holds something else: this one stays as it is.
+    return copy(what) if isinstance(what, Desk) else what.desk
+
+
+def _is_ours(target: Path) -> bool:
+    with target.open("rb") as file:
+        head = file.read(_HEAD)
+    return not head or f'<meta name="generator" content="{MARK}">'.encode() in head

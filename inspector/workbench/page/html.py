@@ -1,0 +1,223 @@
+"""A desk -> one HTML page that works by itself: from a file, with no network, no kernel and no secrets.
+
+The page holds the workbench's own front end, the plans of some policies at every cut, and the texts of the
+blocks after secrets were taken out of them. Nothing in it may ask for anything: its policy of content allows
+its own script and style, by their hashes, and nothing else.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from base64 import b64encode
+from collections.abc import Collection, Sequence
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from ...errors import RedactionError
+from ...policies.registry import find_policy
+from ...redaction.clean import clean_session, look_through
+from ...redaction.redact import Finding, Redactor, keep_names
+from ...text import printable
+from ..model import Desk
+from ..snapshot import draw_still, tabulate
+from ..svg import STYLE
+from .precomputed import Answers
+
+LARGEST = 1_500_000
+"""Bytes of a page at most; the texts of blocks are shortened to stay within it."""
+POLICIES = (
+    "flue",
+    "pi",
+    "claude-code",
+    "codex",
+    "gemini-cli",
+    "langchain-summarization",
+    "keep-recent-turns",
+)
+"""The policies on a page that names none, beside the one in hand."""
+CAPS = (20_000, 8_000, 3_000, 1_000, 300, 0)
+TOO_DEEP = "a value of the session is nested too deeply to be looked through"
+NO_SCRIPT = "This page works with scripts, which are off here: this is the plan as it was when it was saved."
+MARK = "compaction-inspector"
+"""The generator every page of ours names."""
+
+
+class Page(NamedTuple):
+    """A page, the name of a file for it, and what was taken out of it or kept in."""
+
+    html: str
+    name: str
+    findings: tuple[Finding, ...]
+    kept: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def review(desk: Desk) -> dict[str, Any]:
+    """What would be taken out of a page of this desk: {findings, sentence}, none of it shown.
+
+    Raises `RedactionError` when nobody can tell.
+    """
+    try:
+        found = _look(desk, ()).findings
+    except RecursionError as error:
+        raise RedactionError(TOO_DEEP) from error
+    return {
+        "findings": [
+            {
+                "name": item.name,
+                "kind": item.kind,
+                "grade": item.grade,
+                "count": item.times,
+                "where": [printable(place, 120) for place in item.where],
+                "hint": item.hint,
+            }
+            for item in found
+        ],
+        "sentence": tell_findings(found),
+    }
+
+
+def make(desk: Desk, keep: Collection[str] = (), policies: Sequence[str] | None = None) -> Page:
+    """The page of a desk, all that looks like a secret taken out but the names in `keep`.
+
+    `policies` names those whose plans it holds, the desk's own always first, then that of plan B; None takes
+    `POLICIES`. Raises `PolicyError` and `EditError` for names that do not exist, and `RedactionError` rather
+    than make a page that may hold a secret.
+    """
+    if not hasattr(desk, "plan"):
+        desk.answer({})
+    try:
+        return _make(desk, keep, policies)
+    except RecursionError as error:
+        raise RedactionError(TOO_DEEP) from error
+
+
+def _make(desk: Desk, keep: Collection[str], policies: Sequence[str] | None) -> Page:
+    redactor = _look(desk, keep)
+    redactor.check_keep()
+    shown = _shown(desk)
+    compared = desk.wanted["versus"].get("policy")
+    named = POLICIES if policies is None else policies
+    names = (desk.wanted["policy"], *([compared] if compared else ()), *named)
+    answers = Answers(
+        desk,
+        redactor,
+        clean_session(desk.session, shown, redactor),
+        tuple(dict.fromkeys(find_policy(name).name for name in names)),
+    )
+    findings = redactor.findings
+    hidden = tuple(item for item in findings if item.name not in redactor.keep)
+    for cap in CAPS:
+        notes = [*_tell_texts(answers, cap), *_tell_hidden(hidden)]
+        html = _write(answers, redactor, cap, notes)
+        if len(html.encode()) <= LARGEST:
+            break
+    name = re.sub(r"[^\w.-]+", "-", redactor.clean(desk.session.title or desk.session.id or "session"))
+    name = re.sub(r"\.(jsonl?|html?)$", "", name.strip("-.") or "session")[:60]
+    return Page(html, f"{name}.html", hidden, tuple(sorted(redactor.keep)), tuple(notes))
+
+
+def tell_findings(findings: Sequence[Finding]) -> str:
+    """How many secrets there are, as a sentence."""
+    secret = sum(item.grade == "secret" for item in findings)
+    personal = len(findings) - secret
+    if not findings:
+        return "Nothing that looks like a secret was found; a detector can miss one, so look yourself too."
+    parts = [f"{secret} {'secret' if secret == 1 else 'secrets'}"] if secret else []
+    parts += [f"{personal} personal {'name' if personal == 1 else 'names'}"] if personal else []
+    return f"{' and '.join(parts)} found; all are taken out but those kept by name. A detector can miss one."
+
+
+def _shown(desk: Desk) -> set[int]:
+    """The entries whose text a page holds: the context that is planned, and what sub-agents were asked."""
+    begins: dict[str, int] = {}
+    for at, entry in enumerate(desk.session.entries):
+        if entry.sidechain is not None:
+            begins.setdefault(entry.sidechain, at)
+    return {*desk.moment.live.entries.tolist(), *begins.values()}
+
+
+def _look(desk: Desk, keep: Collection[str]) -> Redactor:
+    redactor = Redactor(keep_names(keep))
+    look_through(desk.session, _shown(desk), redactor)
+    redactor.look("what is wanted", {name: desk.wanted[name] for name in ("settings", "pins", "versus")})
+    redactor.look(
+        "a summary", [text for one in desk.written for text in (one.checkpoint.text, one.checkpoint.by)]
+    )
+    return redactor
+
+
+def _tell_texts(answers: Answers, cap: int) -> list[str]:
+    cut = answers.count_cut(cap)
+    if not cut or cap == CAPS[0]:
+        return []
+    size = f"{LARGEST / 1e6:.1f} MB"
+    if cap == 0:
+        return [
+            f"The texts of all {len(answers.bodies):,} blocks were left out: with any, it would pass {size}."
+        ]
+    told = "1 text is" if cut == 1 else f"{cut:,} texts are"
+    return [f"{told} cut at {cap:,} characters to keep this page under {size}."]
+
+
+def _tell_hidden(hidden: Sequence[Finding]) -> list[str]:
+    if not hidden:
+        return []
+    count = sum(item.times for item in hidden)
+    told = "1 passage was" if count == 1 else f"{count:,} passages were"
+    return [f"{told} redacted; figures count the texts as they were."]
+
+
+def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str]) -> str:
+    packed = answers.pack(cap)
+    packed["scene"] = redactor.clean_tree(packed["scene"])
+    packed["scene"]["notices"] = [*notes, *packed["scene"]["notices"]]
+    # The last look: what was found must be nowhere, however it came here.
+    redactor.check([packed, answers.shown[0]])
+    header = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
+    head = header.encode("utf-8")
+    head += b" " * (-(4 + len(head)) % 4)
+    frame = len(head).to_bytes(4, "little") + head + answers.buffers.data
+    data = b64encode(gzip.compress(frame, 9, mtime=0)).decode("ascii")
+    script, style = _static("page.js"), _static("page.css")
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}' '{_hash(STYLE)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    title = escape(printable(packed["scene"]["title"], 120))
+    told = "".join(f"<p>{escape(printable(note))}</p>" for note in notes)
+    still = f"<h1>{title}</h1><p>{NO_SCRIPT}</p>{_picture(answers)}{told}"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
+        f'<meta name="generator" content="{MARK}">\n<meta name="referrer" content="no-referrer">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title} · compaction</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f'<main id="workbench"></main>\n<noscript>{still}</noscript>\n'
+        f'<script type="application/octet-stream" id="data">{data}</script>\n<script>{script}</script>\n'
+        "</body>\n</html>\n"
+    )
+
+
+def _picture(answers: Answers) -> str:
+    """What stands where no script may run: the picture of the plan as the desk has it, and its figures."""
+    wire, number = answers.shown
+    scene = (answers.scene, answers.buffers.data_at(answers.scene_data))
+    plan = (wire, answers.buffers.data_at(number))
+    return f"{draw_still(scene, plan)}{tabulate(scene, plan)}"
+
+
+@cache
+def _static(name: str) -> str:
+    """A built file of the front end, with nothing in it that would end its element."""
+    text = (files("inspector") / "static" / name).read_text("utf-8")
+    return re.sub(r"</(script|style)", r"<\\/\1", text, flags=re.I).replace("<!--", "<\\!--")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode('ascii')}"

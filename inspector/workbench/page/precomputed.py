@@ -1,0 +1,285 @@
+"""Everything a page can be asked when there is no Python behind it, answered beforehand.
+
+In go a desk and the same session without secrets, out come JSON and bytes: the scene, and for each policy
+its plan at every legal cut, the summaries that would stand there, and the texts of the blocks. Figures are
+those of the session as it is; texts are those of the cleaned one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...errors import InspectorError
+from ...planning.diff.pieces import find_pieces
+from ...planning.fates import STANDS, Side
+from ...planning.plan import Plan, make_plan
+from ...policies.policy import Edits, Policy
+from ...redaction.redact import Redactor
+from ...session.session import Session
+from ...text import printable
+from ...tokens.history import trace_history
+from ...tokens.ledger import Ledger
+from ..model import Desk
+from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
+from ..payloads.recorded import draw_recorded
+from ..payloads.replay import draw_run
+from ..payloads.scene import draw_plan, draw_scene
+
+MOST_PLANS = 4_000
+"""Plans made for one page; each takes about 2 ms."""
+MOST_LINES = 400_000
+FAR = "What this plan notes at another cut, and what each rule does there, needs a kernel."
+CUT = "@cut@"
+"""Stands in a recipe where the cut's name belongs."""
+
+# What depends on the plan is put together by the page from the columns.
+_OF_THE_PLAN = ("tokens after", "fate", "decided by")
+
+
+class Buffers:
+    """Bytes side by side, each once; a place is told by its number."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[int, int]] = []
+        self._parts: list[bytes] = []
+        self._known: dict[bytes, int] = {}
+        self._size = 0
+
+    def add(self, data: bytes) -> int:
+        if data not in self._known:
+            self._known[data] = len(self.places)
+            self.places.append((self._size, len(data)))
+            padded = data + b"\0" * (-len(data) % 4)
+            self._parts.append(padded)
+            self._size += len(padded)
+        return self._known[data]
+
+    def data_at(self, number: int) -> bytes:
+        """The bytes of a number."""
+        return self._parts[number][: self.places[number][1]]
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(self._parts)
+
+
+@dataclass
+class Answers:
+    """What a page holds: all is worked out at once, and `pack` makes it JSON as long as is wanted."""
+
+    desk: Desk
+    redactor: Redactor
+    clean: Session
+    policies: Sequence[str]
+
+    def __post_init__(self) -> None:
+        desk, redactor = self.desk, self.redactor
+        self.buffers = Buffers()
+        self.ledger: Ledger = replace(desk.ledger, session=self.clean, _memory={})
+        at = desk.wanted["at"]
+        self.known = desk.moment
+        self.moment = self.clean.at(self.redactor.clean(at)) if at else self.clean
+        self.lines: dict[str, int] = {}
+        self.spent = 0
+        first = self._clean_plan(desk.wanted["policy"])
+        # Each piece is clean; what they are put together to is looked through once more.
+        tidy = redactor.clean_tree
+        self.rows = tidy(describe_rows(first, 0, len(first.table.tokens)))
+        self.bodies = [tidy(describe_body(first, row)) for row in range(len(first.table.tokens))]
+        self.scene, data = draw_scene(first, trace_history(self.clean, self.ledger))
+        self.scene["policies"] = [
+            policy for policy in self.scene["policies"] if policy["name"] in self.policies
+        ]
+        self.scene_data = self.buffers.add(data)
+        self.plans = {name: self._answer_policy(name) for name in self.policies}
+        picture, number = self._draw(desk.plan)
+        self.shown = redactor.clean_tree(picture), number
+        self.recorded = self._draw_recorded()
+        self.other = self._draw_other()
+        self.run = self._draw_run()
+
+    def pack(self, cap: int) -> dict[str, Any]:
+        """The whole as JSON, no text of a block longer than `cap` characters; 0 leaves them out."""
+        return {
+            "wanted": self.redactor.clean_tree(self.desk.wanted),
+            "scene": self.scene,
+            "sceneData": self.scene_data,
+            "plans": self.plans,
+            "recorded": self.recorded,
+            "other": self.other,
+            "run": self.run,
+            "rows": [[row["label"], row["preview"]] for row in self.rows],
+            "bodies": [_shorten(body, cap) for body in self.bodies] if cap else [],
+            "lines": [self.redactor.clean(line) for line in self.lines],
+            "buffers": self.buffers.places,
+        }
+
+    def count_cut(self, cap: int) -> int:
+        """How many texts of blocks are shorter on the page than in a workbench under `cap`."""
+        return sum(len(body["before"]["text"]) > cap for body in self.bodies)
+
+    def _edits(self, name: str, cut: str = "") -> Edits:
+        """The hand's own settings belong to the policy in hand; pins to the moment."""
+        wanted = self.desk.wanted
+        settings = wanted["settings"] if name == wanted["policy"] else {}
+        return Edits(cut=cut or None, pins=tuple(wanted["pins"]), settings=dict(settings))
+
+    def _clean_plan(self, name: str) -> Plan:
+        edits = self._edits(name)
+        edits = edits.model_copy(update={"pins": tuple(map(self.redactor.clean, edits.pins))})
+        return make_plan(self.moment, self.ledger, name, edits, window=self.desk.window)
+
+    def _plan(self, name: str, cut: str = "") -> Plan:
+        desk = self.desk
+        return desk.fill_in(
+            make_plan(self.known, desk.ledger, name, self._edits(name, cut), window=desk.window)
+        )
+
+    def _draw(self, plan: Plan) -> tuple[dict[str, Any], int]:
+        picture, data = draw_plan(plan)
+        return picture, self.buffers.add(data)
+
+    def _answer_policy(self, name: str) -> dict[str, Any]:
+        own, clean = self._plan(name), self._clean_plan(name)
+        wire, data = self._draw(own)
+        tidy = self.redactor.clean_tree
+        legal = [place for place in range(len(own.cuts)) if own.cuts[place].legal]
+        whole = len(legal) * len(self.policies) <= MOST_PLANS
+        made = legal if whole else legal[len(legal) // 2 :][:1]
+        at: list[list[Any]] = []
+        hand: dict[str, Any] = {}
+        written = {} if own.checkpoint is None or own.place is None else {own.place: own}
+        texts = {data: self._sides(clean)}
+        for place in made:
+            plan = self._plan(name, own.cuts.ids[place])
+            if plan.checkpoint is not None:
+                written[place] = plan
+            drawn, number = self._draw(plan)
+            drawn["recipe"] = drawn["recipe"].replace(f"cut={own.cuts.ids[place]!r}", f"cut={CUT!r}")
+            drawn["deltas"] = [rule.pop("delta", None) for rule in drawn["rules"]]
+            hand = hand or drawn
+            if number not in texts:
+                texts[number] = self._sides(self._cut_clean(clean, place))
+            differs = {key: value for key, value in drawn.items() if value != hand.get(key)}
+            at.append([place, tidy(differs), number])
+        return {
+            "label": self._label(own.policy),
+            "settings": tidy(dict(self._edits(name).settings)),
+            "own": [tidy(wire), data],
+            "hand": tidy(hand) or None,
+            "at": at,
+            "far": "" if whole else FAR,
+            "texts": {str(number): sides for number, sides in texts.items()},
+            **self._summaries(clean, legal, written),
+        }
+
+    def _sides(self, plan: Plan) -> list[dict[str, Any]]:
+        """What stands in the place of each rewritten block, before the cut and behind it."""
+        return [self._rewritten(plan.older), self._rewritten(plan.kept)]
+
+    def _rewritten(self, side: Side) -> dict[str, Any]:
+        told: dict[str, Any] = {}
+        for row, block in side.blocks.items():
+            if STANDS[side.fate[row]]:
+                before, text = (
+                    self.bodies[row]["before"],
+                    "" if block is None else self.redactor.clean(block.text),
+                )
+                whole = before["total"] <= BODY_CHARS
+                pieces = _compare(before["text"], printable(text)) if whole else []
+                told[str(row)] = [printable(text, BODY_CHARS), len(text), pieces]
+        return told
+
+    def _cut_clean(self, clean: Plan, place: int) -> Plan:
+        edits = clean.edits.model_copy(update={"cut": clean.cuts.ids[place]})
+        return make_plan(self.moment, self.ledger, clean.policy, edits, window=self.desk.window)
+
+    def _summaries(self, clean: Plan, legal: Sequence[int], written: Mapping[int, Plan]) -> dict[str, Any]:
+        """The summary at every place as runs of lines, which the next place's mostly shares.
+
+        `written` are the plans that have one of somebody's: what to know of it is told apart.
+        """
+        tidy = self.redactor.clean_tree
+        own = [] if clean.place is None else [clean.place]
+        texts: dict[int, list[int]] = {}
+        facts: list[list[str]] = []
+        apart: dict[str, list[list[str]]] = {}
+        for place in dict.fromkeys([*own, *legal]):
+            if self.spent > MOST_LINES and place not in own and place not in written:
+                continue
+            told = tidy(describe_summary(written.get(place, clean), place))
+            numbers = [self.lines.setdefault(line, len(self.lines)) for line in told["text"].split("\n")]
+            self.spent += len(numbers)
+            texts[place] = [told["total"], *_runs(numbers)]
+            if place in written:
+                apart[str(place)] = told["facts"]
+            else:
+                facts = told["facts"] or facts
+        return {
+            "summaries": {str(place): runs for place, runs in texts.items()},
+            "facts": facts,
+            "written": apart,
+        }
+
+    def _draw_recorded(self) -> dict[str, Any]:
+        try:
+            picture, data = draw_recorded(self.desk.plan, self.desk.history)
+        except InspectorError as error:
+            return {"sentence": printable(self.redactor.clean(str(error)))}
+        picture = self.redactor.clean_tree({"label": "recorded", **picture})
+        return {"plan": [picture, self.buffers.add(data)]}
+
+    def _draw_other(self) -> list[Any] | None:
+        """Plan B as it stands on the desk, whatever its settings."""
+        if not isinstance(self.desk.other, Plan):
+            return None
+        picture, number = self._draw(self.desk.other)
+        label = self._label(self.desk.other.policy)
+        return [self.redactor.clean_tree({**picture, "label": label}), number]
+
+    def _label(self, policy: Policy) -> str:
+        return printable(self.redactor.clean(policy.title or policy.name), 120)
+
+    def _draw_run(self) -> list[Any] | None:
+        if self.desk.run is None:
+            return None
+        picture, data = draw_run(self.desk.run)
+        return [self.redactor.clean_tree(picture), self.buffers.add(data)]
+
+
+def _compare(before: str, after: str) -> list[int | str]:
+    """The pieces of a difference: how much of `before` is kept, or (negative) gone, and what is new.
+
+    Lengths are in UTF-16 units, as the browser counts.
+
+    >>> _compare("one two three", "one 2 three")
+    [4, -3, '2', 6]
+    """
+    sizes = {"same": 1, "gone": -1}
+    return [
+        text if kind == "new" else sizes[kind] * (len(text.encode("utf-16-le", "surrogatepass")) // 2)
+        for kind, text in find_pieces(before, after) or ()
+    ]
+
+
+def _shorten(body: dict[str, Any], cap: int) -> list[Any]:
+    before = body["before"]
+    facts = [fact for fact in body["facts"] if fact[0] not in _OF_THE_PLAN]
+    return [before["text"][:cap], before["total"], facts]
+
+
+def _runs(numbers: Sequence[int]) -> list[int]:
+    """[first, count, first, count, …] of numbers that follow one another.
+
+    >>> _runs([4, 5, 6, 1])
+    [4, 3, 1, 1]
+    """
+    out: list[int] = []
+    for number in numbers:
+        if out and number == out[-2] + out[-1]:
+            out[-1] += 1
+        else:
+            out += [number, 1]
+    return out

@@ -1,0 +1,219 @@
+"""A plan's blocks looked at one by one: labels, bodies and the stand-in, when somebody asks for them.
+
+In go a plan and a row of its live view, out come small JSON values with text that is safe to show.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...planning.diff.pieces import find_pieces
+from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
+from ...planning.plan import Plan
+from ...planning.summary_jobs import Checkpoint, describe_call
+from ...policies.table import CLEARED, FATES, VERBATIM, Table
+from ...session.blocks import Block
+from ...session.session import Entry, Session
+from ...text import printable, printable_tree
+from ...tokens.ledger import CLEARED_TEXT
+from .columns import unpack
+from .provenance import (
+    AGAIN,
+    DERIVED,
+    UNTRUSTED,
+    find_upstream,
+    is_summary,
+    tell_downstream,
+    tell_origin,
+    tell_reader,
+)
+from .rules import first_rule
+from .scene import Picture
+
+BODY_CHARS = 20_000
+PREVIEW_CHARS = 160
+BY_FILE = "the compaction that the file records"
+
+
+def describe_rows(plan: Plan, first: int, last: int) -> list[dict[str, str]]:
+    """A label and the beginning of the text for the live blocks `first` … `last` - 1."""
+    return [_row(plan.table, row) for row in range(max(first, 0), min(last, len(plan.table.tokens)))]
+
+
+def describe_body(plan: Plan, row: int, other: Plan | Picture | None = None) -> dict[str, Any]:
+    """One live block in full (to 20,000 characters), what becomes of it, and where its numbers are from.
+
+    `diff` are the pieces that tell the block from what stands in its place, where something else does and
+    neither is longer than 100,000 characters. `other` is plan B, another plan of the same moment or the
+    picture of what the file records; what it does is told likewise. Raises IndexError for a row that does not
+    exist.
+    """
+    table = plan.table
+    if not 0 <= row < len(table.tokens):
+        raise IndexError(f"no block {row} in this context")
+    entry = table.session.entries[table.live.entries[table.live.position[row]]]
+    block = entry.blocks[table.live.block[row]]
+    fate = FATES[plan.fate[row]]
+    decided = _BY.get(int(plan.outcome.rule[row]))
+    facts = [
+        ["kind", block.kind.replace("_", " ")],
+        ["entry", f"{entry.id}/{table.live.block[row]}"],
+        ["tokens before", f"{table.tokens[row]:,}"],
+        ["tokens after", f"{plan.outcome.tokens[row]:,}"],
+        ["counted by", plan.ledger.source],
+        ["fate", fate],
+        ["decided by", decided or plan.rule_of(row)],
+    ]
+    if entry.sources:
+        where = entry.sources[0]
+        facts.append(
+            [
+                "in the file",
+                f"record {where.line}" + (f", byte {where.offset:,}" if where.offset >= 0 else ""),
+            ]
+        )
+    if block.kind == "reasoning":
+        facts += _reasoning(plan, entry, block)
+    if is_summary(entry):
+        facts += _WRITTEN_UP
+    if upstream := find_upstream(table.session, int(table.live.entries[table.live.position[row]])):
+        facts.append(["downstream", tell_downstream(upstream.id)])
+    if table.live.cleared[row]:
+        facts.append(["recorded", "an earlier compaction emptied this output"])
+    theirs = None if other is None else {**_tell_other(other, row), **_compare(block, _text_of(other, row))}
+    return {
+        "before": _body(block.text),
+        **_compare(block, _after(plan, row)),
+        "facts": printable_tree(facts),
+        "other": theirs,
+    }
+
+
+def _compare(block: Block, after: str | None) -> dict[str, Any]:
+    """What stands in a block's place, and the pieces that tell it from the block; None where nothing does."""
+    if after is None:
+        return {"after": None, "diff": None}
+    return {"after": _body(after), "diff": find_pieces(printable(block.text), printable(after))}
+
+
+def _text_of(other: Plan | Picture, row: int) -> str | None:
+    if isinstance(other, Plan):
+        return _after(other, row)
+    picture, data = other
+    cleared = unpack(picture["columns"], data)["fate_kept"][row] == CLEARED
+    return CLEARED_TEXT if cleared else None
+
+
+def _tell_other(other: Plan | Picture, row: int) -> dict[str, Any]:
+    """What plan B does with the block, and who decides it there."""
+    if isinstance(other, Plan):
+        code = int(other.outcome.rule[row])
+        by = _BY.get(code, "nothing")
+        if code >= 0:
+            by = f"rule {code + first_rule(other.policy) + 1}, {other.policy.rules[code].title}"
+        tokens = int(other.outcome.tokens[row])
+        return {"fate": FATES[other.fate[row]], "tokens": tokens, "by": printable(by, 200)}
+    picture, data = other
+    columns = unpack(picture["columns"], data)
+    # A recorded compaction did the same with a block wherever a cut may stand.
+    fate = int(columns["fate_kept"][row])
+    by = BY_FILE if fate != VERBATIM else "nothing"
+    return {"fate": FATES[fate], "tokens": int(columns["tokens_kept"][row]), "by": by}
+
+
+def _reasoning(plan: Plan, entry: Entry, block: Block) -> list[list[str]]:
+    """Who thought it, and whether who reads the context now can use it (S0-28)."""
+    facts = [["origin", tell_origin(entry)]]
+    if reader := tell_reader(plan.session, entry):
+        facts.append(["not portable", f"made by {tell_origin(entry)}; {reader} reads this context now"])
+    if not block.text:
+        facts.append(["text", "encrypted or withheld by the provider"])
+    return facts
+
+
+_WRITTEN_UP = [["trust", UNTRUSTED], ["derived from", DERIVED]]
+_BY = {
+    BY_PIN: "a pin",
+    BY_PAIR: "the other half of its call",
+    BY_BOUND: "the model: it refuses reasoning whose prefix was edited",
+}
+
+
+def _body(text: str) -> dict[str, Any]:
+    return {"text": printable(text, BODY_CHARS), "total": len(text)}
+
+
+def _after(plan: Plan, row: int) -> str | None:
+    """What stands in a rewritten block's place; None where the block stands as it was or not at all."""
+    side = plan.outcome
+    if row not in side.blocks or not STANDS[side.fate[row]]:
+        return None
+    made = side.blocks[row]
+    return "" if made is None else made.text
+
+
+def describe_other_summary(other: Plan | Picture | None, session: Session) -> dict[str, Any]:
+    """The same of plan B at its own cut; of a recorded compaction the summary that the file holds."""
+    if other is None:
+        raise LookupError("there is no plan B")
+    if isinstance(other, Plan):
+        return describe_summary(other, other.place or 0)
+    entry = session[other[0]["entry"]]
+    text = "\n\n".join(block.text for block in entry.blocks if block.text)
+    return {**_body(text), "facts": _WRITTEN_UP if text else []}
+
+
+def describe_summary(plan: Plan, place: int) -> dict[str, Any]:
+    """The summary for a cut at `place`, or the stand-in for one, and what to know of every text there."""
+    if plan.checkpoint is not None and place == plan.place:
+        return _describe_written(plan, plan.checkpoint)
+    stands = 0 < place < len(plan.cuts)
+    text = "\n\n".join(text for text, _, _ in plan.stand_in.texts(place)) if stands else ""
+    facts = [*_WRITTEN_UP, ["deterministic", AGAIN]] if text else []
+    return {**_body(text), "facts": facts}
+
+
+def _describe_written(plan: Plan, checkpoint: Checkpoint) -> dict[str, Any]:
+    again = "yes: the same history gives the same text" if checkpoint.deterministic else AGAIN
+    facts = [
+        *_WRITTEN_UP,
+        ["written by", checkpoint.by],
+        ["tokens", f"{plan.summary_tokens:,}"],
+        ["counted by", plan.ledger.source],
+        ["deterministic", again],
+    ]
+    return {**_body(checkpoint.text), "facts": printable_tree(facts)}
+
+
+def _row(table: Table, row: int) -> dict[str, str]:
+    live = table.live
+    entry = table.session.entries[live.entries[live.position[row]]]
+    block = entry.blocks[live.block[row]]
+    preview = " ".join(printable(block.text, PREVIEW_CHARS * 2).split())[:PREVIEW_CHARS]
+    return {"label": printable(_label(table, row, block), 100), "preview": preview}
+
+
+def _label(table: Table, row: int, block: Block) -> str:
+    if block.kind == "tool_call":
+        return describe_call(block)
+    if block.kind == "tool_output":
+        live = table.live
+        calls = live.pairs[live.pairs[:, 1] == row, 0]
+        if len(calls):
+            call_row = int(calls[0])
+            entry = table.session.entries[live.entries[live.position[call_row]]]
+            call = entry.blocks[live.block[call_row]]
+            if call.kind == "tool_call":
+                return ("failed: " if block.is_error else "") + describe_call(call)
+        return block.name or "output of an unknown call"
+    if block.kind == "text":
+        entry = table.session.entries[table.live.entries[table.live.position[row]]]
+        return "summary so far" if entry.kind == "compaction" else f"{entry.role} text"
+    if block.kind == "image":
+        size = f" {block.width}×{block.height}" if block.width else ""
+        return f"image{size}"
+    if block.kind == "unknown":
+        return f"unknown block {block.type}"
+    if block.kind == "reasoning":
+        return "reasoning" if block.text else "reasoning (encrypted)"
+    return block.kind

@@ -1,0 +1,190 @@
+"""One fact's life as JSON: where it was said, what each compaction left of it and why, what keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...facts.facts import Fact, Facts
+from ...facts.fixes import Fix
+from ...facts.focus import write_focus
+from ...facts.trace import trace_rounds
+from ...facts.traced import Traced
+from ...session.blocks import BlockRef
+from ...text import printable, printable_tree
+from .fact_list import MOST_FORM, Listing, find_listing, list_facts, row_of
+from .marks import find_marks, step_of, tell_grounding, tell_regret
+from .scene import label_mark
+
+if TYPE_CHECKING:
+    from ..model import Desk
+
+MOST_SAID = 200
+"""Of more blocks that say a fact, half as many are told from the first on, half up to the last."""
+MOST_OTHERS = 8
+UNSAID = "It has not been said up to this moment."
+GONE = "it is said on another path of this session, not on this one"
+
+
+def look_up_facts(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The reply to one of the workbench's four questions about facts."""
+    kind = asked["type"]
+    if kind == "facts":
+        return list_facts(desk, asked)
+    if kind == "fact":
+        return tell_fact(desk, asked)
+    return tell_regret(desk) if kind == "regret" else tell_grounding(desk, int(asked["row"]))
+
+
+def tell_fact(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """One fact, its fate with the cut at `place`. Raises IndexError or LookupError where there is none."""
+    place = int(asked["place"])
+    listing = find_listing(desk, place)
+    fact = _find_fact(listing.facts, asked)
+    number = fact.number
+    traced = next((one for one in listing.trace if one.fact.number == number), None)
+    said = _gather_said(fact)
+    told = said if len(said) <= MOST_SAID else [*said[: MOST_SAID // 2], *said[-MOST_SAID // 2 :]]
+    reply = {
+        "number": number,
+        "place": place,
+        "kind": fact.kind,
+        "form": printable(fact.form, MOST_FORM),
+        "fate": traced.fate if traced else "",
+        "tier": traced.tier if traced else "",
+        "words": printable(traced.words, MOST_FORM) if traced else "",
+        "others": list(traced.others[:MOST_OTHERS]) if traced else [],
+        "said": [_tell_said(desk, listing, one) for one in told],
+        "saidTotal": len(said),
+        "chain": [
+            *_tell_rounds(desk, listing, number),
+            *([_tell_round(traced, "this plan")] if traced else []),
+        ],
+        "why": traced.why() if traced else UNSAID,
+        "regrets": [
+            {name: mark[name] for name in ("sentence", "tokens", "price", "ref", "turn", "step")}
+            for mark in find_marks(desk, listing)
+            if mark["number"] == number
+        ],
+        "fixes": [_tell_fix(desk, fix) for fix in (traced.fixes() if traced else ())],
+        "focus": write_focus([fact]),
+    }
+    return dict(printable_tree(reply))
+
+
+def _find_fact(facts: Facts, asked: Mapping[str, Any]) -> Fact:
+    """The fact of this name, where `kind` and `form` are told: on another path numbers are others'."""
+    number, called = int(asked["number"]), (asked.get("kind"), asked.get("form"))
+    if None not in called and called in facts:
+        return facts[str(called[0]), str(called[1])]
+    if not 0 <= number < len(facts):
+        raise IndexError(f"there is no fact {number}; {len(facts):,} were found")
+    fact = next(islice(facts.values(), number, None))
+    if None not in called and called != (fact.kind, printable(fact.form, MOST_FORM)):
+        raise LookupError(GONE)
+    return fact
+
+
+class Block(NamedTuple):
+    """A block that says a fact, by whom, and what it did to it first."""
+
+    ref: BlockRef
+    by: str
+    operation: str | None
+
+
+def _gather_said(fact: Fact) -> list[Block]:
+    """The blocks of the whole path that say a fact, each once."""
+    blocks: dict[BlockRef, Block] = {}
+    for said in fact.said:
+        known = blocks.get(said.ref)
+        if known is None or (known.operation is None and said.operation is not None):
+            blocks[said.ref] = Block(said.ref, said.by, said.operation)
+    return list(blocks.values())
+
+
+def _tell_said(desk: Desk, listing: Listing, said: Block) -> dict[str, Any]:
+    session, step = listing.whole, step_of(desk, said.ref)
+    turn = int(desk.history.turn[step]) if step >= 0 else listing.trace.scene.turns.get(said.ref.entry, 1) - 1
+    block, role = session.block(said.ref), session[said.ref.entry].role
+    kind = f"{role} text" if block.kind == "text" else block.kind.replace("_", " ")
+    name = getattr(block, "name", None) or ""
+    if block.kind == "tool_output":
+        name = name or _tools(desk, listing).get(block.call_id, "")
+    label = " · ".join(part for part in (f"turn {turn + 1}", kind, printable(name, 60)) if part)
+    return {
+        "ref": str(said.ref),
+        "row": row_of(listing, said.ref),
+        "turn": turn,
+        "step": step,
+        "by": said.by,
+        "operation": said.operation,
+        "label": label,
+    }
+
+
+def _tools(desk: Desk, listing: Listing) -> dict[str, str]:
+    """The name of every call's tool."""
+    known = desk.found.get("tools")
+    if known is None or known[0] is not listing.whole:
+        session = listing.whole
+        blocks = (block for i in session.path for block in session.entries[i].blocks)
+        known = (session, {block.id: block.name for block in blocks if block.kind == "tool_call"})
+        desk.found["tools"] = known
+    names: dict[str, str] = known[1]
+    return names
+
+
+def _tell_rounds(desk: Desk, listing: Listing, number: int) -> list[dict[str, Any]]:
+    """What every recorded compaction left of a fact that had been said by then."""
+    kept = desk.found.setdefault("rounds", {})
+    key = id(listing.facts), number
+    if key not in kept:
+        # The facts are kept beside, so that their id is nobody else's meanwhile.
+        kept[key] = listing.facts, list(_find_rounds(desk, listing, number))
+    rounds: list[dict[str, Any]] = kept[key][1]
+    return rounds
+
+
+def _find_rounds(desk: Desk, listing: Listing, number: int) -> Iterator[dict[str, Any]]:
+    marks = {mark.entry: mark for mark in desk.history.marks}
+    for trace in trace_rounds(listing.whole, listing.facts, lambda _: (number,)):
+        mark = marks.get(trace.scene.entry.id) if trace.scene.entry is not None else None
+        for traced in trace:
+            label = label_mark(mark.kind, mark.before, mark.after) if mark else "compaction"
+            yield _tell_round(traced, label, mark.step if mark else -1)
+
+
+def _tell_round(traced: Traced, label: str, step: int = -1) -> dict[str, Any]:
+    return {
+        "step": step,
+        "label": label,
+        "fate": traced.fate,
+        "tier": traced.tier,
+        "words": printable(traced.words, MOST_FORM),
+        "stood": traced.stood,
+    }
+
+
+def _tell_fix(desk: Desk, fix: Fix) -> dict[str, Any]:
+    return {
+        "means": fix.means,
+        "sentence": fix.sentence.removesuffix("."),
+        "price": fix.price,
+        "money": fix.money,
+        "fate": fix.fate,
+        "changes": _changes(desk, fix),
+        "recipe": fix.recipe,
+    }
+
+
+def _changes(desk: Desk, fix: Fix) -> dict[str, Any]:
+    """What is wanted otherwise than now, for `Desk.answer`."""
+    edits = fix.edits
+    wanted: dict[str, Any] = {
+        "cut": edits.cut or "",
+        "settings": dict(edits.settings),
+        "pins": list(edits.pins),
+    }
+    return {name: value for name, value in wanted.items() if value != desk.wanted[name]}

@@ -1,0 +1,239 @@
+"""A desk's facts as JSON: what becomes of each, and how many are at risk wherever the cut stands.
+
+What was found out is kept in `desk.found` until the session grows. One fact is told by `factstory`, marks on
+the timeline and in a summary by `factmarks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...errors import EditError
+from ...facts.at_risk import Namings, Risk, count_at_risk
+from ...facts.extract.collect import BY, KINDS, OPERATIONS
+from ...facts.facts import Facts
+from ...facts.mentions import find_occurrences
+from ...facts.trace import trace_facts
+from ...facts.traced import FATES, Trace, Traced
+from ...planning.plan import Plan, make_plan
+from ...session.blocks import BlockRef
+from ...session.session import Session
+from ...session.tree import Bools
+from ...text import printable, printable_tree
+
+if TYPE_CHECKING:
+    from ..model import Desk
+
+MOST_FACTS = 500
+MOST_FORM = 400
+LABELS = {
+    "file": "files",
+    "command": "commands",
+    "error": "errors",
+    "symbol": "symbols",
+    "url": "URLs",
+    "id": "ids",
+    "number": "numbers",
+    "constraint": "constraints",
+    "decision": "decisions",
+    "todo": "todos",
+}
+NO_FACTS = "Nothing said so far is a path, a command, an error or anything else that is looked for."
+
+
+class Listing(NamedTuple):
+    """A plan's trace, and the same in `order`.
+
+    `whole` is the session that `facts` are of; `on_path` (bool) tells the entries on the moment's path.
+    """
+
+    plan: Plan
+    whole: Session
+    facts: Facts
+    trace: Trace
+    order: tuple[Traced, ...]
+    risk: Risk
+    namings: Namings
+    on_path: Bools
+
+
+_WEIGHTS = np.array([*({"created": 0, "edited": 0, "deleted": 0}.get(did, 1) for did in OPERATIONS), 2])
+_WEIGHTS[OPERATIONS.index("listed")] = 2
+
+
+def are_found(desk: Desk) -> bool:
+    """Whether the session's facts are found already; it takes a second for 10 MB of text."""
+    return "facts" in desk.ledger.session.__dict__
+
+
+def find_listing(desk: Desk, place: int) -> Listing:
+    """The facts of the moment with the cut at a place. Raises `EditError` where no cut may stand."""
+    plan = plan_at(desk, place)
+    kept: list[Listing] = desk.found.setdefault("listings", [])
+    for listing in kept:
+        if listing.plan is plan:
+            return listing
+    whole = whole_of(plan)
+    facts = whole.facts
+    trace = trace_facts(facts, plan)
+    namings = _find_namings(desk, facts, trace)
+    on_path = np.zeros(len(plan.session.entries), bool)
+    on_path[list(plan.session.path)] = True
+    risk = count_at_risk(namings, plan)
+    listing = Listing(plan, whole, facts, trace, _sort(facts, trace), risk, namings, on_path)
+    kept[:] = [*kept[-3:], listing]
+    return listing
+
+
+def whole_of(plan: Plan) -> Session:
+    """The session whose facts a plan is asked about: at its end, or the moment if that is on another path."""
+    whole, session = plan.ledger.session, plan.session
+    if whole.path[: len(session.path)] == session.path:
+        return whole
+    return plan.ledger.remember(("facts", session.leaf), lambda: session)
+
+
+def plan_at(desk: Desk, place: int) -> Plan:
+    """The desk's plan with the cut at a place of its moment; 0 is its own where it makes no cut."""
+    plan = desk.plan
+    if place == (plan.place or 0):
+        return plan
+    if not 0 <= place < len(plan.cuts):
+        raise IndexError(f"there is no place {place} in this context")
+    cut = plan.cuts[place]
+    if not cut.legal:
+        raise EditError("cut", cut.entry, cut.sentence)
+    base, moved = desk.found.get("moved", (None, {}))
+    if base is not plan:
+        moved = {}
+        desk.found["moved"] = (plan, moved)
+    if place not in moved:
+        edits = plan.edits.model_copy(update={"cut": cut.entry})
+        given, reason = plan.table.given_window, plan.reason
+        moved.clear()
+        moved[place] = make_plan(plan.session, plan.ledger, plan.policy, edits, window=given, reason=reason)
+    made: Plan = moved[place]
+    return made
+
+
+def _find_namings(desk: Desk, facts: Facts, trace: Trace) -> Namings:
+    """Which block names what, once for a moment."""
+    before = trace.scene.before
+    known: tuple[Facts, Namings] | None = desk.found.get("namings")
+    if known is not None and known[0] is facts and known[1].before is before:
+        return known[1]
+    # The occurrences are those that the trace remembers.
+    _, found = desk.ledger.remember(
+        ("occurrences", id(facts)), lambda: (facts, find_occurrences(facts, before.session))
+    )
+    namings = Namings(found, before, (traced.fact.number for traced in trace if traced.stood))
+    desk.found["namings"] = (facts, namings)
+    return namings
+
+
+def _sort(facts: Facts, trace: Trace) -> tuple[Traced, ...]:
+    """What is gone first, by kind; what was changed before what was read or only named; the last said first.
+
+    What was gone before comes last.
+    """
+    session = trace.scene.session
+    where = np.full(len(session.entries), -1, np.int64)
+    where[list(session.path)] = np.arange(len(session.path))
+    last = np.full(len(facts), -1, np.int64)
+    # Beyond any block's number in its entry.
+    np.maximum.at(last, facts.fact, where[facts.entry] * (1 << 24) + facts.block)
+    # An operation of -1 is none and takes the last.
+    done = np.full(len(facts), len(_WEIGHTS), np.int64)
+    here = where[facts.entry] >= 0
+    np.minimum.at(done, facts.fact[here], _WEIGHTS[facts.operation[here]])
+    # The fate of what was gone is looked up for the rows that are shown, and is no part of the order.
+    number, fate, gone = trace.number, trace.fate.astype(np.int64), ~trace.stood
+    order = np.lexsort((-last[number], done[number], facts.kind[number], -fate, gone))
+    return tuple(trace.traced[at] for at in order.tolist())
+
+
+def list_facts(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a moment with the cut at `place`: those that match, from `from` to `to`, and the counts.
+
+    `query` is a part of the form whatever its case; `kind` and `fate` are names, "" for all. With a `fate`
+    only facts that stood before are meant, as in `kinds`. `risk` comes with the first rows.
+    """
+    place, query = int(asked["place"]), str(asked.get("query", ""))
+    kind, fate = str(asked.get("kind", "")), str(asked.get("fate", ""))
+    first = max(int(asked.get("from", 0)), 0)
+    last = min(int(asked.get("to", first + MOST_FACTS)), first + MOST_FACTS)
+    listing = find_listing(desk, place)
+    needle = query.casefold()
+    match = [
+        traced
+        for traced in listing.order
+        if kind in ("", traced.fact.kind)
+        and (not fate or (traced.fate == fate and traced.stood))
+        and (not needle or needle in traced.fact.form.casefold())
+    ]
+    reply = {
+        "place": place,
+        "query": query,
+        "kind": kind,
+        "fate": fate,
+        "from": first,
+        "total": len(match),
+        "rows": [_row(listing, traced) for traced in match[first:last]],
+        "kinds": _kinds(listing.trace),
+        "tier": listing.trace.scene.tier,
+        "fates": list(FATES),
+        "sentence": "" if len(listing.trace) else NO_FACTS,
+    }
+    if first == 0:
+        reply["risk"] = {"places": listing.risk.places.tolist(), "total": listing.risk.total}
+    return dict(printable_tree(reply))
+
+
+def _row(listing: Listing, traced: Traced) -> dict[str, Any]:
+    fact, facts = traced.fact, listing.facts
+    start, end = facts.offset[fact.number : fact.number + 2].tolist()
+    here = listing.on_path[facts.entry[start:end]]
+    by = dict.fromkeys(facts.by[start:end][here].tolist())
+    done = dict.fromkeys(facts.operation[start:end][here].tolist())
+    turns = listing.trace.scene.turns
+    blocks = listing.plan.session.tree.start[facts.entry[start:end]] + facts.block[start:end]
+    return {
+        "number": fact.number,
+        "kind": fact.kind,
+        "form": printable(fact.form, MOST_FORM),
+        "fate": traced.fate,
+        "tier": traced.tier,
+        "words": printable(traced.words, MOST_FORM),
+        "others": len(traced.others),
+        "stood": traced.stood,
+        "said": len(traced.said),
+        "by": [BY[code] for code in by],
+        "operations": [OPERATIONS[code] for code in done if code >= 0],
+        "firstTurn": turns.get(traced.said[0].entry, 1) - 1,
+        "lastTurn": turns.get(traced.said[-1].entry, 1) - 1,
+        "row": int(listing.namings.live_row[blocks[here]].max(initial=-1)),
+    }
+
+
+def row_of(listing: Listing, ref: BlockRef) -> int:
+    """The row of the moment's context that a block is, -1 where it is not in it."""
+    tree = listing.plan.session.tree
+    row = int(tree.start[tree.index[ref.entry]]) + ref.block
+    return int(listing.namings.live_row[row])
+
+
+def _kinds(trace: Trace) -> list[dict[str, Any]]:
+    """How many facts of each kind and fate stood before."""
+    counts: dict[str, dict[str, int]] = {}
+    for traced in trace:
+        if traced.stood:
+            fates = counts.setdefault(traced.fact.kind, dict.fromkeys(FATES, 0))
+            fates[traced.fate] += 1
+    return [
+        {"id": kind, "label": LABELS[kind], "total": sum(counts[kind].values()), "fates": counts[kind]}
+        for kind in KINDS
+        if kind in counts
+    ]

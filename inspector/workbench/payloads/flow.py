@@ -1,0 +1,119 @@
+"""Where a plan's tokens go: what each fate took, and what stands of it, at every place of the cut at once.
+
+In goes a plan, out comes a `Flow`: sums from the left and from the right, as in the cut table. Its parts add
+up: `head + hidden + before` is the context before, `head + hidden + after + added` the context after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...planning.cut_table import sum_behind
+from ...planning.fates import Side
+from ...planning.plan import Plan
+from ...planning.stages import Tier
+from ...policies.table import FATES
+from ...session.tree import Ints
+from ...tokens.counter import Longs
+from .columns import Packer
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """Tokens by fate at n + 1 places, for the F fates that occur.
+
+    fates   int64[F]       index into FATES
+    before  int64[n+1, F]  what the blocks of each fate held
+    after   int64[n+1, F]  what stands of them
+    added   int64[n+1]     what stands and was not there before: summary, notice, what either repeats
+
+    Where there is no cut, before the first entry, stands what a plan without a cut leaves. `head` and
+    `hidden` are in every request, before and after alike; `new` is what `added` holds beside the summary.
+    """
+
+    fates: Longs
+    before: Longs
+    after: Longs
+    added: Longs
+    head: int
+    hidden: int
+    new: str = "notice"
+
+    def pack(self, pack: Packer) -> dict[str, Any]:
+        """Adds the columns flow_before, flow_after and flow_added; what else is to be told of them."""
+        pack.add("flow_before", self.before.ravel())
+        pack.add("flow_after", self.after.ravel())
+        pack.add("flow_added", self.added)
+        return {"fates": self.fates.tolist(), "head": self.head, "hidden": self.hidden, "new": self.new}
+
+
+def trace_flow(plan: Plan) -> Flow:
+    """The flow of a plan at every place, each at the depth where the policy stops for it.
+
+    >>> from inspector import count_tokens, make_plan, open_bundled
+    >>> session = open_bundled()
+    >>> plan = make_plan(session, count_tokens(session))
+    >>> flow = trace_flow(plan)
+    >>> bool(flow.head + flow.after[plan.place].sum() + flow.added[plan.place] == plan.after)
+    True
+    """
+    tiers = plan.tiers
+    depths = sorted(set(tiers.depths.tolist())) if tiers.stages else [0]
+    used = {depth: tiers[depth] for depth in depths}
+    fates = _find_fates([*used.values(), plan.tier])
+    before, after, added = _sum_tier(used[depths[-1]], fates)
+    for depth in depths[:-1]:
+        here = tiers.depths == depth
+        for sums, mine in zip((before, after, added), _sum_tier(used[depth], fates), strict=True):
+            sums[here] = mine[here]
+    if plan.place is None and len(depths) + len(tiers.stages) > 1:
+        uncut = _sum_tier(plan.tier, fates)
+        before[0], after[0], added[0] = uncut[0][0], uncut[1][0], 0
+    if plan.checkpoint is not None and plan.place is not None:
+        added[plan.place] = plan.summary_tokens + plan.notice_tokens
+    return Flow(fates, before, after, added, plan.ledger.head_tokens, plan.hidden)
+
+
+def _find_fates(tiers: list[Tier]) -> Longs:
+    sides = [side for tier in tiers for side in (tier.older, tier.kept, tier.uncut)]
+    count = sum((np.bincount(side.fate, minlength=len(FATES)) for side in sides), np.zeros(len(FATES), int))
+    # What stands as it stood is told even where nothing does.
+    count[0] += 1
+    return np.flatnonzero(count).astype(np.int64)
+
+
+def _sum_tier(tier: Tier, fates: Longs) -> tuple[Longs, Longs, Longs]:
+    """`before`, `after` and `added` of one tier."""
+    table = tier.table
+    position, n = table.live.position, len(table.live)
+    code = np.zeros(len(FATES), np.int64)
+    code[fates] = np.arange(len(fates))
+
+    def spread(side: Side, tokens: Ints) -> NDArray[Any]:
+        cells = position * np.int64(len(fates)) + code[side.fate]
+        return np.bincount(cells, tokens, n * len(fates)).reshape(n, len(fates))
+
+    def add_up(old: NDArray[Any], kept: NDArray[Any], uncut: NDArray[Any]) -> Longs:
+        sums = np.zeros((n + 1, len(fates)))
+        np.cumsum(old, axis=0, out=sums[1:])
+        sums[:n] += sum_behind(kept, uncut, tier.edge)
+        return sums.astype(np.int64)
+
+    def both(given: bool) -> Longs:
+        older, kept, uncut = (
+            spread(side, table.tokens if given else side.tokens) if side is not None else None
+            for side in (tier.older, tier.kept, None if tier.uncut is tier.kept else tier.uncut)
+        )
+        assert older is not None and kept is not None
+        return add_up(older, kept, kept if uncut is None else uncut)
+
+    added = np.where(tier.writes, tier.stand_in.cost, 0).astype(np.int64)
+    if tier.notice is not None:
+        added += tier.notice.cost
+        if tier.notice.echoes(n):
+            added[n] += int(tier.notice.before.tokens.sum())
+    return both(True), both(False), added

@@ -1,0 +1,118 @@
+"""How full a context is: what of it is history, how long until the policy fires, and the state that means.
+
+In goes a plan, out come figures and the sentences that say them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...planning.fates import start_side, weigh_side
+from ...planning.plan import Plan
+from ...policies.harness import FACES, Dialect, State, level_of, name_state, write_banner
+from ...policies.table import COUNTED
+
+
+class Headroom(NamedTuple):
+    """What is left before the policy fires, by its own measure, and what a turn takes on average.
+
+    `turns` is how many more that makes; None where no turn was seen yet. `until` says what happens then.
+    """
+
+    left: int
+    pace: float
+    turns: int | None
+    unit: str
+    until: str
+
+    @property
+    def sentence(self) -> str:
+        """The headroom in words."""
+        left = f"1 {self.unit} is" if self.left == 1 else f"{self.left:,} {self.unit}s are"
+        said = f"{left} left before {self.until}"
+        if self.turns is None:
+            return f"{said}."
+        turns = "less than a turn" if not self.turns else f"about {_count(self.turns, 'turn')}"
+        return f"{said}: {turns} at {self.pace:,.0f} a turn, as here so far."
+
+
+def find_headroom(plan: Plan) -> Headroom | None:
+    """How far the context is from the policy's trigger (S0-73); None where it fires or nothing tells.
+
+    With the trigger switched off it is the window that is left.
+    """
+    verdict, table, trigger = plan.verdict, plan.table, plan.policy.trigger
+    if verdict.fires or verdict.tokens is None or verdict.threshold is None:
+        return None
+    limit = verdict.threshold if trigger.enabled else table.window
+    left = int(limit - verdict.tokens)
+    if left < 0 or not limit:
+        return None
+    unit = "message" if trigger.measure == "messages" else "token"
+    pace, turns = _find_pace(plan)
+    until = "it fires" if trigger.enabled else "the window is full"
+    return Headroom(left, pace, int(left / pace) if turns and pace > 0 else None, unit, until)
+
+
+def _find_pace(plan: Plan) -> tuple[float, int]:
+    """What a turn in the context weighs by the policy's own measure, and how many there are."""
+    table = plan.table
+
+    def measure() -> tuple[float, int]:
+        weights = weigh_side(table, start_side(table, np.zeros(len(table.tokens), bool)))[table.start :]
+        turns = len(np.unique(table.live.turn[table.start :]))
+        return float(weights.sum()) / max(turns, 1), turns
+
+    return table.ledger.remember(("pace", table.session.leaf, table.trigger.measure), measure)
+
+
+def share_history(plan: Plan) -> float:
+    """The part of the context that is history; the rest comes before it in every request (S1-3)."""
+    total = plan.before + plan.hidden
+    return int(plan.table.tokens.sum()) / total if total else 0.0
+
+
+def is_head_above(plan: Plan) -> bool:
+    """Whether the policy fires for what stands before the history alone, so that no compaction helps."""
+    trigger = plan.policy.trigger
+    head = plan.ledger.head_tokens + plan.hidden
+    return trigger.measure in COUNTED and trigger.fires(head, plan.table.window)
+
+
+def tell_fill(plan: Plan) -> str:
+    """The trigger's verdict with the headroom and the share of history."""
+    headroom = find_headroom(plan)
+    said = [plan.verdict.sentence, *([headroom.sentence] if headroom is not None else [])]
+    if len(plan.table.tokens):
+        said.append(f"{100 * share_history(plan):.0f} % of the context is history.")
+    if is_head_above(plan):
+        head = plan.ledger.head_tokens + plan.hidden
+        said.append(
+            f"System prompt, tools and what the file does not account for are above the threshold by "
+            f"themselves ({head:,} tokens): no compaction gets below it."
+        )
+    return " ".join(said)
+
+
+def describe_fill(plan: Plan) -> dict[str, str | None]:
+    """The state that a harness with this policy is in, and what it shows its user then (S2-41).
+
+    `banner` is None below its thresholds, and while the window is not known.
+    """
+    conduct, window = plan.policy.conduct, plan.table.window
+    ratio = (plan.before + plan.hidden) / window if window else None
+    state: State = "normal" if ratio is None else level_of(conduct, ratio)
+    return {**describe_state(state, conduct.dialect), "banner": write_banner(conduct, ratio)}
+
+
+def describe_state(state: State, dialect: Dialect) -> dict[str, str]:
+    """A state by its mark and its colour (S2-40), with the system's own word where that is another."""
+    face, own = FACES[state], name_state(state, dialect)
+    label = state if own.lower() == state else f"{state} ({own})"
+    return {"id": state, "label": label, "mark": face.mark, "tone": face.colour.replace(" ", "")}
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number:,} {one if number == 1 else one + 's'}"

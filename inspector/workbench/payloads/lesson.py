@@ -1,0 +1,200 @@
+"""A plan told as a lesson: its policy played one rule at a time, and what a cut elsewhere would break.
+
+In go a plan and a place of its cut, out come JSON values. Everything is read off the plan's own columns, so
+the last step stands where the plan stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...planning.assemble import live_context
+from ...planning.context import Context, Piece
+from ...planning.cut_table import COMPACTED
+from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN
+from ...planning.plan import Plan, make_plan
+from ...planning.summary_jobs import describe_call
+from ...policies.rule import Rule
+from ...session.blocks import Text
+from ...text import printable_tree
+from ...tokens.counter import Longs
+from ...tokens.rows import SECTIONS
+from ...wire.checks import check_context
+from .rules import first_rule
+
+MOST_PAIRS = 4
+_KNOB = re.compile(r"\{(\w+)\}")
+_OTHERS = {
+    BY_PIN: ("pins", "What you pinned stays as it is, whatever a rule says."),
+    BY_PAIR: ("pairs", "A call and its output share one fate, so the other half follows."),
+    BY_BOUND: ("bound reasoning", "The model refuses reasoning whose prefix was edited, so it goes too."),
+}
+_REFUSED = {
+    "orphan-output": ("orphan_result",),
+    "inside-batch": ("orphan_result",),
+    "lone-output": ("orphan_result",),
+    "open-loop": ("altered_thinking", "loop_without_thinking", "unbound_thinking"),
+}
+"""Which rules of the wire a cut breaks where a rule of the cut forbids it."""
+
+
+def play_rules(plan: Plan, place: int) -> dict[str, Any]:
+    """The policy played with the cut at `place`: the `steps` it takes, each with what stands after it.
+
+    A step has the `rule` as the plan's columns on the wire number it (negative for pins, pairs and bound
+    reasoning), `title` and `sentence`, how many `blocks` it decides, tokens of everything `before` and
+    `after` it, those after it by section, and the tokens of the summary so far. What the provider reports
+    beyond the file is in all of them. A block belongs to the rule that decides it last.
+
+    At an illegal place there are no steps but a `refusal`: the pairs that a cut there would part (`more` are
+    left out), and the provider's answer, "" where it would take the request. Raises `IndexError` for a place
+    that does not exist.
+    """
+    if not 0 <= place < len(plan.cuts):
+        raise IndexError(f"no place {place} in this context")
+    if place == (plan.place or 0):
+        return {"place": place, "steps": list(_play(plan))}
+    if plan.cuts.legal[place]:
+        edits = plan.edits.model_copy(update={"cut": plan.cuts.ids[place]})
+        window, reason = plan.table.given_window, plan.reason
+        plan = make_plan(plan.session, plan.ledger, plan.policy, edits, window=window, reason=reason)
+        return {"place": place, "steps": list(_play(plan))}
+    return {"place": place, "steps": [], "refusal": _refuse(plan, place)}
+
+
+def _play(plan: Plan) -> Iterator[dict[str, Any]]:
+    sections = _count_sections(plan, plan.table.tokens) + plan.ledger.head_sections
+    sections = np.append(sections, plan.hidden)
+    summary = 0
+    for number, title, sentence in _order(plan):
+        mine = plan.outcome.rule == number
+        before = int(sections.sum())
+        change = np.where(mine, plan.outcome.tokens.astype(np.int64) - plan.table.tokens, 0)
+        sections[:-1] += _count_sections(plan, change)
+        written = _written(plan, number)
+        summary += written
+        sections[COMPACTED] += written
+        sections[:-1] += _noticed(plan, number)
+        yield printable_tree(
+            {
+                "rule": number + first_rule(plan.policy) if number >= 0 else number,
+                "title": title,
+                "sentence": sentence,
+                "blocks": int(mine.sum()),
+                "before": before,
+                "after": int(sections.sum()),
+                "sections": sections.tolist(),
+                "summary": summary,
+            }
+        )
+
+
+def _order(plan: Plan) -> Iterator[tuple[int, str, str]]:
+    """Who decides, in order: pins, the rules of every request, those of the stages that ran, what follows."""
+    policy, outcome = plan.policy, plan.outcome
+    kinds = [kind for stage in plan.tiers.stages[: plan.depth] for kind in stage.rules]
+    staged = {kind for stage in policy.stages for kind in stage.rules}
+    first = [code for code, rule in enumerate(policy.rules) if rule.kind not in staged or rule.wire]
+    later = [code for kind in kinds for code, rule in enumerate(policy.rules) if rule.kind == kind]
+    if (outcome.rule == BY_PIN).any():
+        yield (BY_PIN, *_OTHERS[BY_PIN])
+    for code in dict.fromkeys([*first, *later]):
+        rule = policy.rules[code]
+        if rule.enabled:
+            yield code, rule.title, _say(plan, code, rule)
+    for number in (BY_PAIR, BY_BOUND):
+        if (outcome.rule == number).any():
+            yield (number, *_OTHERS[number])
+
+
+def _say(plan: Plan, code: int, rule: Rule) -> str:
+    """The rule's sentence with its values in place, and where it puts the cut."""
+
+    def value(match: re.Match[str]) -> str:
+        found = getattr(rule, match.group(1), match.group())
+        return f"{found:,}" if isinstance(found, int) and not isinstance(found, bool) else str(found)
+
+    said = _KNOB.sub(value, rule.template)
+    place = plan.decisions[code].cut
+    if place is None or plan.edits.cut is not None:
+        return said
+    turn = plan.session.live.turn
+    where = f"before turn {int(turn[place]) + 1}" if place < len(turn) else "at the end"
+    return f"{said}: the cut stands {where}"
+
+
+def _written(plan: Plan, number: int) -> int:
+    """Tokens a rule adds to the summary; none where nothing is summarised."""
+    if number < 0 or not plan.summarises or plan.place is None:
+        return 0
+    decision = plan.decisions[number]
+    if plan.checkpoint is not None:
+        # One text, whatever is in it.
+        return plan.summary_tokens if decision.summary is plan.spec else 0
+    costs = [int(d.appendix.cost[plan.place]) for d in plan.decisions if d.appendix is not None]
+    own = 0 if decision.appendix is None else int(decision.appendix.cost[plan.place])
+    return own + (plan.summary_tokens - sum(costs) if decision.summary is plan.spec else 0)
+
+
+def _noticed(plan: Plan, number: int) -> Longs:
+    """int64[s]: tokens of the notice a rule leaves, and of what stands twice with it."""
+    out = np.zeros(len(SECTIONS), np.int64)
+    notice = plan.notice
+    if (
+        number < 0
+        or notice is None
+        or plan.place is None
+        or plan.decisions[number].notice is not notice.given
+    ):
+        return out
+    if notice.echoes(plan.place):
+        out += _count_sections(plan, notice.before.tokens)
+    out[COMPACTED] += int(notice.cost[plan.place])
+    return out
+
+
+def _count_sections(plan: Plan, tokens: Any) -> Longs:
+    return np.bincount(plan.table.section, tokens, len(SECTIONS)).astype(np.int64)
+
+
+def _refuse(plan: Plan, place: int) -> dict[str, Any]:
+    live = plan.session.live
+    positions = live.position[live.pairs]
+    parted = live.pairs[(positions[:, 0] < place) & (place <= positions[:, 1])].tolist()
+    shown = [
+        {"call": _tell(plan, call), "output": _tell(plan, output)} for call, output in parted[:MOST_PAIRS]
+    ]
+    told: dict[str, Any] = printable_tree(
+        {
+            "sentence": plan.cuts[place].sentence,
+            "error": _ask_provider(plan, place),
+            "pairs": shown,
+            "more": len(parted) - len(shown),
+        }
+    )
+    return told
+
+
+def _tell(plan: Plan, row: int) -> dict[str, Any]:
+    live = plan.session.live
+    position = int(live.position[row])
+    block = plan.table.block(row)
+    label = describe_call(block) if block.kind == "tool_call" else block.kind.replace("_", " ")
+    return {"row": row, "turn": int(live.turn[position]), "label": label}
+
+
+def _ask_provider(plan: Plan, place: int) -> str:
+    """The answer to a request that begins at `place` behind a summary, by the rules of the wire."""
+    wanted = _REFUSED.get(plan.cuts[place].rule or "", ())
+    if not wanted:
+        return ""
+    whole = live_context(plan.session, plan.ledger)
+    said = Piece(Text(text="Summary of what came before."), "user", 0, (), "summarised", 0, stand_in=True)
+    kept = tuple(piece for piece in whole.pieces if piece.message > place)
+    cut = Context(whole.system, whole.tools, whole.provided, (said, *kept), whole.head_tokens, whole.model)
+    found = check_context(cut, previous=whole, awaits_user=True)
+    return next((each.provider_error for name in wanted for each in found if each.rule == name), "")

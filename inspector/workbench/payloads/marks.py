@@ -1,0 +1,165 @@
+"""Marks as JSON: on the timeline what was lost and then needed, in a summary what has no ground."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...facts.facts import Facts
+from ...facts.grounding import Sources, check_grounding, gather_sources
+from ...facts.regret import Regret, find_regret, sum_regret
+from ...session.blocks import BlockRef
+from ...session.tree import Ints
+from ...text import printable, printable_tree
+from .block import BODY_CHARS
+from .fact_list import MOST_FORM, Listing, find_listing
+
+if TYPE_CHECKING:
+    from ..model import Desk
+
+WRITTEN = ("compaction", "branch_summary")
+"""Kinds of entries that a model wrote of what stood before."""
+NO_COMPACTION = "The file records no compaction, so nothing was lost."
+NO_REGRET = "Nothing that a recorded compaction took away was needed again."
+
+
+class Regretted(NamedTuple):
+    """What was regretted, each as a mark; `sum` is tokens and money of all."""
+
+    facts: Facts
+    marks: tuple[dict[str, Any], ...]
+    sum: tuple[int, str]
+
+
+def tell_regret(desk: Desk) -> dict[str, Any]:
+    """Everything on the path that was lost in a recorded compaction and then paid for again."""
+    listing = find_listing(desk, desk.plan.place or 0)
+    marks = find_marks(desk, listing)
+    tokens, price = desk.found["regret"].sum
+    compacted = any(mark.kind == "compact" for mark in desk.history.marks)
+    reply = {
+        "marks": marks,
+        "tokens": tokens,
+        "price": price,
+        "sentence": "" if marks else NO_REGRET if compacted else NO_COMPACTION,
+    }
+    return dict(printable_tree(reply))
+
+
+def find_marks(desk: Desk, listing: Listing) -> list[dict[str, Any]]:
+    """A mark for each regret, in the order they came, with the block that needed it again."""
+    known: Regretted | None = desk.found.get("regret")
+    if known is None or known.facts is not listing.facts:
+        found = find_regret(listing.whole, listing.facts, desk.ledger)
+        tokens, money = sum_regret(found)
+        # Not the regrets themselves: each holds a whole trace.
+        marks = tuple(_mark(desk, regret) for regret in found)
+        known = Regretted(listing.facts, marks, (tokens, "" if money is None else str(money)))
+        desk.found["regret"] = known
+    return list(known.marks)
+
+
+def _mark(desk: Desk, regret: Regret) -> dict[str, Any]:
+    fact, step = regret.traced.fact, step_of(desk, regret.again)
+    return {
+        "step": step,
+        "turn": int(desk.history.turn[step]) if step >= 0 else -1,
+        "ref": str(regret.again),
+        "number": fact.number,
+        "kind": fact.kind,
+        "form": printable(fact.form, MOST_FORM),
+        "sentence": regret.sentence,
+        "tokens": regret.tokens,
+        "price": regret.price,
+    }
+
+
+def step_of(desk: Desk, ref: BlockRef) -> int:
+    """The step of the session's life in which a block was said, -1 off the main path."""
+    steps: Ints | None = desk.found.get("steps")
+    if steps is None:
+        steps = np.full(len(desk.session.entries), -1, np.int32)
+        steps[desk.history.path] = desk.history.step
+        desk.found["steps"] = steps
+    return int(steps[desk.session.index[ref.entry]])
+
+
+def tell_grounding(desk: Desk, row: int) -> dict[str, Any]:
+    """What a recorded summary says that nothing before it says, as spans of the text that "body" gives.
+
+    `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets. `hidden` marks more lie
+    behind what a body shows. `read` is False where the summary has no text. Raises IndexError and
+    LookupError for a row that is no recorded summary.
+    """
+    table = desk.plan.table
+    if not 0 <= row < len(table.tokens):
+        raise IndexError(f"no block {row} in this context")
+    live, session = table.live, table.session
+    entry = session.entries[live.entries[live.position[row]]]
+    if entry.kind not in WRITTEN:
+        raise LookupError(f"block {row} is no summary that the file records")
+    kept = desk.found.setdefault("grounding", {})
+    ref = BlockRef(entry.id, int(live.block[row]))
+    if ref not in kept:
+        text = entry.blocks[ref.block].text
+        sources = gather_sources(session.at(entry.parent))
+        marks, hidden = _mark_words(text, sources)
+        kept[ref] = {"marks": marks, "hidden": hidden, "read": bool(text)}
+    return {"row": row, **kept[ref]}
+
+
+def _mark_words(text: str, sources: Sources) -> tuple[list[dict[str, Any]], int]:
+    """The marks of a summary's text, line by line, and how many more lie behind what a body shows."""
+    marks: list[dict[str, Any]] = []
+    hidden = 0
+    starts = np.cumsum([0, *(len(line) + 1 for line in text.split("\n"))]).tolist()
+    for found in check_grounding(text, sources):
+        first = starts[found.line - 1]
+        # One more than is shown: a word ends where the next character is none of it.
+        sight = found.text[: max(BODY_CHARS + 1 - first, 0)]
+        if sight != found.text and not _may_hold(sight, found.words):
+            hidden += 1
+            continue
+        start, end = (first + at for at in find_words(sight, found.words))
+        if end > BODY_CHARS:
+            hidden += 1
+            continue
+        mark = {
+            "line": found.line,
+            "start": _utf16(text[:start]),
+            "end": _utf16(text[:end]),
+            "words": printable(found.words, MOST_FORM),
+            "what": found.what,
+            "sentence": found.sentence,
+        }
+        marks.append(mark)
+    return marks, hidden
+
+
+def _may_hold(line: str, words: str) -> bool:
+    """Whether the first of some words stands there at all, told much faster than where."""
+    return words.split()[0].partition("/")[0] in line
+
+
+def find_words(line: str, words: str) -> tuple[int, int]:
+    """Where words stand in a line whatever the blanks and slashes between them: all of the line if nowhere.
+
+    >>> find_words("12 of 312, then 12", "12"), find_words("src\\\\a.py:3", "src/a.py")
+    ((0, 2), (0, 8))
+    """
+    parts = (re.escape(part).replace("/", r"(?:/|\\{1,2})") for part in words.split())
+    # A number of its own goes before one within a longer word.
+    pattern = r"\s+".join(parts)
+    for guarded in (rf"(?<![\w./-]){pattern}(?![\w/-])", rf"(?<!\w){pattern}(?!\w)", pattern):
+        if pattern and (match := re.search(guarded, line)):
+            return match.span()
+    bare = line.strip()
+    start = line.find(bare)
+    return start, start + len(bare)
+
+
+def _utf16(text: str) -> int:
+    """How long a text is as JavaScript counts, once it is printable."""
+    return len(printable(text).encode("utf-16-le")) // 2

@@ -1,0 +1,100 @@
+"""Whose words a context holds: what a model wrote up of others' words, what follows from that, what is lost.
+
+In go a session, or a plan's fates over its live blocks; out come block references, facts and sentences.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from ...policies.table import FATES, VERBATIM, Bytes, Table
+from ...session.blocks import BlockRef
+from ...session.session import Entry, Session
+from ...tokens.models import SYNTHETIC, model_of
+
+NOT_DETERMINISTIC = (
+    "Not deterministic: a model writes the summary, and the same history may give another one; all turns "
+    "after it depend on which."
+)
+"""Said of every plan that has a summary written; no setting hides it (S0-69, S0-72)."""
+BY_MODEL = "A model writes the summary, not the same each time."
+AGAIN = "no: a model writes it, and the same history may give another one"
+UNTRUSTED = "untrusted: a model's words about others' words, shown as text and never followed"
+DERIVED = "user content: it may repeat anything that was said or read before it"
+_WRITTEN = ("compaction", "branch_summary")
+
+
+def is_summary(entry: Entry) -> bool:
+    """Whether a model wrote this entry up of what stood before it."""
+    return entry.kind in _WRITTEN and any(block.text for block in entry.blocks)
+
+
+def find_upstream(session: Session, at: int) -> Entry | None:
+    """The last recorded summary on the path before the entry at position `at`, if any (S0-70)."""
+    found = None
+    for index in session.path:
+        if index == at:
+            return found
+        if is_summary(session.entries[index]):
+            found = session.entries[index]
+    return None
+
+
+def tell_downstream(summary: str) -> str:
+    """What it means to come after the summary with this id."""
+    return f"of the summary at {summary}; a model wrote it, the same history may give another"
+
+
+def tell_origin(entry: Entry) -> str:
+    """Provider and model that made a reply.
+
+    >>> tell_origin(Entry(id="a", role="assistant", provider="anthropic", model="claude-opus-4-6"))
+    'anthropic, claude-opus-4-6'
+    """
+    return ", ".join(filter(None, (entry.provider, entry.model))) or "not told by the file"
+
+
+def tell_reader(session: Session, entry: Entry) -> str | None:
+    """Who reads the context now, where that is not who made this reply: its reasoning is of no use to them.
+
+    None where it is the same, or where the file does not tell (S0-28).
+    """
+    provider = next(
+        (made.provider for i in reversed(session.path) if _speaks(made := session.entries[i])), None
+    )
+    model = model_of(session)
+    other_model = entry.model not in (None, SYNTHETIC, model) and model is not None
+    if not other_model and (not provider or entry.provider in (None, provider)):
+        return None
+    return ", ".join(filter(None, (provider, model)))
+
+
+def _speaks(entry: Entry) -> bool:
+    return entry.provider is not None and entry.model != SYNTHETIC
+
+
+def find_lost(table: Table, fate: Bytes) -> tuple[BlockRef, ...]:
+    """The live blocks that a plan leaves no longer verbatim, in order (S1-32)."""
+    live, entries = table.live, table.session.entries
+    rows = np.flatnonzero(fate != VERBATIM)
+    owners = live.entries[live.position[rows]].tolist()
+    return tuple(
+        BlockRef(entries[i].id, block) for i, block in zip(owners, live.block[rows].tolist(), strict=True)
+    )
+
+
+def tell_lost(fate: Bytes) -> str:
+    """The same in a sentence; empty when everything stays.
+
+    >>> tell_lost(np.array([3, 3, 4, 0], np.uint8))
+    'Lossy: 3 blocks are no longer verbatim (2 summarised, 1 dropped); the file keeps them.'
+    """
+    counts = Counter(fate[fate != VERBATIM].tolist())
+    lost = sum(counts.values())
+    if not lost:
+        return ""
+    fates = ", ".join(f"{counts[code]:,} {name}" for code, name in enumerate(FATES) if counts[code])
+    some = "1 block is" if lost == 1 else f"{lost:,} blocks are"
+    return f"Lossy: {some} no longer verbatim ({fates}); the file keeps {'it' if lost == 1 else 'them'}."

@@ -1,0 +1,315 @@
+"""The compaction that the file records, drawn over the scene of a plan: what it left of every live block.
+
+In go a plan, for its moment, and the session's whole life; out comes a picture like a plan's, whose only cut
+is the recorded one. Nothing is planned here: what stands after is what is live after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...cuts import END
+from ...errors import InspectorError
+from ...planning.fates import BY_NONE
+from ...planning.plan import Plan
+from ...policies.table import CLEARED, DROPPED, FATES, SUMMARISED, TRUNCATED, VERBATIM, Bytes
+from ...session.live import Live
+from ...session.session import Boundary, Entry, Session
+from ...session.tree import MESSAGE, Bools
+from ...summaries.record import find_end
+from ...text import printable, printable_tree
+from ...tokens.counter import Longs
+from ...tokens.history import History
+from ...tokens.reported import whole_tokens
+from ...tokens.rows import SECTIONS
+from .columns import Packer
+from .flow import Flow
+from .provenance import is_summary
+from .scene import Picture, sum_before
+
+OFF_PATH = "This moment is not on the session's main path, so no recorded compaction follows it."
+NONE_LEFT = "The file records no compaction after this moment: the session ends there without one."
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """The first compaction recorded after a plan's moment, and what it left: m live blocks.
+
+    entry     the entry that records it, at path position `at`
+    fate      uint8[m]   index into FATES: verbatim, truncated, summarised, dropped or cleared
+    tokens    int64[m]   what stands of each block
+    place     int | None the first kept entry, n where none is; None where there is no cut (micro)
+    summary   int        tokens of the recorded summary, and of other words that it put there
+    returned  int64[s]   by section: blocks that an earlier compaction had taken and this one gave back
+    skipped   int        tokens it kept of what was said between the moment and itself
+    """
+
+    plan: Plan
+    entry: Entry
+    at: int
+    fate: Bytes
+    tokens: Longs
+    place: int | None
+    summary: int
+    returned: Longs
+    skipped: int
+
+    @property
+    def boundary(self) -> Boundary:
+        assert self.entry.boundary is not None
+        return self.entry.boundary
+
+    @property
+    def after(self) -> int:
+        """Tokens it left of the moment, by the ledger's counter, what is beyond the file included."""
+        stands = int(self.tokens.sum()) + self.summary + int(self.returned.sum())
+        return self.plan.ledger.head_tokens + stands + self.plan.hidden
+
+
+def find_recorded(plan: Plan, history: History) -> Recorded:
+    """The first compaction recorded after the plan's moment. Raises `InspectorError` when there is none."""
+    session, ledger = plan.session, plan.ledger
+    if not history.passes(session):
+        raise InspectorError(OFF_PATH)
+    tree, last = session.tree, len(session.path) - 1
+    later = np.flatnonzero(np.isin(history.path[last + 1 :], tree.bounded))
+    if not len(later):
+        raise InspectorError(NONE_LEFT)
+    at = last + 1 + int(later[0])
+    entry = session.entries[history.path[at]]
+    assert entry.boundary is not None
+    made = _find_made(session, history, entry)
+    left_by = session.at(session.entries[made[-1]].id)
+    before, after = session.live, left_by.live
+    was, now, origin = _file_rows(session), _file_rows(left_by), _file_rows(left_by)
+    again = _find_sources(session, made[1:])
+    copied = np.isin(now, [*again])
+    origin[copied] = [again[row][0] for row in now[copied].tolist()]
+    stood, stands, emptied, cut = (np.zeros(int(tree.start[-1]), bool) for _ in range(4))
+    stood[was], stands[origin], emptied[origin] = True, True, after.cleared
+    cut[origin[copied]] = [not again[row][1] for row in now[copied].tolist()]
+    tokens = np.where(stands[was], plan.table.tokens, 0).astype(np.int64)
+    cleared = emptied[was] & ~before.cleared
+    live_after = ledger.live_tokens(left_by)
+    left = np.zeros(int(tree.start[-1]), np.int64)
+    left[origin] = live_after
+    changed = cleared | cut[was]
+    tokens[changed] = left[was[changed]]
+    gone = SUMMARISED if any(is_summary(session.entries[i]) for i in made) else DROPPED
+    fate = np.where(stands[was], VERBATIM, gone).astype(np.uint8)
+    fate[cut[was]] = TRUNCATED
+    fate[cleared] = CLEARED
+    own = np.isin(after.entries[after.position], made) & ~copied
+    owner = np.searchsorted(tree.start, origin, side="right") - 1
+    where = np.zeros(len(session.entries), np.int64)
+    where[history.path] = np.arange(len(history.path))
+    new = ~stood[origin] & ~own
+    between = new & (where[owner] > last)
+    sections = ledger.section[ledger.live_rows(left_by)]
+    back = new & ~between
+    return Recorded(
+        plan=plan,
+        entry=entry,
+        at=at,
+        fate=fate,
+        tokens=tokens,
+        place=None if entry.boundary.kind == "micro" else _find_place(before, stands[was]),
+        summary=int(live_after[own].sum()),
+        returned=np.bincount(sections[back], live_after[back], len(SECTIONS)).astype(np.int64),
+        skipped=int(live_after[between].sum()),
+    )
+
+
+def draw_recorded(plan: Plan, history: History, seq: int = 0) -> Picture:
+    """The recorded compaction over the scene of a plan's moment, in the shape of `draw_plan`.
+
+    A block has its fate wherever a cut may stand; the totals are those of the recorded place alone, -1 and 0
+    elsewhere. `told` says what the provider and the file report of before and after, each with its source.
+    Raises `InspectorError` with a sentence where the moment ends in no recorded compaction.
+
+    >>> from inspector import count_tokens, make_plan, open_bundled
+    >>> from inspector.tokens.history import trace_history
+    >>> session = open_bundled()
+    >>> ledger = count_tokens(session)
+    >>> history = trace_history(session, ledger)
+    >>> picture, _ = draw_recorded(make_plan(session.at(history.fullest.at), ledger), history)
+    >>> picture["label"], picture["cut"]["id"]
+    ('recorded', 'end')
+    """
+    found = find_recorded(plan, history)
+    live, hidden = plan.session.live, plan.hidden
+    n, place = len(live), found.place or 0
+    rule = np.full(len(found.fate), BY_NONE, np.int32)
+    sections = np.zeros((n + 1, len(SECTIONS) + 1), np.int64)
+    sections[place] = [*_sum_sections(found), hidden]
+    total, summary = np.full(n + 1, -1, np.int64), np.zeros(n + 1, np.int64)
+    summary[place] = found.summary
+    if found.place is not None:
+        total[place] = found.after
+    pack = Packer()
+    for side in ("older", "kept"):
+        pack.add(f"fate_{side}", found.fate, "u8")
+        pack.add(f"tokens_{side}", found.tokens)
+        pack.add(f"rule_{side}", rule)
+    pack.add("after_total", total)
+    pack.add("after_sections", sections.ravel())
+    pack.add("summary_tokens", summary)
+    flow = _flow(found, place).pack(pack)
+    what = "micro-compaction" if found.boundary.kind == "micro" else "compaction"
+    picture = {
+        "seq": seq,
+        "policy": "recorded",
+        "policyTitle": f"The recorded {what}",
+        "policySource": f"{_name(found.entry)} of the file.",
+        "label": "recorded",
+        "entry": found.entry.id,
+        "cut": _cut(found, plan.session),
+        "rules": [],
+        "stages": [],
+        "before": {"total": plan.before + hidden, "sections": sum_before(plan)},
+        "after": {"total": found.after, "sections": sections[place].tolist()},
+        "flow": flow,
+        "thresholds": [],
+        "reserve": 0,
+        "trigger": {"fires": False, "sentence": ""},
+        "told": _tell(found, history),
+        "notes": _notes(found),
+        "recipe": f"session.at({found.entry.id!r}).live",
+        "pins": [],
+        "columns": pack.columns,
+    }
+    return printable_tree(picture), pack.data
+
+
+def _find_made(session: Session, history: History, entry: Entry) -> list[int]:
+    """Positions of the entries that a compaction made: itself, and those that stand again behind it."""
+    life = session.at(session.entries[int(history.path[-1])].id)
+    path = list(life.path)
+    first, last = (path.index(session.index[name]) for name in (entry.id, find_end(life, entry.id)))
+    return path[first : last + 1]
+
+
+def _find_sources(session: Session, copies: list[int]) -> dict[int, tuple[int, bool]]:
+    """By its row in the file, the row of the block that a copied one repeats, and whether it does so whole.
+
+    What a copy says that its entry did not is new, and has no source.
+    """
+    start, found = session.tree.start, dict[int, tuple[int, bool]]()
+    for i in copies:
+        name = session.entries[i].extra.get("copy_of")
+        at = session.index.get(name) if isinstance(name, str) else None
+        if at is None:
+            continue
+        waiting = list(enumerate(session.entries[at].blocks))
+        for number, block in enumerate(session.entries[i].blocks):
+            same = next((pair for pair in waiting if pair[1] == block), None)
+            like = same or next((pair for pair in waiting if pair[1].kind == block.kind), None)
+            if like is not None:
+                waiting.remove(like)
+                found[int(start[i]) + number] = int(start[at]) + like[0], same is not None
+    return found
+
+
+def _file_rows(session: Session) -> Longs:
+    """int64[m]: the row of each live block among all blocks of the file."""
+    live = session.live
+    return session.tree.start[live.entries[live.position]].astype(np.int64) + live.block
+
+
+def _find_place(live: Live, stands: Bools) -> int:
+    """The live position of the first entry that was kept; the number of entries where none was."""
+    kept = live.position[stands]
+    return int(kept.min()) if len(kept) else len(live)
+
+
+def _sum_sections(found: Recorded) -> list[int]:
+    """By section: the head, what stands, what came back, and the summary as compacted history."""
+    plan = found.plan
+    sums = np.bincount(plan.table.section, found.tokens, len(SECTIONS)).astype(np.int64)
+    sums += plan.ledger.head_sections + found.returned
+    sums[SECTIONS.index("compacted")] += found.summary
+    out: list[int] = sums.tolist()
+    return out
+
+
+def _flow(found: Recorded, place: int) -> Flow:
+    plan, n = found.plan, len(found.plan.session.live)
+    size = len(FATES)
+    fates = np.flatnonzero(np.bincount([*found.fate.tolist(), VERBATIM], minlength=size)).astype(np.int64)
+    before, after = np.zeros((2, n + 1, len(fates)), np.int64)
+    before[place] = np.bincount(found.fate, plan.table.tokens, size)[fates]
+    after[place] = np.bincount(found.fate, found.tokens, size)[fates]
+    added = np.zeros(n + 1, np.int64)
+    added[place] = found.summary + int(found.returned.sum())
+    return Flow(fates, before, after, added, plan.ledger.head_tokens, plan.hidden, new="brought back")
+
+
+def _cut(found: Recorded, session: Session) -> dict[str, object]:
+    place = found.place
+    if place is None:
+        count = int((found.fate == CLEARED).sum())
+        outputs = "1 tool output" if count == 1 else f"{count:,} tool outputs"
+        sentence = f"The file records a micro-compaction here: {outputs} emptied in place, nothing cut."
+        return {"place": 0, "id": "", "by": "file", "sentence": sentence}
+    n = len(session.live)
+    name = session.entries[session.live.entries[place]].id if place < n else END
+    rest = found.fate[session.live.position >= place]
+    kept = "the rest was kept as it was"
+    if place >= n:
+        kept = "nothing before it was kept"
+    elif (rest != VERBATIM).any():
+        kept = f"{int((rest == VERBATIM).sum()):,} of the {len(rest):,} blocks since were kept as they were"
+    left = "summarised" if found.summary else "dropped"
+    asked = f" ({printable(found.boundary.trigger, 40)})" if found.boundary.trigger else ""
+    what = f"The file records a compaction here{asked}: what is older was {left}, {kept}."
+    return {"place": place, "id": name, "by": "file", "sentence": what}
+
+
+def _tell(found: Recorded, history: History) -> list[list[str]]:
+    """What is said of before and after, and by whom; what nobody says is left out."""
+    session, told = found.plan.session, []
+    before, after = found.boundary.tokens_before, found.boundary.tokens_after
+    if before is not None:
+        told.append(["before", f"{whole_tokens(before):,}", "as the file records it"])
+    last = [entry for i in history.path[: found.at] if (entry := session.entries[i]).usage is not None]
+    if last and (reply := _reply_tokens(last[-1])):
+        told.append(["before", f"{reply:,}", "usage of the last reply before it"])
+    if after is not None:
+        told.append(["after", f"{whole_tokens(after):,}", "as the file records it"])
+    sort = session.tree.sort
+    for i in history.path[found.at + 1 :]:
+        entry = session.entries[i]
+        if entry.boundary is not None:
+            break
+        if sort[i] == MESSAGE and entry.usage is not None and entry.usage.prompt:
+            asked = f"{whole_tokens(entry.usage.prompt):,}"
+            told.append(["after", asked, "usage of the first request after it, with what was said by then"])
+            break
+    if found.boundary.tokens_saved is not None:
+        told.append(["saved", f"{whole_tokens(found.boundary.tokens_saved):,}", "as the file records it"])
+    if found.summary:
+        told.append(["summary", f"{found.summary:,}", f"counted ({found.plan.ledger.counter.title})"])
+    return told
+
+
+def _reply_tokens(entry: Entry) -> int:
+    return 0 if entry.usage is None else whole_tokens(entry.usage.tokens)
+
+
+def _notes(found: Recorded) -> list[str]:
+    notes = []
+    between = found.at - len(found.plan.session.path)
+    if between:
+        more = f" {found.skipped:,} tokens of it were kept." if found.skipped else ""
+        entries = "1 entry later" if between == 1 else f"{between:,} entries later"
+        notes.append(f"The file records it {entries}; what came between is not in this moment.{more}")
+    if found.returned.any():
+        count = int(found.returned.sum())
+        notes.append(f"It brought back {count:,} tokens that an earlier compaction had taken.")
+    return notes
+
+
+def _name(entry: Entry) -> str:
+    return f"Record {entry.sources[0].line:,}" if entry.sources else f"Entry {entry.id}"

@@ -1,0 +1,215 @@
+"""A replay -> what the widget draws: the sawtooth as columns; events, compactions and findings as JSON.
+
+The other half of `view`, with the same rules: nothing is counted in the browser, and every text passes
+`printable_tree`. `js/src/core/run.ts` is the other side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...policies.events import AuditEvent
+from ...policies.harness import STATES, Dialect
+from ...policies.table import COUNTED
+from ...replays.run import Compaction, Finding, Run
+from ...text import printable_tree
+from ...tokens.cost import Bill, SummaryCall, price_steps
+from ...tokens.prices import find_price
+from .columns import Packer
+from .gauge import describe_state
+from .scene import describe_stages, tell_tokens
+
+Picture = tuple[dict[str, Any], bytes]
+
+MOST_EVENTS = 5_000
+MOST_FINDINGS = 500
+REASONS = {"auto": "By itself", "manual": "By /compact", "overflow": "After the provider refused"}
+"""Ahead of trouble and out of it are told apart (S4-25)."""
+TONES = {
+    **dict.fromkeys(("failed", "refused", "blocked", "token_overflow", "byte_overflow", "surfaced"), "bad"),
+    **dict.fromkeys(("breaker_opened", "no_progress", "irreducible", "double_ran"), "bad"),
+    **dict.fromkeys(("threshold_hit", "warned", "required", "overridden", "deferred", "retried"), "warn"),
+    **dict.fromkeys(("summary_oversize", "summary_truncated", "reasoning_downgraded", "discarded"), "warn"),
+    **dict.fromkeys(("double_configured", "suggested"), "warn"),
+    **dict.fromkeys(("completed", "applied", "reset", "recovered"), "done"),
+}
+"""How grave an event is; the others are plain."""
+
+
+def draw_run(run: Run, seq: int = 0) -> Picture:
+    """A replay as the widget draws it; `seq` is the question it answers.
+
+    Events and findings are cut to the first 5,000 and 500; `counts` says how many there are.
+    """
+    pack = Packer()
+    for name, values in (
+        ("recorded", run.recorded),
+        ("replayed", run.context),
+        ("turn", run.turn),
+        ("cached", run.cached),
+        ("sent", run.sent),
+    ):
+        pack.add(name, values)
+    pack.add("state", run.state, "u8")
+    dialect = run.policy.conduct.dialect
+    recorded = sum(boundary.kind == "compact" for _, boundary in run.session.boundaries)
+    bill, note = _price(run)
+    findings = list_findings(run)
+    picture = {
+        "seq": seq,
+        "policy": run.policy.name,
+        "policyTitle": run.policy.title or run.policy.name,
+        "status": run.status,
+        "statusSentence": _say_status(run),
+        "window": run.window or None,
+        "threshold": run.threshold,
+        "thresholds": _thresholds(run),
+        "states": [describe_state(state, dialect) for state in STATES],
+        "counts": {
+            "compactions": len(run.adopted),
+            "recorded": recorded,
+            "events": len(run.events),
+            "findings": len(findings),
+        },
+        "summary": _summarise(run, recorded, bill),
+        "source": " · ".join(filter(None, (run.source, note))),
+        "events": [_event(event, dialect) for event in run.events[:MOST_EVENTS]],
+        "compactions": [_compaction(compaction) for compaction in run.compactions],
+        "findings": [
+            {"kind": _words(found.kind), "step": found.step, "sentence": found.sentence}
+            for found in findings[:MOST_FINDINGS]
+        ],
+        "against": [{"step": told.step, "sentence": told.sentence} for told in run.against],
+        "steps": len(run),
+        "lived": _lived(run),
+        "columns": pack.columns,
+    }
+    return printable_tree(picture), pack.data
+
+
+def list_findings(run: Run) -> list[Finding]:
+    """A run's findings in order, and from where on it is one of many that could follow (S0-70, S0-71)."""
+    first = next((item for item in run.adopted if not item.plan.deterministic), None)
+    if first is None:
+        return list(run.findings)
+    sentence = (
+        "From here on everything follows a summary that a model writes. Another run may get another summary "
+        "from the same history, and other turns after it."
+    )
+    found = [*run.findings, Finding("downstream", first.step, sentence)]
+    return sorted(found, key=lambda finding: finding.step)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
+
+
+def _say_status(run: Run) -> str:
+    if run.status == "finished":
+        return f"{_count(len(run), 'step')} lived, {_count(len(run.adopted), 'compaction')}."
+    turn = int(run.turn[_lived(run) - 1]) + 1 if _lived(run) else 1
+    return f"{'Paused' if run.status == 'paused' else 'Failed'} in turn {turn}. {run.why}".rstrip()
+
+
+def _lived(run: Run) -> int:
+    """Steps until the run ended; what comes after a pause or a failure was not lived."""
+    if run.status == "finished":
+        return len(run)
+    last = max((event.step for event in run.events if event.step is not None), default=-1)
+    return min(last + 1, len(run))
+
+
+def _thresholds(run: Run) -> list[dict[str, Any]]:
+    """Where the policy compacts, warns and refuses; one line for what falls together."""
+    trigger, conduct = run.policy.trigger, run.policy.conduct
+    lines: dict[int, list[str]] = {}
+    # What is measured otherwise has no place on an axis of counted tokens.
+    if run.threshold > 0 and trigger.measure in COUNTED:
+        lines[run.threshold] = ["compacts above" if trigger.above else "compacts at"]
+    block = None if conduct.mode == "auto" else conduct.block
+    for word, share in (("warns", conduct.warn), ("requires", conduct.require), ("blocks", block)):
+        if share is not None and run.window > 0:
+            lines.setdefault(round(share * run.window), []).append(word)
+    return [{"label": ", ".join(words), "tokens": tokens} for tokens, words in sorted(lines.items())]
+
+
+def _event(event: AuditEvent, dialect: Dialect) -> dict[str, Any]:
+    own = event.name_in(dialect) if dialect != "neutral" else None
+    return {
+        "step": event.step or 0,
+        "turn": event.turn or 0,
+        "kind": event.kind,
+        "label": _label(event),
+        "name": own or "",
+        "sentence": event.sentence,
+        "before": event.before,
+        "after": event.after,
+        "at": event.entry or "",
+        "tone": TONES.get(event.kind, "plain"),
+    }
+
+
+def _label(event: AuditEvent) -> str:
+    """A few words for a list: the kind, with what tells it from others of its kind."""
+    data = event.data
+    if stage := data.get("stage"):
+        return f"stage {stage}{' skipped' if data.get('ran') is False else ''}"
+    if event.kind == "state_changed" and "from" in data and "to" in data:
+        return f"{data['from']} → {data['to']}"
+    return _words(event.kind)
+
+
+def _compaction(compaction: Compaction) -> dict[str, Any]:
+    return {
+        "step": compaction.step,
+        "turn": compaction.turn,
+        "at": compaction.entry,
+        "reason": compaction.reason,
+        "before": compaction.before,
+        "after": compaction.after,
+        "adopted": compaction.adopted,
+        "sentence": _say_compaction(compaction),
+        "stages": describe_stages(compaction.plan),
+    }
+
+
+def _say_compaction(compaction: Compaction) -> str:
+    parts = [f"{REASONS[compaction.reason]}: {compaction.before:,} → {compaction.after:,} tokens"]
+    if not compaction.adopted:
+        parts.append("not adopted")
+    if compaction.calls:
+        parts.append(_count(compaction.calls, "summariser call"))
+    if compaction.adopted and compaction.prefix:
+        parts.append(f"the first {compaction.prefix:,} stay as they were")
+    return "; ".join(parts) + "."
+
+
+def _price(run: Run) -> tuple[Bill, str]:
+    """The bill of the replayed requests by the price known of the session's model, and where that is from."""
+    calls = [
+        SummaryCall(item.step, item.asked, item.written, calls=item.calls)
+        for item in run.compactions
+        if item.calls
+    ]
+    price, note = find_price(run.session.model)
+    return price_steps(run.sent, run.cached, run.output, price, summaries=calls), note
+
+
+def _summarise(run: Run, recorded: int, bill: Bill) -> list[list[str]]:
+    """A few facts for people: a label and a value each. What there is none of is left out."""
+    sent, cached = int(run.sent.sum()), int(run.cached.sum())
+    facts = [["compactions", f"{len(run.adopted):,}, recorded {recorded:,}"]]
+    if len(run):
+        facts.append(["fullest", f"{tell_tokens(run.peak)}, recorded {tell_tokens(int(run.recorded.max()))}"])
+    if sent:
+        facts.append(["sent", f"{tell_tokens(sent)} in {_count(int((run.sent > 0).sum()), 'request')}"])
+        facts.append(["unchanged prefix", f"{cached / sent:.0%}"])
+    if bill.calls:
+        facts.append(["summariser", _count(bill.calls, "call")])
+    if bill.cost is not None and bill.prices:
+        facts.append(["estimated cost", f"{bill.currency} {bill.cost.total:,.2f}"])
+    return facts
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number:,} {one if number == 1 else one + 's'}"

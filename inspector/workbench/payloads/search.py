@@ -1,0 +1,170 @@
+"""Words -> the blocks that hold them: a literal search over everything on a session's main path.
+
+Letters match whatever their case, as Unicode folds them. A tool's input is searched as compact JSON. What is
+found says where the words stand, so that whoever draws it matches nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from ...planning.summary_jobs import describe_call
+from ...session.blocks import Block, BlockRef, ToolCall
+from ...session.live import UNSEEN
+from ...session.session import Entry, Session
+from ...text import printable
+from ...tokens.history import History
+
+BEFORE, PREVIEW = 18, 180
+"""Characters of a preview: so many before the first match, and so many in all."""
+_BLANK = re.compile(r"\s+")
+
+
+class _Found(NamedTuple):
+    at: int
+    block: int
+    text: str
+    folded: str | None
+    call: ToolCall | None
+
+
+def find_text(session: Session, history: History, query: str, limit: int = 200) -> dict[str, Any]:
+    """Every block on the main path that holds `query`, as JSON: `query`, `hits`, and how many in `total`.
+
+    `session` is the moment that is planned, which may stand on another branch and is searched too; `history`
+    is the whole file's life. A hit has the block's `ref`, its `row` in that moment or -1, the moment that has
+    it in its context (`at`), its 0-based `turn`, a `label`, and a `preview` with `spans`: start and end of
+    each match in UTF-16 units, as JavaScript counts. The first `limit` are given: those of the moment, then
+    the others, each in their order. A query that names a block ("e12/0") or an entry finds it too, first of
+    all. Nothing is found for blanks.
+
+    >>> from inspector import open_bundled
+    >>> from inspector.tokens.ledger import count_tokens
+    >>> from inspector.tokens.history import trace_history
+    >>> session = open_bundled()
+    >>> found = find_text(session, trace_history(session, count_tokens(session)), "TIDE", limit=1)
+    >>> found["total"] > 1, len(found["hits"]), sorted(found["hits"][0])
+    (True, 1, ['at', 'label', 'preview', 'ref', 'row', 'spans', 'turn'])
+    """
+    needle = query.strip().casefold()
+    if not needle:
+        return {"query": query, "hits": [], "total": 0}
+    live = session.live
+    position = {entry: at for at, entry in enumerate(live.entries.tolist())}
+    main = history.path.tolist()
+    known = set(main)
+    path = [*main, *(entry for entry in position if entry not in known)]
+    named: list[_Found] = []
+    here: list[_Found] = []
+    elsewhere: list[_Found] = []
+    total = 0
+    for found in _search(session, path, needle, query.strip()):
+        total += 1
+        kept = named if found.folded is None else here if path[found.at] in position else elsewhere
+        if len(kept) < limit:  # each holds its whole text
+            kept.append(found)
+    ends = [segment.last_step for segment in history.segments]
+    hits = []
+    for found in (named + here + elsewhere)[:limit]:
+        entry = session.entries[path[found.at]]
+        live_at = position.get(path[found.at])
+        step = int(history.step[found.at]) if found.at < len(main) else -1
+        turn = history.turn[step] if step >= 0 else live.turn[position[path[found.at]]]
+        preview, spans = _preview(found, needle)
+        hits.append(
+            {
+                "ref": str(BlockRef(entry.id, found.block)),
+                "row": -1 if live_at is None else int(live.start[live_at]) + found.block,
+                "at": history.segments[bisect_left(ends, step)].at if live_at is None else session.leaf or "",
+                "turn": int(turn),
+                "label": printable(_label(entry, found), 100),
+                "preview": preview,
+                "spans": spans,
+            }
+        )
+    return {"query": query, "hits": hits, "total": total}
+
+
+def _search(session: Session, path: list[int], needle: str, name: str) -> Iterator[_Found]:
+    """Blocks that hold the words, in their order; `folded` is None for one that is found by its name."""
+    ascii_only = needle.isascii()
+    sort, entries = session.tree.sort, session.entries
+    calls: dict[str, ToolCall] = {}
+    for at, i in enumerate(path):
+        if sort[i] in UNSEEN[1:]:
+            continue  # the model never sees these
+        entry = entries[i]
+        for number, block in enumerate(entry.blocks):
+            call = None
+            if block.kind == "tool_call":
+                call = calls[block.id] = block
+            elif block.kind == "tool_output":
+                call = calls.get(block.call_id)
+            text = block.text
+            if name in (entry.id, f"{entry.id}/{number}"):
+                yield _Found(at, number, text, None, call)
+            elif text.isascii():
+                # Case folding is costly beside this, and the same here.
+                if ascii_only and needle in (folded := text.lower()):
+                    yield _Found(at, number, text, folded, call)
+            elif needle in (folded := text.casefold()):
+                yield _Found(at, number, text, folded, call)
+
+
+def _preview(found: _Found, needle: str) -> tuple[str, list[int]]:
+    """Some of the text around the first match in one line, and where in it every match stands."""
+    text, folded = found.text, found.folded
+    if folded is None:
+        return _clean(text[:PREVIEW]).strip(), []
+    matches = _matches(text, folded, needle)
+    first = matches[0][0]
+    start = max(0, first - BEFORE)
+    end = min(len(text), start + PREVIEW)
+    out, spans, at, size = [], [], start, 0
+    if start > 0:
+        out.append("…")
+        size = 1
+    for a, b in [*((a, b) for a, b in matches if b <= end or a == first), (end, end)]:
+        a = max(a, at)  # two matches may share a letter that folds to several
+        for piece, marked in ((text[at:a], False), (text[a : min(b, end)], True)):
+            clean = _clean(piece)
+            width = len(clean.encode("utf-16-le", "replace")) // 2
+            if marked and width:
+                spans += [size, size + width]
+            out.append(clean)
+            size += width
+        at = max(at, min(b, end))
+    return "".join(out) + ("…" if end < len(text) else ""), spans
+
+
+def _matches(text: str, folded: str, needle: str) -> list[tuple[int, int]]:
+    """(start, end) in `text` of the matches in its folded form that a preview may show."""
+    first = folded.index(needle)
+    found, at = [], first
+    while at >= 0 and at < first + PREVIEW:
+        found.append((at, at + len(needle)))
+        at = folded.find(needle, at + len(needle))
+    if len(folded) == len(text):
+        return found  # no letter folds to nothing, so each has folded to one
+    ends = list(accumulate(len(char.casefold()) for char in text))
+    return [(bisect_right(ends, a), bisect_right(ends, b - 1) + 1) for a, b in found]
+
+
+def _clean(text: str) -> str:
+    return printable(_BLANK.sub(" ", text))
+
+
+def _label(entry: Entry, found: _Found) -> str:
+    block: Block = entry.blocks[found.block]
+    if found.call is not None:
+        failed = block.kind == "tool_output" and block.is_error
+        return ("failed: " if failed else "") + describe_call(found.call)
+    if block.kind == "text":
+        return "summary" if entry.kind == "compaction" else f"{entry.role} text"
+    if block.kind == "tool_output":
+        return block.name or "output of an unknown call"
+    return block.kind

@@ -1,0 +1,166 @@
+"""Sidechains beside a moment: at which of its steps each sub-agent ran, and what it cost there.
+
+In go a session at the moment and its ledger, out come columns over (sidechain, step). Nothing of this is in
+the context. An entry of a sub-agent ran beside the last entry of the main conversation before it: by the
+clock where both have a time, else by the order of the file, and never before the call that started it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...session.blocks import ToolCall
+from ...session.live import Live
+from ...session.session import Session
+from ...session.tree import MICRO, NOTE, Ints
+from ...text import printable
+from ...tokens.counter import Longs
+from ...tokens.ledger import Ledger
+
+Times = NDArray[np.float64]
+
+
+class Side(NamedTuple):
+    """A sidechain beside the moment: its number in the file, from 1; the first words of its task; its tokens.
+
+    `call` is the row of the call in the context that started it, -1 where none is known.
+    """
+
+    number: int
+    task: str
+    call: int
+    tokens: int
+
+
+class Sides(NamedTuple):
+    """Columns over the k pairs of a sidechain and a step beside which it ran, in that order.
+
+    lane    int32[k]  index into `named`
+    step    int32[k]  step of the context, as in `Live.step`
+    tokens  int64[k]  tokens of its entries there
+    """
+
+    lane: Ints
+    step: Ints
+    tokens: Longs
+    named: tuple[Side, ...]
+
+    def describe(self) -> list[dict[str, Any]]:
+        """The lanes as JSON."""
+        return [
+            {
+                "label": f"sub {side.number}",
+                "task": printable(" ".join(side.task.split()), 120),
+                "call": side.call,
+                "tokens": side.tokens,
+            }
+            for side in self.named
+        ]
+
+
+def place_sides(session: Session, ledger: Ledger) -> Sides:
+    """Where the sidechains of a session ran beside the context at its leaf; those that did not are left out.
+
+    Linear in the entries. A session without sidechains has no lanes.
+    """
+    members: dict[str, list[int]] = {}
+    for i, entry in enumerate(session.entries):
+        if entry.sidechain is not None:
+            members.setdefault(entry.sidechain, []).append(i)
+    live = session.live
+    lanes, steps, tokens = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    named: list[Side] = []
+    if not members or not len(live):
+        return Sides(lanes[0], steps[0], tokens[0], ())
+    clock, calls = _Clock(session), _Calls(session, live)
+    for number, entries in enumerate(members.values(), 1):
+        rows = np.array(entries, np.int32)
+        task = next((text for i in entries if (text := session.entries[i].text.strip())), "")
+        call = calls.take(task)
+        step = clock.place(rows, live.step[live.position[call]] if call >= 0 else -1)
+        here = step >= 0
+        if not here.any():
+            continue
+        sums = np.bincount(step[here], ledger.entry_tokens[rows[here]]).astype(np.int64)
+        beside = np.flatnonzero(sums).astype(np.int32)
+        lanes.append(np.full(len(beside), len(named), np.int32))
+        steps.append(beside)
+        tokens.append(sums[beside])
+        named.append(Side(number, task, call, int(sums.sum())))
+    return Sides(np.concatenate(lanes), np.concatenate(steps), np.concatenate(tokens), tuple(named))
+
+
+class _Clock:
+    """The main conversation in its order, and the step of the context that each of its entries is in."""
+
+    def __init__(self, session: Session) -> None:
+        entries, live = session.entries, session.live
+        self._time = _read_times(entry.timestamp for entry in entries)
+        counts = ~np.isin(session.tree.sort, (MICRO, NOTE))
+        counts &= np.array([entry.sidechain is None for entry in entries], bool)
+        self._main = np.flatnonzero(counts)
+        self._leaf = int(np.searchsorted(self._main, live.entries.max()))
+        # What has no time of its own happened no earlier than what stands before it.
+        times = np.fmax.accumulate(self._time[self._main])
+        self._timed = bool((times == times).any())
+        self._times = np.where(np.isnan(times), -np.inf, times)
+        self._step = np.full(len(entries), -1, np.int32)
+        self._step[live.entries] = live.step
+
+    def place(self, rows: Ints, start: int) -> Ints:
+        """int32: the step beside which each entry ran, no earlier than `start` (-1: unknown); else -1."""
+        if not len(self._main):
+            return np.full(len(rows), -1, np.int32)
+        before = np.searchsorted(self._main, rows) - 1
+        if self._timed:
+            at = self._time[rows]
+            by_time = np.searchsorted(self._times, at, "right") - 1
+            before = np.where(np.isnan(at), before, by_time)
+        step = np.where(before < 0, -1, self._step[self._main[np.maximum(before, 0)]])
+        # What came after this moment had not happened yet.
+        return np.where(before > self._leaf, -1, np.maximum(step, start)).astype(np.int32)
+
+
+class _Calls:
+    """The calls in a context, to be found by a text that they were given; each starts one sidechain."""
+
+    def __init__(self, session: Session, live: Live) -> None:
+        self._rows: dict[str, list[int]] = {}
+        for row in np.flatnonzero(session.tree.call[_file_rows(session, live)] >= 0)[::-1].tolist():
+            entry = session.entries[live.entries[live.position[row]]]
+            for text in _given(entry.blocks[live.block[row]]):
+                self._rows.setdefault(text, []).append(row)
+
+    def take(self, task: str) -> int:
+        """The row of the first call not yet taken that was given this text, -1 where there is none."""
+        rows = self._rows.get(task)
+        return rows.pop() if task and rows else -1
+
+
+def _file_rows(session: Session, live: Live) -> Ints:
+    return (session.tree.start[live.entries[live.position]] + live.block).astype(np.int32)
+
+
+def _given(block: object) -> Iterator[str]:
+    if isinstance(block, ToolCall) and isinstance(block.input, dict):
+        yield from {value.strip() for value in block.input.values() if isinstance(value, str)}
+
+
+def _read_times(stamps: Iterable[str | None]) -> Times:
+    return np.array([_read_time(stamp) for stamp in stamps], np.float64)
+
+
+def _read_time(stamp: str | None) -> float:
+    """Seconds of an ISO time, taken for UTC where it names no zone; NaN for anything else."""
+    if stamp is None:
+        return float("nan")
+    try:
+        time = datetime.fromisoformat(stamp)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return float("nan")

@@ -1,0 +1,358 @@
+"""What the workbench shows, as a picture and a table that need no script: for viewers without widgets.
+
+In go the scene and the plan as `view` draws them, out come SVG and HTML. They hold labels and numbers, no
+words of the transcript, and are the same on every run. Hues carry the section and patterns the fate, as on
+the screen.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .payloads.columns import unpack
+from .payloads.scene import Picture, tell_tokens
+from .svg import FONT, STYLE, fill, fill_fate, make_patterns, spell, stroke, stroke_fate, write
+
+WIDTH, LEFT, RIGHT = 960, 84, 150
+MOST_BINS = 220
+OVERVIEW = 52
+_PLOT = WIDTH - LEFT - RIGHT
+_LANES, _LOWEST = 170, 16
+
+
+class Still:
+    """The scene and the plan, opened: what picture and table have in common."""
+
+    def __init__(self, scene: Picture, plan: Picture) -> None:
+        self.scene, self.plan = scene[0], plan[0]
+        self.columns = unpack(self.scene["columns"], scene[1])
+        self.fated = unpack(self.plan["columns"], plan[1])
+        self.place: int = self.plan["cut"]["place"]
+        self.uncut = self.plan["cut"]["id"] == ""
+        self.sections = [section["id"] for section in self.scene["sections"]]
+        self.labels = [section["label"] for section in self.scene["sections"]]
+        self.before: list[int] = self.plan["before"]["sections"]
+        older = self.columns["block_entry"] < self.place
+        self.fate = np.where(older, self.fated["fate_older"], self.fated["fate_kept"])
+        self.fates = [fate["id"] for fate in self.scene["fates"]]
+        self.turn = self.columns["entry_turn"]
+        # A plan without a cut may still change blocks where they stand.
+        self.acts = bool((self.fate != self.fates.index("verbatim")).any())
+
+    @property
+    def after(self) -> list[int]:
+        """Tokens by section after the plan."""
+        if self.uncut and not self.acts:
+            return self.before
+        sums = self.fated["after_sections"].reshape(-1, len(self.sections))
+        row: list[int] = np.maximum(sums[self.place], 0).tolist()
+        return row if sum(row) else self.before
+
+    @property
+    def sentence(self) -> str:
+        """The plan in words."""
+        name = self.plan["policyTitle"] or self.plan["policy"]
+        if self.uncut and not self.acts:
+            stay = tell_tokens(sum(self.before))
+            return f"{name}: {stay} tokens stay as they are. {self.plan['cut']['sentence']}"
+        before, after = sum(self.before), sum(self.after)
+        parts = [f"{name}: {tell_tokens(before)} → {tell_tokens(after)} tokens"]
+        if not self.uncut and len(self.turn):
+            turn = int(self.turn[min(self.place, len(self.turn) - 1)]) + 1
+            parts.append(
+                f"cut in turn {turn}" if self.place < len(self.turn) else "everything before the end"
+            )
+        parts.append(", ".join(f"{count:,} {fate}" for fate, count in self.count_fates()) or "no blocks")
+        return "; ".join(parts) + "."
+
+    def count_fates(self) -> list[tuple[str, int]]:
+        """How many blocks have each fate that any has."""
+        counts = np.bincount(self.fate, minlength=len(self.fates)).tolist()
+        return [(fate, count) for fate, count in zip(self.fates, counts, strict=True) if count]
+
+
+def draw_bar(still: Still, label: str, sums: Sequence[int], y: int) -> Iterator[str]:
+    full = max(still.scene["window"] or 0, sum(still.before), sum(still.after), 1)
+    yield write(0, y + 12, label, "dim", 11)
+    yield f'<rect x="{LEFT}" y="{y}" width="{_PLOT}" height="15" {fill("band")}/>'
+    x = float(LEFT)
+    for section, tokens in zip(still.sections, sums, strict=True):
+        wide = _PLOT * tokens / full
+        if wide > 0:
+            fate = "unexplained" if section == "unexplained" else "verbatim"
+            fate = "summarised" if section == "compacted" and label == "after" and not still.uncut else fate
+            yield f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="15" {fill_fate(section, fate)}/>'
+        x += wide
+    for threshold in still.plan["thresholds"]:
+        at = LEFT + _PLOT * threshold["tokens"] / full
+        if at <= LEFT + _PLOT:
+            yield f'<path d="M{at:.1f} {y - 2}v19" {stroke("strong")}/>'
+    total, window = sum(sums), still.scene["window"]
+    told = tell_tokens(total)
+    if label == "before" and window:
+        told += f" of {tell_tokens(window)} · {100 * total / window:.0f} %"
+    elif label == "after" and (less := sum(still.before) - total):
+        told += f" · {'−' if less > 0 else '+'}{tell_tokens(abs(less))}"
+    yield write(LEFT + _PLOT + 12, y + 12, told, "strong", 11)
+
+
+def draw_key(still: Still, y: int) -> tuple[int, list[str]]:
+    """The sections with their figures, as many in a row as fit."""
+    out, x = [], LEFT
+    for section, label, before, after in zip(
+        still.sections, still.labels, still.before, still.after, strict=True
+    ):
+        if not before and not after:
+            continue
+        if x > LEFT + _PLOT - 60:
+            x, y = LEFT, y + 34
+        fate = "unexplained" if section == "unexplained" else "verbatim"
+        out.append(f'<rect x="{x}" y="{y}" width="9" height="9" {fill_fate(section, fate)}/>')
+        out.append(write(x + 14, y + 8, label, "dim", 10))
+        told = tell_tokens(before) if before == after else f"{tell_tokens(before)} → {tell_tokens(after)}"
+        out.append(write(x + 14, y + 21, told, "text", 10))
+        x += 104
+    return y + 40, out
+
+
+def draw_overview(still: Still, y: int) -> Iterator[str]:
+    """The session's whole life: what was reported as a line, what is counted as an area."""
+    counted, reported = still.columns["overview_estimated"], still.columns["overview_reported"]
+    steps = len(counted)
+    yield write(0, y + OVERVIEW, f"{steps:,} step{'' if steps == 1 else 's'}", "dim", 10)
+    yield write(0, y + 12, "session", "dim", 11)
+    if not steps:
+        return
+    high = max(int(counted.max(initial=1)), int(reported.max(initial=1)), 1)
+    bins = _bins(steps)
+    edges = np.searchsorted(bins, np.arange(bins[-1] + 2))
+    step = _PLOT / (bins[-1] + 1)
+
+    def level(tokens: int) -> float:
+        return y + OVERVIEW - OVERVIEW * tokens / high
+
+    area = [f"M{LEFT} {y + OVERVIEW}"]
+    line: list[str] = []
+    breaks = {int(bins[min(mark["step"], steps - 1)]) for mark in still.scene["boundaries"]}
+    pen = False
+    for index, (first, end) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
+        x = LEFT + index * step
+        area.append(f"V{level(int(counted[first:end].max())):.1f}H{x + step:.1f}")
+        # Steps that report nothing do not break the line; a compaction does.
+        pen = pen and index not in breaks
+        if (told := int(reported[first:end].max())) >= 0:
+            line.append(f"{'L' if pen else 'M'}{x + step / 2:.1f} {level(told):.1f}")
+            pen = True
+    covered = still.scene["overview"]
+    if covered["last"] >= covered["first"]:
+        first, last = (int(bins[min(covered[key], steps - 1)]) for key in ("first", "last"))
+        wide = (last - first + 1) * step
+        extent = f'width="{wide:.1f}" height="{OVERVIEW}"'
+        yield f'<rect x="{LEFT + first * step:.1f}" y="{y}" {extent} {fill("band")}/>'
+    yield f'<path d="{"".join(area)}V{y + OVERVIEW}Z" {fill("area")}/>'
+    yield f'<path d="{"".join(line)}" fill="none" {stroke("dim")}/>'
+    room = -100.0
+    for mark in still.scene["boundaries"]:
+        x = LEFT + float(bins[min(mark["step"], steps - 1)]) * step
+        half = 4.0 if mark["kind"] == "compact" else 2.5
+        side = f"l{half} {half}l-{half} {half}l-{half} -{half}Z"
+        yield f'<path d="M{x:.1f} {y - half - 6}{side}" {fill("strong")}/>'
+        if (
+            mark["kind"] == "compact"
+            and mark["before"] is not None
+            and x - room > 60
+            and x < LEFT + _PLOT + 40
+        ):
+            yield write(x + 7, y - 3, tell_tokens(mark["before"]), "dim", 10)
+            room = x
+
+
+def draw_lanes(still: Still, y: int) -> tuple[int, list[str]]:
+    """Tokens of the moment's steps by lane, each block under its fate, and the cut."""
+    columns = still.columns
+    entry, tokens = columns["block_entry"], columns["block_tokens"]
+    steps = int(columns["entry_step"].max(initial=-1)) + 1
+    out: list[str] = []
+    if not steps:
+        return y, out
+    bins = _bins(steps)
+    wide = _PLOT / (int(bins[-1]) + 1)
+    place_of = bins[columns["entry_step"]] if len(columns["entry_step"]) else np.zeros(0, int)
+    top = y
+    rows = [lane for lane in still.scene["lanes"] if lane["sections"]]
+    sums: list[dict[int, dict[int, int]]] = []
+    for one in rows:
+        lane: dict[int, dict[int, int]] = {}
+        for row in np.flatnonzero(np.isin(columns["block_section"], one["sections"])).tolist():
+            fates = lane.setdefault(int(place_of[entry[row]]), {})
+            fate = int(still.fate[row])
+            fates[fate] = fates.get(fate, 0) + int(tokens[row])
+        sums.append(lane)
+    # One scale for all: a column is as high as the root of its tokens.
+    roots = [max((sum(fates.values()) ** 0.5 for fates in lane.values()), default=0.0) for lane in sums]
+    scale = _LANES / max(sum(roots), 1)
+    talls = [max(_LOWEST, round(root * scale) + 4) for root in roots]
+    out += _bands(still, place_of, wide, y + 8, sum(talls) + 4)
+    y += 12
+    for one, lane, tall in zip(rows, sums, talls, strict=True):
+        y += tall
+        out.append(write(0, y - 2, one["label"], "dim", 11))
+        out.append(f'<path d="M{LEFT} {y + 0.5:.1f}h{_PLOT}" {stroke("line")}/>')
+        out += _columns(still, still.sections[one["sections"][0]], lane, y, wide, scale)
+    y += 4
+    if not still.uncut and len(place_of):
+        at = int(place_of[still.place]) if still.place < len(place_of) else int(bins[-1]) + 1
+        x = LEFT + at * wide
+        out.append(f'<path d="M{x:.1f} {top}V{y + 2}" {stroke("strong", 1.6)}/>')
+        side = "end" if x > LEFT + _PLOT * 0.8 else "start"
+        told = f"cut · {tell_tokens(sum(still.after))} after"
+        out.append(write(x + (-6 if side == "end" else 6), top + 5, told, "strong", 10, side))
+    x = LEFT
+    for name, count in still.count_fates():
+        out.append(f'<rect x="{x}" y="{y + 8}" width="12" height="9" {fill_fate("ink", name)}/>')
+        out.append(write(x + 17, y + 16, f"{name} {count:,}", "dim", 10))
+        x += 104
+    return y + 26, out
+
+
+def _columns(
+    still: Still, section: str, lane: dict[int, dict[int, int]], y: int, wide: float, scale: float
+) -> Iterator[str]:
+    """One path for each fate: its part of every column of a lane."""
+    paths: dict[int, list[str]] = {}
+    for at, fates in sorted(lane.items()):
+        total, up = sum(fates.values()), float(y)
+        for fate, tokens in sorted(fates.items()):
+            tall = scale * total**0.5 * tokens / max(total, 1)
+            if tall:
+                paths.setdefault(fate, []).append(
+                    _column(still.fates[fate], LEFT + at * wide, up, wide, tall)
+                )
+            up -= tall
+    width = f'stroke-width="{max(wide - 0.6, 0.5):.2f}"'
+    for code, moves in paths.items():
+        name = still.fates[code]
+        look = fill_fate(section, name) if name == "dropped" else f"{stroke_fate(section, name)} {width}"
+        yield f'<path d="{"".join(moves)}" {look}/>'
+
+
+def _column(fate: str, x: float, y: float, wide: float, tall: float) -> str:
+    if fate == "dropped":
+        inner = max(wide - 1.6, 0.5)
+        return f"M{x + 0.8:.1f} {y:.1f}v{-tall:.1f}h{inner:.1f}v{tall:.1f}"
+    return f"M{x + wide / 2:.1f} {y:.1f}v{-tall:.1f}"
+
+
+def _bands(still: Still, place_of: Any, wide: float, y: int, tall: int) -> Iterator[str]:
+    """Every other turn stands on a band."""
+    turn = still.turn
+    first = np.flatnonzero(np.append(True, turn[1:] != turn[:-1])) if len(turn) else np.zeros(0, int)
+    if not 0 < len(first) <= 80:
+        return
+    starts = [*place_of[first].tolist(), int(place_of[-1]) + 1]
+    for index, (a, b) in enumerate(pairwise(starts)):
+        if index % 2 == 0 and b > a:
+            size = f'width="{(b - a) * wide:.1f}" height="{tall}"'
+            yield f'<rect x="{LEFT + a * wide:.1f}" y="{y}" {size} {fill("band")}/>'
+
+
+def _bins(steps: int) -> Any:
+    """int[steps]: the column of the picture that each step falls into."""
+    return np.arange(steps) * min(steps, MOST_BINS) // max(steps, 1)
+
+
+_EDGE = 12
+
+
+class Snapshot:
+    """Picture and table of one scene and plan. It stays in a notebook, and needs no widget to be shown."""
+
+    def __init__(self, scene: Picture, plan: Picture) -> None:
+        self._scene, self._plan = scene, plan
+
+    @property
+    def svg(self) -> str:
+        """The picture."""
+        return draw_still(self._scene, self._plan)
+
+    @property
+    def html(self) -> str:
+        """Picture and table."""
+        return show_still(self._scene, self._plan)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html}
+
+    def __repr__(self) -> str:
+        return f"Snapshot({Still(self._scene, self._plan).sentence})"
+
+
+def draw_still(scene: Picture, plan: Picture, told: bool = True) -> str:
+    """The picture as SVG, light or dark as the viewer is; where styles are stripped it is light.
+
+    `told` writes below it what the plan comes to.
+    """
+    still = Still(scene, plan)
+    parts: list[str] = []
+    y = 22
+    facts = " · ".join(fact for fact in still.scene["facts"] if not fact.startswith("0 "))
+    parts.append(write(0, y, facts, "dim", 11))
+    y += 14
+    for label, sums in (("before", still.before), ("after", still.after)):
+        parts += draw_bar(still, label, sums, y)
+        y += 22
+    y, keys = draw_key(still, y + 12)
+    parts += keys
+    parts += draw_overview(still, y)
+    y += OVERVIEW + 30
+    y, lanes = draw_lanes(still, y)
+    parts += lanes
+    if told:
+        parts.append(write(0, y + 14, still.sentence, "text", 12))
+        y += 26
+    patterns = "".join(make_patterns(still.sections, [fate for fate, _ in still.count_fates()]))
+    alt, wide = spell(f"Compaction plan. {still.sentence}"), WIDTH + 2 * _EDGE
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_EDGE} 0 {wide} {y}" width="{WIDTH}" '
+        f'role="img" aria-label="{alt}" font-family="{escape(FONT)}">'
+        f"<title>{alt}</title><style>{STYLE}</style><defs>{patterns}</defs>"
+        f'<rect x="{-_EDGE}" width="{wide}" height="{y}" {fill("ground")}/>{"".join(parts)}</svg>'
+    )
+
+
+def tabulate(scene: Picture, plan: Picture) -> str:
+    """The same figures as an HTML table: tokens by section before and after."""
+    still = Still(scene, plan)
+    rows = [
+        (label, before, after)
+        for label, before, after in zip(still.labels, still.before, still.after, strict=True)
+        if before or after
+    ]
+    rows.append(("all", sum(still.before), sum(still.after)))
+    cells = "".join(
+        f'<tr><th align="left" scope="row">{escape(label)}</th><td align="right">{before:,}</td>'
+        f'<td align="right">{after:,}</td></tr>'
+        for label, before, after in rows
+    )
+    return (
+        "<table><thead><tr>"
+        f'<th align="left">tokens ({escape(still.scene["unit"]["short"])})</th><th align="right">before</th>'
+        f'<th align="right">after</th></tr></thead><tbody>{cells}</tbody></table>'
+    )
+
+
+def show_still(scene: Picture, plan: Picture) -> str:
+    """Picture and table as one piece of HTML. A viewer that strips pictures still has the table."""
+    still = Still(scene, plan)
+    data = b64encode(draw_still(scene, plan, told=False).encode("utf-8")).decode("ascii")
+    alt = escape(f"Compaction plan. {still.sentence}")
+    return (
+        f'<div><img src="data:image/svg+xml;base64,{data}" alt="{alt}" width="{WIDTH}">'
+        f"<details><summary>{escape(still.sentence)}</summary>{tabulate(scene, plan)}</details></div>"
+    )

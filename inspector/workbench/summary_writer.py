@@ -1,0 +1,333 @@
+"""DOOR: has a summary written for a plan on a screen: what would be sent, how far it is, what came of it.
+
+One summary is written at a time. A model is asked only for what was looked at before: the digest of the
+requests is the permission. What is written is handed over as a `Checkpoint`; a failure is a sentence, and
+nothing of it is kept.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ..errors import EditError, InspectorError, Stopped, SummaryError
+from ..planning.plan import Plan
+from ..planning.summary_jobs import Checkpoint
+from ..replays.engine import Tell
+from ..summaries.check import Checked, check_checkpoint
+from ..summaries.claude.anthropic_api import KEYS
+from ..summaries.claude.summariser import Claude, Progress
+from ..summaries.extractive.summariser import TOKENS, Extractive
+from ..summaries.write import from_text, write_up
+from ..text import printable
+from .model import Desk
+from .payloads.summary import (
+    describe_offline,
+    describe_sending,
+    list_models,
+    tell_checked,
+    tell_cut,
+    tell_usage,
+    tell_written,
+)
+from .tasks import Errands, tell_error
+from .written_summaries import MOST, Writing
+
+ADDRESS = "https://api.anthropic.com"
+"""Where the `anthropic` package sends to, unless ANTHROPIC_BASE_URL says otherwise."""
+Check = Callable[[], None]
+CHANGED = "What would be sent has changed since you looked; nothing was sent. Look again."
+
+
+class Looked(NamedTuple):
+    """What was looked at: the requests of a plan, by their digest, and where they go."""
+
+    plan: Plan
+    claude: Claude
+    digest: str
+    address: str
+
+    def is_of(self, plan: Plan, digest: str) -> bool:
+        """Whether it is this plan that would be sent, and to the same place."""
+        same = (self.plan.session.leaf, self.plan.jobs) == (plan.session.leaf, plan.jobs)
+        return same and digest == self.digest and find_address() == self.address
+
+    def write(self, plan: Plan, check: Check) -> Checkpoint:
+        """Have it written. Raises, and sends nothing, if it is not the same to the byte, or `check` does."""
+        if self.claude.preview(plan).digest != self.digest:
+            raise InspectorError(CHANGED)
+        # All was gone through once more, which may have taken long enough to stop it.
+        check()
+        return write_up(plan, self.claude)
+
+
+def find_address() -> str:
+    """Where requests go, as the `anthropic` package reads it from the environment."""
+    return os.environ.get("ANTHROPIC_BASE_URL", "").strip() or ADDRESS
+
+
+def find_host(address: str) -> str:
+    """The host of an address; a name and a password that stand in it are not shown.
+
+    >>> find_host(ADDRESS), find_host("http://me:secret@127.0.0.1:8080/v1")
+    ('api.anthropic.com', '127.0.0.1:8080')
+    """
+    bare = address.partition("://")[2] or address
+    return printable(re.split(r"[/?#]", bare, maxsplit=1)[0].rpartition("@")[2], 100)
+
+
+def tell_missing() -> str:
+    """Why no model can be asked from here, "" when one can. The key itself is not looked at."""
+    if importlib.util.find_spec("anthropic") is None:
+        return "The anthropic package is not installed: pip install 'compaction-inspector[claude]'."
+    if not any(os.environ.get(name, "").strip() for name in KEYS):
+        return f"There is no key for the provider: set {KEYS[0]} in the environment before Jupyter starts."
+    return ""
+
+
+MOST_AT_ONCE = 20_000
+"""Characters of a text that one answer carries."""
+MOST_PASTED = 2_000_000
+WHAT = "Writing the summary"
+STOPPED = "Stopped; nothing of it was kept."
+
+Adopt = Callable[[Plan, Checkpoint | None], None]
+
+
+class Scribe:
+    """Writes for one document. `say` hears what is done, `adopt` gets a plan and what was written for it.
+
+    Its questions are answered at once, but "sending", for which the session is looked through; ask that in a
+    thread of its own.
+    """
+
+    def __init__(self, say: Callable[[dict[str, Any]], None], adopt: Adopt) -> None:
+        self._errands, self._adopt = Errands(say), adopt
+        # What `_now` is changes with its errand only: two who begin or stop at once take turns. Whoever
+        # waits for the document's lock holds neither of these.
+        self._turn, self._lock = threading.RLock(), threading.Lock()
+        self._now = Writing()
+        self._done: list[Writing] = []
+        self._looked: Looked | None = None
+        self._asked: Claude | None = None
+        self.begin, self.wait = self._errands.begin, self._errands.wait
+
+    def find(self, desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """The reply to one of its questions. Raises `InspectorError`, or what a strange one raises.
+
+        `desk` is the document's own, no copy: a summary that is done must be found on its plan.
+        """
+        kind = asked["type"]
+        if kind == "sending":
+            return self.look(desk.plan, asked)
+        if kind == "summarise":
+            self.write(desk.plan, asked)
+        elif kind == "unsummarise":
+            with self._turn:
+                self._halt()
+                self._end(Writing())
+            self._adopt(desk.plan, None)
+        return self.tell(desk, int(asked.get("from", 0)))
+
+    def look(self, plan: Plan, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """What would be sent; nothing is."""
+        if asked["by"] != "model":
+            return describe_offline(plan, _room(plan), _tell_nothing(plan))
+        plan, address = plan.with_summary(None), find_address()
+        claude = self._hire(plan, asked, address)
+        try:
+            sending = claude.preview(plan)
+        except EditError:
+            # A name that was left in belongs to a request that no longer holds it.
+            sending = self._hire(plan, {**asked, "keep": ()}, address).preview(plan)
+            there = {finding.name for finding in sending.redacted}
+            keep = [name for name in asked.get("keep", ()) if name in there]
+            claude = self._hire(plan, {**asked, "keep": keep}, address)
+            sending = claude.preview(plan)
+        self._looked = Looked(plan, claude, sending.digest, address)
+        return describe_sending(sending, find_host(address), _tell_nothing(plan) or tell_missing())
+
+    def write(self, plan: Plan, asked: Mapping[str, Any]) -> None:
+        """Begin to write; a summary that is being written is given up."""
+        plan, by, looked = plan.with_summary(None), str(asked["by"]), self._looked
+        if trouble := _tell_nothing(plan):
+            self._refuse(plan, by, trouble)
+        elif by == "pasted":
+            text = str(asked["text"])
+            self._send(plan, by, lambda plan, _: _take_text(text, plan))
+        elif by == "extractive":
+            self._send(plan, by, lambda plan, _: write_up(plan, Extractive(plan.ledger)))
+        elif looked is None or not looked.is_of(plan, str(asked.get("digest", ""))):
+            self._refuse(plan, str(asked.get("model", "")), CHANGED)
+        else:
+            self._send(plan, looked.claude.by, looked.write, looked.claude)
+
+    def tell(self, desk: Desk, first: int = 0) -> dict[str, Any]:
+        """How far it is: its text from character `first` on."""
+        first = max(first, 0)
+        with self._lock:
+            now = self._now
+            text, share, done = now.text, now.share, [*self._done]
+        # Read after it: what is done by now stands on this plan.
+        plan = desk.plan
+        if (
+            plan.checkpoint is not None
+            and now.state in ("none", "done")
+            and now.checkpoint is not plan.checkpoint
+        ):
+            # That of another cut; this one has its own.
+            now = next((one for one in done if one.checkpoint is plan.checkpoint), Writing())
+            text, share = now.text, now.share
+        here = now.state == "done" and plan.checkpoint is now.checkpoint
+        usage, price = tell_usage(now.by, now.used)
+        models = list_models(plan)
+        return {
+            "state": now.state,
+            "by": printable(now.by, 80),
+            # Counts may have become exact since.
+            "sentence": tell_written(plan) if here else now.sentence,
+            "text": printable(text[first : first + MOST_AT_ONCE]),
+            "from": first,
+            "total": len(text),
+            "share": share,
+            "tries": now.tries,
+            "tokens": plan.summary_tokens if here else 0,
+            "usage": usage,
+            "price": price,
+            "findings": now.findings,
+            "here": here,
+            **tell_cut(now.plan),
+            "models": models,
+            "model": models[0],
+            "limit": _room(plan),
+        }
+
+    def stop(self) -> bool:
+        """Give up what is being written; whether anything was."""
+        with self._turn:
+            with self._lock:
+                stopped = self._now.is_on
+                if stopped:
+                    self._now = Writing("stopped", by=self._now.by, sentence=STOPPED)
+            if stopped:
+                self._halt()
+            return stopped
+
+    def close(self) -> None:
+        """Give up for good. Waits for nobody."""
+        self._errands.close()
+
+    def _hire(self, plan: Plan, asked: Mapping[str, Any], address: str) -> Claude:
+        model = str(asked["model"]).strip() or list_models(plan)[0]
+        keep = [str(name) for name in asked.get("keep", ())]
+        claude = Claude(model, focus=str(asked.get("focus", "")).strip(), keep=keep, base_url=address)
+        if self._looked is not None:
+            claude.remember(self._looked.claude)
+        return claude
+
+    def _send(
+        self, plan: Plan, by: str, make: Callable[[Plan, Check], Checkpoint], claude: Claude | None = None
+    ) -> None:
+        mine = Writing("writing", by=by, plan=plan)
+
+        def work(tell: Tell) -> tuple[Checkpoint, Checked]:
+            if claude is not None:
+                claude.tell = lambda progress: self._hear(mine, progress, tell)
+            try:
+                made = make(plan, lambda: tell(0.0))
+                return made, check_checkpoint(made, plan)
+            except Stopped:
+                self._swap(mine, Writing("stopped", by=by, sentence=STOPPED))
+                raise
+            except BaseException as error:
+                # A counter's own panic is no `Exception`; nobody shall wait for it for ever.
+                if not isinstance(error, Exception):
+                    fail(RuntimeError(f"It could not be written: {str(error) or type(error).__name__}."))
+                raise
+
+        def take(made: tuple[Checkpoint, Checked]) -> None:
+            nonlocal mine
+            checkpoint, checked = made
+            if checkpoint.error is not None:
+                fail(EditError("summary by", checkpoint.by, checkpoint.error))
+                return
+            sentence = tell_written(plan.with_summary(checkpoint))
+            ready = replace(mine, checkpoint=checkpoint, used=checkpoint.usage, adopted=False)
+            if not self._swap(mine, ready):
+                return  # stopped in the very moment it was done
+            mine = ready
+            self._adopt(plan, checkpoint)
+            findings = tell_checked(checked)
+            done = replace(ready, state="done", sentence=sentence, findings=findings, adopted=True)
+            with self._lock:
+                self._done = [*self._done, done][-MOST:]
+            self._swap(ready, done)
+
+        def fail(error: Exception) -> None:
+            # What came of it is not kept, and was paid all the same.
+            used = error.used if isinstance(error, SummaryError) else None
+            sentence = tell_error(error)
+            self._swap(
+                mine, Writing("failed", by=by, sentence=sentence, plan=plan, tries=mine.tries, used=used)
+            )
+
+        with self._turn:
+            self._halt()
+            self._end(mine)
+            self._asked = claude
+            self._errands.send("summary", WHAT, work, take, fail)
+
+    def _refuse(self, plan: Plan, by: str, sentence: str) -> None:
+        with self._turn:
+            self._halt()
+            self._end(Writing("failed", by=by, sentence=sentence, plan=plan))
+
+    def _halt(self) -> None:
+        """Give up the errand, and the calls that it has under way or is about to make."""
+        self._errands.stop()
+        if self._asked is not None:
+            self._asked.stop()
+
+    def _hear(self, mine: Writing, progress: Progress, tell: Tell) -> None:
+        with self._lock:
+            part = progress.kind, threading.get_ident()
+            mine.parts[part], mine.shares[part] = progress.text, progress.share
+            mine.tries = max(mine.tries, progress.tries)
+            share = mine.share
+        tell(share or 0.0)
+
+    def _end(self, writing: Writing) -> None:
+        with self._lock:
+            self._now = writing
+
+    def _swap(self, old: Writing, new: Writing) -> bool:
+        """Go from one to the next, unless another has come in between; whether that was done."""
+        with self._lock:
+            same = self._now is old
+            if same:
+                self._now = new
+            return same
+
+
+def _tell_nothing(plan: Plan) -> str:
+    if plan.jobs:
+        return ""
+    return printable(plan.why, 400) or "This plan summarises nothing, so there is nothing to write."
+
+
+def _room(plan: Plan) -> int:
+    """Tokens an extractive summary may have."""
+    return sum(min(TOKENS, TOKENS if job.max_tokens is None else job.max_tokens) for job in plan.jobs)
+
+
+def _take_text(text: str, plan: Plan) -> Checkpoint:
+    if len(text) > MOST_PASTED:
+        raise EditError(
+            "summary by", "pasted", f"it has {len(text):,} characters; {MOST_PASTED:,} may be given"
+        )
+    return from_text(text, plan)
