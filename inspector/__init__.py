@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from .files import open_plan, open_session, save_plan, save_session, session_schema
     from .formats.readers import READERS, read_session
     from .formats.writers import export_session
+    from .jupyter.widget import Workbench
     from .planning.assemble import append_checkpoint, build_context, live_context
     from .planning.context import Context, Piece
     from .planning.diff.contexts import Diff, diff_contexts, patch
@@ -94,7 +95,6 @@ if TYPE_CHECKING:
     from .tokens.counters import COUNTERS, find_counter
     from .tokens.ledger import Ledger, count_tokens
     from .tokens.prices import Money, Price, find_price
-    from .widgets import Workbench
     from .wire.checks import check_context, check_request
     from .wire.context_management import context_management
     from .wire.render import render_request
@@ -123,7 +123,8 @@ _HOMES = {
     "files": "open_session save_session session_schema open_plan save_plan",
     "formats.readers": "READERS read_session",
     "formats.writers": "export_session",
-    "magic": "load_ipython_extension unload_ipython_extension",
+    "jupyter.magic": "load_ipython_extension unload_ipython_extension",
+    "jupyter.widget": "Workbench",
     "planning.assemble": "append_checkpoint build_context live_context",
     "planning.context": "Context Piece",
     "planning.diff": "Diff diff_contexts diff_text patch",
@@ -155,7 +156,6 @@ _HOMES = {
     "tokens.counters": "COUNTERS find_counter",
     "tokens.ledger": "Ledger count_tokens",
     "tokens.prices": "Money Price find_price",
-    "widgets": "Workbench",
     "wire.checks": "check_context check_request render_request",
     "wire.context_management": "context_management",
     "workbench.charts.decay": "draw_decay",
@@ -334,7 +334,7 @@ def __dir__() -> list[str]:
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
     """Where a Jupyter server finds our routes."""
-    return [{"module": "inspector.server"}]
+    return [{"module": "inspector.jupyter.server"}]
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

@@ -16,11 +16,11 @@ from inspector.bundled import open_bundled, write_story
 from inspector.errors import EditError, Stopped
 from inspector.files import Tail, open_session
 from inspector.formats.readers import read_session
+from inspector.jupyter.widget import Workbench
 from inspector.replays.engine import Tell
 from inspector.session.session import Session
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.ledger import count_tokens
-from inspector.widgets import Workbench
 from inspector.workbench import controller as clerks
 from inspector.workbench import tasks as background
 from inspector.workbench.controller import Clerk

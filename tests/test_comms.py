@@ -12,8 +12,8 @@ import pytest
 from comm.base_comm import BaseComm
 
 from inspector.bundled import write_story
-from inspector.comms import TARGET, open_document
 from inspector.files import open_plan
+from inspector.jupyter.comm import TARGET, open_document
 from inspector.workbench.payloads.columns import unpack
 from tests.longer import write_long
 

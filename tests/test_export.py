@@ -14,9 +14,9 @@ from inspector.bundled import open_bundled, write_story
 from inspector.errors import RedactionError
 from inspector.files import open_session
 from inspector.formats.readers import read_session
+from inspector.jupyter.widget import Workbench
 from inspector.redaction import detect as detector
 from inspector.session.session import Session
-from inspector.widgets import Workbench
 from inspector.workbench.model import Desk
 from inspector.workbench.page.export import Exported, export_html
 from tests.exported import unpack_page
@@ -129,6 +129,6 @@ def test_a_desk_is_exported_and_stays_as_it_is(session: Session, tmp_path: Path)
 
 
 def test_the_detector_is_loaded_only_when_somebody_exports() -> None:
-    script = "import sys, inspector.workbench.page.export, inspector.widgets; print('detect_secrets' in sys.modules)"
+    script = "import sys, inspector.workbench.page.export, inspector.jupyter.widget; print('detect_secrets' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -12,8 +12,8 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from inspector.bundled import open_bundled, write_story
+from inspector.jupyter.widget import Workbench
 from inspector.policies.registry import names_of_policies
-from inspector.widgets import Workbench
 
 
 @pytest.fixture

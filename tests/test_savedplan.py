@@ -16,6 +16,7 @@ from inspector import count_tokens, make_plan, open_bundled, open_plan, read_ses
 from inspector.bundled import write_story
 from inspector.errors import CounterError, InspectorError, OtherSession, PlanError, PolicyError
 from inspector.files import save_beside
+from inspector.jupyter.widget import Workbench
 from inspector.planning.plan import Plan
 from inspector.planning.saved_plan import make_again, pack_plan, read_plan, write_plan
 from inspector.policies.custom_rule import rule
@@ -27,7 +28,6 @@ from inspector.session.session import Session
 from inspector.summaries.write import from_text
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.history import trace_history
-from inspector.widgets import Workbench
 from tests.strategies import sessions
 
 KINDS = [kind.name for kind in RULES if not kind.model.locked]

@@ -24,9 +24,9 @@ from tornado.web import Application
 
 from inspector.bundled import write_story
 from inspector.files import open_plan, open_session
+from inspector.jupyter.documents import MOST, Source, Tenant, Tenants, pack_frame
+from inspector.jupyter.server import House, SaveHandler
 from inspector.policies.registry import names_of_policies
-from inspector.server import House, SaveHandler
-from inspector.tenants import MOST, Source, Tenant, Tenants, pack_frame
 from inspector.workbench.payloads.columns import unpack
 from tests.longer import write_long
 
@@ -198,7 +198,7 @@ def test_facts_are_asked_for_like_anything_else(server: Server) -> None:
 
 
 def test_a_server_that_starts_does_not_wait_for_what_reads_and_plans() -> None:
-    code = "import sys, inspector.server; print(*sys.modules)"
+    code = "import sys, inspector.jupyter.server; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
     light = {f"inspector.{name}" for name in ("above", "drawable", "errors", "server")}

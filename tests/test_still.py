@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from inspector.bundled import open_bundled
+from inspector.jupyter.widget import Workbench
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
-from inspector.widgets import Workbench
 from inspector.workbench.model import Desk
 from inspector.workbench.palette import NEUTRALS
 from inspector.workbench.payloads.scene import Picture

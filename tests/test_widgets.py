@@ -17,10 +17,10 @@ from traitlets import TraitError
 
 from inspector.bundled import open_bundled, write_story
 from inspector.errors import EditError, PolicyError
+from inspector.jupyter.widget import Workbench
 from inspector.planning.plan import make_plan
 from inspector.policies.policy import Edits
 from inspector.session.session import Session
-from inspector.widgets import Workbench
 from inspector.workbench.payloads.columns import unpack
 
 

@@ -64,7 +64,7 @@ print(json.dumps(seconds[1:]))
 """
 SCENE = """
 import json, sys, time
-import inspector.widgets
+import inspector.jupyter.widget
 from inspector import count_tokens, make_plan, open_session
 from inspector.tokens.history import trace_history
 from inspector.workbench.payloads.scene import draw_plan, draw_scene

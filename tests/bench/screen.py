@@ -24,7 +24,7 @@ from tests.browser.lab import Lab, open_notebook, start_lab  # noqa: E402
 from tests.browser.traffic import Traffic  # noqa: E402
 
 WIDTH, HEIGHT = 1280, 1000
-READY = "import inspector.widgets, os"
+READY = "import inspector.jupyter.widget, os"
 BEGINS = "BeginMainThreadFrame"
 PARTS = {
     **dict.fromkeys(("FireAnimationFrame", "EventDispatch", "TimerFire"), "scripts"),

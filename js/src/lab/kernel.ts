@@ -7,7 +7,7 @@ import { NAME } from "./names";
 
 const TARGET = "compaction-inspector";
 // Importing it makes the comm's target known to the kernel.
-const PREPARE = "import inspector.comms";
+const PREPARE = "import inspector.jupyter.comm";
 
 /** Starts a kernel and makes a comm in it. Rejects with a sentence where that cannot be; no kernel is left then. */
 export const connectKernel = async ({

@@ -15,13 +15,13 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import InspectorError
-from .policies.registry import names_of_policies
-from .session.session import Session
-from .tokens.counters import COUNTERS
+from ..errors import InspectorError
+from ..policies.registry import names_of_policies
+from ..session.session import Session
+from ..tokens.counters import COUNTERS
 
 if TYPE_CHECKING:
-    from .widgets import Workbench
+    from .widget import Workbench
 
 NAME = "inspect"
 MODES = ("explore", "teach", "debug")
@@ -73,7 +73,7 @@ def inspect(line: str, variables: dict[str, Any] | None = None) -> Workbench | N
         if not str(refused):
             return None
         raise ValueError(f"{refused}. %{NAME} --help tells what can be asked.") from None
-    from .widgets import Workbench
+    from .widget import Workbench
 
     return Workbench(_find(asked, variables or {}), **_options(asked))
 

@@ -14,12 +14,12 @@ from typing import Any
 from comm import get_comm_manager
 from comm.base_comm import BaseComm
 
-from .bundled import open_bundled
-from .errors import InspectorError
-from .files import open_session, save_beside
-from .workbench.controller import Clerk, Traits
-from .workbench.inputs import pick_wanted
-from .workbench.tasks import tell_error
+from ..bundled import open_bundled
+from ..errors import InspectorError
+from ..files import open_session, save_beside
+from ..workbench.controller import Clerk, Traits
+from ..workbench.inputs import pick_wanted
+from ..workbench.tasks import tell_error
 
 TARGET = "compaction-inspector"
 

@@ -32,11 +32,11 @@ from jupyter_server.services.contents.fileio import FileManagerMixin
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from .errors import InspectorError
+from ..errors import InspectorError
 
 if TYPE_CHECKING:
-    from .tenants import Source, Tenant, Tenants
-    from .workbench.controller import Traits
+    from ..workbench.controller import Traits
+    from .documents import Source, Tenant, Tenants
 
 Method = TypeVar("Method", bound=Callable[..., Awaitable[None]])
 
@@ -85,9 +85,9 @@ class House:
 
     async def load(self) -> Tenants:
         """The documents, with all that opens one."""
-        await self.off_loop(import_module, "inspector.tenants")
+        await self.off_loop(import_module, "inspector.jupyter.documents")
         if self.tenants is None:
-            from .tenants import Tenants
+            from .documents import Tenants
 
             self.tenants = Tenants()
         return self.tenants
@@ -125,7 +125,7 @@ class DeskHandler(APIHandler):
         wanted = self.body().get("wanted", {})
         if not isinstance(wanted, dict):
             raise Refusal(400, "What is wanted is no JSON object.")
-        from .tenants import OWN
+        from .documents import OWN
 
         for name, blank in {**OWN, "replay": False}.items():
             if type(wanted.get(name, blank)) is not type(blank):
@@ -154,8 +154,8 @@ class OpenHandler(DeskHandler):
     @guarded
     async def post(self) -> None:
         tenants = await self.house.load()
-        from .tenants import Source, Tenant
-        from .workbench.tasks import tell_error
+        from ..workbench.tasks import tell_error
+        from .documents import Source, Tenant
 
         asked, wanted = self.body(), self.wanted()
         try:
@@ -178,7 +178,7 @@ class OpenHandler(DeskHandler):
 
     async def find(self, path: object) -> Source:
         """The file that a path of the contents manager means."""
-        from .tenants import MOST_BYTES, Source
+        from .documents import MOST_BYTES, Source
 
         if not isinstance(path, str) or not path.strip("/"):
             raise Refusal(400, "The request names no path.")
@@ -246,7 +246,7 @@ class SaveHandler(DeskHandler):
 
     @guarded_write
     async def post(self, id: str) -> None:
-        from .workbench.controller import tell_place
+        from ..workbench.controller import tell_place
 
         tenant, asked = self.tenant(id), self.body()
         name, text = await self.off_loop(tenant.write_plan)
@@ -259,7 +259,7 @@ class SaveHandler(DeskHandler):
 
     async def keep(self, folder: str, name: str, text: str) -> str:
         """Write a text to the first free name in a folder, unless it stands there already; tells where."""
-        from .planning.saved_plan import number_name
+        from ..planning.saved_plan import number_name
 
         contents: Any = self.contents_manager
         async with self.house.saving:

@@ -16,29 +16,29 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets as t
 
-from .files import StrPath, Tail, open_session, save_beside
-from .planning.assemble import build_context
-from .planning.context import Context
-from .planning.plan import Plan
-from .planning.summary_jobs import Checkpoint
-from .policies.policy import Policy
-from .replays.run import Run
-from .replays.scenario import Scenario
-from .session.session import Session
-from .summaries.write import Summariser, from_text, write_up
-from .tokens.counters import find_counter
-from .tokens.history import History
-from .tokens.ledger import Ledger
-from .workbench.controller import Clerk
-from .workbench.inputs import NAMES
-from .workbench.model import Desk
-from .workbench.payloads.scene import Picture
-from .workbench.snapshot import Snapshot
-from .workbench.tasks import begin_early
-from .workbench.written_summaries import keep
+from ..files import StrPath, Tail, open_session, save_beside
+from ..planning.assemble import build_context
+from ..planning.context import Context
+from ..planning.plan import Plan
+from ..planning.summary_jobs import Checkpoint
+from ..policies.policy import Policy
+from ..replays.run import Run
+from ..replays.scenario import Scenario
+from ..session.session import Session
+from ..summaries.write import Summariser, from_text, write_up
+from ..tokens.counters import find_counter
+from ..tokens.history import History
+from ..tokens.ledger import Ledger
+from ..workbench.controller import Clerk
+from ..workbench.inputs import NAMES
+from ..workbench.model import Desk
+from ..workbench.payloads.scene import Picture
+from ..workbench.snapshot import Snapshot
+from ..workbench.tasks import begin_early
+from ..workbench.written_summaries import keep
 
 if TYPE_CHECKING:
-    from .workbench.page.export import Exported
+    from ..workbench.page.export import Exported
 
 _STATIC = Path(str(files("inspector"))) / "static"
 if not (_STATIC / "widget.js").exists():
@@ -214,7 +214,7 @@ class Workbench(anywidget.AnyWidget):
 
     def export_html(self, path: StrPath, **options: Any) -> Exported:
         """Write the workbench as one file that needs neither network nor kernel; see `export.export_html`."""
-        from .workbench.page.export import export_html
+        from ..workbench.page.export import export_html
 
         return export_html(self, path, **options)
 

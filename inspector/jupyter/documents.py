@@ -14,16 +14,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .bundled import open_bundled
-from .errors import InspectorError
-from .files import Tail
-from .formats.readers import read_session
-from .planning.saved_plan import name_plan, write_plan
-from .session.session import Session
-from .text import printable
-from .workbench.controller import Clerk, Traits
-from .workbench.inputs import NAMES, pick_wanted
-from .workbench.tasks import tell_error
+from ..bundled import open_bundled
+from ..errors import InspectorError
+from ..files import Tail
+from ..formats.readers import read_session
+from ..planning.saved_plan import name_plan, write_plan
+from ..session.session import Session
+from ..text import printable
+from ..workbench.controller import Clerk, Traits
+from ..workbench.inputs import NAMES, pick_wanted
+from ..workbench.tasks import tell_error
 
 OWN: Traits = {"mode": "explore", "block": "", "_seq": 0}
 """What a screen decides and nobody answers."""
