@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from .formats.readers import READERS, read_session
     from .formats.writers import export_session
     from .jupyter.widget import Workbench
-    from .planning.assemble import append_checkpoint, build_context, live_context
+    from .planning.assemble import build_context, live_context
     from .planning.context import Context, Piece
     from .planning.diff.contexts import Diff, diff_contexts, patch
     from .planning.diff.lines import diff_text
@@ -81,13 +81,14 @@ if TYPE_CHECKING:
     from .replays.run import Run
     from .replays.scenario import Act, Scenario, Writer
     from .session.blocks import Block, BlockRef
-    from .session.session import Boundary, Entry, Session, Turn, Usage
+    from .session.entries import Boundary, Entry, Turn, Usage
+    from .session.session import Session
     from .summaries.check import check_checkpoint
     from .summaries.claude.summariser import Claude, Progress
     from .summaries.compaction import Transition, compact
     from .summaries.extractive.summariser import Extractive
     from .summaries.prompts import PROMPTS, write_prompt
-    from .summaries.record import manifest_context
+    from .summaries.record import append_checkpoint, manifest_context
     from .summaries.store import open_earlier, save_transition
     from .summaries.write import from_text, write_up
     from .tokens.cost import Bill, break_even, price_session, price_steps
@@ -125,7 +126,7 @@ _HOMES = {
     "formats.writers": "export_session",
     "jupyter.magic": "load_ipython_extension unload_ipython_extension",
     "jupyter.widget": "Workbench",
-    "planning.assemble": "append_checkpoint build_context live_context",
+    "planning.assemble": "build_context live_context",
     "planning.context": "Context Piece",
     "planning.diff": "Diff diff_contexts diff_text patch",
     "planning.plan": "Plan make_plan",
@@ -142,13 +143,14 @@ _HOMES = {
     "replays.run": "Run",
     "replays.scenario": "Act Scenario Writer",
     "session.blocks": "Block BlockRef",
-    "session.session": "Boundary Entry Session Turn Usage",
+    "session.entries": "Boundary Entry Turn Usage",
+    "session.session": "Session",
     "summaries.check": "check_checkpoint",
     "summaries.claude.summariser": "Claude Progress",
     "summaries.compaction": "Transition compact",
     "summaries.extractive.summariser": "Extractive",
     "summaries.prompts": "PROMPTS write_prompt",
-    "summaries.record": "manifest_context",
+    "summaries.record": "manifest_context append_checkpoint",
     "summaries.store": "open_earlier save_transition",
     "summaries.write": "from_text write_up",
     "tokens.cost": "Bill break_even price_session price_steps",
@@ -319,13 +321,8 @@ def _trace_plan(plan: Any) -> Any:
     return import_module(f"{__name__}.facts.trace").trace_plan(plan)
 
 
-def _list_rules(_: Any) -> dict[str, Any]:
-    """Every kind of rule by its name: a policy that gets one more needs its model."""
-    return {kind.name: kind.model for kind in import_module(f"{__name__}.policies.rules").list_rules()}
-
-
 _drawers.append(_draw)
-_answers.update(facts=_find_facts, trace=_trace_plan, rules=_list_rules)
+_answers.update(facts=_find_facts, trace=_trace_plan)
 
 
 def __dir__() -> list[str]:

@@ -31,9 +31,8 @@ from .policies.table import FATES
 from .session.blocks import BlockRef
 from .text import printable
 from .tokens.ledger import count_tokens
-from .workbench.charts.figures import sum_sections
 from .workbench.model import Desk
-from .workbench.payloads.scene import ALL_SECTIONS, LABELS
+from .workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 

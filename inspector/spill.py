@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from .policies.shorten import Form, cut_units, take_head
-from .tokens.counter import utf16_length
+from .text import utf16_length
 
 LIMIT = 120_000
 """UTF-16 units that no tool output exceeds, whatever else is set."""

@@ -53,3 +53,12 @@ def _spell(match: re.Match[str]) -> str:
     if code == 0x7F:
         return "\u2421"
     return f"‹U+{code:04X}›"
+
+
+def utf16_length(text: str) -> int:
+    """Length in UTF-16 code units, as JavaScript counts: an astral character is 2, a lone surrogate 1.
+
+    >>> utf16_length("a😀")
+    3
+    """
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -25,7 +25,8 @@ from inspector.policies.rules.drop_older import DropOlder
 from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
 from inspector.policies.trigger import Trigger
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session, Usage
+from inspector.session.entries import Boundary, Entry, Usage
+from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.workbench.payloads.replay import draw_run
 from inspector.workbench.payloads.scene import Picture, draw_plan, draw_scene

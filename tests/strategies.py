@@ -24,18 +24,8 @@ from inspector.session.blocks import (
     ToolOutput,
     Unknown,
 )
-from inspector.session.session import (
-    Boundary,
-    Corrupt,
-    Cost,
-    Entry,
-    Note,
-    Provided,
-    Session,
-    Source,
-    Tool,
-    Usage,
-)
+from inspector.session.entries import Boundary, Corrupt, Cost, Entry, Note, Provided, Source, Tool, Usage
+from inspector.session.session import Session
 
 SAYINGS = (
     "",

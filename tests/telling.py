@@ -6,7 +6,8 @@ from typing import Any
 
 from inspector.facts.facts import Facts, find_facts
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 
 CWD = "/home/ann/app"
 

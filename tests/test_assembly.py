@@ -7,13 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import EditError
-from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context, Piece
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.rules.carry_file_operations import FileOperations, collect
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
+from inspector.summaries.record import append_checkpoint
 from inspector.tokens.ledger import count_tokens
 from tests.test_cuts import answer, build, call, say, user
 from tests.test_laws import LENGTH, plans

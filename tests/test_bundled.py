@@ -14,7 +14,8 @@ from inspector.bundled import open_bundled, write_story
 from inspector.cuts import find_cuts
 from inspector.planning.assemble import live_context
 from inspector.session.blocks import ToolCall, ToolOutput
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.story.project import make_project
 from inspector.tokens.ledger import count_tokens

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.planning.assemble import append_checkpoint, build_context
+from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.registry import find_policy, names_of_policies
 from inspector.policies.rules.carry_file_operations import CarryFileOperations, collect
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
+from inspector.summaries.record import append_checkpoint
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions

@@ -17,7 +17,8 @@ from inspector.facts.lint.findings import CHECKS, SEVERITIES, Finding, Findings,
 from inspector.facts.lint.report import find_line, write_github, write_json, write_text
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions

@@ -10,16 +10,18 @@ import pytest
 from hypothesis import given, settings
 
 from inspector.errors import PolicyError
-from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
 from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import Checkpoint, request_text
-from inspector.policies.policy import Edits
+from inspector.planning.summary_jobs import Checkpoint
+from inspector.policies.policy import Edits, read_policy
 from inspector.policies.registry import find_policy
-from inspector.policies.rules import read_policy
 from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Entry, Provided, Session
+from inspector.session.entries import Entry, Provided
+from inspector.session.session import Session
+from inspector.summaries.material import request_text
+from inspector.summaries.record import append_checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens

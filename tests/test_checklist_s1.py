@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from inspector.files import open_session, save_session
-from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.assemble import build_context, live_context
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.trigger import Trigger
 from inspector.session.blocks import Text
-from inspector.session.session import Tool
+from inspector.session.entries import Tool
+from inspector.summaries.record import append_checkpoint
 from inspector.wire.checks import check_context
 from tests.test_checklist_s0 import (
     POLICY,

@@ -15,17 +15,21 @@ from pydantic import ValidationError
 
 from inspector.errors import EditError
 from inspector.files import open_session, save_session
-from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import Checkpoint, Reply, request_text, write_checkpoint
+from inspector.planning.summary_jobs import Checkpoint, Reply
 from inspector.policies.policy import Edits
 from inspector.policies.registry import find_policy
 from inspector.policies.rules.carry_file_operations import collect
 from inspector.policies.rules.keep_recent_tokens import valid_places, walk_back
 from inspector.policies.trigger import Tail, measure_usage
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
+from inspector.session.entries import Cost, Entry, Usage
 from inspector.session.overflow import is_overflow
-from inspector.session.session import Cost, Entry, Session, Usage
+from inspector.session.session import Session
+from inspector.summaries.material import request_text
+from inspector.summaries.record import append_checkpoint
+from inspector.summaries.write import write_checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context

@@ -11,17 +11,20 @@ import pytest
 
 from inspector.errors import PolicyError
 from inspector.formats.readers import read_session
-from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.assemble import build_context, live_context
 from inspector.planning.diff.contexts import diff_contexts, patch
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import NOT_DETERMINISTIC, Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.harness import Conduct
-from inspector.policies.policy import Edits, Policy, Reason
+from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import find_policy, names_of_policies
 from inspector.policies.table import FATES
+from inspector.policies.trigger import Reason
 from inspector.replays.engine import replay
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Entry, Provided, Session, Tool, Usage
+from inspector.session.entries import Entry, Provided, Tool, Usage
+from inspector.session.session import Session
+from inspector.summaries.record import append_checkpoint
 from inspector.text import printable
 from inspector.tokens.cost import add_usage
 from inspector.tokens.counter import Counter
@@ -30,7 +33,7 @@ from inspector.tokens.ledger import count_tokens
 from inspector.tokens.rows import SECTIONS
 from inspector.workbench.payloads.block import describe_body, describe_summary
 from inspector.workbench.payloads.gauge import find_headroom, is_head_above, share_history
-from inspector.workbench.payloads.provenance import BY_MODEL, NOT_DETERMINISTIC
+from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.replay import draw_run
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 

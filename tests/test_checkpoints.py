@@ -8,15 +8,17 @@ import pytest
 
 from inspector.bundled import open_bundled
 from inspector.errors import EditError, Stopped
-from inspector.planning.assemble import append_checkpoint, build_context
+from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
 from inspector.policies.table import SUMMARISED
 from inspector.session.blocks import BlockRef
-from inspector.session.session import Session, Usage
+from inspector.session.entries import Usage
+from inspector.session.session import Session
 from inspector.summaries.check import Checked, check_checkpoint, find_missing
 from inspector.summaries.extractive.summariser import Extractive
 from inspector.summaries.prompts import SECTIONS, TURN_SECTIONS
+from inspector.summaries.record import append_checkpoint
 from inspector.summaries.write import Summariser, covered, from_text, write_up
 from inspector.tokens.ledger import count_tokens
 from tests.test_cuts import build, say, user

@@ -16,7 +16,8 @@ from inspector.formats.claude_code.read import READER
 from inspector.formats.claude_code.rows import decode_row, decode_row_slowly
 from inspector.formats.readers import READERS, read_session
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, build
-from inspector.session.session import Entry, Note, Session, Source, Usage
+from inspector.session.entries import Entry, Note, Source, Usage
+from inspector.session.session import Session
 
 Row = dict[str, Any]
 

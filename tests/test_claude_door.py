@@ -29,15 +29,17 @@ from inspector.errors import (
     SummaryError,
 )
 from inspector.planning.plan import Plan
-from inspector.planning.summary_jobs import SummaryJob, job_text
+from inspector.planning.summary_jobs import SummaryJob
 from inspector.redaction import detect as detector
 from inspector.redaction.redact import name_secret
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from inspector.summaries.claude import anthropic_api as apicall
 from inspector.summaries.claude.request import digest_body
 from inspector.summaries.claude.shorten import HEAD, TAIL, shorten_job
 from inspector.summaries.claude.summariser import Claude, Progress
+from inspector.summaries.material import job_text
 from inspector.summaries.prompts import SECTIONS
 from inspector.summaries.write import write_up
 from inspector.tokens.prices import Price

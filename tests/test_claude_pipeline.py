@@ -11,8 +11,9 @@ from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.harness import level_of, lint
-from inspector.policies.policy import Policy, Reason
+from inspector.policies.policy import Policy
 from inspector.policies.table import FATES
+from inspector.policies.trigger import Reason
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Session
 from inspector.summaries.record import manifest_context

@@ -17,7 +17,8 @@ from inspector.errors import InspectorError
 from inspector.formats import manifest
 from inspector.formats.readers import read_session
 from inspector.prefix import Fingerprint, common_prefix, find_changes, hash_json, take_fingerprint
-from inspector.session.session import Boundary, Cost, Entry, Session, Usage
+from inspector.session.entries import Boundary, Cost, Entry, Usage
+from inspector.session.session import Session
 from inspector.tokens.cost import (
     Bill,
     Line,

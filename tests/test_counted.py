@@ -16,7 +16,7 @@ from strategies import sessions
 from inspector import Session, count_tokens, find_counter, open_session, read_session
 from inspector.files import Tail
 from inspector.session.blocks import Image, Text
-from inspector.session.session import Tool
+from inspector.session.entries import Tool
 from inspector.tokens.counter import Counter
 from inspector.tokens.counters import COUNTERS
 from inspector.tokens.ledger import Ledger

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from inspector.errors import CounterError
 from inspector.formats.readers import read_session
 from inspector.session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.json_text import stringify
-from inspector.session.session import Boundary, Entry, Session, Usage
-from inspector.tokens.counter import Counter, utf16_length
+from inspector.session.session import Session
+from inspector.text import utf16_length
+from inspector.tokens.counter import Counter
 from inspector.tokens.counters import COUNTERS, chars4_utf16, find_counter, openai, tiered
 from inspector.tokens.counters.openai_ranks import SHIPPED, load_encoding, load_ranks
 from inspector.tokens.ledger import count_tokens

@@ -6,7 +6,8 @@ import pytest
 
 from inspector.cuts import find_cuts
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 
 
 def build(*entries: Entry) -> Session:

@@ -16,7 +16,7 @@ from inspector.planning.diff.contexts import Change, Insert, Keep, Remove, diff_
 from inspector.planning.diff.lines import Line, diff_text
 from inspector.planning.diff.runs import KINDS, Run
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
-from inspector.session.session import Provided, Tool
+from inspector.session.entries import Provided, Tool
 
 # A context in a line: "a:Hi b:Yes S(a,b):Sum" is a piece of entry a, one of entry b, a summary of both.
 

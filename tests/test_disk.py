@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from inspector.errors import EmptySession, ReadError
 from inspector.files import open_session, save_session, session_schema
 from inspector.session.blocks import Text, ToolCall
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from tests.strategies import sessions
 
 ROWS = (

@@ -129,6 +129,7 @@ def test_a_desk_is_exported_and_stays_as_it_is(session: Session, tmp_path: Path)
 
 
 def test_the_detector_is_loaded_only_when_somebody_exports() -> None:
-    script = "import sys, inspector.workbench.page.export, inspector.jupyter.widget; print('detect_secrets' in sys.modules)"
+    modules = "sys, inspector.workbench.page.export, inspector.jupyter.widget"
+    script = f"import {modules}; print('detect_secrets' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

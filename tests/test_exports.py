@@ -18,7 +18,8 @@ from inspector.formats.readers import read_session
 from inspector.formats.writers import FORMATS, export_session
 from inspector.planning.assemble import live_context
 from inspector.session.blocks import Block, Document, Image, Text, ToolCall, ToolOutput, Unknown
-from inspector.session.session import Boundary, Entry, Provided, Session, Tool
+from inspector.session.entries import Boundary, Entry, Provided, Tool
+from inspector.session.session import Session
 from inspector.summaries.compaction import compact
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.render import render_request

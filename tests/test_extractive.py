@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 from inspector.bundled import open_bundled
 from inspector.facts.grounding import check_grounding, gather_sources
 from inspector.files import open_session
-from inspector.planning.assemble import append_checkpoint
 from inspector.planning.plan import make_plan
 from inspector.planning.summary_jobs import SummaryJob
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from inspector.story import CONSTRAINT
 from inspector.summaries.check import check_checkpoint
 from inspector.summaries.extractive.previous import Line, read_summary, section_of
 from inspector.summaries.extractive.quotes import clip
 from inspector.summaries.extractive.summariser import CHECKPOINT, TITLE, TOKENS, TURN, Extractive
 from inspector.summaries.prompts import PROGRESS, SECTIONS, TURN_SECTIONS
+from inspector.summaries.record import append_checkpoint
 from inspector.summaries.write import write_up
 from inspector.tokens.counter import Counter
 from inspector.tokens.counters import find_counter

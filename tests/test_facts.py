@@ -16,7 +16,8 @@ from inspector.facts.extract.paths import PathFinder
 from inspector.facts.facts import Facts, find_facts
 from inspector.files import open_session
 from inspector.session.blocks import Text, ToolCall
-from inspector.session.session import Boundary, Entry, Session
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 from inspector.session.toolcalls.call_paths import canonical_path
 from inspector.session.toolcalls.positions import fold, unescape
 from tests.shared import SHARED, needs_shared

@@ -21,7 +21,8 @@ from inspector.planning.plan import Plan, make_plan
 from inspector.policies import registry as policies
 from inspector.policies.registry import names_of_policies
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 from inspector.story import LOST_PATH
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.model import Desk

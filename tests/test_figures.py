@@ -30,12 +30,12 @@ from inspector import (
 from inspector.planning.plan import Plan
 from inspector.policies.table import FATES
 from inspector.tokens.history import trace_history
-from inspector.workbench.charts.figures import STAYS, draw_figure, find_flows, sum_sections
+from inspector.workbench.charts.figures import STAYS, draw_figure, find_flows
 from inspector.workbench.charts.replay import find_fullest
 from inspector.workbench.charts.style import make_template, plain
 from inspector.workbench.palette import HUES, NEUTRALS
 from inspector.workbench.payloads.flow import trace_flow
-from inspector.workbench.payloads.scene import ALL_SECTIONS
+from inspector.workbench.payloads.sections import ALL_SECTIONS, sum_sections
 
 TOKENS = Path(__file__).parents[1] / "js" / "style" / "tokens.css"
 NAMES = [policy.name for policy in POLICIES]

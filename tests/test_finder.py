@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.payloads.search import find_text

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.planning.assemble import append_checkpoint, build_context
+from inspector.formats.summary_wording import shown_summary
+from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import Checkpoint, Reply, job_text, shown_summary, write_checkpoint
+from inspector.planning.summary_jobs import Checkpoint, Reply
 from inspector.policies.builtin.flue_2 import derive_defaults
 from inspector.policies.builtin.pi import VERSIONS
-from inspector.policies.pi_estimate import since_compaction, weigh_message
+from inspector.policies.pi_estimate import weigh_message
 from inspector.policies.policy import Edits
 from inspector.policies.registry import find_policy
 from inspector.policies.rules.carry_file_operations import collect
@@ -24,8 +25,13 @@ from inspector.policies.rules.keep_recent_tokens import KeepRecentTokens, measur
 from inspector.policies.table import FATES
 from inspector.policies.trigger import Measured
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.overflow import is_overflow
-from inspector.session.session import Boundary, Entry, Session, Usage
+from inspector.session.queries import since_compaction
+from inspector.session.session import Session
+from inspector.summaries.material import job_text
+from inspector.summaries.record import append_checkpoint
+from inspector.summaries.write import write_checkpoint
 from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions
 from tests.test_cuts import build

@@ -14,7 +14,8 @@ from inspector.formats.readers import read_session
 from inspector.redaction.clean import clean_session, look_through
 from inspector.redaction.redact import Redactor
 from inspector.session.blocks import Text
-from inspector.session.session import Boundary, Entry, Note, Session, Source
+from inspector.session.entries import Boundary, Entry, Note, Source
+from inspector.session.session import Session
 from tests.test_cuts import build, say, user
 
 

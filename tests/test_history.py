@@ -14,7 +14,8 @@ from inspector.files import open_session
 from inspector.formats.readers import read_session
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session, Usage
+from inspector.session.entries import Boundary, Entry, Usage
+from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.payloads.columns import Packer, unpack

@@ -18,7 +18,8 @@ from inspector.facts.traced import FATES
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.session.blocks import BlockRef, Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 from inspector.story import LOST_PATH
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens

@@ -19,7 +19,8 @@ from inspector.session.blocks import (
     ToolOutput,
     Unknown,
 )
-from inspector.session.session import Boundary, Entry, Provided, Session, Tool, Usage
+from inspector.session.entries import Boundary, Entry, Provided, Tool, Usage
+from inspector.session.session import Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.counters import chars4_utf16, find_counter, tiered
 from inspector.tokens.ledger import CLEARED_TEXT, Ledger, clear_output, count_tokens

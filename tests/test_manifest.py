@@ -15,7 +15,8 @@ from inspector.errors import ManifestVersion, ReadError
 from inspector.files import session_schema
 from inspector.formats import manifest
 from inspector.session.blocks import Text, ToolCall, Unknown
-from inspector.session.session import MANIFEST, Entry, Session, Source
+from inspector.session.entries import Entry, Source
+from inspector.session.session import MANIFEST, Session
 from tests.strategies import sessions
 
 SMALL = Session(

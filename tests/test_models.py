@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats.readers import read_session
-from inspector.session.session import Boundary, Entry, Session, Usage
+from inspector.session.entries import Boundary, Entry, Usage
+from inspector.session.session import Session
 from inspector.tokens.models import (
     Window,
     find_class,

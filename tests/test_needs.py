@@ -8,7 +8,7 @@ from inspector.facts.facts import find_facts
 from inspector.facts.needed_again import has_failed, is_specific, same_answer, shows_file
 from inspector.facts.regret import Regret, find_regret
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry
+from inspector.session.entries import Boundary, Entry
 from inspector.tokens.ledger import count_tokens
 from tests.test_cuts import build, say, user
 from tests.test_trace import WORDS

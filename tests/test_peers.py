@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
-from inspector.policies.policy import Reason
 from inspector.policies.table import FATES
+from inspector.policies.trigger import Reason
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context

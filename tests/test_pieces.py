@@ -17,7 +17,8 @@ from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits
 from inspector.policies.table import FATES
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from inspector.text import printable
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens

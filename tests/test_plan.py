@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 
 from inspector.errors import CounterError, EditError, PolicyError
-from inspector.planning.assemble import append_checkpoint, build_context, live_context
+from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint
-from inspector.policies.policy import Edits
+from inspector.policies.policy import Edits, read_policy
 from inspector.policies.registry import POLICIES, add_policy, find_policy
-from inspector.policies.rules import RULES, read_policy
+from inspector.policies.rules import RULES
 from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session, Usage
+from inspector.session.entries import Boundary, Entry, Usage
+from inspector.session.session import Session
+from inspector.summaries.record import append_checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import Ledger, count_tokens
 from tests.test_cuts import answer, build, call, say, user

@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import EditError, InspectorError, PromptMissing
-from inspector.planning.summary_jobs import SummaryJob, job_text, request_text
-from inspector.session.session import Provided, Session
+from inspector.planning.summary_jobs import SummaryJob
+from inspector.session.entries import Provided
+from inspector.session.session import Session
+from inspector.summaries.material import job_text, request_text
 from inspector.summaries.prompts import PROGRESS, PROMPTS, SECTIONS, TURN_SECTIONS, find_prompt, write_prompt
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user

@@ -25,7 +25,7 @@ from inspector import (
 )
 from inspector.errors import AnswerRefused, PolicyError
 from inspector.formats.manifest import dump_manifest
-from inspector.planning.summary_jobs import SEALED, read_sealed
+from inspector.formats.sealed import SEALED, read_sealed
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Session
 from inspector.summaries.claude.summariser import Claude

@@ -18,7 +18,8 @@ from inspector.formats.json_document import HEAD, peek
 from inspector.formats.json_lines import Data
 from inspector.formats.readers import READERS, read_session
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
-from inspector.session.session import Boundary, Cost, Entry, Session, Usage
+from inspector.session.entries import Boundary, Cost, Entry, Usage
+from inspector.session.session import Session
 from tests.shared import SHARED, needs_shared
 from tests.strategies import json_values, sessions
 

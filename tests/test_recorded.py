@@ -15,7 +15,8 @@ from inspector.bundled import open_bundled
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session, Usage
+from inspector.session.entries import Boundary, Entry, Usage
+from inspector.session.session import Session
 from inspector.summaries.compaction import compact
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import History, trace_history

@@ -11,7 +11,8 @@ from inspector.facts.regret import find_regret, sum_regret
 from inspector.facts.trace import trace_recorded
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.prices import add_money, find_price, price_tokens

@@ -15,17 +15,17 @@ from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
 from inspector.policies.events import AuditEvent
 from inspector.policies.harness import STATES, Conduct, write_banner
-from inspector.policies.policy import Policy, Reason
+from inspector.policies.policy import Policy, read_policy
 from inspector.policies.registry import find_policy, names_of_policies
-from inspector.policies.rules import read_policy
 from inspector.policies.table import FATES
-from inspector.policies.trigger import Trigger
+from inspector.policies.trigger import Reason, Trigger
 from inspector.replays.engine import replay
 from inspector.replays.run import Run
 from inspector.replays.timeline import find_life
 from inspector.replays.versus_recorded import compare_recorded
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session, Tool, Usage
+from inspector.session.entries import Boundary, Entry, Tool, Usage
+from inspector.session.session import Session
 from inspector.tokens.cost import SummaryCall, price_steps
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import History, trace_history

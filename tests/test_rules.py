@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import Reply, write_checkpoint
+from inspector.planning.summary_jobs import Reply
 from inspector.policies.policy import Policy, Stage
 from inspector.policies.rule import Rule
 from inspector.policies.rules.clear_thinking import ClearThinking
@@ -27,8 +27,10 @@ from inspector.policies.rules.truncate_outputs import TruncateOutputs, remember_
 from inspector.policies.shorten import output_lengths, tool_of
 from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from inspector.summaries.record import manifest_context
+from inspector.summaries.write import write_checkpoint
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from tests.strategies import sessions

@@ -15,7 +15,8 @@ from inspector.files import open_session, save_session
 from inspector.policies.policy import Policy
 from inspector.policies.rules.spill_outputs import SpillOutputs
 from inspector.session.blocks import Text, ToolOutput
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from inspector.summaries.compaction import Transition, compact
 from inspector.summaries.store import (
     ARCHIVE,

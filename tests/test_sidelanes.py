@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.payloads.columns import unpack

@@ -19,9 +19,8 @@ from inspector import (
 )
 from inspector.errors import PolicyError
 from inspector.planning.plan import Plan
-from inspector.policies.policy import Policy, Stage
+from inspector.policies.policy import Policy, Stage, read_policy
 from inspector.policies.registry import POLICIES, find_policy
-from inspector.policies.rules import read_policy
 from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
 from inspector.session.session import Session
 from inspector.tokens.ledger import Ledger

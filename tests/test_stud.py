@@ -10,7 +10,7 @@ from hypothesis import given
 from inspector.errors import EditError, PolicyError
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import Checkpoint, request_text
+from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.builtin.stud import (
     MODES,
@@ -26,7 +26,9 @@ from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text
-from inspector.session.session import Entry, Provided, Session
+from inspector.session.entries import Entry, Provided
+from inspector.session.session import Session
+from inspector.summaries.material import request_text
 from inspector.summaries.record import append_to_manifest, core_plan, manifest_context, split_policy
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context

@@ -29,7 +29,8 @@ from inspector.formats.readers import read_session
 from inspector.planning.plan import make_plan
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.session.blocks import ToolCall
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
 from tests.bench.bench_survival import read_cases

@@ -14,12 +14,14 @@ from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.builtin.mini_claude_code import find_recovery_target
 from inspector.policies.pointers import write_pointer
-from inspector.policies.policy import Edits, Reason
+from inspector.policies.policy import Edits
 from inspector.policies.registry import find_policy
 from inspector.policies.rules.drop_middle import DropMiddle
 from inspector.policies.shorten import snip
+from inspector.policies.trigger import Reason
 from inspector.session.blocks import KINDS, Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from inspector.spill import CLI_LIMIT, find_limit, spill
 from inspector.summaries.archive import list_archived, make_record
 from inspector.tokens.ledger import count_tokens

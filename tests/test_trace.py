@@ -23,12 +23,12 @@ from inspector.facts.traced import FATES, TIERS, Trace, Traced
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
-from inspector.policies.policy import Policy
+from inspector.policies.policy import Policy, read_policy
 from inspector.policies.registry import list_policies
-from inspector.policies.rules import read_policy
 from inspector.replays.decay import measure_decay
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
-from inspector.session.session import Boundary, Entry, Session
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens

@@ -16,7 +16,8 @@ from inspector.policies.registry import names_of_policies
 from inspector.policies.rules.truncate_outputs import TruncateOutputs
 from inspector.policies.trigger import Trigger
 from inspector.session.blocks import Image, Text, ToolOutput
-from inspector.session.session import Entry, Session, Usage
+from inspector.session.entries import Entry, Usage
+from inspector.session.session import Session
 from inspector.summaries.compaction import STAND_IN, Transition, append_retry, compact
 from inspector.summaries.record import hash_plan, hash_policy, manifest_context
 from inspector.summaries.recovery import judge_reply, may_retry, was_recovered

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from inspector import count_tokens, live_context, open_session
 from inspector.planning.context import Context, Piece
 from inspector.session.blocks import BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
-from inspector.session.session import Provided, Tool
+from inspector.session.entries import Provided, Tool
 from inspector.wire.checks import CHECKS, check_context, check_request
 from inspector.wire.render import Size, render_request
 from tests.shared import SHARED, needs_shared

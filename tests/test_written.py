@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 
 from inspector import count_tokens, from_text, make_plan, open_bundled
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import Plan
+from inspector.planning.plan import NOT_DETERMINISTIC, Plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.registry import names_of_policies
 from inspector.summaries.write import write_up
@@ -16,7 +16,7 @@ from inspector.tokens.history import trace_history
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.flow import trace_flow
 from inspector.workbench.payloads.lesson import play_rules
-from inspector.workbench.payloads.provenance import BY_MODEL, NOT_DETERMINISTIC
+from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from inspector.workbench.snapshot import Snapshot
 from inspector.workbench.written_summaries import MOST, Written, fill_in, keep

@@ -18,8 +18,8 @@ from ..planning.plan import Plan
 from ..planning.stages import Tier
 from ..policies.table import POINTER
 from ..session.blocks import Block
+from ..session.queries import is_summary
 from ..session.tree import Bools, Ints
-from ..workbench.payloads.provenance import is_summary
 from .mentions import Occurrences, Pattern, Words
 from .remaining import Standing
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..cuts import END
-from ..planning.summary_jobs import describe_call
 from ..policies.table import DROPPED, FATES, SUMMARISED
 from ..session.blocks import BlockRef
+from ..session.queries import describe_call
 from ..session.session import Session
 from ..text import brief, printable
 from .mentions import make_pattern

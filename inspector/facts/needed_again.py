@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ..session.blocks import Block, BlockRef, ToolCall, ToolOutput
-from ..session.session import Session
+from ..session.blocks import Block, ToolCall, ToolOutput
 from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.shell_words import split_command
 
@@ -134,17 +133,3 @@ def same_answer(before: str | None, after: str | None) -> bool:
     if before is None or after is None or not before.strip():
         return False
     return _FIGURES.sub("0", before) == _FIGURES.sub("0", after)
-
-
-def pair_calls(session: Session) -> dict[BlockRef, BlockRef]:
-    """Call to output on a session's path, as a provider pairs them: the next output of the call's id."""
-    open_calls: dict[str, BlockRef] = {}
-    out: dict[BlockRef, BlockRef] = {}
-    for i in session.path:
-        entry = session.entries[i]
-        for number, block in enumerate(entry.blocks):
-            if block.kind == "tool_call":
-                open_calls[block.id] = BlockRef(entry.id, number)
-            elif block.kind == "tool_output" and block.call_id in open_calls:
-                out[open_calls.pop(block.call_id)] = BlockRef(entry.id, number)
-    return out

@@ -7,10 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..planning.fates import REASONING
 from ..planning.plan import Plan
 from ..policies.table import SUMMARISED
-from ..session.blocks import BlockRef
+from ..session.blocks import REASONING, BlockRef
 from ..session.tree import Bools
 from .mentions import make_pattern
 from .set_cover import Cover, Unit, find_cover

@@ -14,7 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..session.blocks import BlockRef
-from ..session.session import Entry, Session
+from ..session.entries import Entry
+from ..session.queries import pair_calls
+from ..session.session import Session
 from ..session.tree import COMPACTION
 from ..text import brief, printable
 from ..tokens.ledger import Ledger
@@ -22,7 +24,7 @@ from ..tokens.models import SYNTHETIC, model_of
 from ..tokens.prices import Money, add_money, price_tokens
 from .extract.collect import BY, KINDS, OPERATIONS
 from .facts import Fact, Facts, Said
-from .needed_again import has_failed, is_specific, pair_calls, same_answer, shows_file
+from .needed_again import has_failed, is_specific, same_answer, shows_file
 from .polarity import is_same_rule
 from .trace import trace_rounds
 from .traced import Trace, Traced

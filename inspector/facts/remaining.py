@@ -16,9 +16,9 @@ import numpy as np
 from ..planning.assemble import build_context
 from ..planning.plan import Plan
 from ..session.blocks import Block, BlockRef
+from ..session.queries import is_summary
 from ..session.session import Session
 from ..session.tree import Bools
-from ..workbench.payloads.provenance import is_summary
 from .mentions import WORD, Mention, Pattern, Words, best_run, find_folders, find_runs, has_words, read_words
 
 How = Literal["head", "shortened", "summary", "notice", "pointer"]

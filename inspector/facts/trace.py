@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from ..planning.plan import Plan
-from ..session.session import Entry, Session
+from ..session.entries import Entry
+from ..session.queries import find_end
+from ..session.session import Session
 from ..session.tree import COMPACTION
-from ..summaries.record import find_end
 from .facts import Facts
 from .fate import Outcomes, Readings, find_known, find_stood
 from .mentions import Occurrences, find_occurrences

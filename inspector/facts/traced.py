@@ -18,7 +18,8 @@ from ..errors import EditError
 from ..mixins import Framed
 from ..planning.plan import Plan
 from ..session.blocks import BlockRef
-from ..session.session import Entry, Session
+from ..session.entries import Entry
+from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
 from ..session.tree import Bools
 from ..text import printable

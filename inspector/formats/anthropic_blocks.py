@@ -22,7 +22,7 @@ from ..session.blocks import (
     Unknown,
     build,
 )
-from ..session.session import Usage
+from ..session.entries import Usage
 from .image_size import measure
 
 Names = dict[str, str]

@@ -12,7 +12,8 @@ from typing import Any
 
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Block, Image, Text
-from ..session.session import Boundary, Corrupt, Entry, Session, Tool
+from ..session.entries import Boundary, Corrupt, Entry, Tool
+from ..session.session import Session
 from .anthropic_blocks import Names, read_block, read_usage
 from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
 from .json_lines import Data, Reader

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import EmptySession, ReadError
-from ..planning.summary_jobs import CONTEXT_MARKER
 from ..session.blocks import Text, Unknown
+from ..session.entries import Corrupt, Entry
 from ..session.json_text import dump_lossless
-from ..session.session import Corrupt, Entry, Session
+from ..session.session import Session
 from .json_document import FILE, Fields, load, place, sniff_document, tell_wordless
 from .json_lines import Data, Reader, paused_gc
 from .linearize import Json, Twig, find_dropped, take_line
 from .parents import warn_of_repeated
 from .pi_ai import Words, read_boundary, read_message, read_usage, write_records
+from .summary_wording import CONTEXT_MARKER
 
 NAME = "flue"
 VERSION = 3

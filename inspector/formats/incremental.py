@@ -5,7 +5,8 @@ At any time the session is the one that reading all of the file anew would give.
 
 from __future__ import annotations
 
-from ..session.session import Corrupt, Session, Source
+from ..session.entries import Corrupt, Source
+from ..session.session import Session
 from .json_lines import Reader, iter_lines, paused_gc
 from .readers import clear_usage
 

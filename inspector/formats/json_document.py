@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from ..errors import ReadError
 from ..session.blocks import Block, Document, Image, Number, Part, Text, ToolOutput, Unknown
-from ..session.session import Cost, Source, Usage
+from ..session.entries import Cost, Source, Usage
 from .json_lines import BOM, Data, decode, decode_document
 
 FILE = "the file"

@@ -19,7 +19,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ..session.session import Corrupt, Session, Source
+from ..session.entries import Corrupt, Source
+from ..session.session import Session
 
 Data = bytes | memoryview | mmap
 """The content of a file, as the door hands it over."""

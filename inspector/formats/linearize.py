@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..planning.summary_jobs import read_sealed
 from ..session.blocks import Block, ToolOutput
-from ..session.session import Entry, Session
+from ..session.entries import Entry
+from ..session.session import Session
 from ..tokens.ledger import clear_output
+from .sealed import read_sealed
 
 Json = dict[str, Any]
 

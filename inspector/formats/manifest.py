@@ -45,7 +45,7 @@ _SAYINGS = {
 def dump_manifest(session: Session) -> str:
     """The session as JSON.
 
-    >>> from inspector.session.session import Entry
+    >>> from inspector.session.entries import Entry
     >>> session = Session(format="demo", entries=(Entry(id="\\ud83d"),))
     >>> read(dump_manifest(session).encode()) == session
     True

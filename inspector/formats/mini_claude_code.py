@@ -10,7 +10,8 @@ from typing import Any
 
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Text, ToolCall, ToolOutput
-from ..session.session import Corrupt, Entry, Note, Session
+from ..session.entries import Corrupt, Entry, Note
+from ..session.session import Session
 from .json_document import (
     FILE,
     Fields,

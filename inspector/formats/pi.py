@@ -12,15 +12,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import EmptySession
-from ..planning.summary_jobs import PI_INTRODUCTION
 from ..session.blocks import Text
+from ..session.entries import Corrupt, Entry, Note, Source
 from ..session.json_text import dump_lossless
-from ..session.session import Corrupt, Entry, Note, Session, Source
+from ..session.session import Session
 from .json_document import FILE, HEAD, Fields, find_blocks, gather, merge, tell_wordless
 from .json_lines import Data, Reader, decode, iter_lines, read_lines
 from .linearize import Json, Twig, find_dropped, take_line
 from .parents import Chain
 from .pi_ai import Words, read_block, read_boundary, read_message, read_usage, write_records
+from .summary_wording import PI_INTRODUCTION
 
 NAME = "pi"
 NOTES = ("session", "model_change", "thinking_level_change", "label", "session_info", "custom", "usage")

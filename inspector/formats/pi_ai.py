@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..session.blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
-from ..session.session import Boundary, Cost, Entry, Source, Usage
+from ..session.entries import Boundary, Cost, Entry, Source, Usage
 from .image_size import measure
 from .json_document import (
     Fields,

@@ -12,7 +12,8 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from ..errors import ReadError
-from ..session.session import Session, Usage
+from ..session.entries import Usage
+from ..session.session import Session
 from ..tokens.reported import is_tokens
 from . import anthropic_messages, flue, manifest, pi, stud
 from . import mini_claude_code as mini
@@ -25,7 +26,7 @@ _FIGURES = ("input", "output", "cache_read", "cache_write", "total")
 def clear_usage(session: Session) -> Session:
     """The session itself, or where figures of its usage are odd a copy without them and with one warning.
 
-    >>> from inspector.session.session import Entry
+    >>> from inspector.session.entries import Entry
     >>> odd = Session(format="demo", entries=(Entry(id="a", usage=Usage(input=-1, output=2)),))
     >>> clear_usage(odd).entries[0].usage.input, clear_usage(odd).warnings
     (0, ('1 reported token figure is negative, not finite or far too large; it counts as 0',))

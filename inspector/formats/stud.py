@@ -11,7 +11,8 @@ from typing import Any
 
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput
-from ..session.session import Corrupt, Entry, Note, Session
+from ..session.entries import Corrupt, Entry, Note
+from ..session.session import Session
 from .image_size import measure
 from .json_document import (
     FILE,

@@ -14,9 +14,9 @@ from typing import Any, Literal, Self
 from ..errors import EditError, EmptySession
 from ..session.blocks import Block, ToolOutput
 from ..session.json_text import dump_lossless
+from ..session.queries import is_summary
 from ..session.session import Session
 from ..tokens.ledger import clear_output
-from ..workbench.payloads.provenance import is_summary
 from . import flue, pi
 from .claude_code import write as claude_code
 from .linearize import Loss, Twig, find_twigs, leave_out, split_runs, tell

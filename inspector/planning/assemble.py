@@ -13,18 +13,18 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import EditError
-from ..policies.rules.carry_file_operations import CarryFileOperations, collect
+from ..formats.sealed import read_sealed
+from ..formats.summary_wording import shown_summary
 from ..policies.table import FATES, SUMMARISED
 from ..session.blocks import Block, BlockRef, Text
-from ..session.live import UNSEEN
-from ..session.session import Boundary, Entry, Session
+from ..session.queries import is_summary
+from ..session.session import Session
 from ..tokens.ledger import Ledger, clear_output
-from ..workbench.payloads.provenance import is_summary
 from .context import Context, Piece
 from .fates import STANDS, Side
 from .notice import PlacedNotice
 from .plan import Plan
-from .summary_jobs import Checkpoint, read_sealed, shown_summary
+from .summary_jobs import Checkpoint
 
 
 def live_context(session: Session, ledger: Ledger) -> Context:
@@ -140,53 +140,3 @@ def _summary_pieces(session: Session, plan: Plan, place: int, checkpoint: Checkp
             Piece(said, "user", message, tuple(mine), "summarised", tokens, stand_in=True, summary=True)
         )
     return pieces
-
-
-def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Session:
-    """The session with the compaction done: a new compaction entry at the end, which becomes the leaf.
-
-    A recorded compaction keeps whole entries, as the published formats do: everything from the cut on, and
-    of the older ones those of which a block stands (a pin, a system message), an earlier summary never. So
-    where `build_context` leaves out a part of an entry, the session holds all of it. Raises `EditError` when
-    the plan makes no cut, the summary failed, or an entry already has the new one's name.
-    """
-    session, live = plan.session, plan.session.live
-    if plan.place is None:
-        raise EditError("compaction", entry_id, plan.why or "the plan has no cut")
-    if entry_id in session.index:
-        raise EditError("compaction", entry_id, "the session already has an entry of this name")
-    context = build_context(session, plan, checkpoint)
-    names = [session.entries[i].id for i in live.entries.tolist()]
-    older = np.unique(live.position[STANDS[plan.fate] & plan.is_older]).tolist()
-    kept, tail = [names[position] for position in older], names[plan.place :]
-    on_path = [session.entries[i].id for i in session.path if session.tree.sort[i] not in UNSEEN]
-    # A range of the path says it shortest; what an earlier compaction threw away must not come back.
-    unbroken = bool(tail) and on_path[-len(tail) :] == tail
-    boundary = Boundary(
-        trigger="plan",
-        tokens_before=plan.measured.tokens,
-        tokens_after=context.tokens,
-        first_kept=tail[0] if unbroken else None,
-        kept=tuple(kept if unbroken else kept + tail),
-        summary=checkpoint.text,
-        extra={"derived_from": "user content", "trust": "untrusted"},
-        **carried_files(plan, plan.place),
-    )
-    entry = Entry(
-        id=entry_id,
-        parent=session.leaf,
-        kind="compaction",
-        blocks=(Text(text=shown_summary(session.format, checkpoint.text)),),
-        boundary=boundary,
-        usage=checkpoint.usage,
-    )
-    fields = {name: getattr(session, name) for name in Session.model_fields}
-    return Session.model_construct(**{**fields, "entries": (*session.entries, entry), "leaf": entry_id})
-
-
-def carried_files(plan: Plan, place: int) -> dict[str, tuple[str, ...]]:
-    """The lists the next compaction carries on, if the policy carries any."""
-    if not any(isinstance(rule, CarryFileOperations) and rule.enabled for rule in plan.policy.rules):
-        return {}
-    files = collect(plan.table, place)
-    return {"files_read": tuple(files.read_files), "files_modified": tuple(files.modified_files)}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..formats.sealed import Sealed
 from ..session.blocks import Block, BlockRef, Image, Text
-from ..session.session import Provided, Tool
+from ..session.entries import Provided, Tool
 from ..text import printable
-from .summary_jobs import Sealed
 
 _SHOWN = 60
 

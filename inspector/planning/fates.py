@@ -13,8 +13,8 @@ import numpy as np
 
 from ..errors import EditError
 from ..policies.table import CLEARED, COUNTED, DROPPED, FATES, VERBATIM, Bytes, Claim, Rewrite, Table
-from ..session.blocks import KINDS, Block, BlockRef
-from ..session.session import Entry
+from ..session.blocks import REASONING, Block, BlockRef
+from ..session.entries import Entry
 from ..session.tree import Bools, Ints
 from ..tokens.counter import Longs
 from ..tokens.counters import find_counter
@@ -75,7 +75,6 @@ BY_NONE, BY_PIN, BY_PAIR, BY_BOUND = -1, -2, -3, -4
 """Who decided a block when no rule did: nobody, a pin, the other half of its call/output pair, or the model,
 which takes no reasoning whose prefix was edited."""
 STANDS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
-REASONING = KINDS.index("reasoning")
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +156,7 @@ def find_edit(table: Table, side: Side) -> int:
 
     What the provider itself clears or summarises is no edit of the client's (CLAUDE §8).
     """
-    rules = table.policy.rules
+    rules = table.rules
     own = [code for code, rule in enumerate(rules) if not rule.by_provider]
     changed = (side.fate != VERBATIM) & (side.fate != CLEARED)
     edited = np.flatnonzero(changed & (np.isin(side.rule, own) | (side.rule < 0)))

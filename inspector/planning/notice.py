@@ -10,7 +10,8 @@ import numpy as np
 
 from ..policies.table import COUNTED, Notice, Table
 from ..session.tree import Ints
-from ..tokens.counter import Longs, utf16_length
+from ..text import utf16_length
+from ..tokens.counter import Longs
 from ..tokens.counters import find_counter
 from .fates import Side
 

@@ -17,23 +17,23 @@ import numpy as np
 
 from ..cuts import END, CutPoint, CutPoints, find_cuts
 from ..errors import EditError
+from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, ask
-from ..policies.policy import Edits, Policy, Reason, check_reason, check_window, read_edits
+from ..policies.policy import Edits, Policy, check_reason, check_window, read_edits
 from ..policies.registry import POLICIES, find_policy
 from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from ..policies.table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
-from ..policies.trigger import Measured, Verdict, judge_trigger
+from ..policies.trigger import Measured, Reason, Verdict, judge_trigger
 from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.tree import SYSTEM, USER, Bools
 from ..tokens.ledger import Ledger
-from ..workbench.payloads.provenance import NOT_DETERMINISTIC, find_lost, tell_lost
 from .cut_table import CutTable
 from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, Side, find_pinned
 from .notice import PlacedNotice
 from .stages import StageReport, Tier, Tiers, report_stages
 from .stand_in import StandIn
-from .summary_jobs import Checkpoint, SummaryJob, list_jobs, shown_summary
+from .summary_jobs import Checkpoint, SummaryJob, list_jobs
 
 
 def write_spec(plan: Plan) -> dict[str, Any]:
@@ -493,10 +493,21 @@ def make_plan(
     cuts = ledger.remember(("cuts", session.leaf), lambda: find_cuts(session))
     tokens = ledger.remember(("tokens", session.leaf), lambda: ledger.live_tokens(session))
     section = ledger.remember(("section", session.leaf), lambda: ledger.section[ledger.live_rows(session)])
-    table = Table(session, ledger, session.live, cuts, tokens, section, configured, window, reason)
+    table = Table(
+        session,
+        ledger,
+        session.live,
+        cuts,
+        tokens,
+        section,
+        configured.rules,
+        configured.trigger,
+        window,
+        reason,
+    )
     pinned = find_pinned(table, changed.pins)
     by_hand = None if changed.cut is None else _edited_place(table, changed.cut)
-    tiers = Tiers(table, pinned, by_hand)
+    tiers = Tiers(configured, table, pinned, by_hand)
     return Plan(session, ledger, configured, changed, table, cuts, tiers, tiers.stop())
 
 
@@ -511,3 +522,35 @@ def _edited_place(table: Table, name: str) -> int:
     if not table.cuts.legal[place]:
         raise EditError("cut", name, table.cuts[place].sentence)
     return place
+
+
+NOT_DETERMINISTIC = (
+    "Not deterministic: a model writes the summary, and the same history may give another one; all turns "
+    "after it depend on which."
+)
+"""Said of every plan that has a summary written; no setting hides it (S0-69, S0-72)."""
+
+
+def find_lost(table: Table, fate: Bytes) -> tuple[BlockRef, ...]:
+    """The live blocks that a plan leaves no longer verbatim, in order (S1-32)."""
+    live, entries = table.live, table.session.entries
+    rows = np.flatnonzero(fate != VERBATIM)
+    owners = live.entries[live.position[rows]].tolist()
+    return tuple(
+        BlockRef(entries[i].id, block) for i, block in zip(owners, live.block[rows].tolist(), strict=True)
+    )
+
+
+def tell_lost(fate: Bytes) -> str:
+    """The same in a sentence; empty when everything stays.
+
+    >>> tell_lost(np.array([3, 3, 4, 0], np.uint8))
+    'Lossy: 3 blocks are no longer verbatim (2 summarised, 1 dropped); the file keeps them.'
+    """
+    counts = Counter(fate[fate != VERBATIM].tolist())
+    lost = sum(counts.values())
+    if not lost:
+        return ""
+    fates = ", ".join(f"{counts[code]:,} {name}" for code, name in enumerate(FATES) if counts[code])
+    some = "1 block is" if lost == 1 else f"{lost:,} blocks are"
+    return f"Lossy: {some} no longer verbatim ({fates}); the file keeps {'it' if lost == 1 else 'them'}."

@@ -14,10 +14,11 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from ..errors import EditError, OtherSession, PlanError
-from ..policies.policy import Edits, Reason
+from ..policies.policy import Edits
 from ..policies.registry import find_policy
 from ..policies.rule import LARGE
 from ..policies.table import FATES
+from ..policies.trigger import Reason
 from ..session.blocks import Chars, Value
 from ..session.session import Session
 from ..text import printable

@@ -149,10 +149,9 @@ class Tier:
 class Tiers:
     """All tiers of a policy over one table, each made when somebody asks for it."""
 
-    def __init__(self, table: Table, pinned: Bools, place: int | None) -> None:
+    def __init__(self, policy: Policy, table: Table, pinned: Bools, place: int | None) -> None:
         """`place` is a cut by hand; None lets the policy decide."""
-        self.table, self.pinned, self.by_hand = table, pinned, place
-        policy = table.policy
+        self.policy, self.table, self.pinned, self.by_hand = policy, table, pinned, place
         named = {kind for stage in policy.stages for kind in stage.rules}
         self.bound = find_class(model_of(table.session)) == "bound"
         self.stages = tuple(stage for stage in policy.stages if table.reason in stage.reasons)
@@ -175,7 +174,7 @@ class Tiers:
         return self._tiers[depth]
 
     def _next(self) -> Tier:
-        table, rules, depth = self.table, self.table.policy.rules, len(self._tiers)
+        table, rules, depth = self.table, self.table.rules, len(self._tiers)
         before = self._tiers[-1] if self._tiers else None
         codes = self._always if before is None else self._codes(self.stages[depth - 1].rules)
         decisions = list(before.decisions if before is not None else [Decision()] * len(rules))
@@ -205,7 +204,7 @@ class Tiers:
         return Tier(table, depth, tuple(decisions), older, kept, uncut, place, why, edge, self.bound, before)
 
     def _codes(self, kinds: tuple[str, ...]) -> tuple[int, ...]:
-        rules = self.table.policy.rules
+        rules = self.table.rules
         return tuple(code for kind in kinds for code, rule in enumerate(rules) if rule.kind == kind)
 
     def _place(self, decisions: list[Decision], depth: int) -> tuple[int | None, str]:
@@ -223,7 +222,7 @@ class Tiers:
     @cached_property
     def limit(self) -> int | None:
         """What is low enough by the policy's own measure; None when no target is set or nothing tells."""
-        target, trigger = self.table.policy.target, self.table.trigger
+        target, trigger = self.policy.target, self.table.trigger
         if target is None or not target.enabled:
             return None
         return target.limit(trigger.base(self.table.window))

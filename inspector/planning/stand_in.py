@@ -14,8 +14,9 @@ from itertools import pairwise
 import numpy as np
 
 from ..policies.table import Appendix, Summary, Table
+from ..session.entries import Entry
+from ..session.queries import _one_line, describe_call
 from ..session.tree import Bools, Ints
-from .summary_jobs import MARKER, OMITTED, SPLIT, extract_line
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +108,41 @@ def _lines(table: Table) -> tuple[tuple[str, ...], Ints]:
     costs = np.zeros(len(lines), np.int32)
     costs[said] = table.ledger.count_lines([lines[i] for i in said])
     return lines, costs
+
+
+MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"
+
+
+OMITTED = "[… earlier lines left out to stay within the summary's length]"
+
+
+SPLIT = "Earlier in the turn that the cut splits:"
+
+
+_PREVIOUS_CHARS = 4000
+
+
+def extract_line(entry: Entry) -> str:
+    """One line that stands for an entry in a stand-in summary; empty when it says nothing of its own.
+
+    Users' and the model's words are cut short, calls keep their most telling argument, outputs only speak
+    when they are errors, reasoning never does.
+    """
+    if entry.kind == "compaction":
+        text = entry.text
+        more = (
+            f" [… {len(text) - _PREVIOUS_CHARS} characters left out]" if len(text) > _PREVIOUS_CHARS else ""
+        )
+        return _one_line("summary so far: " + text[:_PREVIOUS_CHARS] + more, _PREVIOUS_CHARS + 80)
+    parts = []
+    for block in entry.blocks:
+        if block.kind == "text" and block.text.strip():
+            parts.append(_one_line(block.text, 200 if entry.role == "user" else 120))
+        elif block.kind == "tool_call":
+            parts.append(f"called {describe_call(block)}")
+        elif block.kind == "tool_output" and block.is_error:
+            parts.append("failed: " + _one_line(block.text, 100))
+    if not parts:
+        return ""
+    who = entry.role if entry.role in ("user", "assistant", "system") else "tool"
+    return f"{who}: " + " · ".join(parts)

@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..session.entries import Entry
 from ..session.json_text import stringify
-from ..session.live import UNSEEN
-from ..session.session import Entry, Session
+from ..session.session import Session
 from ..session.tree import ASSISTANT
-from ..tokens.counter import utf16_length
+from ..text import utf16_length
 from ..tokens.counters.chars4_utf16 import CHARS4_UTF16, IMAGE_CHARS
 from .trigger import Measured, Tail
 
@@ -112,18 +112,6 @@ def _system_chars(entry: Entry) -> int:
         chars += sum(utf16_length(text) for text in sections.values() if isinstance(text, str))
     added = entry.extra.get("toolsAdded")
     return chars + (utf16_length(stringify(added)) if added else 0)
-
-
-def since_compaction(session: Session) -> int:
-    """The first live position that was said after the last compaction; 0 when there was none."""
-    live, after = session.live, 0
-    if live.summary != 0:
-        return 0
-    for entry in reversed(session.path):
-        if entry == live.entries[0]:
-            break
-        after += session.tree.sort[entry] not in UNSEEN
-    return len(live) - after
 
 
 def measure_fresh(

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..session.blocks import KINDS, Block, ToolCall, ToolOutput
 from ..session.json_text import stringify
-from ..tokens.counter import utf16_length
+from ..text import utf16_length
 from .shorten import Form, cut_units, replace_text, take_head
 from .table import Table
 

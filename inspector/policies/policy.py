@@ -7,32 +7,18 @@ the rule panel shows. `Edits` are what a hand changed on top of a policy: the cu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, TypeVar, get_args
 
-from pydantic import Field, SerializeAsAny, ValidationError, model_validator
+from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, model_validator
 
 from ..errors import EditError, PolicyError
-from ..mixins import ask
 from ..session.blocks import Value
 from .harness import Conduct, check_thresholds
-from .rule import LARGE, Rule
-from .trigger import Target, Trigger, Verdict
-
-__all__ = [
-    "LARGE",
-    "Edits",
-    "Policy",
-    "Reason",
-    "Rule",
-    "Stage",
-    "Target",
-    "Trigger",
-    "Verdict",
-    "read_edits",
-]
-
-Reason = Literal["auto", "manual", "overflow"]
-"""Why a compaction is planned: the harness' own check, the user's /compact, or a provider's refusal."""
+from .rule import Rule
+from .rules import (
+    list_rules,
+)
+from .trigger import Reason, Target, Trigger
 
 
 class Stage(Value):
@@ -97,11 +83,7 @@ class Policy(Value):
         for key, value in settings.items():
             kind, _, knob = key.partition(".")
             if kind not in owners:
-                adds = (
-                    f", and {kind}.enabled, which would add it, is not set"
-                    if kind in ask("rules", None)
-                    else ""
-                )
+                adds = f", and {kind}.enabled, which would add it, is not set" if kind in _models() else ""
                 raise PolicyError(self.name, f"it has no rule {kind!r}{adds}", owners)
             owners[kind] = _set(self.name, owners[kind], knob, value)
         rules = place_rules((owners[rule.kind] for rule in self.rules), (owners[kind] for kind in added))
@@ -140,6 +122,11 @@ class Policy(Value):
         return self.model_copy(update=named)
 
 
+def _models() -> dict[str, type[Rule]]:
+    """Every kind of rule by its name: a policy that gets one more needs its model."""
+    return {kind.name: kind.model for kind in list_rules()}
+
+
 def place_rules(rules: Iterable[Rule], added: Iterable[Rule]) -> tuple[Rule, ...]:
     """The rules with some more, each before the first that is more general than itself.
 
@@ -158,13 +145,13 @@ def _find_added(policy: str, settings: dict[str, Any], owners: dict[str, Rule]) 
     missing = [kind for kind in kinds if kind not in owners]
     if not missing:
         return {}
-    known = ask("rules", None)
+    known = _models()
     return {kind: _make(policy, kind) for kind in missing if kind in known}
 
 
 def _make(policy: str, kind: str) -> Rule:
     """A rule of that kind as it is by default."""
-    known: dict[str, type[Rule]] = ask("rules", None)
+    known = _models()
     if kind not in known:
         raise PolicyError(policy, f"there is no kind of rule {kind!r:.60}", known, meant=kind)
     try:
@@ -240,3 +227,57 @@ def read_edits(edits: Edits | dict[str, Any] | None) -> Edits:
     except ValidationError as error:
         first = error.errors()[0]
         raise EditError("edit", ".".join(map(str, first["loc"])), first["msg"]) from None
+
+
+def read_policy(data: Any) -> Policy:
+    """A policy from its JSON form. Raises `PolicyError` naming the field that is wrong.
+
+    >>> try:
+    ...     read_policy({"name": "mine", "trigger": {"ration": 0.7}})
+    ... except PolicyError as error:
+    ...     print(error)
+    policy 'mine': trigger.ration: Extra inputs are not permitted
+    """
+    if not isinstance(data, dict):
+        text = isinstance(data, str | bytes)
+        said = "this is its JSON as text; pass the parsed object" if text else "an object is needed"
+        raise PolicyError(f"{data!s:.60}", said)
+    name = f"{data.get('name', 'policy')!s:.60}"
+    given = data.get("rules", ())
+    if not isinstance(given, list | tuple) or not all(isinstance(item, dict) for item in given):
+        raise PolicyError(name, "rules: a list of objects is needed")
+    models = [_find_model(name, at, item) for at, item in enumerate(given)]
+    if len(set(models)) < len(models):
+        raise PolicyError(name, "rules: two of one kind cannot be told apart by their settings")
+    rules = tuple(
+        _read_part(name, f"rules[{at}]", model, item)
+        for at, (model, item) in enumerate(zip(models, given, strict=True))
+    )
+    trigger = _read_part(name, "trigger", Trigger, data.get("trigger", {}))
+    return _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
+
+
+def _find_model(policy: str, at: int, item: dict[str, Any]) -> type[Rule]:
+    known = {rule.name: rule.model for rule in list_rules()}
+    kind = item.get("kind")
+    if kind is None:
+        raise PolicyError(policy, f"rule {at + 1} has no kind", known)
+    if not isinstance(kind, str) or kind not in known:
+        said = f"rule {at + 1}: no such kind of rule {kind!r:.60}"
+        raise PolicyError(policy, said, known, meant=str(kind))
+    return known[kind]
+
+
+P = TypeVar("P", bound=BaseModel)
+
+
+def _read_part(policy: str, path: str, model: type[P], data: Any) -> P:
+    """A part of a policy. An error in it names the whole way there, as in "rules[1].turns"."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        for step in first["loc"]:
+            path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+        said = f"{path}: {first['msg']}" if path else first["msg"]
+        raise PolicyError(policy, said) from None

@@ -20,8 +20,7 @@ from .builtin.mini_claude_code import MINI_CLAUDE_CODE, MINI_CLAUDE_CODE_COMPAT
 from .builtin.openhands import OPENHANDS
 from .builtin.pi import PI
 from .builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
-from .policy import Policy
-from .rules import read_policy
+from .policy import Policy, read_policy
 
 POLICIES: tuple[Policy, ...] = (
     KEEP_RECENT_TURNS,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..session.blocks import KINDS, Text, ToolOutput
 from ..session.tree import Bools, Ints
-from ..tokens.counter import utf16_length
+from ..text import utf16_length
 from ..tokens.ledger import CLEARED_TEXT, Ledger
 from .table import Table
 

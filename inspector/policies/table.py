@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +20,14 @@ from ..cuts import CutPoints
 from ..errors import CounterError
 from ..session.blocks import Block
 from ..session.live import Live
+from ..session.queries import since_compaction
 from ..session.session import Session
 from ..session.tree import Bools, Ints
 from ..tokens.counters import find_counter
 from ..tokens.ledger import Ledger, clear_output
 from ..tokens.models import window_of
-from .policy import Policy, Reason
 from .rule import Rule
-from .trigger import Tail, Trigger
+from .trigger import Reason, Tail, Trigger
 
 FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")
 """What can become of a block. Verbatim, truncated, pointer and cleared blocks still stand in the context."""
@@ -44,6 +45,8 @@ class Table:
 
     tokens   int32[m]  by the ledger's counter
     section  uint8[m]  index into SECTIONS
+    rules              the policy's, in their order
+    trigger            when the policy compacts
     start    int       first live entry that may be compacted (1 after a recorded summary)
 
     `given_window` is the model's window where the caller knows better than the session; `reason` is why a
@@ -56,18 +59,14 @@ class Table:
     cuts: CutPoints
     tokens: Ints
     section: Bytes
-    policy: Policy
+    rules: tuple[Rule, ...]
+    trigger: Trigger
     given_window: int | None = None
     reason: Reason = "auto"
 
-    @property
-    def trigger(self) -> Trigger:
-        """When the policy compacts."""
-        return self.policy.trigger
-
     def sibling(self, kind: str) -> Rule | None:
         """The policy's rule of that kind, if it has one that is switched on."""
-        return next((rule for rule in self.policy.rules if rule.kind == kind and rule.enabled), None)
+        return next((rule for rule in self.rules if rule.kind == kind and rule.enabled), None)
 
     def block(self, row: int) -> Block:
         """The block of a live row as it stands: an output that was emptied before, emptied."""
@@ -231,3 +230,29 @@ class Decision:
     notice: Notice | None = None
     notes: tuple[str, ...] = field(default=())
     unpaired: bool = False
+
+
+Effort = Literal["high", "history", "session"]
+"""How hard a summariser is to think: `high`, only for the history, or as in the session."""
+
+
+@dataclass(frozen=True, eq=False)
+class Writing(Summary):
+    """A summary with what its jobs are told: the knobs of `rules/summarise_older.py`, named as there."""
+
+    limited: bool = True
+    effort: Effort = "high"
+    thinking: bool = True
+    whole_characters: bool = False
+    keep_previous: bool = False
+    strict: bool = False
+
+
+def find_start(table: Table, rule: Any = None) -> int:
+    """The first live position that is written up or kept.
+
+    That is where the context begins after a recorded summary, unless the policy begins only after the last
+    compaction (FLUE §13.2). `rule` is its walk; None asks the table for it.
+    """
+    how = getattr(rule if rule is not None else table.sibling("keep-recent-tokens"), "start", "kept")
+    return since_compaction(table.session) if how == "compaction" else table.start

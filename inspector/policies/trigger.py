@@ -10,7 +10,8 @@ import numpy as np
 from pydantic import Field
 
 from ..session.blocks import Number
-from ..session.session import Entry, Session
+from ..session.entries import Entry
+from ..session.session import Session
 from ..session.tree import ASSISTANT
 from .rule import LARGE, Rule
 
@@ -214,3 +215,7 @@ def judge_trigger(trigger: Trigger, measured: Measured, window: Number) -> Verdi
         f"it fires {than} {threshold:,.0f}."
     )
     return Verdict(fires, tokens, threshold, sentence)
+
+
+Reason = Literal["auto", "manual", "overflow"]
+"""Why a compaction is planned: the harness' own check, the user's /compact, or a provider's refusal."""

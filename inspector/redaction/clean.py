@@ -21,7 +21,8 @@ from ..session.blocks import (
     Value,
     build,
 )
-from ..session.session import Boundary, Entry, Session
+from ..session.entries import Boundary, Entry
+from ..session.session import Session
 from .redact import Redactor
 
 BLANK = "[not on this page]"

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..planning.assemble import carried_files
 from ..planning.fates import STANDS, Side
 from ..planning.plan import Plan
 from ..policies.table import CLEARED, VERBATIM
 from ..session.blocks import Block, Text, build
-from ..session.session import Boundary, Entry, Session
+from ..session.entries import Boundary, Entry
+from ..session.session import Session
 from ..session.tree import Ints
+from ..summaries.record import carried_files
 from ..tokens.ledger import Ledger
 from ..tokens.rows import Bytes, gather_rows
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..planning.plan import Plan
 from ..policies.events import count_retention, write_word
-from ..policies.policy import Policy, Reason
+from ..policies.policy import Policy
 from ..policies.table import CLEARED, COUNTED, FATES, SUMMARISED, VERBATIM
+from ..policies.trigger import Reason
 from ..session.blocks import KINDS
 from .carry import carry_entries
 from .event_log import Chronicle

@@ -5,7 +5,7 @@ The policy's own check, a compaction for whatever reason, and /reset.
 
 from __future__ import annotations
 
-from ..policies.policy import Reason
+from ..policies.trigger import Reason
 from ..session.blocks import Block
 from .carry import change
 from .compactor import Compactor

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..policies.events import AuditEvent
 from ..policies.harness import Transition
-from ..session.session import Entry, Session
+from ..session.entries import Entry
+from ..session.session import Session
 from .run import Finding
 from .timeline import Life, Refusal
 

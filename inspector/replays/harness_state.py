@@ -18,8 +18,7 @@ from ..policies.harness import (
     step,
     suggest,
 )
-from ..policies.policy import Reason
-from ..policies.trigger import Trigger
+from ..policies.trigger import Reason, Trigger
 from .event_log import Chronicle
 from .failures import Pass, Tally, no_progress
 from .replayed_context import World

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..planning.plan import Plan, make_plan
-from ..policies.policy import Policy, Reason
+from ..policies.policy import Policy
 from ..policies.table import COUNTED
-from ..policies.trigger import Measure, Measured
-from ..session.session import Entry, Session
+from ..policies.trigger import Measure, Measured, Reason
+from ..session.entries import Entry
+from ..session.session import Session
 from ..tokens.ledger import Ledger
 from ..tokens.reported import Unexplained
 from .carry import Carried, Columns, chain, change, count_carried, join_ledger, take_columns

@@ -12,8 +12,9 @@ from ..mixins import Drawable
 from ..planning.plan import Plan
 from ..policies.events import AuditEvent
 from ..policies.harness import STATES
-from ..policies.policy import Policy, Reason
+from ..policies.policy import Policy
 from ..policies.table import Bytes
+from ..policies.trigger import Reason
 from ..session.session import Session
 from ..session.tree import Ints
 from ..tokens.counter import Longs

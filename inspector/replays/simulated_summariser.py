@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..planning.plan import Plan
+from ..planning.summary_jobs import TIGHTER
 from ..policies.harness import Conduct
 from ..policies.table import SUMMARISED
 from .failures import Tally
-
-TIGHTER = 2
-"""How often a summary that is too long is asked for again, at half the limit each time, before it is cut."""
 
 
 class Attempts(NamedTuple):

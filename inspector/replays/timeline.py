@@ -13,9 +13,10 @@ import numpy as np
 
 from ..policies.table import COUNTED
 from ..policies.trigger import Measure
+from ..session.entries import Entry
 from ..session.live import UNSEEN
 from ..session.overflow import classify_refusal
-from ..session.session import Entry, Session
+from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, Bools, Ints
 from ..tokens.counter import Longs
 from ..tokens.counters import find_counter

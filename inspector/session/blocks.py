@@ -186,3 +186,6 @@ class BlockRef(NamedTuple):
     def parse(cls, text: str) -> BlockRef:
         entry, _, block = text.rpartition("/")
         return cls(entry, int(block))
+
+
+REASONING = KINDS.index("reasoning")

@@ -1,6 +1,6 @@
 """What stands in the context at the leaf of a session, as columns. Structure only, no tokens.
 
-In goes a session (a tree of entries with a leaf), out come the path from its root and the `Live` view:
+In go the entries, their `Tree` and the leaf, out come the path from the root and the `Live` view:
 the path as the last compaction on it left it. The rule is Flue's (FLUE §1.2), which the other formats
 fit into: `[summary] + path[first kept … compaction) + path(after the compaction …]`.
 """
@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .tree import ASSISTANT, COMPACTION, MICRO, NOTE, ROLES, Bools, Ints
+from .tree import ASSISTANT, COMPACTION, MICRO, NOTE, Bools, Ints, Tree
 
 if TYPE_CHECKING:
-    from .session import Session
-
-__all__ = ["ROLES", "Bools", "Ints", "Live", "find_live", "find_path"]
+    from .entries import Entry
 
 UNSEEN = (COMPACTION, MICRO, NOTE)
 
@@ -26,7 +24,7 @@ UNSEEN = (COMPACTION, MICRO, NOTE)
 class Live:
     """Columns over the n entries, m blocks and k call/output pairs in the context at the leaf.
 
-    entries   int32[n]    position in `session.entries`
+    entries   int32[n]    position in `entries`
     role      int32[n]    index into ROLES
     turn      int32[n]    turn number, 0-based, counted along the whole path
     step      int32[n]    step number, 0-based, dense in this view: one request with its tool outputs
@@ -66,21 +64,20 @@ class Live:
         return out
 
 
-def find_path(session: Session) -> tuple[int, ...]:
+def find_path(tree: Tree, leaf: str | None) -> tuple[int, ...]:
     """Follow `parent` from the leaf while it resolves; a dangling parent ends the walk, a cycle too."""
-    tree = session.tree
-    at = tree.index.get(session.leaf) if session.leaf is not None else None
-    found: dict[int, None] = {}
-    while at is not None and at not in found:
-        found[at] = None
-        at = tree.parent[at]
-    return tuple(reversed(found))
+    index = tree.index.get(leaf) if leaf is not None else None
+    visited: dict[int, None] = {}
+    while index is not None and index not in visited:
+        visited[index] = None
+        index = tree.parent[index]
+    return tuple(reversed(visited))
 
 
-def find_live(session: Session) -> Live:
-    """The live view at the session's leaf."""
-    tree, path = session.tree, np.array(session.path, np.int32)
-    order, summary = _surviving(session, path)
+def find_live(tree: Tree, entries: tuple[Entry, ...], positions: tuple[int, ...]) -> Live:
+    """The live view at the end of a path: `positions` are those of its entries, from the root."""
+    path = np.array(positions, np.int32)
+    order, summary = _surviving(tree, entries, path)
     kept = path[order]
     turn = np.maximum(np.cumsum(tree.opens[path], dtype=np.int32), 1)[order] - 1
     if summary == 0 and len(turn) > 1:
@@ -102,7 +99,7 @@ def find_live(session: Session) -> Live:
         start=start,
         position=position,
         block=block,
-        cleared=tree.answers[rows] & np.isin(tree.call[rows], _cleared(session, path)),
+        cleared=tree.answers[rows] & np.isin(tree.call[rows], _cleared(tree, entries, path)),
         pairs=pairs,
         orphans=orphans,
         pending=pending,
@@ -110,20 +107,20 @@ def find_live(session: Session) -> Live:
     )
 
 
-def _surviving(session: Session, path: Ints) -> tuple[Ints, int]:
+def _surviving(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> tuple[Ints, int]:
     """Positions on the path that are in the context, in context order, and where the summary stands."""
-    seen = ~np.isin(session.tree.sort[path], UNSEEN)
-    compactions = np.flatnonzero(session.tree.sort[path] == COMPACTION)
+    seen = ~np.isin(tree.sort[path], UNSEEN)
+    compactions = np.flatnonzero(tree.sort[path] == COMPACTION)
     if not len(compactions):
         return np.flatnonzero(seen).astype(np.int32), -1
     last = int(compactions[-1])
-    where = np.full(len(session.entries), -1, np.int32)
+    where = np.full(len(entries), -1, np.int32)
     where[path] = np.arange(len(path))
     stays = np.zeros(len(path), bool)
     stays[last + 1 :] = True
-    boundary = session.entries[path[last]].boundary
+    boundary = entries[path[last]].boundary
     if boundary is not None:
-        index = session.tree.index
+        index = tree.index
         kept = [where[index[name]] for name in boundary.kept if name in index]
         stays[[at for at in kept if 0 <= at < last]] = True
         if boundary.first_kept in index and (first := where[index[boundary.first_kept]]) >= 0:
@@ -131,10 +128,10 @@ def _surviving(session: Session, path: Ints) -> tuple[Ints, int]:
     return np.concatenate(([last], np.flatnonzero(stays & seen))).astype(np.int32), 0
 
 
-def _cleared(session: Session, path: Ints) -> list[int]:
+def _cleared(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> list[int]:
     """Numbers of the calls whose outputs a micro-compaction on the path emptied."""
-    calls, bounded = session.tree.calls, session.tree.bounded
-    boundaries = [session.entries[i].boundary for i in bounded[np.isin(bounded, path)].tolist()]
+    calls, bounded = tree.calls, tree.bounded
+    boundaries = [entries[i].boundary for i in bounded[np.isin(bounded, path)].tolist()]
     return [
         calls[call]
         for boundary in boundaries

@@ -11,7 +11,7 @@ import re
 from typing import Literal
 
 from .blocks import Number
-from .session import Usage
+from .entries import Usage
 
 Version = Literal["pi-ai 0.73.0", "pi-ai 0.83.0", "pi 1.5.2"]
 VERSIONS: tuple[Version, ...] = ("pi-ai 0.73.0", "pi-ai 0.83.0", "pi 1.5.2")

@@ -9,179 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import Field
 
 from ..errors import EditError
 from ..mixins import ask
-from .blocks import Block, BlockRef, Chars, Image, Number, Text, Value
+from .blocks import Block, BlockRef, Chars, Image, Text, Value
+from .entries import Boundary, Corrupt, Entry, Note, Provided, Tool, Turn
 from .live import Live, find_live, find_path
 from .tree import Tree, grow_tree
 
 MANIFEST: Literal["session-manifest/1"] = "session-manifest/1"
 """Name and version of the JSON form of a `Session`."""
-
-
-class Cost(Value):
-    """Money per kind of token, in the currency of the file (US dollars wherever it is named)."""
-
-    input: Number = 0
-    output: Number = 0
-    cache_read: Number = 0
-    cache_write: Number = 0
-    total: Number = 0
-
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(**{name: getattr(self, name) + getattr(other, name) for name in Cost.model_fields})
-
-
-class Usage(Value):
-    """Tokens one reply cost, as the provider reported them. `total` is the provider's own sum, if given."""
-
-    input: Number = 0
-    output: Number = 0
-    cache_read: Number = 0
-    cache_write: Number = 0
-    total: Number | None = None
-    cost: Cost | None = None
-
-    @property
-    def prompt(self) -> Number:
-        """Tokens of the request: input + cache_read + cache_write."""
-        return self.input + self.cache_read + self.cache_write
-
-    @property
-    def tokens(self) -> Number:
-        """The context after the reply: `total` if given and not zero, else the four added (FLUE §3)."""
-        return self.total or self.prompt + self.output
-
-    def __add__(self, other: Usage) -> Usage:
-        """Field by field, costs too (FLUE §11.1). A missing total or cost counts as zero."""
-        cost = (self.cost or Cost()) + (other.cost or Cost()) if self.cost or other.cost else None
-        return Usage(
-            input=self.input + other.input,
-            output=self.output + other.output,
-            cache_read=self.cache_read + other.cache_read,
-            cache_write=self.cache_write + other.cache_write,
-            total=None
-            if self.total is None and other.total is None
-            else (self.total or 0) + (other.total or 0),
-            cost=cost,
-        )
-
-
-class Source(NamedTuple):
-    """Where a record stands in the file: 1-based line (or element), byte offset and size in bytes."""
-
-    line: int
-    offset: int
-    size: int
-
-
-class Boundary(Value):
-    """A compaction that already happened in this file.
-
-    `compact`: everything before this entry was replaced by the entry's own words, except the path from
-    `first_kept` on (if given) and the entries named in `kept`. `micro`: the outputs of the calls in
-    `cleared` were emptied in place. `summary` is the text as the file holds it, when that differs from
-    what the model is shown. Token figures are the file's own.
-    """
-
-    kind: Literal["compact", "micro"] = "compact"
-    trigger: Chars | None = None
-    tokens_before: Number | None = None
-    tokens_after: Number | None = None
-    tokens_saved: Number | None = None
-    first_kept: Chars | None = None
-    kept: tuple[Chars, ...] = ()
-    cleared: tuple[Chars, ...] = ()
-    summary: Chars | None = None
-    files_read: tuple[Chars, ...] = ()
-    files_modified: tuple[Chars, ...] = ()
-    extra: dict[str, Any] = Field(default_factory=dict)
-
-
-class Entry(Value):
-    """One message, or one recorded compaction.
-
-    `role` is user, assistant, tool, system, or whatever the file says. An entry of role `tool` holds
-    nothing but tool outputs. A `note` is a record that stands in the chain of parents and that the model
-    never sees. `meta` marks words the harness put in the user's mouth. `sidechain` names
-    the sub-agent an entry belongs to; sidechains are never on the main path.
-    """
-
-    id: Chars
-    parent: Chars | None = None
-    role: Chars = "user"
-    kind: Literal["message", "compaction", "branch_summary", "micro", "note"] = "message"
-    blocks: tuple[Block, ...] = ()
-    usage: Usage | None = None
-    model: Chars | None = None
-    provider: Chars | None = None
-    stop_reason: Chars | None = None
-    error: Chars | None = None
-    timestamp: Chars | None = None
-    meta: bool = False
-    sidechain: Chars | None = None
-    boundary: Boundary | None = None
-    aliases: tuple[Chars, ...] = ()
-    sources: tuple[Source, ...] = ()
-    extra: dict[str, Any] = Field(default_factory=dict)
-
-    @property
-    def text(self) -> str:
-        """The entry's own words: its text blocks, one per line."""
-        return "\n".join(block.text for block in self.blocks if block.kind == "text")
-
-    @property
-    def opens_turn(self) -> bool:
-        """Whether a user (not the harness) says something here."""
-        return (
-            self.role == "user"
-            and self.kind == "message"
-            and not self.meta
-            and any(block.kind != "tool_output" for block in self.blocks)
-        )
-
-
-class Tool(Value):
-    """A tool the model is told about. `input_schema` is JSON Schema."""
-
-    name: Chars
-    description: Chars = ""
-    input_schema: Any = None
-
-
-class Provided(Value):
-    """What a context provider contributes to each request; recomputed every time, never compacted."""
-
-    name: Chars
-    text: Chars
-
-
-class Note(Value):
-    """A record that is no message: bookkeeping when `known`, otherwise of a type no reader knows."""
-
-    type: Chars
-    known: bool
-    source: Source
-
-
-class Corrupt(Value):
-    """A record that could not be read, and why."""
-
-    line: int
-    offset: int
-    reason: str
-
-
-class Turn(NamedTuple):
-    """A user's words up to just before their next. `first` and `last` are positions on the path."""
-
-    number: int
-    first: int
-    last: int
 
 
 class Session(Value):
@@ -247,7 +87,7 @@ class Session(Value):
     @cached_property
     def path(self) -> tuple[int, ...]:
         """Positions in `entries` from the root to the leaf. Empty when the leaf is unknown (FLUE §1.1)."""
-        return find_path(self)
+        return find_path(self.tree, self.leaf)
 
     def path_since(self, entry_id: str | None) -> tuple[Entry, ...]:
         """Entries on the path after one of them: all for None, none for one that is not on it (FLUE §1.1)."""
@@ -260,7 +100,7 @@ class Session(Value):
     @cached_property
     def live(self) -> Live:
         """What the model would see at the leaf, as columns."""
-        return find_live(self)
+        return find_live(self.tree, self.entries, self.path)
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:

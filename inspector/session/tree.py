@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .session import Entry
+    from .entries import Entry
 
 Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]

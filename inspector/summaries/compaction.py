@@ -17,8 +17,10 @@ from ..planning.assemble import live_context
 from ..planning.context import Context
 from ..planning.plan import Plan, make_plan
 from ..planning.summary_jobs import Checkpoint
-from ..policies.policy import Edits, Policy, Reason
-from ..session.session import Entry, Session
+from ..policies.policy import Edits, Policy
+from ..policies.trigger import Reason
+from ..session.entries import Entry
+from ..session.session import Session
 from ..text import printable
 from ..tokens.ledger import Ledger, count_tokens
 from .archive import list_archived

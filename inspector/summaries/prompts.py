@@ -15,8 +15,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import EditError, PromptMissing
-from ..planning.summary_jobs import SummaryJob, job_text
+from ..planning.summary_jobs import SummaryJob
 from ..session.session import Session
+from .material import job_text
 
 SECTIONS = ("Goal", "Constraints", "Progress", "Decisions", "Next steps", "Critical context")
 """What a checkpoint tells, in this order (S4-43)."""

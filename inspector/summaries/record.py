@@ -12,21 +12,27 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
-from itertools import groupby, takewhile
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from ..planning.assemble import append_checkpoint, build_context, carried_files, live_context
+from ..errors import EditError
+from ..formats.summary_wording import shown_summary
+from ..planning.assemble import build_context, live_context
 from ..planning.context import Context, Piece
+from ..planning.fates import STANDS
 from ..planning.plan import Plan
 from ..planning.stages import Tiers
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
 from ..policies.rule import Rule
+from ..policies.rules.carry_file_operations import CarryFileOperations, collect
 from ..policies.table import VERBATIM
-from ..session.blocks import BlockRef
-from ..session.session import Boundary, Entry, Session
+from ..session.blocks import BlockRef, Text
+from ..session.entries import Boundary, Entry
+from ..session.live import UNSEEN
+from ..session.session import Session
 from ..tokens.ledger import clear_output
 
 
@@ -59,8 +65,8 @@ def core_plan(plan: Plan) -> Plan:
     (K16).
     """
     policy, _ = split_policy(plan.policy)
-    table = replace(plan.table, policy=policy)
-    tiers = Tiers(table, plan.tiers.pinned, plan.tiers.by_hand)
+    table = replace(plan.table, rules=policy.rules, trigger=policy.trigger)
+    tiers = Tiers(policy, table, plan.tiers.pinned, plan.tiers.by_hand)
     tiers.bound = False
     return replace(plan, policy=policy, table=table, tiers=tiers)
 
@@ -134,17 +140,6 @@ def promise_context(plan: Plan, checkpoint: Checkpoint | None) -> Context:
         return replace(piece, block=clear_output(piece.block), tokens=int(core.table.tokens[row]))
 
     return replace(context, pieces=tuple(map(settle, context.pieces)))
-
-
-def find_end(session: Session, entry_id: str) -> str:
-    """The last entry that a compaction made: itself, or the last that stands again after it.
-
-    Only with those is the context what the compaction left. They are told by their names, and looked for on
-    the path.
-    """
-    after = session.path_since(entry_id)
-    made = list(takewhile(lambda entry: entry.id.startswith(f"{entry_id}."), after))
-    return made[-1].id if made else entry_id
 
 
 def hash_policy(plan: Plan) -> str:
@@ -283,3 +278,53 @@ def _shown(session: Session) -> list[tuple[str, Any]]:
         (entries[at].role, clear_output(entries[at].blocks[block]) if emptied else entries[at].blocks[block])
         for at, block, emptied in rows
     ]
+
+
+def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Session:
+    """The session with the compaction done: a new compaction entry at the end, which becomes the leaf.
+
+    A recorded compaction keeps whole entries, as the published formats do: everything from the cut on, and
+    of the older ones those of which a block stands (a pin, a system message), an earlier summary never. So
+    where `build_context` leaves out a part of an entry, the session holds all of it. Raises `EditError` when
+    the plan makes no cut, the summary failed, or an entry already has the new one's name.
+    """
+    session, live = plan.session, plan.session.live
+    if plan.place is None:
+        raise EditError("compaction", entry_id, plan.why or "the plan has no cut")
+    if entry_id in session.index:
+        raise EditError("compaction", entry_id, "the session already has an entry of this name")
+    context = build_context(session, plan, checkpoint)
+    names = [session.entries[i].id for i in live.entries.tolist()]
+    older = np.unique(live.position[STANDS[plan.fate] & plan.is_older]).tolist()
+    kept, tail = [names[position] for position in older], names[plan.place :]
+    on_path = [session.entries[i].id for i in session.path if session.tree.sort[i] not in UNSEEN]
+    # A range of the path says it shortest; what an earlier compaction threw away must not come back.
+    unbroken = bool(tail) and on_path[-len(tail) :] == tail
+    boundary = Boundary(
+        trigger="plan",
+        tokens_before=plan.measured.tokens,
+        tokens_after=context.tokens,
+        first_kept=tail[0] if unbroken else None,
+        kept=tuple(kept if unbroken else kept + tail),
+        summary=checkpoint.text,
+        extra={"derived_from": "user content", "trust": "untrusted"},
+        **carried_files(plan, plan.place),
+    )
+    entry = Entry(
+        id=entry_id,
+        parent=session.leaf,
+        kind="compaction",
+        blocks=(Text(text=shown_summary(session.format, checkpoint.text)),),
+        boundary=boundary,
+        usage=checkpoint.usage,
+    )
+    fields = {name: getattr(session, name) for name in Session.model_fields}
+    return Session.model_construct(**{**fields, "entries": (*session.entries, entry), "leaf": entry_id})
+
+
+def carried_files(plan: Plan, place: int) -> dict[str, tuple[str, ...]]:
+    """The lists the next compaction carries on, if the policy carries any."""
+    if not any(isinstance(rule, CarryFileOperations) and rule.enabled for rule in plan.policy.rules):
+        return {}
+    files = collect(plan.table, place)
+    return {"files_read": tuple(files.read_files), "files_modified": tuple(files.modified_files)}

@@ -14,10 +14,11 @@ import numpy as np
 
 from ..errors import EditError, Stopped
 from ..planning.plan import Plan
-from ..planning.summary_jobs import Checkpoint, Reply, SummaryJob, write_checkpoint
+from ..planning.summary_jobs import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
 from ..policies.rules.carry_file_operations import CarryFileOperations, FileOperations, collect
 from ..policies.table import SUMMARISED
 from ..session.blocks import BlockRef
+from ..session.entries import Usage
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
 from .extractive.summariser import Extractive
@@ -140,3 +141,43 @@ def _stop(summariser: Summariser) -> None:
     stop = getattr(summariser, "stop", None)
     if stop is not None:
         stop()
+
+
+def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appendix: str = "") -> Checkpoint:
+    """Put the replies together as Flue does (FLUE §10.3).
+
+    A reply that stopped in error fails the whole; a split turn without history says so in its place, or
+    keeps the summary before, whichever its job says. Replies for several turns follow each other, set off by
+    a blank line.
+    """
+    texts: dict[str, str] = {}
+    history = ""
+    used: list[Usage] = []
+    for job, reply in zip(jobs, replies, strict=True):
+        prefix = job.kind == "turn_prefix"
+        if fault := _fault(job, reply):
+            what = "Turn prefix summarization" if prefix else "Summarization"
+            return Checkpoint(error=f"{what} failed: {fault}")
+        if prefix:
+            history = job.history
+        name = "prefix" if prefix else "history"
+        texts[name] = f"{texts[name]}\n\n{reply.text}" if name in texts else reply.text
+        if reply.usage is not None:
+            used.append(reply.usage)
+    text = texts.get("history", history)
+    if "prefix" in texts:
+        text += TURN_CONTEXT + texts["prefix"]
+    usage = None
+    for item in used:
+        usage = item if usage is None else usage + item
+    return Checkpoint(text=text + appendix, usage=usage)
+
+
+def _fault(job: SummaryJob, reply: Reply) -> str | None:
+    if reply.stop_reason == "error":
+        return reply.error or "Unknown error"
+    if job.strict and reply.stop_reason == "length":
+        return "the reply was cut off before its end"
+    if job.strict and reply.stop_reason == "toolUse":
+        return "the reply calls a tool"
+    return None

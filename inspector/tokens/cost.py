@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InspectorError
-from ..session.session import Cost, Session, Usage
+from ..session.entries import Cost, Usage
+from ..session.session import Session
 from ..session.tree import Ints
 from .counter import Longs
 from .prices import PRICES, TTL, Doubles, Price, Priced, find_price
@@ -269,7 +270,7 @@ def price_session(
     live: `ttl` says it for all of them. Usage that a compaction reports is the line of that name (S1-31,
     S4-66). Raises `InspectorError` for prices in several currencies.
 
-    >>> from inspector.session.session import Entry
+    >>> from inspector.session.entries import Entry
     >>> reply = Entry(id="a", role="assistant", model="claude-opus-4-5", usage=Usage(input=1000, output=200))
     >>> price_session(Session(format="demo", entries=(reply,), leaf="a")).cost.total
     0.01

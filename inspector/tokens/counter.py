@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..errors import CounterError
 from ..session.blocks import Image
-from ..session.session import Entry, Session
+from ..session.entries import Entry
+from ..session.session import Session
 from ..session.tree import Ints
 
 Longs = NDArray[np.int64]
@@ -75,12 +76,3 @@ class Counter:
 
     def __repr__(self) -> str:
         return f"Counter({self.name!r})"
-
-
-def utf16_length(text: str) -> int:
-    """Length in UTF-16 code units, as JavaScript counts: an astral character is 2, a lone surrogate 1.
-
-    >>> utf16_length("a😀")
-    3
-    """
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

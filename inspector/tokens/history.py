@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..session.session import Entry, Session
+from ..session.entries import Entry
+from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
 from .counter import Longs
 from .ledger import CLEARED_TEXT, Ledger

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from ..errors import CounterError
 from ..mixins import Drawable
 from ..session.blocks import Block, BlockRef, Text, ToolOutput
-from ..session.session import Entry, Session
+from ..session.entries import Entry
+from ..session.session import Session
 from ..session.tree import Ints
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter

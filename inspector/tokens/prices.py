@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from ..session.blocks import Value
-from ..session.session import Usage
+from ..session.entries import Usage
 from ..text import printable
 from .models import Claude, find_claude
 
@@ -235,7 +235,7 @@ def price_tokens(model: str | None, fresh: int, output: int = 0, *, request: int
 def price_usage(model: str | None, usage: Usage) -> Money | None:
     """What a reply cost by its reported usage, cache writes at the price of five minutes; None if unknown.
 
-    >>> from inspector.session.session import Usage
+    >>> from inspector.session.entries import Usage
     >>> str(price_usage("claude-opus-4-5", Usage(input=1000, output=400, cache_write=2000)))
     '$0.028'
     """

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..session.blocks import Number
-from ..session.session import Entry, Session
+from ..session.entries import Entry
+from ..session.session import Session
 from ..session.tree import Ints
 from ..text import brief
 from .counter import Longs

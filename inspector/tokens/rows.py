@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..session.blocks import KINDS, Block, Document, Image, Reasoning, Text, ToolOutput
+from ..session.entries import Entry, Tool
 from ..session.json_text import stringify
-from ..session.session import Entry, Session, Tool
+from ..session.session import Session
 from ..session.tree import Ints
 from .counter import Counter
 from .models import model_of

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from .payloads.columns import unpack
-from .payloads.scene import Picture, tell_tokens
+from .payloads.scene import Picture
+from .payloads.sections import tell_tokens
 from .svg import FONT, STYLE, fill, fill_fate, make_patterns, spell, stroke, stroke_fate, write
 
 WIDTH, LEFT, RIGHT = 960, 84, 150

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint, SummaryJob
 from ..policies.policy import Policy
-from ..session.session import Entry, Usage
+from ..session.entries import Entry, Usage
 
 MOST = 8
 """Summaries kept; the oldest makes room."""

@@ -22,7 +22,8 @@ from inspector.facts.facts import Said
 from inspector.facts.mentions import Occurrences, find_occurrences
 from inspector.facts.remaining import Stand, Standing, stand_live
 from inspector.planning.summary_jobs import SummaryJob
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from inspector.session.tree import COMPACTION
 from inspector.summaries.extractive.summariser import Extractive
 from inspector.tokens.ledger import Ledger, count_tokens

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from bench_count import WORDS, make_lines
 
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput, build
-from inspector.session.session import Entry, Session, Usage
+from inspector.session.entries import Entry, Usage
+from inspector.session.session import Session
 
 SIZE = 100_000
 FILES = 3_000

@@ -12,16 +12,8 @@ from typing import Any
 
 from inspector.errors import EmptySession
 from inspector.formats.readers import read_session
-from inspector.planning.assemble import append_checkpoint
 from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import (
-    Reply,
-    SummaryJob,
-    conversation_text,
-    job_entries,
-    request_text,
-    write_checkpoint,
-)
+from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.builtin.flue import FLUE
 from inspector.policies.builtin.flue_2 import FLUE_2, derive_defaults
 from inspector.policies.builtin.pi import PI
@@ -30,8 +22,12 @@ from inspector.policies.policy import Edits
 from inspector.policies.rules.carry_file_operations import collect
 from inspector.policies.rules.keep_recent_tokens import valid_places, walk_back
 from inspector.policies.trigger import Trigger
+from inspector.session.entries import Cost, Usage
 from inspector.session.overflow import VERSIONS, is_overflow
-from inspector.session.session import Cost, Session, Usage
+from inspector.session.session import Session
+from inspector.summaries.material import conversation_text, job_entries, request_text
+from inspector.summaries.record import append_checkpoint
+from inspector.summaries.write import write_checkpoint
 from inspector.tokens.counters import chars4_utf16
 from inspector.tokens.ledger import count_tokens
 

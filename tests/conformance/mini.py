@@ -14,7 +14,8 @@ from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context
 from inspector.planning.context import Piece
 from inspector.planning.plan import Plan, make_plan
-from inspector.policies.policy import Edits, Reason
+from inspector.policies.policy import Edits
+from inspector.policies.trigger import Reason
 from inspector.session.session import Session
 from inspector.summaries.archive import Scope, list_archived
 from inspector.tokens.counters.tiered import entry_weights

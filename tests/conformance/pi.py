@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 from inspector.errors import EmptySession
 from inspector.formats.readers import read_session
 from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import SummaryJob, conversation_text, job_entries
+from inspector.planning.summary_jobs import SummaryJob
 from inspector.policies.builtin.pi import VERSIONS
 from inspector.policies.pi_estimate import Estimate, measure_fresh, weigh_message
 from inspector.policies.policy import Edits
 from inspector.policies.rules.carry_file_operations import collect
 from inspector.policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context, walk_back
 from inspector.policies.trigger import Measured, Tail, measure_usage
-from inspector.session.session import Entry, Session
+from inspector.session.entries import Entry
+from inspector.session.session import Session
+from inspector.summaries.material import conversation_text, job_entries
 from inspector.tokens.counters import chars4_utf16
 from inspector.tokens.ledger import count_tokens
 

@@ -17,7 +17,8 @@ from inspector.formats.manifest import read as read_manifest
 from inspector.planning.assemble import live_context
 from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.registry import find_policy
-from inspector.session.session import Cost, Entry, Session, Usage
+from inspector.session.entries import Cost, Entry, Usage
+from inspector.session.session import Session
 from inspector.summaries.compaction import append_retry, compact
 from inspector.summaries.recovery import judge_reply, may_retry
 from inspector.tokens.cost import add_usage

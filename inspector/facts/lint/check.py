@@ -18,6 +18,7 @@ from ...planning.plan import Plan, make_plan
 from ...policies.policy import Policy
 from ...policies.table import VERBATIM
 from ...session.blocks import BlockRef, ToolCall
+from ...session.queries import pair_calls
 from ...session.session import Session
 from ...session.toolcalls.arguments import read_call
 from ...text import printable
@@ -25,7 +26,6 @@ from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
 from ..facts import Said
 from ..grounding import ground_recorded
-from ..needed_again import pair_calls
 from ..regret import find_regret
 from ..trace import trace_recorded
 from ..traced import Trace, Traced

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from ...session.blocks import Block
-from ...session.session import Entry, Source
+from ...session.entries import Entry, Source
 
 Kind = Literal["message", "compaction", "micro"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...session.blocks import Number, build
-from ...session.session import Boundary, Entry, Usage
+from ...session.entries import Boundary, Entry, Usage
 from ...tokens.reported import is_tokens
 from ..anthropic_blocks import read_usage
 from .chain import Chain, Draft

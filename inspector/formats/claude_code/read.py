@@ -14,7 +14,8 @@ from msgspec import UNSET
 
 from ...errors import EmptySession
 from ...session.blocks import ToolOutput, build
-from ...session.session import Corrupt, Note, Session, Source
+from ...session.entries import Corrupt, Note, Source
+from ...session.session import Session
 from ..anthropic_blocks import Names, read_content
 from ..json_document import tell_wordless
 from ..json_lines import Data, Reader, iter_lines, read_lines

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...session.blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput
+from ...session.entries import Entry, Usage
 from ...session.json_text import dump_lossless
-from ...session.session import Entry, Session, Usage
+from ...session.session import Session
 from ..linearize import Json, Line, Twig, take_line
 
 NEVER = "1970-01-01T00:00:00.000Z"

@@ -10,15 +10,11 @@ import re
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, NamedTuple, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Any, NamedTuple
 
 from ...errors import PolicyError
-from ..policy import Policy
 from ..rule import Rule
 from ..table import Decision, Table
-from ..trigger import Trigger
 from . import (
     budget_outputs,
     carry_file_operations,
@@ -153,57 +149,3 @@ def find_rule(kind: str) -> RuleKind:
 def decide(rule: Rule, table: Table) -> Decision:
     """What a rule answers for this context."""
     return find_rule(rule.kind).decide(rule, table)
-
-
-def read_policy(data: Any) -> Policy:
-    """A policy from its JSON form. Raises `PolicyError` naming the field that is wrong.
-
-    >>> try:
-    ...     read_policy({"name": "mine", "trigger": {"ration": 0.7}})
-    ... except PolicyError as error:
-    ...     print(error)
-    policy 'mine': trigger.ration: Extra inputs are not permitted
-    """
-    if not isinstance(data, dict):
-        text = isinstance(data, str | bytes)
-        said = "this is its JSON as text; pass the parsed object" if text else "an object is needed"
-        raise PolicyError(f"{data!s:.60}", said)
-    name = f"{data.get('name', 'policy')!s:.60}"
-    given = data.get("rules", ())
-    if not isinstance(given, list | tuple) or not all(isinstance(item, dict) for item in given):
-        raise PolicyError(name, "rules: a list of objects is needed")
-    models = [_find_model(name, at, item) for at, item in enumerate(given)]
-    if len(set(models)) < len(models):
-        raise PolicyError(name, "rules: two of one kind cannot be told apart by their settings")
-    rules = tuple(
-        _read_part(name, f"rules[{at}]", model, item)
-        for at, (model, item) in enumerate(zip(models, given, strict=True))
-    )
-    trigger = _read_part(name, "trigger", Trigger, data.get("trigger", {}))
-    return _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
-
-
-def _find_model(policy: str, at: int, item: dict[str, Any]) -> type[Rule]:
-    known = {rule.name: rule.model for rule in list_rules()}
-    kind = item.get("kind")
-    if kind is None:
-        raise PolicyError(policy, f"rule {at + 1} has no kind", known)
-    if not isinstance(kind, str) or kind not in known:
-        said = f"rule {at + 1}: no such kind of rule {kind!r:.60}"
-        raise PolicyError(policy, said, known, meant=str(kind))
-    return known[kind]
-
-
-P = TypeVar("P", bound=BaseModel)
-
-
-def _read_part(policy: str, path: str, model: type[P], data: Any) -> P:
-    """A part of a policy. An error in it names the whole way there, as in "rules[1].turns"."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        for step in first["loc"]:
-            path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
-        said = f"{path}: {first['msg']}" if path else first["msg"]
-        raise PolicyError(policy, said) from None

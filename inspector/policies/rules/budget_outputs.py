@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from ...session.blocks import KINDS, Block, Text, ToolOutput
-from ...tokens.counter import utf16_length
+from ...text import utf16_length
 from ..rule import LARGE, Rule
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 

@@ -9,12 +9,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...planning.summary_jobs import find_start
 from ...session.blocks import ToolCall
 from ...session.toolcalls.arguments import read_call
 from ...session.tree import ASSISTANT, Ints
 from ..rule import Rule
-from ..table import Appendix, Decision, Table
+from ..table import Appendix, Decision, Table, find_start
 
 OPERATIONS = {"read": "read", "write": "written", "edit": "edited"}
 """Tool names that count, exactly so spelt, and what they do to the file in their `path` (FLUE §8)."""

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ...planning.fates import REASONING
-from ...planning.summary_jobs import Writing
-from ...session.blocks import KINDS
+from ...session.blocks import KINDS, REASONING
 from ...session.tree import Bools
 from ...tokens.counter import Longs
 from ..rule import LARGE, Rule
-from ..table import VERBATIM, Claim, Decision, Table
+from ..table import VERBATIM, Claim, Decision, Table, Writing
 
 
 class CondenseMiddle(Rule):

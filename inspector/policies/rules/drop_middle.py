@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ...session.session import Entry
+from ...session.entries import Entry
 from ...session.tree import ROLES, Bools
 from ..rule import LARGE, Rule
 from ..shorten import Form

@@ -15,7 +15,8 @@ from pydantic import Field
 from ...session.blocks import KINDS, Block, Document, Image, Text, ToolCall, ToolOutput
 from ...session.json_text import stringify
 from ...session.tree import ASSISTANT, TOOL, USER, Bools
-from ...tokens.counter import Longs, utf16_length
+from ...text import utf16_length
+from ...tokens.counter import Longs
 from ...tokens.rows import SECTIONS
 from ..rule import LARGE, Rule
 from ..table import VERBATIM, Claim, Decision, Table

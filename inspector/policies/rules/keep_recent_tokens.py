@@ -12,21 +12,13 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ...planning.summary_jobs import find_start
 from ...session.blocks import Number
-from ...session.session import Entry
+from ...session.entries import Entry
+from ...session.queries import since_compaction
 from ...session.tree import Ints
-from ..pi_estimate import (
-    Estimate,
-    is_message,
-    is_spoken,
-    measure_fresh,
-    since_compaction,
-    weigh_in_walk,
-    weigh_message,
-)
+from ..pi_estimate import Estimate, is_message, is_spoken, measure_fresh, weigh_in_walk, weigh_message
 from ..rule import LARGE, Rule
-from ..table import DROPPED, Claim, Decision, Table
+from ..table import DROPPED, Claim, Decision, Table, find_start
 from ..trigger import Measured, Tail, measure_usage
 
 

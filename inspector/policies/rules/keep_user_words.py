@@ -7,11 +7,10 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ...planning.summary_jobs import Writing
 from ...session.blocks import KINDS
 from ...session.tree import Bools
 from ..rule import LARGE, Rule
-from ..table import VERBATIM, Claim, Decision, Table
+from ..table import VERBATIM, Claim, Decision, Table, Writing
 
 BYTES_PER_TOKEN = 4
 

@@ -8,9 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...planning.summary_jobs import Effort, Writing
 from ..rule import LARGE, Rule
-from ..table import SUMMARISED, Claim, Decision, Table
+from ..table import SUMMARISED, Claim, Decision, Effort, Table, Writing
 
 ONE_MESSAGE = "Recorded as a compaction, the summaries of all older turns stand in one message."
 

@@ -16,8 +16,8 @@ from contextlib import suppress
 from typing import Any
 
 from ...errors import AnswerRefused, InspectorError, KeyMissing, RequestRefused, Stopped
+from ...session.entries import Usage
 from ...session.overflow import classify_refusal
-from ...session.session import Usage
 from ...text import printable
 
 Json = dict[str, Any]

@@ -14,7 +14,7 @@ from ...errors import AnswerRefused, PolicyError, RequestRefused
 from ...planning.assemble import live_context
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Reply, SummaryJob
-from ...session.session import Usage
+from ...session.entries import Usage
 from ...text import printable
 from ...tokens.models import find_class
 from ...wire.checks import CHECKS, check_request

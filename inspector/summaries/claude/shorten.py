@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from ...planning.summary_jobs import SummaryJob, conversation_text, job_entries
+from ...planning.summary_jobs import SummaryJob
 from ...session.blocks import Block, Text, ToolOutput, build
-from ...session.session import Entry, Session
+from ...session.entries import Entry
+from ...session.session import Session
+from ..material import conversation_text, job_entries
 
 HEAD, TAIL = 350, 150
 """Characters of a tool's output that stay, from its beginning and from its end."""

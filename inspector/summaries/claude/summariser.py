@@ -15,14 +15,16 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...errors import AnswerRefused, RequestRefused, Stopped, SummaryError
+from ...formats.sealed import Sealed
 from ...planning.plan import Plan
-from ...planning.summary_jobs import Checkpoint, Reply, Sealed, SummaryJob, job_text
+from ...planning.summary_jobs import TIGHTER, Checkpoint, Reply, SummaryJob
 from ...policies.events import AuditEvent
 from ...redaction.redact import Redactor, keep_names
-from ...replays.simulated_summariser import TIGHTER
-from ...session.session import Session, Usage
+from ...session.entries import Usage
+from ...session.session import Session
 from ...tokens.counters import ESTIMATE
 from ...tokens.prices import PRICES, TTL, Price, find_price
+from ..material import job_text
 from ..prompts import find_prompt
 from ..write import covered
 from .anthropic_api import ApiCall, read_secrets

@@ -14,7 +14,8 @@ import numpy as np
 from ...facts.extract.collect import BY
 from ...facts.facts import Fact, Facts, find_facts
 from ...session.blocks import Text, build
-from ...session.session import Entry, Session
+from ...session.entries import Entry
+from ...session.session import Session
 from ...session.toolcalls.shell import output_of
 from ...text import printable
 from .budget import Item

@@ -13,13 +13,14 @@ from functools import cached_property
 from itertools import groupby
 from types import MappingProxyType
 
-from ...planning.summary_jobs import Reply, SummaryJob, job_entries
+from ...planning.summary_jobs import Reply, SummaryJob
 from ...redaction.redact import Redactor
 from ...session.session import Session
 from ...text import printable
 from ...tokens.counter import Counter
 from ...tokens.counters import find_counter
 from ...tokens.ledger import Ledger
+from ..material import job_entries
 from ..prompts import PROGRESS, SECTIONS, TURN_SECTIONS
 from .budget import Item, Layout, Slot, fit
 from .items import BETWEEN, FIRST, LAST, NAMED_BEFORE, gather_entries, glean

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...session.blocks import Block, Image, ToolOutput
-from ...session.session import Entry, Session
+from ...session.entries import Entry
+from ...session.session import Session
 from ...session.tree import Ints
-from ..counter import Counter, utf16_length
+from ...text import utf16_length
+from ..counter import Counter
 
 IMAGE_CHARS = 4800
 """What a picture inside a tool's output counts, in characters. A user's picture counts nothing."""

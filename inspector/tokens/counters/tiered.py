@@ -10,9 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...session.session import Entry, Session
+from ...session.entries import Entry
+from ...session.session import Session
 from ...session.tree import Ints
-from ..counter import Counter, utf16_length
+from ...text import utf16_length
+from ..counter import Counter
 
 
 def count(texts: Sequence[str]) -> Ints:

@@ -17,11 +17,10 @@ from ...planning.plan import Plan
 from ...policies.table import COUNTED, FATES
 from ...replays.decay import Decay
 from ...replays.run import Run
-from ...tokens.counter import Longs
 from ...tokens.ledger import Ledger
 from ...tokens.rows import SECTIONS
 from ..palette import FACE, colour, fade
-from ..payloads.scene import ALL_SECTIONS, LABELS
+from ..payloads.sections import ALL_SECTIONS, LABELS, sum_sections
 from .decay import draw_decay
 from .replay import draw_sawtooth
 from .style import add_limit, make_template, plain, say
@@ -113,23 +112,6 @@ def _lay_rows(figure: Any, most: float = 0) -> None:
     if most:
         figure.update_xaxes(range=[0, 1.16 * most])
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", tickfont={"family": FACE, "size": 12})
-
-
-def sum_sections(plan: Plan) -> tuple[Longs, Longs]:
-    """int64[11] each: tokens by section before and after, what is reported beyond the count as the last.
-
-    They add up to `plan.before` and `plan.after`, each with `plan.hidden`. What a summary will be, and a
-    notice, count as compacted history.
-    """
-    head = plan.ledger.head_sections
-    before = head + _by_section(plan, plan.table.tokens)
-    after = head + _by_section(plan, plan.outcome.tokens)
-    after[SECTIONS.index("compacted")] += plan.summary_tokens + plan.notice_tokens
-    return np.append(before, plan.hidden), np.append(after, plan.hidden)
-
-
-def _by_section(plan: Plan, tokens: Any) -> Longs:
-    return np.bincount(plan.table.section, tokens, len(SECTIONS)).astype(np.int64)
 
 
 def _add_bar(

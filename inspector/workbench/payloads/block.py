@@ -10,23 +10,16 @@ from typing import Any
 from ...planning.diff.pieces import find_pieces
 from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
 from ...planning.plan import Plan
-from ...planning.summary_jobs import Checkpoint, describe_call
+from ...planning.summary_jobs import Checkpoint
 from ...policies.table import CLEARED, FATES, VERBATIM, Table
 from ...session.blocks import Block
-from ...session.session import Entry, Session
+from ...session.entries import Entry
+from ...session.queries import describe_call, is_summary
+from ...session.session import Session
 from ...text import printable, printable_tree
 from ...tokens.ledger import CLEARED_TEXT
 from .columns import unpack
-from .provenance import (
-    AGAIN,
-    DERIVED,
-    UNTRUSTED,
-    find_upstream,
-    is_summary,
-    tell_downstream,
-    tell_origin,
-    tell_reader,
-)
+from .provenance import AGAIN, DERIVED, UNTRUSTED, find_upstream, tell_downstream, tell_origin, tell_reader
 from .rules import first_rule
 from .scene import Picture
 

@@ -15,7 +15,7 @@ from ...session.blocks import BlockRef
 from ...text import printable, printable_tree
 from .fact_list import MOST_FORM, Listing, find_listing, list_facts, row_of
 from .marks import find_marks, step_of, tell_grounding, tell_regret
-from .scene import label_mark
+from .sections import label_mark
 
 if TYPE_CHECKING:
     from ..model import Desk

@@ -17,9 +17,9 @@ from ...planning.context import Context, Piece
 from ...planning.cut_table import COMPACTED
 from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN
 from ...planning.plan import Plan, make_plan
-from ...planning.summary_jobs import describe_call
 from ...policies.rule import Rule
 from ...session.blocks import Text
+from ...session.queries import describe_call
 from ...text import printable_tree
 from ...tokens.counter import Longs
 from ...tokens.rows import SECTIONS

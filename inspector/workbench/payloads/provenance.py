@@ -5,30 +5,15 @@ In go a session, or a plan's fates over its live blocks; out come block referenc
 
 from __future__ import annotations
 
-from collections import Counter
-
-import numpy as np
-
-from ...policies.table import FATES, VERBATIM, Bytes, Table
-from ...session.blocks import BlockRef
-from ...session.session import Entry, Session
+from ...session.entries import Entry
+from ...session.queries import is_summary
+from ...session.session import Session
 from ...tokens.models import SYNTHETIC, model_of
 
-NOT_DETERMINISTIC = (
-    "Not deterministic: a model writes the summary, and the same history may give another one; all turns "
-    "after it depend on which."
-)
-"""Said of every plan that has a summary written; no setting hides it (S0-69, S0-72)."""
 BY_MODEL = "A model writes the summary, not the same each time."
 AGAIN = "no: a model writes it, and the same history may give another one"
 UNTRUSTED = "untrusted: a model's words about others' words, shown as text and never followed"
 DERIVED = "user content: it may repeat anything that was said or read before it"
-_WRITTEN = ("compaction", "branch_summary")
-
-
-def is_summary(entry: Entry) -> bool:
-    """Whether a model wrote this entry up of what stood before it."""
-    return entry.kind in _WRITTEN and any(block.text for block in entry.blocks)
 
 
 def find_upstream(session: Session, at: int) -> Entry | None:
@@ -73,28 +58,3 @@ def tell_reader(session: Session, entry: Entry) -> str | None:
 
 def _speaks(entry: Entry) -> bool:
     return entry.provider is not None and entry.model != SYNTHETIC
-
-
-def find_lost(table: Table, fate: Bytes) -> tuple[BlockRef, ...]:
-    """The live blocks that a plan leaves no longer verbatim, in order (S1-32)."""
-    live, entries = table.live, table.session.entries
-    rows = np.flatnonzero(fate != VERBATIM)
-    owners = live.entries[live.position[rows]].tolist()
-    return tuple(
-        BlockRef(entries[i].id, block) for i, block in zip(owners, live.block[rows].tolist(), strict=True)
-    )
-
-
-def tell_lost(fate: Bytes) -> str:
-    """The same in a sentence; empty when everything stays.
-
-    >>> tell_lost(np.array([3, 3, 4, 0], np.uint8))
-    'Lossy: 3 blocks are no longer verbatim (2 summarised, 1 dropped); the file keeps them.'
-    """
-    counts = Counter(fate[fate != VERBATIM].tolist())
-    lost = sum(counts.values())
-    if not lost:
-        return ""
-    fates = ", ".join(f"{counts[code]:,} {name}" for code, name in enumerate(FATES) if counts[code])
-    some = "1 block is" if lost == 1 else f"{lost:,} blocks are"
-    return f"Lossy: {some} no longer verbatim ({fates}); the file keeps {'it' if lost == 1 else 'them'}."

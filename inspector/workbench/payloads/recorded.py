@@ -15,10 +15,11 @@ from ...errors import InspectorError
 from ...planning.fates import BY_NONE
 from ...planning.plan import Plan
 from ...policies.table import CLEARED, DROPPED, FATES, SUMMARISED, TRUNCATED, VERBATIM, Bytes
+from ...session.entries import Boundary, Entry
 from ...session.live import Live
-from ...session.session import Boundary, Entry, Session
+from ...session.queries import find_end, is_summary
+from ...session.session import Session
 from ...session.tree import MESSAGE, Bools
-from ...summaries.record import find_end
 from ...text import printable, printable_tree
 from ...tokens.counter import Longs
 from ...tokens.history import History
@@ -26,8 +27,8 @@ from ...tokens.reported import whole_tokens
 from ...tokens.rows import SECTIONS
 from .columns import Packer
 from .flow import Flow
-from .provenance import is_summary
-from .scene import Picture, sum_before
+from .scene import Picture
+from .sections import sum_before
 
 OFF_PATH = "This moment is not on the session's main path, so no recorded compaction follows it."
 NONE_LEFT = "The file records no compaction after this moment: the session ends there without one."

@@ -17,7 +17,8 @@ from ...tokens.cost import Bill, SummaryCall, price_steps
 from ...tokens.prices import find_price
 from .columns import Packer
 from .gauge import describe_state
-from .scene import describe_stages, tell_tokens
+from .scene import describe_stages
+from .sections import tell_tokens
 
 Picture = tuple[dict[str, Any], bytes]
 

@@ -17,6 +17,7 @@ from ...planning.plan import Plan
 from ...planning.summary_jobs import Checkpoint
 from ...policies.registry import list_policies
 from ...policies.table import COUNTED, FATES
+from ...session.queries import is_summary
 from ...session.session import Session
 from ...text import printable, printable_tree
 from ...tokens.history import History, Segment
@@ -26,13 +27,12 @@ from ...tokens.rows import SECTIONS
 from .columns import Packer
 from .flow import trace_flow
 from .gauge import describe_fill, tell_fill
-from .provenance import BY_MODEL, is_summary, tell_downstream
+from .provenance import BY_MODEL, tell_downstream
 from .rules import describe_rules, first_rule
+from .sections import ALL_SECTIONS, LABELS, _after, label_mark, sum_before
 from .subagents import place_sides
 
 VERSION = 1
-ALL_SECTIONS = (*SECTIONS, "unexplained")
-LABELS = {"compacted": "summary", "tool_call": "tool call", "tool_output": "tool output"}
 LANES = ("user", "assistant", "reasoning", "tool_call", "tool_output", "compacted", "unknown")
 FORMATS = {"claude-code": "Claude Code", "flue": "Flue", "pi": "pi", "manifest": "session manifest"}
 
@@ -268,26 +268,6 @@ def _tell_segment(segment: Segment, session: Session, history: History) -> str:
     return f"downstream {tell_downstream(at[-1])}" if at else ""
 
 
-def label_mark(kind: str, before: int | None, after: int | None) -> str:
-    """A recorded compaction in a few words."""
-    what = "compaction" if kind == "compact" else "micro-compaction"
-    if before is None:
-        return what
-    return f"{what} at {tell_tokens(before)}" + (f" → {tell_tokens(after)}" if after is not None else "")
-
-
-def tell_tokens(tokens: int) -> str:
-    """A number for people, as `short` of js/src/core/format.ts tells it.
-
-    >>> tell_tokens(940), tell_tokens(94_949), tell_tokens(200_000), tell_tokens(1_250_000)
-    ('940', '94.9k', '200k', '1.25M')
-    """
-    if tokens < 1000:
-        return str(tokens)
-    told, unit = (f"{tokens / 1000:.1f}", "k") if tokens < 999_950 else (f"{tokens / 1e6:.2f}", "M")
-    return (told.rstrip("0").rstrip(".") if told.endswith("0") else told) + unit
-
-
 def _covered(session: Session, history: History) -> dict[str, int]:
     """The overview steps that the planned context spans: none (`last` before `first`) off the main path."""
     steps = len(history.turn)
@@ -296,19 +276,6 @@ def _covered(session: Session, history: History) -> dict[str, int]:
     end = int(history.step[len(session.path) - 1])
     first = max((s.first_step for s in history.segments if s.first_step <= end), default=0)
     return {"steps": steps, "first": first, "last": end}
-
-
-def sum_before(plan: Plan) -> list[int]:
-    """Tokens of the context by section, what is reported beyond the count as the last."""
-    live = np.bincount(plan.table.section, plan.table.tokens, len(SECTIONS)).astype(int)
-    return [*(live + plan.ledger.head_sections).tolist(), plan.hidden]
-
-
-def _after(plan: Plan) -> list[int]:
-    """The same of what the plan leaves; a summary and a notice count as compacted history."""
-    left = np.bincount(plan.table.section, plan.outcome.tokens, len(SECTIONS)).astype(int)
-    left[SECTIONS.index("compacted")] += plan.summary_tokens + plan.notice_tokens
-    return [*(left + plan.ledger.head_sections).tolist(), plan.hidden]
 
 
 def _tell_written(plan: Plan, checkpoint: Checkpoint) -> dict[str, Any]:

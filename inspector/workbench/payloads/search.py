@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ...planning.summary_jobs import describe_call
 from ...session.blocks import Block, BlockRef, ToolCall
+from ...session.entries import Entry
 from ...session.live import UNSEEN
-from ...session.session import Entry, Session
+from ...session.queries import describe_call
+from ...session.session import Session
 from ...text import printable
 from ...tokens.history import History
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...planning.plan import Plan
 from ...redaction.redact import Finding
-from ...session.session import Usage
+from ...session.entries import Usage
 from ...summaries.check import Checked
 from ...summaries.claude.request import Asked, Sending
 from ...text import printable, printable_tree

@@ -1,0 +1,59 @@
+"""Summaries that a provider sealed: there is a text, and nobody but the provider can read it."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from ..session.blocks import Chars, Value
+from ..session.entries import Boundary
+from ..session.json_text import stringify
+from ..tokens.models import is_same
+
+
+class Sealed(Value):
+    """A compaction as its provider wrote it: it goes back first, unchanged, with `betas` (CLAUDE).
+
+    Only so do models that bind reasoning to what stands before it take what was kept after it (§5, §8).
+    `model` wrote it: any other is told its words alone.
+    """
+
+    block: dict[str, Any]
+    betas: tuple[str, ...] = ()
+    model: Chars | None = None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the block; one in which anything was changed is not the provider's any more."""
+        return sha256(stringify(self.block).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def told(self) -> dict[str, Any]:
+        """What a boundary's `extra` holds of it."""
+        told = {"block": self.block, "betas": list(self.betas), "sha256": self.digest}
+        return {SEALED: told if self.model is None else {**told, "model": self.model}}
+
+    def suits(self, model: str | None) -> bool:
+        """Whether it can be sent to a model."""
+        return self.model is None or model is None or is_same(self.model, model)
+
+
+SEALED = "sealed"
+"""Where a boundary's `extra` holds the provider's own block."""
+
+
+def read_sealed(boundary: Boundary | None) -> Sealed | None:
+    """The provider's own block of a recorded compaction; None where there is none, or it was changed."""
+    told = boundary.extra.get(SEALED) if boundary is not None else None
+    if not isinstance(told, dict) or not isinstance(told.get("block"), dict):
+        return None
+    betas, model = told.get("betas"), told.get("model")
+    sealed = Sealed(
+        block=told["block"],
+        betas=tuple(filter(_is_text, betas)) if isinstance(betas, list) else (),
+        model=model if _is_text(model) else None,
+    )
+    return sealed if sealed.digest == told.get("sha256") else None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)

@@ -1,0 +1,76 @@
+"""Questions that several rooms ask of entries and blocks."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from .blocks import BlockRef, ToolCall
+from .entries import Entry
+from .live import UNSEEN
+from .session import Session
+
+_WRITTEN = ("compaction", "branch_summary")
+
+
+def is_summary(entry: Entry) -> bool:
+    """Whether a model wrote this entry up of what stood before it."""
+    return entry.kind in _WRITTEN and any(block.text for block in entry.blocks)
+
+
+def find_end(session: Session, entry_id: str) -> str:
+    """The last entry that a compaction made: itself, or the last that stands again after it.
+
+    Only with those is the context what the compaction left. They are told by their names, and looked for on
+    the path.
+    """
+    after = session.path_since(entry_id)
+    made = list(takewhile(lambda entry: entry.id.startswith(f"{entry_id}."), after))
+    return made[-1].id if made else entry_id
+
+
+def since_compaction(session: Session) -> int:
+    """The first live position that was said after the last compaction; 0 when there was none."""
+    live, after = session.live, 0
+    if live.summary != 0:
+        return 0
+    for entry in reversed(session.path):
+        if entry == live.entries[0]:
+            break
+        after += session.tree.sort[entry] not in UNSEEN
+    return len(live) - after
+
+
+def pair_calls(session: Session) -> dict[BlockRef, BlockRef]:
+    """Call to output on a session's path, as a provider pairs them: the next output of the call's id."""
+    open_calls: dict[str, BlockRef] = {}
+    out: dict[BlockRef, BlockRef] = {}
+    for i in session.path:
+        entry = session.entries[i]
+        for number, block in enumerate(entry.blocks):
+            if block.kind == "tool_call":
+                open_calls[block.id] = BlockRef(entry.id, number)
+            elif block.kind == "tool_output" and block.call_id in open_calls:
+                out[open_calls.pop(block.call_id)] = BlockRef(entry.id, number)
+    return out
+
+
+_SALIENT = ("path", "file_path", "command", "pattern", "query", "url", "notebook_path", "prompt")
+
+
+def describe_call(call: ToolCall) -> str:
+    """A call in a few words: its name and its most telling argument.
+
+    >>> describe_call(ToolCall(id="1", name="Read", input={"file_path": "src/a.py"}))
+    'Read(src/a.py)'
+    """
+    if isinstance(call.input, dict):
+        for name in _SALIENT:
+            value = call.input.get(name)
+            if isinstance(value, str) and value:
+                return f"{call.name}({_one_line(value, 80)})"
+    return f"{call.name}()"
+
+
+def _one_line(text: str, limit: int) -> str:
+    line = " ".join(text[: limit * 4].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

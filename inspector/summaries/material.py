@@ -1,0 +1,102 @@
+"""The text of the entries that a summariser is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..planning.summary_jobs import SummaryJob
+from ..session.blocks import ToolCall
+from ..session.entries import Entry
+from ..session.json_text import stringify
+from ..session.session import Session
+
+OUTPUT_UNITS = 2000
+"""UTF-16 units of a tool's output that the summariser is shown (FLUE §10.1)."""
+
+
+def conversation_text(
+    entries: Iterable[Entry], *, thinking: bool = True, whole_characters: bool = False
+) -> str:
+    """Entries as the summariser reads them (FLUE §10.1): items set off by a blank line.
+
+    Images vanish; a tool's output over 2,000 UTF-16 units is cut there, even inside a surrogate pair unless
+    characters are to stay whole; reasoning can be left out (FLUE §13.3).
+    """
+    return "\n\n".join(item for entry in entries for item in _items(entry, thinking, whole_characters))
+
+
+def _items(entry: Entry, thinking: bool, whole: bool) -> list[str]:
+    if entry.role == "user":
+        text = "".join(block.text for block in entry.blocks if block.kind == "text")
+        return [f"[User]: {text}"] if text else []
+    if entry.role == "assistant":
+        return _assistant_items(entry, thinking)
+    if entry.role == "tool":
+        text = "".join(block.text for block in entry.blocks if block.kind == "tool_output")
+        return [f"[Tool result]: {_cut(text, whole)}"] if text else []
+    return []
+
+
+def _assistant_items(entry: Entry, thinking: bool) -> list[str]:
+    items = []
+    thoughts = [block.text for block in entry.blocks if block.kind == "reasoning"]
+    words = [block.text for block in entry.blocks if block.kind == "text"]
+    calls = [block for block in entry.blocks if block.kind == "tool_call"]
+    if thoughts and thinking:
+        items.append("[Assistant thinking]: " + "\n".join(thoughts))
+    if words:
+        items.append("[Assistant]: " + "\n".join(words))
+    if calls:
+        items.append("[Assistant tool calls]: " + "; ".join(_call(call) for call in calls))
+    return items
+
+
+def _call(call: ToolCall) -> str:
+    arguments = call.input.items() if isinstance(call.input, dict) else ()
+    return f"{call.name}({', '.join(f'{key}={stringify(value)}' for key, value in arguments)})"
+
+
+def _cut(text: str, whole: bool) -> str:
+    if len(text) <= OUTPUT_UNITS // 2:
+        return text
+    units = text.encode("utf-16-le", "surrogatepass")
+    excess = len(units) // 2 - OUTPUT_UNITS
+    if excess <= 0:
+        return text
+    end = OUTPUT_UNITS * 2
+    if whole and _is_half(units[end - 2 : end], 0xD8) and _is_half(units[end : end + 2], 0xDC):
+        end -= 2
+    head = units[:end].decode("utf-16-le", "surrogatepass")
+    return f"{head}\n\n[... {excess} more characters truncated]"
+
+
+def _is_half(unit: bytes, first: int) -> bool:
+    """Whether a little-endian UTF-16 unit is the high (0xD8) or the low (0xDC) half of a pair."""
+    return first <= unit[1] < first + 4
+
+
+def request_text(session: Session, job: SummaryJob) -> str:
+    """What the summariser is shown before its instructions (FLUE §10.2)."""
+    text = f"<conversation>\n{job_text(session, job)}\n</conversation>\n\n"
+    if job.previous:
+        text += f"<previous-summary>\n{job.previous}\n</previous-summary>\n\n"
+    return text
+
+
+def job_text(session: Session, job: SummaryJob) -> str:
+    """The conversation a job is to write up."""
+    entries = job_entries(session, job)
+    return conversation_text(entries, thinking=job.thinking, whole_characters=job.whole_characters)
+
+
+def job_entries(session: Session, job: SummaryJob) -> list[Entry]:
+    """The entries of a job, without the blocks it leaves out."""
+    left_out = set(job.leave_out)
+    entries = []
+    for name in job.entries:
+        entry = session[name]
+        if left_out:
+            blocks = tuple(b for i, b in enumerate(entry.blocks) if f"{entry.id}/{i}" not in left_out)
+            entry = entry.model_copy(update={"blocks": blocks})
+        entries.append(entry)
+    return entries
