@@ -22,8 +22,8 @@ from importlib.metadata import version
 from typing import Any, TextIO
 
 from .errors import CounterError, EditError, InspectorError, PolicyError
-from .facts.lint.check import check
-from .facts.lint.findings import CHECKS
+from .facts.lint.check import lint
+from .facts.lint.findings import LINT_CODES
 from .facts.lint.report import FORMATS, write_github, write_json, write_text
 from .files import open_session
 from .planning.plan import Plan
@@ -31,7 +31,7 @@ from .policies.table import FATES
 from .session.blocks import BlockRef
 from .text import printable
 from .tokens.ledger import count_tokens
-from .workbench.model import Desk
+from .workbench.model import WorkbenchModel
 from .workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
@@ -65,7 +65,7 @@ def make_parser() -> ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="show | plan | check | export")
     show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
     plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
-    codes = ", ".join(f"{one.code} {one.name}" for one in CHECKS.values())
+    codes = ", ".join(f"{one.code} {one.name}" for one in LINT_CODES.values())
     lint = commands.add_parser("check", help="what a compaction lost that it should not have", epilog=codes)
     export = commands.add_parser("export", help="the workbench as one HTML file, secrets redacted")
     for command, do in ((show, _show), (plan, _plan), (lint, _check), (export, _export)):
@@ -159,7 +159,7 @@ def _check(asked: Namespace) -> list[str]:
     session = open_session(asked.file)
     ledger = count_tokens(session, asked.counter)
     ignored = [f"-{code.strip()}" for code in asked.ignore.split(",") if code.strip()]
-    findings = check(session, asked.policy, [asked.select, *ignored], ledger=ledger, window=asked.window)
+    findings = lint(session, asked.policy, [asked.select, *ignored], ledger=ledger, window=asked.window)
     asked.code = 0 if findings.ok else FAILED
     if asked.format == "github":
         return write_github(findings, session, asked.file)
@@ -174,9 +174,9 @@ def _export(asked: Namespace) -> list[str]:
     return [repr(export_html(asked.file, asked.page, replace=asked.replace, **told))]
 
 
-def _open(asked: Namespace) -> Desk:
+def _open(asked: Namespace) -> WorkbenchModel:
     """The file on a desk, with the plan that is asked for."""
-    desk = Desk(open_session(asked.file), asked.policy, counter=asked.counter, window=asked.window)
+    desk = WorkbenchModel(open_session(asked.file), asked.policy, counter=asked.counter, window=asked.window)
     wanted = {"cut": asked.cut or ""}
     if asked.at is not None:
         wanted["at"] = asked.at

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import ReadError
-from .formats.incremental import Growth
+from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
 from .formats.json_lines import Reader
 from .formats.manifest import READER, dump_manifest
@@ -135,8 +135,8 @@ def save_plan(plan: Plan, path: StrPath) -> Path:
     `OSError` when the place cannot be written.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from inspector import count_tokens, make_plan, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "pi", {"cut": "end"})
     >>> with TemporaryDirectory() as folder:
     ...     again = open_plan(save_plan(plan, f"{folder}/mine.plan.json"), session)
@@ -187,7 +187,7 @@ MARK = 4096
 """Bytes at the beginning, and before the place where reading goes on, by which the file is known again."""
 
 
-class Stand(NamedTuple):
+class FileStat(NamedTuple):
     """What the file system tells of a file."""
 
     device: int
@@ -196,7 +196,7 @@ class Stand(NamedTuple):
     modified: int
 
 
-class Tail:
+class FollowedFile:
     """A session file that grows. `session` is what it held at the last look.
 
     After each look `session == open_session(path)`, whatever was written meanwhile: a line may be half
@@ -209,7 +209,7 @@ class Tail:
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "growing.jsonl")
     ...     _ = path.write_text(row % "a" + chr(10))
-    ...     tail = Tail(path)
+    ...     tail = FollowedFile(path)
     ...     with path.open("a") as file:
     ...         _ = file.write(row % "b" + chr(10))
     ...     len(tail.session.entries), len(tail.poll().entries), tail.poll()
@@ -221,9 +221,9 @@ class Tail:
         self.path: Path = find_place(path)
         self.format = format
         self.session: Session
-        self._stand: Stand | None = None
-        self._growth: Growth | None = None
-        self._refused: tuple[Stand, ReadError] | None = None
+        self._stand: FileStat | None = None
+        self._growth: IncrementalReader | None = None
+        self._refused: tuple[FileStat, ReadError] | None = None
         self._head = self._mark = b""
         self._read_anew()
 
@@ -251,7 +251,7 @@ class Tail:
         self._refused = None
         return self.session if grown else None
 
-    def _look(self) -> Stand:
+    def _look(self) -> FileStat:
         return _stand(self.path.stat())
 
     def _read_on(self) -> bool | None:
@@ -293,16 +293,16 @@ class Tail:
             self._head, self._mark = data[:MARK], data[: growth.offset][-MARK:]
         self._growth, self._stand = growth, stand
 
-    def _read(self, reader: Reader, data: bytes) -> tuple[Session, Growth | None]:
+    def _read(self, reader: Reader, data: bytes) -> tuple[Session, IncrementalReader | None]:
         """The session, and what can go on with it where the format is one of lines, and certain."""
         if reader.start is None:
             return clear_usage(reader.read(data)), None
-        growth = Growth(reader)
+        growth = IncrementalReader(reader)
         growth.feed(data)
         session = growth.make_session()
         settled = self.format is not None or (len(data) > HEAD and session.records > LINES)
         return session, growth if settled else None
 
 
-def _stand(told: os.stat_result) -> Stand:
-    return Stand(told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns)
+def _stand(told: os.stat_result) -> FileStat:
+    return FileStat(told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns)

@@ -1,20 +1,27 @@
-"""Values that can be drawn as a chart to take away.
-
-What draws them stands on a floor above them, so it is handed in from above: `inspector` itself sets
-`drawers`. The chart library is imported when the first chart is asked for.
-"""
+"""What a value offers beside its data: `figure()`, `to_frame()`, and verbs that a room above answers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from .errors import FrameError
 
-drawers: list[Callable[..., Any]] = []
-"""What draws a value; the last one counts."""
+HOOKS = {
+    "facts": "inspector.facts.facts:find_facts",
+    "figure": "inspector.workbench.charts.figures:draw_figure",
+    "trace": "inspector.facts.trace:trace_plan",
+}
+"""Verbs that people type on a value and that a room above answers: where each stands, by name, so that
+nothing is imported before somebody asks. No other import goes up."""
+
+
+def ask(name: str, *arguments: Any, **options: Any) -> Any:
+    """What a room above answers; its module is imported when first asked."""
+    module, _, function = HOOKS[name].partition(":")
+    return getattr(import_module(module), function)(*arguments, **options)
 
 
 class Drawable:
@@ -28,21 +35,12 @@ class Drawable:
         Hovering tells exact numbers and where they come from. Raises `FigureError` for another kind, and
         when plotly is not installed.
 
-        >>> from inspector import count_tokens, make_plan, open_bundled
-        >>> session = open_bundled()
+        >>> from inspector import count_tokens, make_plan, open_demo
+        >>> session = open_demo()
         >>> make_plan(session, count_tokens(session)).figure("flow").data[0].type
         'sankey'
         """
-        return drawers[-1](self, kind, dark=dark)
-
-
-answers: dict[str, Callable[[Any], Any]] = {}
-"""What answers, by the name of what is asked."""
-
-
-def ask(name: str, value: Any) -> Any:
-    """What is known above of a value."""
-    return answers[name](value)
+        return ask("figure", self, kind, dark=dark)
 
 
 class Framed(ABC):

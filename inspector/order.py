@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from .policies.event_names import NAMES
 from .policies.events import KINDS, AuditEvent
-from .policies.harness import Conduct
+from .policies.harness import Harness
 
 
 def check_fields(events: Iterable[AuditEvent]) -> list[str]:
@@ -36,7 +36,7 @@ _INSIDE = (
 _REFUSALS = ("token_overflow", "byte_overflow")
 
 
-def check_order(events: Iterable[AuditEvent], conduct: Conduct | None = None) -> list[str]:
+def check_order(events: Iterable[AuditEvent], conduct: Harness | None = None) -> list[str]:
     """What happened out of turn, a sentence each; empty when the order is that of STUD §9.
 
     An automatic compaction starts under a threshold that was hit, or forced by a state machine; a hit is
@@ -44,7 +44,7 @@ def check_order(events: Iterable[AuditEvent], conduct: Conduct | None = None) ->
     ends once: completed, failed or discarded. A prefix reset stands before its completion (S3-30), applied
     after it (S1-46). Where the harness warns, required follows warned.
     """
-    conduct = conduct or Conduct()
+    conduct = conduct or Harness()
     marks = "prefix_reset" in NAMES.get(conduct.dialect, {})
     force: set[str] = set()
     problems: list[str] = []
@@ -62,7 +62,7 @@ def check_order(events: Iterable[AuditEvent], conduct: Conduct | None = None) ->
     return problems + ["the last compaction never ended"] * ("started" in force)
 
 
-def _look(event: AuditEvent, force: set[str], conduct: Conduct, marks: bool) -> tuple[list[str], set[str]]:
+def _look(event: AuditEvent, force: set[str], conduct: Harness, marks: bool) -> tuple[list[str], set[str]]:
     """What is wrong with an event after what is in force, and what is in force after it."""
     kind, reason = event.kind, event.data.get("reason")
     wrong = []

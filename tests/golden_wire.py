@@ -29,7 +29,7 @@ from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.workbench.payloads.replay import draw_run
-from inspector.workbench.payloads.scene import Picture, draw_plan, draw_scene
+from inspector.workbench.payloads.scene import Payload, draw_plan, draw_scene
 
 FOLDER = Path(__file__).parent / "cases" / "wire"
 NAMES = ("scene", "plan", "run")
@@ -87,7 +87,7 @@ def make_session() -> Session:
     )
 
 
-def draw_all() -> dict[str, Picture]:
+def draw_all() -> dict[str, Payload]:
     """The three pictures of the session: its last moment, a plan with a pin, and the whole lived again.
 
     The policy is known by its name from then on.

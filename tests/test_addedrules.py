@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import inspector
-from inspector import build_context, count_tokens, live_context, make_plan, open_bundled
+from inspector import build_context, count_tokens, live_context, make_plan, open_demo
 from inspector.errors import PolicyError
-from inspector.planning.diff.contexts import diff_contexts, patch
+from inspector.planning.diff.contexts import diff_contexts, patch_context
 from inspector.planning.plan import Plan
 from inspector.policies.custom_rule import rule
 from inspector.policies.policy import Edits, Policy
@@ -24,7 +24,7 @@ from inspector.policies.rules import RULES
 from inspector.policies.rules.dedupe_reads import DedupeReads
 from inspector.session.session import Session
 from inspector.wire.checks import check_context
-from inspector.workbench.model import Desk
+from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.export import export_html
 from inspector.workbench.payloads.rules import find_added, offer_rules
 from inspector.workbench.payloads.scene import draw_plan
@@ -37,7 +37,7 @@ PAIRS = [
 
 
 def plan_bundled(policy: Any = "flue", **edits: Any) -> Plan:
-    session = open_bundled()
+    session = open_demo()
     return make_plan(session, count_tokens(session), policy, edits)
 
 
@@ -155,7 +155,7 @@ def test_a_policy_with_one_more_rule_obeys_the_laws(session: Session, pair: tupl
     assert plan.after - make_plan(session, ledger, policy, window=10_000).after == offer["delta"]
     before, after = live_context(session, ledger), build_context(session, plan)
     assert after.tokens == plan.after
-    assert patch(before, diff_contexts(before, after)) == after
+    assert patch_context(before, diff_contexts(before, after)) == after
     if not any(decision.unpaired for decision in plan.decisions):
         had, has = ({v.rule for v in check_context(c, awaits_user=True)} for c in (before, after))
         assert has <= had | {"loop_without_thinking"}
@@ -204,7 +204,7 @@ def test_only_what_an_edit_has_added_can_be_removed() -> None:
 
 
 def test_the_desk_keeps_cut_pins_and_plan_b_and_the_picker_keeps_its_policies() -> None:
-    desk = Desk(open_bundled())
+    desk = WorkbenchModel(open_demo())
     desk.answer({})
     cut = desk.plan.cuts.ids[int(desk.plan.cuts.legal.nonzero()[0][4])]
     pin = desk.plan.session.entries[desk.plan.table.live.entries[1]].id
@@ -224,16 +224,16 @@ def test_the_desk_keeps_cut_pins_and_plan_b_and_the_picker_keeps_its_policies() 
 
 
 def test_what_was_wanted_opens_again_in_another_process() -> None:
-    first = Desk(open_bundled())
+    first = WorkbenchModel(open_demo())
     first.answer({"settings": {"dedupe-reads.enabled": True, "dedupe-reads.tools": ["Read"]}})
-    second = Desk(open_bundled())
+    second = WorkbenchModel(open_demo())
     second.answer(json.loads(json.dumps(first.wanted)))
     assert second.plan.policy == first.plan.policy
     assert second.plan.recipe == first.plan.recipe
 
 
 def test_a_replay_lives_with_the_added_rule() -> None:
-    desk = Desk(open_bundled())
+    desk = WorkbenchModel(open_demo())
     desk.answer({"settings": {"clear-tool-outputs.enabled": True}})
     desk.live_again()
     assert desk.run is not None
@@ -241,7 +241,7 @@ def test_a_replay_lives_with_the_added_rule() -> None:
 
 
 def test_an_exported_page_holds_the_plan_with_the_added_rule(tmp_path: Path) -> None:
-    desk = Desk(open_bundled())
+    desk = WorkbenchModel(open_demo())
     desk.answer({"settings": {"clear-tool-outputs.enabled": True}})
     from inspector.redaction.clean import clean_session
     from inspector.redaction.redact import Redactor

@@ -21,10 +21,10 @@ from inspector.policies.events import (
     registry,
     write_word,
 )
-from inspector.policies.harness import Conduct, Dialect, finish, step
+from inspector.policies.harness import Dialect, Harness, finish, step
 
 DIALECTS = get_args(Dialect)
-MINI = Conduct(dialect="mini-claude-code")
+MINI = Harness(dialect="mini-claude-code")
 
 
 def event(
@@ -44,7 +44,7 @@ def event(
     )
 
 
-def story(*kinds: str, reason: str = "auto", conduct: Conduct | None = None) -> list[str]:
+def story(*kinds: str, reason: str = "auto", conduct: Harness | None = None) -> list[str]:
     return check_order([event(kind, step=at, reason=reason) for at, kind in enumerate(kinds)], conduct)
 
 
@@ -167,7 +167,7 @@ def test_S3_25_a_line_is_tagged_and_has_before_and_after() -> None:
 
 
 def test_claude_code_tells_crossings_as_transitions_of_its_states() -> None:
-    conduct = Conduct(warn=0.8, require=0.95, strict=True)
+    conduct = Harness(warn=0.8, require=0.95, strict=True)
     _, up = step(conduct, "normal", 0.96)
     _, down = finish(conduct, "auto", 0.3, before="critical")
     told = [AuditEvent(move.kind, data=move.data).name_in("claude-code") for move in (*up, *down)]
@@ -328,11 +328,11 @@ def test_S1_46_applied_follows_success_and_no_failure() -> None:
 
 
 def test_required_follows_the_warning_where_the_harness_warns() -> None:
-    assert story("warned", "required", conduct=Conduct(warn=0.8, require=0.95)) == []
-    assert story("required", conduct=Conduct(warn=0.8, require=0.95)) == [
+    assert story("warned", "required", conduct=Harness(warn=0.8, require=0.95)) == []
+    assert story("required", conduct=Harness(warn=0.8, require=0.95)) == [
         "event 0 (required) comes without a warning"
     ]
-    assert story("required", conduct=Conduct(require=0.95)) == []
+    assert story("required", conduct=Harness(require=0.95)) == []
 
 
 def test_S0_99_the_double_configuration_is_told_once_per_session() -> None:
@@ -354,7 +354,7 @@ def test_a_log_never_steps_back() -> None:
 
 @given(st.lists(st.floats(0, 1.2), max_size=10))
 def test_what_the_machine_tells_is_always_in_order(measured: list[float]) -> None:
-    conduct = Conduct(mode="manual", warn=0.8, require=0.95)
+    conduct = Harness(mode="manual", warn=0.8, require=0.95)
     state, log = "normal", []
     for at, ratio in enumerate(measured):
         state, moves = step(conduct, state, ratio)

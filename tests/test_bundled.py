@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from inspector.bundled import open_bundled, write_story
 from inspector.cuts import find_cuts
+from inspector.demo import open_demo, write_story
 from inspector.planning.assemble import live_context
 from inspector.session.blocks import ToolCall, ToolOutput
 from inspector.session.entries import Entry
@@ -23,7 +23,7 @@ from inspector.tokens.models import window_of
 from inspector.wire.checks import check_request
 from inspector.wire.render import render_request
 
-SESSION = open_bundled()
+SESSION = open_demo()
 ROWS = [json.loads(line) for line in write_story().splitlines()]
 COMPACTION = next(entry for entry in SESSION.entries if entry.kind == "compaction")
 FIRST = SESSION.at(COMPACTION.parent)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.errors import EditError, PolicyError
-from inspector.facts.lint.check import check
-from inspector.facts.lint.findings import CHECKS, SEVERITIES, Finding, Findings, choose
+from inspector.facts.lint.check import lint
+from inspector.facts.lint.findings import LINT_CODES, SEVERITIES, LintFinding, LintReport, choose
 from inspector.facts.lint.report import find_line, write_github, write_json, write_text
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
@@ -24,7 +24,7 @@ from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
 
-SESSION = open_bundled()
+SESSION = open_demo()
 
 
 def act(number: int, tool: str, told: str = "ok", failed: bool = False, **given: Any) -> tuple[Entry, Entry]:
@@ -39,8 +39,8 @@ def compact(summary: str) -> Entry:
     return Entry(id="", kind="compaction", blocks=blocks, boundary=Boundary(summary=summary))
 
 
-def found(*before: Entry, summary: str = "all is well", after: tuple[Entry, ...] = ()) -> list[Finding]:
-    return list(check(build(*before, compact(summary), *after, user("go on"), say())))
+def found(*before: Entry, summary: str = "all is well", after: tuple[Entry, ...] = ()) -> list[LintFinding]:
+    return list(lint(build(*before, compact(summary), *after, user("go on"), say())))
 
 
 def codes(*before: Entry, **more: Any) -> dict[str, str]:
@@ -49,7 +49,7 @@ def codes(*before: Entry, **more: Any) -> dict[str, str]:
 
 
 def test_the_demo_shows_its_lost_file_and_rule() -> None:
-    findings = check(SESSION)
+    findings = lint(SESSION)
     assert not findings.ok
     assert [f.fact.form for f in findings if f.code == "CI001" and f.fact is not None] == [LOST_PATH]
     assert any(CONSTRAINT in f.sentence for f in findings if f.code == "CI002")
@@ -142,7 +142,7 @@ def test_CI010_a_decision_is_lost() -> None:
 
 def test_CI011_a_summary_nobody_can_read_makes_its_losses_inferred() -> None:
     edit = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
-    findings = check(build(user("work"), *edit, compact(""), user("go on"), say()))
+    findings = lint(build(user("work"), *edit, compact(""), user("go on"), say()))
     assert findings.ok
     by_code = {f.code: f for f in findings}
     assert (by_code["CI001"].severity, by_code["CI001"].tier) == ("warning", "inferred")
@@ -152,7 +152,7 @@ def test_CI011_a_summary_nobody_can_read_makes_its_losses_inferred() -> None:
 
 
 def test_a_policy_is_checked_where_the_context_was_fullest() -> None:
-    findings = check(SESSION, "mini-claude-code", "CI001")
+    findings = lint(SESSION, "mini-claude-code", "CI001")
     assert LOST_PATH in {f.fact.form for f in findings if f.fact is not None}
     assert {f.tier for f in findings} == {"planned"}
     assert {f.entry for f in findings} == {""}
@@ -164,17 +164,17 @@ def test_a_policy_is_checked_where_the_context_was_fullest() -> None:
 
 def test_a_plan_is_taken_as_it_is() -> None:
     plan = make_plan(SESSION, count_tokens(SESSION), "keep-recent-turns")
-    findings = check(SESSION, plan)
+    findings = lint(SESSION, plan)
     assert "keep-recent-turns" in findings.looked
     assert {f.plan for f in findings} <= {plan}
-    everything = check(build(user("hello"), say()), "flue")
+    everything = lint(build(user("hello"), say()), "flue")
     assert (len(everything), everything.looked) == (0, "flue, nothing to compact")
     with pytest.raises(PolicyError):
-        check(SESSION, "no-such-policy")
+        lint(SESSION, "no-such-policy")
 
 
 def test_nothing_is_found_where_nothing_was_compacted() -> None:
-    findings = check(build(user("You must never push to main."), say()))
+    findings = lint(build(user("You must never push to main."), say()))
     assert (list(findings), findings.ok, findings.counts) == ([], True, {})
     assert repr(findings) == "Findings(0 recorded compactions: nothing found)"
 
@@ -183,8 +183,8 @@ def test_nothing_is_found_where_nothing_was_compacted() -> None:
 
 
 def test_the_table_of_codes_is_complete_and_stable() -> None:
-    assert list(CHECKS) == [f"CI{number:03}" for number in range(1, len(CHECKS) + 1)]
-    assert [check.name for check in CHECKS.values()] == [
+    assert list(LINT_CODES) == [f"CI{number:03}" for number in range(1, len(LINT_CODES) + 1)]
+    assert [lint.name for lint in LINT_CODES.values()] == [
         "edited file lost",
         "user constraint lost",
         "open todo lost",
@@ -197,7 +197,7 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
         "decision lost",
         "summary unreadable",
     ]
-    for code, one in CHECKS.items():
+    for code, one in LINT_CODES.items():
         assert one.code == code
         assert one.severity in SEVERITIES
         assert one.sentence.endswith(".")
@@ -207,15 +207,15 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
 @pytest.mark.parametrize(
     ("rules", "chosen"),
     [
-        (None, set(CHECKS)),
-        ("", set(CHECKS)),
+        (None, set(LINT_CODES)),
+        ("", set(LINT_CODES)),
         ("CI001", {"CI001"}),
         ("ci001, CI002", {"CI001", "CI002"}),
         (["CI001", "CI002,CI003"], {"CI001", "CI002", "CI003"}),
-        ("-CI007", set(CHECKS) - {"CI007"}),
-        ("CI00,-CI007", {code for code in CHECKS if code < "CI010"} - {"CI007"}),
-        (["-CI007", "CI00"], {code for code in CHECKS if code < "CI010"} - {"CI007"}),
-        ("ALL,-CI01", {code for code in CHECKS if code < "CI010"}),
+        ("-CI007", set(LINT_CODES) - {"CI007"}),
+        ("CI00,-CI007", {code for code in LINT_CODES if code < "CI010"} - {"CI007"}),
+        (["-CI007", "CI00"], {code for code in LINT_CODES if code < "CI010"} - {"CI007"}),
+        ("ALL,-CI01", {code for code in LINT_CODES if code < "CI010"}),
     ],
 )
 def test_codes_are_chosen_by_their_beginnings(rules: Any, chosen: set[str]) -> None:
@@ -225,19 +225,19 @@ def test_codes_are_chosen_by_their_beginnings(rules: Any, chosen: set[str]) -> N
 @pytest.mark.parametrize("rules", ["CI999", "-XX", "-", "edited"])
 def test_a_rule_that_names_no_code_is_a_named_error(rules: str) -> None:
     with pytest.raises(EditError, match="no such check; known: CI001"):
-        check(SESSION, rules=rules)
+        lint(SESSION, rules=rules)
 
 
 @settings(max_examples=30, deadline=None)
 @given(sessions(), st.sampled_from((None, "flue", "mini-claude-code")))
 def test_any_session_can_be_checked_and_choosing_is_leaving_out(session: Session, policy: str | None) -> None:
-    every = check(session, policy, window=2_000)
+    every = lint(session, policy, window=2_000)
     for code in every.counts:
-        chosen = check(session, policy, code, window=2_000)
+        chosen = lint(session, policy, code, window=2_000)
         assert [f.sentence for f in chosen] == [f.sentence for f in every if f.code == code]
         assert [f.sentence for f in every.select(code)] == [f.sentence for f in chosen]
     for finding in every:
-        assert finding.code in CHECKS
+        assert finding.code in LINT_CODES
         assert "\n" not in finding.sentence
     for lines in (write_text(every, session), write_github(every, session, "file")):
         assert all("\n" not in line and "\r" not in line for line in lines)
@@ -248,7 +248,7 @@ def test_any_session_can_be_checked_and_choosing_is_leaving_out(session: Session
 
 
 def test_columns_have_a_row_for_each_finding() -> None:
-    findings = check(SESSION)
+    findings = lint(SESSION)
     columns = findings.to_columns()
     assert {len(column) for column in columns.values()} == {len(findings)}
     assert columns["code"] == [f.code for f in findings]
@@ -256,14 +256,14 @@ def test_columns_have_a_row_for_each_finding() -> None:
 
 
 def test_a_line_of_the_file_is_told_for_what_stands_in_it() -> None:
-    (finding,) = check(SESSION, rules="CI001")
+    (finding,) = lint(SESSION, rules="CI001")
     at = find_line(finding, SESSION)
     assert at == SESSION[finding.refs[-1].entry].sources[0].line
-    assert f"line {at}:" in write_text(check(SESSION, rules="CI001"), SESSION)[0]
+    assert f"line {at}:" in write_text(lint(SESSION, rules="CI001"), SESSION)[0]
 
 
 def test_json_holds_everything_a_program_needs() -> None:
-    findings = check(SESSION, "mini-claude-code", "CI001")
+    findings = lint(SESSION, "mini-claude-code", "CI001")
     told = json.loads(write_json(findings, SESSION, fixes=True)[0])
     assert told["ok"] is False
     assert told["counts"] == {"CI001": len(findings)}
@@ -276,15 +276,15 @@ def test_json_holds_everything_a_program_needs() -> None:
 def test_github_commands_cannot_be_forged_by_a_transcript() -> None:
     """A line break or a percent sign in a form is written out, so no second command begins."""
     sentence = "bad\n::error::forged 100%"
-    finding = Finding("CI001", "error", sentence)
-    (line,) = write_github(Findings((finding,), "a test"), SESSION, "a:b,c%\n.jsonl")
+    finding = LintFinding("CI001", "error", sentence)
+    (line,) = write_github(LintReport((finding,), "a test"), SESSION, "a:b,c%\n.jsonl")
     assert line == (
         "::error file=a%3Ab%2Cc%25%0A.jsonl,title=CI001 edited file lost::bad%0A::error::forged 100%25"
     )
 
 
 def test_levels_of_github_are_the_severities() -> None:
-    lines = write_github(check(SESSION), SESSION, "s.jsonl")
+    lines = write_github(lint(SESSION), SESSION, "s.jsonl")
     assert {re.match(r"::(\w+) ", line)[1] for line in lines} == {"error", "warning"}  # type: ignore[index]
 
 

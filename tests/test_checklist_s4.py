@@ -22,7 +22,7 @@ from inspector.policies.policy import Edits
 from inspector.policies.registry import find_policy
 from inspector.policies.rules.carry_file_operations import collect
 from inspector.policies.rules.keep_recent_tokens import valid_places, walk_back
-from inspector.policies.trigger import Tail, measure_usage
+from inspector.policies.trigger import TailWeight, measure_usage
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
 from inspector.session.entries import Cost, Entry, Usage
 from inspector.session.overflow import is_overflow
@@ -326,9 +326,9 @@ def test_S4_48_a_cut_between_turns_is_one_call() -> None:
 
 def test_S4_42_five_steps_are_offered_and_no_default_is_derived_from_the_model() -> None:
     session = chain(*talk(6).entries, user(), reply(usage=Usage(input=7, output=3)))
-    tail = Tail(session, lambda entry: len(entry.text) // 4)
+    tail = TailWeight(session, lambda entry: len(entry.text) // 4)
     assert Usage(input=7, output=3).tokens == 10
-    assert measure_usage(grow(session, user(5)), Tail(grow(session, user(5)), lambda e: 5)).tokens == 15
+    assert measure_usage(grow(session, user(5)), TailWeight(grow(session, user(5)), lambda e: 5)).tokens == 15
     assert measure_usage(session, tail).tokens == 10
     assert find_policy(POLICY).trigger.fires(THRESHOLD + 1, WINDOW)
     plan = keep(session, 30)

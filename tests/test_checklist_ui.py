@@ -12,10 +12,10 @@ import pytest
 from inspector.errors import PolicyError
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.diff.contexts import diff_contexts, patch
+from inspector.planning.diff.contexts import diff_contexts, patch_context
 from inspector.planning.plan import NOT_DETERMINISTIC, Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint
-from inspector.policies.harness import Conduct
+from inspector.policies.harness import Harness
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import find_policy, names_of_policies
 from inspector.policies.table import FATES
@@ -178,7 +178,7 @@ def test_S0_71_a_diff_with_a_summary_on_either_side_warns(compacted: Session) ->
     for one, other in ((before, after), (after, before), (recorded, recorded)):
         diff = diff_contexts(one, other)
         assert diff.crosses_summary and "may give another one" in repr(diff)
-        assert patch(one, diff) == other
+        assert patch_context(one, diff) == other
     in_place = build_context(session, plan_of(session, IN_PLACE))
     diff = diff_contexts(before, in_place)
     assert not diff.crosses_summary and "another one" not in repr(diff)
@@ -374,7 +374,7 @@ def test_S2_41_from_80_percent_on_the_gauge_has_an_indicator(
     count: int, state: str, percent: str | None
 ) -> None:
     policy = find_policy("keep-recent-turns").model_copy(
-        update={"conduct": Conduct(warn=0.8, require=0.95, dialect="stud-warning")}
+        update={"conduct": Harness(warn=0.8, require=0.95, dialect="stud-warning")}
     )
     told = picture(plan_of(turns(count), policy))["state"]
     assert told["id"] == state and told["mark"] and told["tone"] and state in told["label"]

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from inspector import count_tokens, make_plan, open_bundled
+from inspector import count_tokens, make_plan, open_demo
 from inspector.errors import (
     AnswerRefused,
     EditError,
@@ -38,10 +38,10 @@ from inspector.session.session import Session
 from inspector.summaries.claude import anthropic_api as apicall
 from inspector.summaries.claude.request import digest_body
 from inspector.summaries.claude.shorten import HEAD, TAIL, shorten_job
-from inspector.summaries.claude.summariser import Claude, Progress
+from inspector.summaries.claude.summariser import ClaudeSummariser, Progress
 from inspector.summaries.material import job_text
 from inspector.summaries.prompts import SECTIONS
-from inspector.summaries.write import write_up
+from inspector.summaries.write import summarise
 from inspector.tokens.prices import Price
 from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail
 from tests.test_redact import PLANTED
@@ -53,7 +53,7 @@ pytestmark = pytest.mark.usefixtures("provider_key")
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    session = open_bundled()
+    session = open_demo()
     return make_plan(session, count_tokens(session), "flue", reason="manual")
 
 
@@ -62,11 +62,11 @@ def job(plan: Plan) -> SummaryJob:
     return plan.jobs[0]
 
 
-def claude(server: Loopback, model: str = MODEL, **options: Any) -> Claude:
-    return Claude(model, base_url=server.url, **options)
+def claude(server: Loopback, model: str = MODEL, **options: Any) -> ClaudeSummariser:
+    return ClaudeSummariser(model, base_url=server.url, **options)
 
 
-def kinds(model: Claude) -> list[str]:
+def kinds(model: ClaudeSummariser) -> list[str]:
     return [event.kind for event in model.events]
 
 
@@ -107,7 +107,7 @@ def test_both_calls_of_a_split_turn_run_side_by_side_within_0_8_and_0_5_of_the_r
 ) -> None:
     server = serve()
     server.barrier = threading.Barrier(2)  # neither is answered before both are there
-    checkpoint = write_up(plan, claude(server))
+    checkpoint = summarise(plan, claude(server))
     assert server.most_together == 2
     # FLUE §10.3, of a reserve of 16,384 tokens.
     assert sorted(one.body["max_tokens"] for one in server.asked) == [8192, 13107]
@@ -131,7 +131,7 @@ def test_focus_and_additions_reach_the_model_under_their_names(
     assert "memory" in instruction.split("Release on Friday.")[0]
     assert "Release on Friday." not in material
     with pytest.raises(PromptMissing):
-        Claude(MODEL, prompt="poem")
+        ClaudeSummariser(MODEL, prompt="poem")
 
 
 def test_lone_surrogates_are_replaced_so_that_the_provider_takes_the_request(serve: OPEN) -> None:
@@ -171,7 +171,7 @@ def test_a_preview_shows_to_the_byte_what_is_sent_and_sends_nothing(
     sending = claude(server).preview(plan)
     assert server.received == []
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    write_up(plan, claude(server))
+    summarise(plan, claude(server))
     assert sorted(one.digest for one in sending.requests) == sorted(digest_body(r.body) for r in server.asked)
     assert {one.text for one in sending.requests} == {one.text for one in server.asked}
     assert sending.counter == plan.ledger.counter.name and sending.counter in repr(sending)
@@ -179,20 +179,20 @@ def test_a_preview_shows_to_the_byte_what_is_sent_and_sends_nothing(
 
 def test_a_price_is_the_most_that_asking_once_can_cost(plan: Plan) -> None:
     table = {"mine": Price(model="mine", input=10, output=100, minimum=0, source="my contract")}
-    sending = Claude("mine", prices=table).preview(plan)
+    sending = ClaudeSummariser("mine", prices=table).preview(plan)
     written = sum(one.cached for one in sending.requests)
     fresh = sending.tokens - written
     assert 0 < fresh < written
     # Dollars per million tokens; what is written to the cache costs 1.25 times as much (CLAUDE §9).
     most = (fresh * 10 + written * 12.5 + (13107 + 8192) * 100) / 1e6
     assert sending.price is not None and float(sending.price.amount) == pytest.approx(most)
-    uncached = Claude("mine", prices=table, cache=None).preview(plan)
+    uncached = ClaudeSummariser("mine", prices=table, cache=None).preview(plan)
     plain = (sending.tokens * 10 + (13107 + 8192) * 100) / 1e6
     assert uncached.price is not None and float(uncached.price.amount) == pytest.approx(plain)
     # A prefix shorter than the shortest that is cached costs nothing extra.
     short = {"mine": table["mine"].model_copy(update={"minimum": 10**6})}
-    assert Claude("mine", prices=short).preview(plan).price == uncached.price
-    unknown = Claude("gpt-5.5").preview(plan)
+    assert ClaudeSummariser("mine", prices=short).preview(plan).price == uncached.price
+    unknown = ClaudeSummariser("gpt-5.5").preview(plan)
     assert (
         unknown.price is None and "No price is known" in unknown.price_note and "not known" in repr(unknown)
     )
@@ -333,7 +333,7 @@ def test_a_provider_that_cannot_be_reached_or_does_not_answer(serve: OPEN) -> No
     with Loopback() as gone:
         address = gone.url
     with pytest.raises(RequestRefused, match="could not be reached") as raised:
-        Claude(MODEL, base_url=address, max_retries=0)(TALK_JOB, TALK)
+        ClaudeSummariser(MODEL, base_url=address, max_retries=0)(TALK_JOB, TALK)
     assert raised.value.kind == "connection"
     for cue in (Cue(fault="silent"), Cue(fault="hangs", after=5)):
         with pytest.raises(RequestRefused, match=r"did not answer within 0\.3 seconds") as raised:
@@ -490,7 +490,7 @@ def test_an_answer_that_cannot_stand_is_refused_and_not_asked_for_again(
 def test_when_one_of_two_calls_fails_the_other_is_given_up(serve: OPEN, plan: Plan) -> None:
     server = serve(Cue(fault="silent"), fail(400, "temperature: out of range"))
     with pytest.raises(RequestRefused, match="temperature"):
-        write_up(plan, claude(server))
+        summarise(plan, claude(server))
     assert len(server.asked) <= 2
 
 
@@ -619,7 +619,7 @@ def test_without_a_key_there_is_a_sentence_and_nothing_is_sent(
 def test_without_the_package_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(KeyMissing, match=r"pip install 'compaction-inspector\[claude\]'"):
-        Claude(MODEL)(TALK_JOB, TALK)
+        ClaudeSummariser(MODEL)(TALK_JOB, TALK)
 
 
 def reachable(root: object) -> str:
@@ -688,7 +688,7 @@ def test_values_of_the_environment_count_as_secrets_by_their_names(monkeypatch: 
 
 
 def bound(model: str = "claude-opus-5-5") -> Plan:
-    session = open_bundled().model_copy(update={"model": model})
+    session = open_demo().model_copy(update={"model": model})
     return make_plan(session, count_tokens(session), "flue", reason="manual")
 
 
@@ -720,7 +720,7 @@ def test_the_provider_compacts_what_stands_before_the_cut(serve: OPEN) -> None:
 
 def test_edits_at_the_wire_are_the_policys_and_their_effect_is_counted(serve: OPEN) -> None:
     server = serve(Cue(text="So far.", stop_reason="compaction"))
-    session = open_bundled().model_copy(update={"model": "claude-opus-5-5"})
+    session = open_demo().model_copy(update={"model": "claude-opus-5-5"})
     edits = {"settings": {"summarise-all.above": 60_000}}
     plan = make_plan(session, count_tokens(session), "anthropic-context-editing", edits)
     model = claude(server, "claude-opus-5-5")

@@ -16,7 +16,7 @@ from inspector.policies.table import FATES
 from inspector.policies.trigger import Reason
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Session
-from inspector.summaries.record import manifest_context
+from inspector.summaries.record import stored_context
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from tests.strategies import sessions
@@ -103,7 +103,7 @@ def test_S2_3_S2_13_S2_14_snip_leaves_the_last_turns_and_the_stored_messages_alo
     plan = plan_of(session, **{"target.tokens": count(session).count_context() // 2 + 20})
     assert fates(plan) == ["dropped"] * 16 + ["verbatim"] * 16
     assert shown(build_context(session, plan)) == blocks_of(session)[16:]
-    assert manifest_context(session, plan) == live_context(session, plan.ledger)
+    assert stored_context(session, plan) == live_context(session, plan.ledger)
     assert session.model_dump_json() == before
 
 
@@ -137,9 +137,9 @@ def test_S2_7_S2_20_collapse_folds_what_auto_left_and_nothing_where_it_did_its_w
     session = talk(4)
     folded = plan_of(session, **ALL, **{"summarise-all.enabled": False})
     assert fates_of(folded, "tool_output") == ["truncated"] * 4
-    assert manifest_context(session, folded).pieces[0].block == blocks_of(session)[0]
+    assert stored_context(session, folded).pieces[0].block == blocks_of(session)[0]
     assert len(shown(build_context(session, folded))[2].text) < 60
-    stored = [len(b.text) for b in shown(manifest_context(session, folded)) if b.kind == "tool_output"]
+    stored = [len(b.text) for b in shown(stored_context(session, folded)) if b.kind == "tool_output"]
     assert all(length == 300 for length in stored)
     opened = plan_of(session, **ALL, **{"summarise-all.enabled": False, "collapse.expanded": [1]})
     assert len(shown(build_context(session, opened))[2].text) == 300

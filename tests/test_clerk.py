@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from inspector.bundled import open_bundled, write_story
+from inspector.demo import open_demo, write_story
 from inspector.errors import EditError, Stopped
-from inspector.files import Tail, open_session
+from inspector.files import FollowedFile, open_session
 from inspector.formats.readers import read_session
 from inspector.jupyter.widget import Workbench
-from inspector.replays.engine import Tell
+from inspector.replays.engine import OnProgress
 from inspector.session.session import Session
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench import controller as clerks
 from inspector.workbench import tasks as background
-from inspector.workbench.controller import Clerk
-from inspector.workbench.tasks import GONE, Errands, Questions
+from inspector.workbench.controller import Controller
+from inspector.workbench.tasks import GONE, QueryQueue, TaskQueue
 from tests.longer import write_long
 
 
@@ -71,7 +71,7 @@ def nothing(_: object) -> None:
 
 def test_work_is_done_one_after_another_and_the_end_is_told() -> None:
     done, said = [], []
-    errands = Errands(said.append)
+    errands = TaskQueue(said.append)
     for name in ("a", "b"):
         errands.send(name, name, lambda tell, name=name: name, done.append, nothing)
     assert not done, "nothing is begun before somebody listens"
@@ -83,13 +83,13 @@ def test_a_newer_errand_of_a_kind_takes_the_place_of_the_older() -> None:
     done: list[str] = []
     begun, go = threading.Event(), threading.Event()
 
-    def slow(tell: Tell) -> str:
+    def slow(tell: OnProgress) -> str:
         begun.set()
         go.wait(5)
         tell(0.5)
         return "old"
 
-    errands = Errands(nothing)
+    errands = TaskQueue(nothing)
     errands.begin()
     errands.send("count", "counting", slow, done.append, nothing)
     begun.wait(5)
@@ -102,12 +102,12 @@ def test_what_is_stopped_is_neither_done_nor_regretted() -> None:
     heard: list[object] = []
     begun = threading.Event()
 
-    def endless(tell: Tell) -> None:
+    def endless(tell: OnProgress) -> None:
         while True:
             begun.set()
             tell(0.1)
 
-    errands = Errands(nothing)
+    errands = TaskQueue(nothing)
     errands.begin()
     errands.send("count", "counting", endless, heard.append, heard.append)
     begun.wait(5)
@@ -117,7 +117,7 @@ def test_what_is_stopped_is_neither_done_nor_regretted() -> None:
 
 def test_an_error_is_regretted_and_the_next_errand_is_done_all_the_same() -> None:
     heard: list[object] = []
-    errands = Errands(nothing)
+    errands = TaskQueue(nothing)
     errands.send("a", "a", lambda tell: 1 / 0, heard.append, heard.append)
     errands.send("b", "b", lambda tell: "b", heard.append, heard.append)
     errands.begin()
@@ -131,7 +131,7 @@ def test_a_screen_that_is_gone_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPa
         raise ConnectionError("the screen is gone")
 
     done: list[str] = []
-    errands = Errands(nothing)
+    errands = TaskQueue(nothing)
     errands.begin()
     errands.send("a", "a", lambda tell: "a", fail, fail)
     assert errands.wait(5)
@@ -147,7 +147,7 @@ def test_where_no_thread_can_be_had_the_work_is_done_at_once(monkeypatch: pytest
 
     monkeypatch.setattr(background.threading.Thread, "start", refuse)
     done: list[str] = []
-    errands = Errands(nothing)
+    errands = TaskQueue(nothing)
     errands.begin()
     errands.send("a", "a", lambda tell: "a", done.append, nothing)
     assert done == ["a"] and errands.wait(0)
@@ -185,7 +185,7 @@ def test_a_question_that_is_stopped_or_closed_is_answered_once_and_by_a_sentence
         go.wait(10)
         return {"type": "facts", "id": asked["id"]}
 
-    questions = Questions(said, threading.RLock())
+    questions = QueryQueue(said, threading.RLock())
     questions.begin()
     for name in "ab":
         questions.ask({"id": name}, replies, find, "Finding facts")
@@ -208,7 +208,7 @@ def test_a_question_that_is_stopped_or_closed_is_answered_once_and_by_a_sentence
 
 def test_a_question_that_breaks_is_answered_and_the_next_one_too() -> None:
     replies = Replies()
-    questions = Questions(nothing, threading.RLock())
+    questions = QueryQueue(nothing, threading.RLock())
     questions.begin()
     questions.ask({"id": "a"}, replies, lambda asked: asked["no such key"])
     questions.ask({"id": "b"}, replies, lambda asked: {"type": "fact", **asked})
@@ -219,7 +219,7 @@ def test_a_question_that_breaks_is_answered_and_the_next_one_too() -> None:
 def test_facts_are_found_in_the_background_and_said_so(long_session: Session) -> None:
     session = long_session.at(long_session.leaf)  # nobody has asked this one yet
     screen, replies = Screen(), Replies()
-    clerk = Clerk(session, screen, counter="chars4_utf16")
+    clerk = Controller(session, screen, counter="chars4_utf16")
     screen.traits |= clerk.start({})
     clerk.begin()
     place = clerk.desk.plan.place or 0
@@ -239,7 +239,7 @@ def test_facts_are_found_in_the_background_and_said_so(long_session: Session) ->
 
 def test_a_question_does_not_wait_for_other_work_and_small_ones_show_nothing() -> None:
     screen, replies, go = Screen(), Replies(), threading.Event()
-    clerk = Clerk(open_bundled(), screen)
+    clerk = Controller(open_demo(), screen)
     clerk.start({})
     clerk.begin()
     clerk._errands.send("count", "Counting tokens", lambda tell: go.wait(60), nothing, nothing)
@@ -259,7 +259,7 @@ def test_the_facts_of_a_session_that_has_grown_are_found_anew() -> None:
     lines = write_story().splitlines(keepends=True)
     stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (200, 280)]
     replies = Replies()
-    clerk = Clerk(stories[0], nothing)
+    clerk = Controller(stories[0], nothing)
     clerk.start({"at": stories[0].leaf})
     clerk.begin()
     for number, story in enumerate(stories, 1):
@@ -275,7 +275,7 @@ def test_the_facts_of_a_session_that_has_grown_are_found_anew() -> None:
 
 def test_a_long_session_is_estimated_first_and_says_so(long_session: Session, exact: int) -> None:
     screen = Screen()
-    clerk = Clerk(long_session, screen)
+    clerk = Controller(long_session, screen)
     first = clerk.start({})
     rough = clerk.desk.ledger
     assert first["_scene"]["unit"]["short"].startswith("chars4") and "chars4" in rough.source
@@ -292,7 +292,7 @@ def test_a_long_session_is_estimated_first_and_says_so(long_session: Session, ex
 
 def test_what_the_hand_sets_while_it_is_counted_stays(long_session: Session) -> None:
     screen = Screen()
-    clerk = Clerk(long_session, screen)
+    clerk = Controller(long_session, screen)
     clerk.start({})
     clerk.begin()
     answer = clerk.want({"cut": "end", "versus": {"policy": "pi"}}, seq=4)
@@ -305,7 +305,7 @@ def test_what_the_hand_sets_while_it_is_counted_stays(long_session: Session) -> 
 
 def test_counting_that_is_stopped_leaves_estimates_that_grow(long_session: Session) -> None:
     screen = Screen()
-    clerk = Clerk(long_session, screen)
+    clerk = Controller(long_session, screen)
     clerk.start({})
     clerk.begin()
     clerk.reply({"type": "stop"})
@@ -318,7 +318,7 @@ def test_counting_that_is_stopped_leaves_estimates_that_grow(long_session: Sessi
 
 def test_a_long_replay_is_lived_in_the_background(long_session: Session) -> None:
     screen = Screen()
-    clerk = Clerk(long_session, screen, counter="chars4_utf16")
+    clerk = Controller(long_session, screen, counter="chars4_utf16")
     clerk.start({})
     clerk.begin()
     assert "_run" not in clerk.want({}, replay=True)
@@ -330,7 +330,7 @@ def test_a_long_replay_is_lived_in_the_background(long_session: Session) -> None
 
 def test_a_replay_that_is_stopped_puts_its_switch_back(long_session: Session) -> None:
     screen = Screen()
-    clerk = Clerk(long_session, screen)
+    clerk = Controller(long_session, screen)
     clerk.start({}, replay=True)
     clerk.begin()
     clerk.stop()
@@ -342,7 +342,7 @@ def test_exact_counts_that_come_while_the_file_is_counted_are_kept(
     long_session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An estimate of the grown file was being made when the exact counts of the shorter one came in."""
-    clerk = Clerk(long_session, nothing)
+    clerk = Controller(long_session, nothing)
     clerk.start({})
     grown, count = long_session.model_copy(update={"title": "grown"}), clerks.count_tokens
 
@@ -361,7 +361,7 @@ def test_exact_counts_that_come_while_the_file_is_counted_are_kept(
 @pytest.mark.parametrize("kind", ["count", "replay"])
 def test_what_is_done_in_the_moment_it_is_stopped_is_not_taken(long_session: Session, kind: str) -> None:
     screen = Screen()
-    clerk = Clerk(long_session, screen, counter="calibrated" if kind == "count" else "chars4_utf16")
+    clerk = Controller(long_session, screen, counter="calibrated" if kind == "count" else "chars4_utf16")
     clerk.start({}, replay=kind == "replay")
     (errand,) = clerk._errands._waiting
     done, go, take = threading.Event(), threading.Event(), errand.then
@@ -382,7 +382,7 @@ def test_what_is_done_in_the_moment_it_is_stopped_is_not_taken(long_session: Ses
 
 
 def test_a_setting_put_back_ends_the_replay_of_the_other(long_session: Session) -> None:
-    clerk = Clerk(long_session, nothing, "keep-recent-turns", counter="chars4_utf16")
+    clerk = Controller(long_session, nothing, "keep-recent-turns", counter="chars4_utf16")
     clerk.start({}, replay=True)
     clerk.begin()
     clerk.wait(60)
@@ -395,7 +395,7 @@ def test_a_setting_put_back_ends_the_replay_of_the_other(long_session: Session) 
 
 
 def test_a_wish_refused_leaves_the_switch_of_the_replay_as_it_was() -> None:
-    clerk = Clerk(open_bundled(), nothing)
+    clerk = Controller(open_demo(), nothing)
     clerk.start({})
     told = clerk.want({"cut": "nowhere"}, 1, True)
     assert told["replay"] is False and not clerk.replaying and "nowhere" in told["_error"]
@@ -404,7 +404,7 @@ def test_a_wish_refused_leaves_the_switch_of_the_replay_as_it_was() -> None:
 def test_questions_are_answered_from_one_state_while_the_file_grows() -> None:
     lines = write_story().splitlines(keepends=True)
     stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (250, len(lines))]
-    clerk = Clerk(stories[0], nothing, counter="chars4_utf16")
+    clerk = Controller(stories[0], nothing, counter="chars4_utf16")
     clerk.start({"at": stories[0].leaf})
     with ThreadPoolExecutor(1) as pool:
         growing = pool.submit(lambda: [clerk.grow(stories[turn % 2]) for turn in range(40)])
@@ -416,7 +416,7 @@ def test_questions_are_answered_from_one_state_while_the_file_grows() -> None:
 
 def test_a_small_session_is_exact_and_lived_at_once() -> None:
     screen = Screen()
-    clerk = Clerk(open_bundled(), screen)
+    clerk = Controller(open_demo(), screen)
     first = clerk.start({}, replay=True)
     assert first["_run"] and first["_scene"]["unit"]["short"].startswith("o200k")
     clerk.begin()
@@ -426,7 +426,7 @@ def test_a_small_session_is_exact_and_lived_at_once() -> None:
 
 def test_a_closed_clerk_hands_nothing_over(long_session: Session) -> None:
     screen = Screen()
-    clerk = Clerk(long_session, screen)
+    clerk = Controller(long_session, screen)
     clerk.start({})
     clerk.begin()
     clerk.close()
@@ -436,7 +436,7 @@ def test_a_closed_clerk_hands_nothing_over(long_session: Session) -> None:
 
 
 def test_closing_waits_for_nobody_and_nothing_is_begun_after_it(long_session: Session) -> None:
-    clerk = Clerk(long_session, nothing)
+    clerk = Controller(long_session, nothing)
     clerk.start({})
     with ThreadPoolExecutor(1) as pool, clerk.lock:
         pool.submit(clerk.close).result(5)
@@ -450,8 +450,8 @@ def test_whatever_goes_wrong_with_a_look_the_next_one_is_made(tmp_path: Path) ->
     place = tmp_path / "story.jsonl"
     lines = write_story().splitlines(keepends=True)
     place.write_bytes(b"".join(lines[:200]))
-    screen, tail = Screen(), Tail(place)
-    clerk = Clerk(tail.session, screen)
+    screen, tail = Screen(), FollowedFile(place)
+    clerk = Controller(tail.session, screen)
     clerk.start({"at": tail.session.leaf})
     adopt = clerk._adopt
     clerk._adopt = lambda *_: 1 / 0  # type: ignore[method-assign, return-value, assignment]
@@ -467,8 +467,8 @@ def test_where_no_thread_can_be_had_following_is_refused_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "story.jsonl").write_bytes(write_story())
-    screen, tail = Screen(), Tail(tmp_path / "story.jsonl")
-    clerk = Clerk(tail.session, screen)
+    screen, tail = Screen(), FollowedFile(tmp_path / "story.jsonl")
+    clerk = Controller(tail.session, screen)
     clerk.start({})
 
     def refuse(self: threading.Thread) -> None:
@@ -482,8 +482,8 @@ def test_where_no_thread_can_be_had_following_is_refused_in_a_sentence(
 def test_a_file_that_is_gone_and_comes_back_is_told_once_each(tmp_path: Path) -> None:
     place = tmp_path / "story.jsonl"
     place.write_bytes(write_story())
-    screen, tail = Screen(), Tail(place)
-    clerk = Clerk(tail.session, screen)
+    screen, tail = Screen(), FollowedFile(place)
+    clerk = Controller(tail.session, screen)
     clerk.start({})
     place.unlink()
     clerk.look(tail), clerk.look(tail)
@@ -573,7 +573,7 @@ def test_a_growing_file_and_a_hand_do_not_disturb_each_other() -> None:
 
 
 def test_a_workbench_answers_about_facts_from_behind() -> None:
-    workbench, replies = Workbench(open_bundled()), Replies()
+    workbench, replies = Workbench(open_demo()), Replies()
     workbench.send = lambda content, buffers=None: replies(content)
     workbench._reply(workbench, {"type": "facts", "id": 1, "place": workbench.plan.place or 0}, [])
     assert replies.wait_for(1)[0]["total"] == len(workbench.plan.trace)

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from inspector import count_tokens, make_plan, open_session
-from inspector.bundled import write_story
 from inspector.cli import main
+from inspector.demo import write_story
 from inspector.story import LOST_PATH
 
 

@@ -11,7 +11,7 @@ import comm
 import pytest
 from comm.base_comm import BaseComm
 
-from inspector.bundled import write_story
+from inspector.demo import write_story
 from inspector.files import open_plan
 from inspector.jupyter.comm import TARGET, open_document
 from inspector.workbench.payloads.columns import unpack

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from inspector import open_bundled
+from inspector import open_demo
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.replays.comparison import compare_policies
 from inspector.tokens.prices import Price
 
 
 def test_every_policy_lives_the_bundled_session_to_its_end() -> None:
-    compared = compare_policies(open_bundled(), POLICIES, window=60_000)
+    compared = compare_policies(open_demo(), POLICIES, window=60_000)
     assert [run.policy.name for run in compared] == [policy.name for policy in POLICIES]
     rows = compared.table()
     assert all(row["sent"] > 0 and 0 <= row["cached"] <= 1 for row in rows)
@@ -20,7 +20,7 @@ def test_every_policy_lives_the_bundled_session_to_its_end() -> None:
 
 def test_a_comparison_tells_its_prices_and_each_run() -> None:
     price = Price(model="mine", input=1, output=2, source="a test")
-    compared = compare_policies(open_bundled(), ["flue", "keep-recent-turns"], window=60_000, price=price)
+    compared = compare_policies(open_demo(), ["flue", "keep-recent-turns"], window=60_000, price=price)
     assert "a test" in repr(compared)
     assert compared["flue"].policy.name == "flue"
     assert all(row["cost"] > 0 for row in compared.table())
@@ -29,13 +29,13 @@ def test_a_comparison_tells_its_prices_and_each_run() -> None:
 
 
 def test_one_policy_may_be_named_alone() -> None:
-    session = open_bundled()
+    session = open_demo()
     for one in ("flue", find_policy("flue"), find_policy("flue").model_dump(mode="json")):
         assert [run.policy.name for run in compare_policies(session, one)] == ["flue"]
 
 
 def test_a_smaller_window_compacts_no_less_often() -> None:
-    session = open_bundled()
+    session = open_demo()
     counts = [
         compare_policies(session, ["keep-recent-turns"], window=window).table()[0]["compactions"]
         for window in (40_000, 80_000, 10**6)

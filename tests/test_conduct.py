@@ -13,9 +13,9 @@ from inspector.policies.harness import (
     FACES,
     LEVELS,
     STATES,
-    Conduct,
+    Harness,
     Latch,
-    Transition,
+    StateChange,
     begin,
     check_thresholds,
     find_actions,
@@ -30,12 +30,12 @@ from inspector.policies.harness import (
     write_banner,
 )
 from inspector.policies.policy import Policy
-from inspector.replays.failures import Pass, Tally, no_progress
+from inspector.replays.failures import CompactionPass, FailureCounts, no_progress
 from inspector.session.overflow import classify_refusal
 
 # The harness of S1, and that of S2 with auto on and off. S2's shares have to be exceeded (ruling g).
-WARNING = Conduct(mode="manual", engine="tool", warn=0.8, require=0.95)
-AUTO = Conduct(warn=0.8, require=0.95, block=0.98, strict=True, breaker=3)
+WARNING = Harness(mode="manual", engine="tool", warn=0.8, require=0.95)
+AUTO = Harness(warn=0.8, require=0.95, block=0.98, strict=True, breaker=3)
 OFF = AUTO.model_copy(update={"mode": "manual"})
 
 shares = st.one_of(st.none(), st.sampled_from((0.5, 0.8, 0.95, 0.98, 1.0)))
@@ -43,11 +43,11 @@ ratios = st.one_of(st.sampled_from((0.0, 0.5, 0.8, 0.8001, 0.95, 0.98, 1.0, 1.3)
 
 
 @st.composite
-def conducts(draw: st.DrawFn) -> Conduct:
+def conducts(draw: st.DrawFn) -> Harness:
     given_shares = sorted(share for share in draw(st.tuples(shares, shares, shares)) if share is not None)
     names = draw(st.permutations(("warn", "require", "block")))[: len(given_shares)]
     ordered = sorted(names, key=("warn", "require", "block").index)
-    return Conduct(
+    return Harness(
         mode=draw(st.sampled_from(("auto", "ask", "manual"))),
         engine=draw(st.sampled_from(("core", "tool", "none"))),
         strict=draw(st.booleans()),
@@ -56,11 +56,11 @@ def conducts(draw: st.DrawFn) -> Conduct:
     )
 
 
-def kinds(moves: tuple[Transition, ...]) -> list[str]:
+def kinds(moves: tuple[StateChange, ...]) -> list[str]:
     return [move.kind for move in moves]
 
 
-def route(moves: tuple[Transition, ...]) -> list[tuple[str, str]]:
+def route(moves: tuple[StateChange, ...]) -> list[tuple[str, str]]:
     return [(move.left, move.entered) for move in moves]
 
 
@@ -118,7 +118,7 @@ def test_the_trigger_lies_between_warning_and_requirement() -> None:
         check_thresholds("mine", WARNING, trigger=0.96)
     for share in (0.0, 1.01, -1.0, float("nan")):
         with pytest.raises(PolicyError, match="share of the window"):
-            check_thresholds("mine", Conduct(), trigger=share)
+            check_thresholds("mine", Harness(), trigger=share)
 
 
 # --- crossings ---
@@ -181,7 +181,7 @@ def test_an_unknown_window_moves_nothing() -> None:
 
 @given(conducts(), st.lists(ratios, max_size=12))
 def test_the_state_after_a_step_is_the_level_and_crossings_are_a_path_to_it(
-    conduct: Conduct, measured: list[float]
+    conduct: Harness, measured: list[float]
 ) -> None:
     state = STATES[0]
     for ratio in measured:
@@ -198,7 +198,7 @@ def test_the_state_after_a_step_is_the_level_and_crossings_are_a_path_to_it(
 
 
 @given(conducts(), ratios, ratios)
-def test_a_fuller_window_is_never_a_lower_level(conduct: Conduct, one: float, other: float) -> None:
+def test_a_fuller_window_is_never_a_lower_level(conduct: Harness, one: float, other: float) -> None:
     low, high = sorted((one, other))
     assert LEVELS.index(level_of(conduct, low)) <= LEVELS.index(level_of(conduct, high))
 
@@ -209,8 +209,8 @@ def test_a_fuller_window_is_never_a_lower_level(conduct: Conduct, one: float, ot
 def test_S2_28_S2_33_with_auto_on_critical_leads_to_auto() -> None:
     state, moves = begin(AUTO, "critical", "auto", 0.96)
     assert (state, route(moves)) == ("auto", [("critical", "auto")])
-    assert Tally().may_compact(AUTO, "auto")
-    assert not Tally().may_compact(OFF, "auto")
+    assert FailureCounts().may_compact(AUTO, "auto")
+    assert not FailureCounts().may_compact(OFF, "auto")
 
 
 def test_S2_35_success_leads_to_the_level_the_context_then_has() -> None:
@@ -230,8 +230,8 @@ def test_S2_36_failure_alone_does_not_enter_reactive() -> None:
 def test_S2_23_with_recovery_off_the_error_surfaces() -> None:
     off = AUTO.model_copy(update={"recover": False})
     assert finish(off, "auto", 0.96, refused=True, before="critical")[0] == "critical"
-    assert Tally().may_compact(AUTO, "overflow")
-    assert not Tally().may_compact(off, "overflow")
+    assert FailureCounts().may_compact(AUTO, "overflow")
+    assert not FailureCounts().may_compact(off, "overflow")
 
 
 def test_S2_29_S2_37_a_refusal_leads_to_reactive_and_its_success_to_normal() -> None:
@@ -331,7 +331,7 @@ def test_S2_44_S2_45_blocking_refuses_and_names_compact() -> None:
 
 @given(conducts(), ratios, st.booleans())
 def test_below_the_refusing_threshold_a_request_is_always_sent(
-    conduct: Conduct, ratio: float, override: bool
+    conduct: Harness, ratio: float, override: bool
 ) -> None:
     refusing = conduct.require if conduct.block is None else conduct.block
     state = level_of(conduct, ratio)
@@ -362,7 +362,7 @@ def test_every_source_finds_its_own_words_for_the_states() -> None:
 def test_S1_10_the_banner_holds_the_percentage() -> None:
     assert "82 %" in str(write_banner(WARNING, 0.82))
     assert "94 %" in str(write_banner(WARNING, 0.949)), "never more than is used"
-    assert "29 %" in str(write_banner(Conduct(warn=0.1), 0.29)), "0.29 * 100 is 28.999…"
+    assert "29 %" in str(write_banner(Harness(warn=0.1), 0.29)), "0.29 * 100 is 28.999…"
 
 
 def test_S1_2_S1_11_the_user_decides() -> None:
@@ -392,16 +392,16 @@ def test_with_neither_tool_nor_reset_no_way_is_promised() -> None:
 def test_S0_55_the_same_entry_warns_once_and_two_entries_do_not() -> None:
     assert len(find_double(["main", "helper"], ["main"])) == 1
     assert find_double(["main"], ["helper"]) == ()
-    assert [notice.kind for notice in lint("mine", Conduct(), wire=True)] == ["double_configured"]
-    assert lint("mine", Conduct(), wire=["helper"]) == lint("mine", Conduct()) == ()
+    assert [notice.kind for notice in lint("mine", Harness(), wire=True)] == ["double_configured"]
+    assert lint("mine", Harness(), wire=["helper"]) == lint("mine", Harness()) == ()
 
 
 def test_S0_56_core_compaction_is_on_by_default() -> None:
-    assert (Conduct().enabled, Conduct().engine, Conduct().mode) == (True, "core", "auto")
+    assert (Harness().enabled, Harness().engine, Harness().mode) == (True, "core", "auto")
 
 
 def test_without_core_compaction_nothing_is_double() -> None:
-    assert lint("mine", Conduct(engine="none"), wire=True) == ()
+    assert lint("mine", Harness(engine="none"), wire=True) == ()
 
 
 def test_S0_57_S0_58_the_warning_lets_the_session_go_on_and_offers_three_choices() -> None:
@@ -416,7 +416,7 @@ def test_S0_57_S0_58_the_warning_lets_the_session_go_on_and_offers_three_choices
 
 
 def test_S2_6_the_breaker_opens_after_so_many_failures_in_a_row_and_success_resets_it() -> None:
-    tally = Tally()
+    tally = FailureCounts()
     for _ in range(2):
         tally = tally.fail("auto")
     assert tally.may_compact(AUTO, "auto")
@@ -426,19 +426,19 @@ def test_S2_6_the_breaker_opens_after_so_many_failures_in_a_row_and_success_rese
     assert not tally.may_compact(AUTO, "auto")
     assert tally.may_compact(AUTO, "manual"), "only automatic calls stop"
     assert tally.succeed().may_compact(AUTO, "auto")
-    assert not Tally(failures=50).is_open(Conduct(breaker=0))
+    assert not FailureCounts(failures=50).is_open(Harness(breaker=0))
 
 
 @pytest.mark.parametrize("retries", [0, 2, 5])
 def test_S0_101_a_summariser_that_fails_k_times_is_called_k_and_one_times(retries: int) -> None:
     def call(failing: int) -> tuple[int, bool]:
-        tally, calls = Tally().start(), 0
+        tally, calls = FailureCounts().start(), 0
         while True:
             calls += 1
             if calls > failing:
                 return calls, True
             tally = tally.miss()
-            if not tally.may_retry(Conduct(retries=retries)):
+            if not tally.may_retry(Harness(retries=retries)):
                 return calls, False
 
     assert call(retries) == (retries + 1, True)
@@ -446,8 +446,8 @@ def test_S0_101_a_summariser_that_fails_k_times_is_called_k_and_one_times(retrie
 
 
 def test_S4_59_one_recovery_per_call() -> None:
-    conduct = Conduct(recoveries=1)
-    tally = Tally()
+    conduct = Harness(recoveries=1)
+    tally = FailureCounts()
     assert tally.may_compact(conduct, "overflow")
     tally = tally.recover()
     assert not tally.may_compact(conduct, "overflow")
@@ -456,20 +456,20 @@ def test_S4_59_one_recovery_per_call() -> None:
 
 def test_the_three_counters_know_nothing_of_each_other() -> None:
     """K17."""
-    start = Tally(calls=1, failures=1, recoveries=1)
-    assert start.miss() == Tally(2, 1, 1)
-    assert start.fail("auto") == Tally(1, 2, 1)
+    start = FailureCounts(calls=1, failures=1, recoveries=1)
+    assert start.miss() == FailureCounts(2, 1, 1)
+    assert start.fail("auto") == FailureCounts(1, 2, 1)
     assert start.fail("overflow") == start.fail("manual") == start
-    assert start.recover() == Tally(1, 1, 2)
-    assert start.start() == Tally(0, 1, 1)
-    assert start.accept() == Tally(1, 1, 0)
-    assert start.succeed() == Tally(1, 0, 1)
+    assert start.recover() == FailureCounts(1, 1, 2)
+    assert start.start() == FailureCounts(0, 1, 1)
+    assert start.accept() == FailureCounts(1, 1, 0)
+    assert start.succeed() == FailureCounts(1, 0, 1)
 
 
 def test_S0_106_growing_summaries_stop_automatic_passes_until_someone_acts() -> None:
-    passes = [Pass(1_000, 10_000, 9_900), Pass(1_200, 10_100, 10_050)]
+    passes = [CompactionPass(1_000, 10_000, 9_900), CompactionPass(1_200, 10_100, 10_050)]
     assert [no_progress(a, b) for a, b in pairwise(passes)] == [True]
-    tally = Tally().succeed(stalled=True)
+    tally = FailureCounts().succeed(stalled=True)
     assert not tally.may_compact(AUTO, "auto")
     assert tally.may_compact(AUTO, "manual")
     assert tally.act().may_compact(AUTO, "auto")
@@ -478,22 +478,25 @@ def test_S0_106_growing_summaries_stop_automatic_passes_until_someone_acts() -> 
 @pytest.mark.parametrize(
     ("now", "stalled"),
     [
-        (Pass(1_000, 10_000, 9_500), True),  # exactly epsilon is gone, the summary as large as before
-        (Pass(1_000, 10_000, 9_499), False),
-        (Pass(999, 10_000, 10_000), False),
-        (Pass(2_000, 10_000, 4_000), False),
+        (
+            CompactionPass(1_000, 10_000, 9_500),
+            True,
+        ),  # exactly epsilon is gone, the summary as large as before
+        (CompactionPass(1_000, 10_000, 9_499), False),
+        (CompactionPass(999, 10_000, 10_000), False),
+        (CompactionPass(2_000, 10_000, 4_000), False),
     ],
 )
 def test_a_pass_stalls_if_its_summary_is_no_smaller_and_the_context_hardly_is(
-    now: Pass, stalled: bool
+    now: CompactionPass, stalled: bool
 ) -> None:
-    assert no_progress(Pass(1_000, 10_000, 5_000), now, epsilon=0.05) is stalled
+    assert no_progress(CompactionPass(1_000, 10_000, 5_000), now, epsilon=0.05) is stalled
     assert not no_progress(None, now)
 
 
 @given(conducts(), st.booleans())
-def test_S1_30_nothing_is_compacted_without_authorisation_unless_auto(conduct: Conduct, agreed: bool) -> None:
-    may = Tally().may_compact(conduct, "auto", authorised=agreed)
+def test_S1_30_nothing_is_compacted_without_authorisation_unless_auto(conduct: Harness, agreed: bool) -> None:
+    may = FailureCounts().may_compact(conduct, "auto", authorised=agreed)
     assert may <= (conduct.mode == "auto" or (conduct.mode == "ask" and agreed))
     assert may <= (conduct.engine != "none")
 

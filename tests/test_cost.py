@@ -21,7 +21,7 @@ from inspector.session.entries import Boundary, Cost, Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.cost import (
     Bill,
-    Line,
+    BillLine,
     Reset,
     SummaryCall,
     add_usage,
@@ -47,7 +47,7 @@ def prefix(before: list[tuple[int, int]], after: list[tuple[int, int]]) -> int:
     return common_prefix(*columns)
 
 
-def line(bill: Bill, name: str) -> Line:
+def line(bill: Bill, name: str) -> BillLine:
     return next(each for each in bill.lines if each.name == name)
 
 

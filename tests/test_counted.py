@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import sessions
 
 from inspector import Session, count_tokens, find_counter, open_session, read_session
-from inspector.files import Tail
+from inspector.files import FollowedFile
 from inspector.session.blocks import Image, Text
 from inspector.session.entries import Tool
 from inspector.tokens.counter import Counter
@@ -121,7 +121,7 @@ def test_a_growing_session_counts_as_a_whole_one(tmp_path: Path, counter: str) -
     stages = sorted(SERIES.glob("*.jsonl"))
     path = tmp_path / "session.jsonl"
     path.write_bytes(stages[0].read_bytes())
-    tail = Tail(path, "claude-code")
+    tail = FollowedFile(path, "claude-code")
     ledger = count_tokens(tail.session, counter)
     for stage in stages[1:]:
         path.write_bytes(stage.read_bytes())

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from inspector import open_bundled
+from inspector import open_demo
 from inspector.errors import EditError, FigureError
 from inspector.facts.facts import find_facts
 from inspector.facts.trace import trace_recorded
 from inspector.replays.decay import (
     Decay,
-    Fading,
+    DecayLine,
     compact_rounds,
     find_moments,
     measure_decay,
@@ -22,7 +22,7 @@ from inspector.replays.decay import (
 )
 from inspector.session.blocks import Text
 from inspector.session.session import Session
-from inspector.summaries.extractive.summariser import Extractive
+from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.charts.decay import draw_decay
 from tests.bench.decay import NOTEBOOKS, ROUNDS
@@ -68,7 +68,7 @@ def test_what_a_summary_passes_on_is_kept_and_what_it_drops_is_lost_for_good() -
     assert [one.first["file"] for one in decay.rounds] == [2, 2, 2]
     # src/again.py is said anew in the third turn: it was lost before, so it is not kept.
     assert [one.kept.get("file", 0) for one in decay.rounds] == [1, 1, 1]
-    assert decay.line("file") == Fading("file", "write", (1.0, 0.5, 0.5, 0.5), decay.line().tokens)
+    assert decay.line("file") == DecayLine("file", "write", (1.0, 0.5, 0.5, 0.5), decay.line().tokens)
     # Said again after the first compaction, it says nothing of what the compactions keep.
     assert decay.rounds[0].silent["file"] == 1 and decay.line("file", silent=True).shares == (1.0,) * 4
     forgets = compact_rounds(story(), POLICY, lambda job, session: "Nothing.", rounds=3)
@@ -116,7 +116,7 @@ def test_the_moments_are_equal_shares_apart_and_never_inside_a_call() -> None:
 )
 def test_a_line_never_rises_and_never_counts_more_than_there_was(session: Session, policy: str) -> None:
     try:
-        decay = compact_rounds(session, policy, Extractive(), rounds=3)
+        decay = compact_rounds(session, policy, ExtractiveSummariser(), rounds=3)
     except EditError:
         assume(False)
     for one in decay.rounds:
@@ -131,8 +131,8 @@ def test_a_line_never_rises_and_never_counts_more_than_there_was(session: Sessio
 
 def test_recorded_compactions_are_measured_by_the_same_function() -> None:
     """What compact_rounds leaves in a session is what a file would record."""
-    decay = compact_rounds(open_bundled(), "claude-code", Extractive(), rounds=3)
-    facts = find_facts(strip_compactions(open_bundled()))
+    decay = compact_rounds(open_demo(), "claude-code", ExtractiveSummariser(), rounds=3)
+    facts = find_facts(strip_compactions(open_demo()))
     again = measure_decay(trace_recorded(decay.session, facts))
     assert [one.kept for one in again] == [one.kept for one in decay.rounds]
     assert {one.tier for one in again} == {"recorded"} and {one.tier for one in decay.rounds} == {"planned"}
@@ -150,7 +150,7 @@ def test_what_stands_again_behind_a_compaction_belongs_to_it() -> None:
 
 
 def test_the_same_bytes_each_time() -> None:
-    one, two = (compact_rounds(open_bundled(), "pi", Extractive(), rounds=2) for _ in range(2))
+    one, two = (compact_rounds(open_demo(), "pi", ExtractiveSummariser(), rounds=2) for _ in range(2))
     assert one.to_columns() == two.to_columns() and repr(one) == repr(two)
     assert "of 2 compacted" in repr(one) and len(set(map(len, one.to_columns().values()))) == 1
 
@@ -159,7 +159,7 @@ def decays() -> list[Decay]:
     return [
         compact_rounds(story(), name, writer, rounds=2)
         for name in ("pi", "codex")
-        for writer in (None, Extractive())
+        for writer in (None, ExtractiveSummariser())
     ]
 
 
@@ -174,11 +174,11 @@ def test_the_figure_has_a_panel_for_each_policy_and_can_be_read_in_grey() -> Non
         assert trace.y[0] == 1 and trace.text[-1] == f"{trace.y[-1]:.0%}"
     assert compact_rounds(story(), "pi", rounds=2).figure().data[0].name == "stand-in"
     with pytest.raises(FigureError, match="no lines"):
-        draw_decay([Fading("pi", "nobody", ())])
+        draw_decay([DecayLine("pi", "nobody", ())])
 
 
 def test_a_name_that_somebody_chose_stays_text() -> None:
-    figure = draw_decay([Fading("<i>$x$</i>", "<script>", (1.0, 0.5))])
+    figure = draw_decay([DecayLine("<i>$x$</i>", "<script>", (1.0, 0.5))])
     assert "<i>" not in figure.layout.annotations[0].text and "<script>" not in figure.data[0].name
 
 
@@ -202,7 +202,7 @@ def test_the_published_numbers_add_up() -> None:
 
 def test_an_extractive_summary_reads_on_from_one_that_stands_as_a_message() -> None:
     """Codex shows the summary before as one more message: its lines are carried on all the same."""
-    told = Extractive()
+    told = ExtractiveSummariser()
     first = compact_rounds(story(), "codex", told, rounds=1).session
     summary = next(e for e in first.entries if e.kind == "branch_summary")
     rule = "- Never touch data/almanac.json."

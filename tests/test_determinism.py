@@ -13,9 +13,9 @@ try:
     locale.setlocale(locale.LC_ALL, "")
 except locale.Error:
     pass
-from inspector import POLICIES, build_context, count_tokens, make_plan, open_bundled
+from inspector import POLICIES, build_context, count_tokens, make_plan, open_demo
 from inspector.workbench.payloads.scene import draw_plan
-session = open_bundled()
+session = open_demo()
 ledger = count_tokens(session)
 for policy in POLICIES:
     for reason in ("auto", "manual", "overflow"):

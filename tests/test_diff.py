@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from inspector.errors import PatchError
 from inspector.planning.context import Context, Piece
-from inspector.planning.diff.contexts import Change, Insert, Keep, Remove, diff_contexts, patch
-from inspector.planning.diff.lines import Line, diff_text
-from inspector.planning.diff.runs import KINDS, Run
+from inspector.planning.diff.contexts import Change, Insert, Keep, Remove, diff_contexts, patch_context
+from inspector.planning.diff.lines import DiffLine, diff_text
+from inspector.planning.diff.runs import KINDS, DiffRun
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.entries import Provided, Tool
 
@@ -92,7 +92,7 @@ def test_heads_are_compared_and_replayed() -> None:
     diff = diff_contexts(before, after)
     assert [change.field for change in diff.head] == ["system", "tools", "provided", "head_tokens", "model"]
     assert (diff.tokens_before, diff.tokens_after, diff.tokens) == (4, 1, -3)
-    assert patch(before, diff) == after
+    assert patch_context(before, diff) == after
 
 
 def test_counts_name_every_kind() -> None:
@@ -113,27 +113,37 @@ def test_counts_name_every_kind() -> None:
 def test_a_diff_of_another_context_is_refused_with_its_row(other: str, row: int, reason: str) -> None:
     diff = diff_contexts(context("a b c"), context("a n c"))
     with pytest.raises(PatchError, match=reason) as raised:
-        patch(context(other), diff)
+        patch_context(context(other), diff)
     assert raised.value.row == row
 
 
 def test_a_diff_of_another_head_is_refused() -> None:
     diff = diff_contexts(context("a", model="one"), context("a", model="two"))
     with pytest.raises(PatchError, match="its model is another one"):
-        patch(context("a", model="three"), diff)
+        patch_context(context("a", model="three"), diff)
 
 
 def test_unchanged_rows_fold() -> None:
     diff = diff_contexts(context("a b c d e f"), context("a b c:x d e f"))
     first, changed, last = diff.summary_rows()
-    assert (isinstance(first, Run), isinstance(changed, Change), isinstance(last, Run)) == (True, True, True)
+    assert (isinstance(first, DiffRun), isinstance(changed, Change), isinstance(last, DiffRun)) == (
+        True,
+        True,
+        True,
+    )
     assert [(run.kind, run.first, len(run)) for run in diff.runs()] == [
         ("keep", 0, 2),
         ("change", 2, 1),
         ("keep", 3, 3),
     ]
     assert [row.kind for row in diff.summary_rows(around=1)] == ["keep", "keep", "change", "keep", "keep"]
-    assert [isinstance(row, Run) for row in diff.summary_rows(around=1)] == [False, False, False, False, True]
+    assert [isinstance(row, DiffRun) for row in diff.summary_rows(around=1)] == [
+        False,
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 def test_a_diff_prints_as_a_table() -> None:
@@ -213,7 +223,7 @@ pairs = st.tuples(contexts, contexts) | edited()
 @given(pairs)
 def test_patch_replays_any_diff(pair: tuple[Context, Context]) -> None:
     before, after = pair
-    assert patch(before, diff_contexts(before, after)) == after
+    assert patch_context(before, diff_contexts(before, after)) == after
 
 
 @given(contexts)
@@ -248,9 +258,9 @@ def test_tokens_add_up(pair: tuple[Context, Context]) -> None:
 def test_folding_loses_no_row_and_hides_no_change(pair: tuple[Context, Context], around: int) -> None:
     diff = diff_contexts(*pair)
     folded = diff.summary_rows(around)
-    spread = [row for part in folded for row in (part.rows if isinstance(part, Run) else [part])]
+    spread = [row for part in folded for row in (part.rows if isinstance(part, DiffRun) else [part])]
     assert tuple(spread) == diff.rows
-    assert {part.kind for part in folded if isinstance(part, Run)} <= {"keep"}
+    assert {part.kind for part in folded if isinstance(part, DiffRun)} <= {"keep"}
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", repr(diff))
 
 
@@ -261,7 +271,7 @@ def test_a_diff_fits_its_own_context_alone(pair: tuple[Context, Context], other:
     if other.pieces == before.pieces:
         return
     with pytest.raises(PatchError) as raised:
-        patch(other, diff)
+        patch_context(other, diff)
     assert 0 <= raised.value.row <= len(diff)
 
 
@@ -270,7 +280,7 @@ def test_a_diff_is_quick_on_a_long_session() -> None:
     before, after = context(line), context(" ".join(reversed(line.split())))
     diff = diff_contexts(before, after)
     assert diff.counts == {"keep": 1, "change": 0, "insert": 19_999, "remove": 19_999}
-    assert patch(before, diff) == after
+    assert patch_context(before, diff) == after
 
 
 def test_inputs_nested_deeper_than_python_recurses_are_a_change() -> None:
@@ -289,7 +299,7 @@ def test_inputs_nested_deeper_than_python_recurses_are_a_change() -> None:
     one, other = made(), made()
     diff = diff_contexts(one, other)
     assert diff.counts["change"] == 1
-    assert patch(one, diff).pieces[0].block is other.pieces[0].block
+    assert patch_context(one, diff).pieces[0].block is other.pieces[0].block
 
 
 # Texts.
@@ -342,8 +352,8 @@ def test_a_huge_output_with_its_middle_cut_is_exact() -> None:
     cut = [*whole[:10], "[cut]", *whole[-10:]]
     diff = diff_text("\n".join(whole), "\n".join(cut))
     assert diff.exact
-    assert diff.rows[10:12] == (Line("remove", "line 10"), Line("remove", "line 11"))
-    assert diff.rows[-11] == Line("insert", "[cut]")
+    assert diff.rows[10:12] == (DiffLine("remove", "line 10"), DiffLine("remove", "line 11"))
+    assert diff.rows[-11] == DiffLine("insert", "[cut]")
     assert len(diff.rows) == 50_001
 
 

@@ -10,34 +10,34 @@ from threading import Event
 
 import pytest
 
-from inspector.bundled import open_bundled, write_story
+from inspector.demo import open_demo, write_story
 from inspector.errors import RedactionError
 from inspector.files import open_session
 from inspector.formats.readers import read_session
 from inspector.jupyter.widget import Workbench
 from inspector.redaction import detect as detector
 from inspector.session.session import Session
-from inspector.workbench.model import Desk
-from inspector.workbench.page.export import Exported, export_html
+from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.page.export import ExportedPage, export_html
 from tests.exported import unpack_page
 
 
 @pytest.fixture(scope="module")
 def session() -> Session:
     """A short one: a page of it is made at once."""
-    whole = open_bundled()
+    whole = open_demo()
     return whole.at(whole.entries[30].id)
 
 
-def export(session: Session, path: Path, **options: object) -> Exported:
-    return export_html(Desk(session), path, policies=[], **options)  # type: ignore[arg-type]
+def export(session: Session, path: Path, **options: object) -> ExportedPage:
+    return export_html(WorkbenchModel(session), path, policies=[], **options)  # type: ignore[arg-type]
 
 
 def test_a_page_is_written_and_told_of(session: Session, tmp_path: Path) -> None:
     done = export(session, tmp_path / "page.html")
     assert done.path == tmp_path / "page.html"
     assert done.path.stat().st_size == done.size
-    assert repr(done).startswith("Exported(page.html, ")
+    assert repr(done).startswith("ExportedPage(page.html, ")
     assert {finding.kind for finding in done.redacted} == {"user"}
     assert done.redacted[0].name in repr(done)
     assert list(tmp_path.iterdir()) == [done.path]
@@ -123,7 +123,7 @@ def test_a_page_is_of_one_state_while_the_session_grows(tmp_path: Path) -> None:
 
 
 def test_a_desk_is_exported_and_stays_as_it_is(session: Session, tmp_path: Path) -> None:
-    desk = Desk(session)
+    desk = WorkbenchModel(session)
     export_html(desk, tmp_path / "page.html", policies=[])
     assert not hasattr(desk, "plan")
 

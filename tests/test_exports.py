@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from inspector import open_bundled
+from inspector import open_demo
 from inspector.errors import EditError
 from inspector.formats.linearize import SENTENCES, find_twigs
 from inspector.formats.readers import read_session
@@ -278,7 +278,7 @@ def test_a_format_that_there_is_not_is_an_error_that_names_those_there_are() -> 
 
 def test_the_session_that_comes_with_it_is_exported_to_all() -> None:
     for name in FORMATS:
-        _, losses = again(open_bundled(), name)
+        _, losses = again(open_demo(), name)
         assert set(losses) <= {"sidechains", "records", "emptied", "summary", "fields"}
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.facts.grounding import check_grounding, gather_sources
 from inspector.files import open_session
 from inspector.planning.plan import make_plan
@@ -20,13 +20,13 @@ from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.story import CONSTRAINT
-from inspector.summaries.check import check_checkpoint
-from inspector.summaries.extractive.previous import Line, read_summary, section_of
+from inspector.summaries.check import check_summary
+from inspector.summaries.extractive.previous import SummaryLine, read_summary, section_of
 from inspector.summaries.extractive.quotes import clip
-from inspector.summaries.extractive.summariser import CHECKPOINT, TITLE, TOKENS, TURN, Extractive
+from inspector.summaries.extractive.summariser import CHECKPOINT, TITLE, TOKENS, TURN, ExtractiveSummariser
 from inspector.summaries.prompts import PROGRESS, SECTIONS, TURN_SECTIONS
 from inspector.summaries.record import append_checkpoint
-from inspector.summaries.write import write_up
+from inspector.summaries.write import summarise
 from inspector.tokens.counter import Counter
 from inspector.tokens.counters import find_counter
 from inspector.tokens.ledger import count_tokens
@@ -66,7 +66,7 @@ def job_of(session: Session, tokens: int | None = 2_000, **given: object) -> Sum
 
 
 def write(session: Session, tokens: int | None = 2_000, **given: object) -> str:
-    return Extractive()(job_of(session, tokens, **given), session).text
+    return ExtractiveSummariser()(job_of(session, tokens, **given), session).text
 
 
 def section(text: str, heading: str) -> str:
@@ -94,25 +94,27 @@ def test_it_never_counts_more_than_its_budget(
 ) -> None:
     previous = "## Goal\n- ship it\n## Next steps\n- " + "tidy up " * 40 if before else None
     job = job_of(session, tokens, kind=kind, previous=previous)
-    text = Extractive(counter)(job, session).text
+    text = ExtractiveSummariser(counter)(job, session).text
     assert int(counter.count([text])[0]) <= tokens
-    assert Extractive(counter)(job, session).text == text
+    assert ExtractiveSummariser(counter)(job, session).text == text
 
 
 @pytest.mark.parametrize("tokens", [0, 1, 13, 14, 40, 90, 150, 400, 1_000, 3_000])
 def test_a_real_budget_is_kept_by_the_ledger_s_own_counter(tokens: int) -> None:
-    session = open_bundled()
+    session = open_demo()
     for name in ("o200k_base", "calibrated"):
         ledger = count_tokens(session, name)
-        text = Extractive(ledger)(job_of(session, tokens), session).text
+        text = ExtractiveSummariser(ledger)(job_of(session, tokens), session).text
         assert int(ledger.count_texts([text])[0]) <= tokens
         assert (text == "") == (tokens < 14) or tokens < 40
 
 
 def test_the_lower_of_the_job_s_limit_and_its_own_counts() -> None:
-    session, counter = open_bundled(), find_counter("o200k_base")
+    session, counter = open_demo(), find_counter("o200k_base")
     sizes = {
-        (own, limit): int(counter.count([Extractive(tokens=own)(job_of(session, limit), session).text])[0])
+        (own, limit): int(
+            counter.count([ExtractiveSummariser(tokens=own)(job_of(session, limit), session).text])[0]
+        )
         for own, limit in ((300, None), (300, 9_000), (9_000, 300), (TOKENS, None))
     }
     assert sizes[300, None] == sizes[300, 9_000] == sizes[9_000, 300]
@@ -120,7 +122,7 @@ def test_the_lower_of_the_job_s_limit_and_its_own_counts() -> None:
 
 
 def test_it_fills_what_it_may_have() -> None:
-    session, counter = open_bundled(), find_counter("o200k_base")
+    session, counter = open_demo(), find_counter("o200k_base")
     for tokens in (300, 700, 1_500):
         size = int(counter.count([write(session, tokens)])[0])
         assert 0.95 * tokens < size <= tokens
@@ -128,11 +130,11 @@ def test_it_fills_what_it_may_have() -> None:
 
 def test_the_same_bytes_in_another_process_with_another_order_of_sets() -> None:
     code = (
-        "import sys; from inspector import count_tokens, make_plan, open_bundled\n"
-        "from inspector.summaries.write import write_up\n"
-        "session = open_bundled(); ledger = count_tokens(session)\n"
+        "import sys; from inspector import count_tokens, make_plan, open_demo\n"
+        "from inspector.summaries.write import summarise\n"
+        "session = open_demo(); ledger = count_tokens(session)\n"
         "plans = [make_plan(session, ledger, name, {'cut': 'end'}) for name in ('flue', 'pi')]\n"
-        "sys.stdout.buffer.write('\\0'.join(write_up(plan).text for plan in plans).encode())"
+        "sys.stdout.buffer.write('\\0'.join(summarise(plan).text for plan in plans).encode())"
     )
     told = [
         subprocess.run(
@@ -154,7 +156,7 @@ def test_the_same_bytes_in_another_process_with_another_order_of_sets() -> None:
 @given(sessions(), st.sampled_from((200, 5_000)))
 def test_no_line_of_a_transcript_becomes_a_heading_or_a_list(session: Session, tokens: int) -> None:
     known = {slot.opening for slot in CHECKPOINT.slots} | {f"</{slot.tag}>" for slot in CHECKPOINT.slots}
-    lines = Extractive(LENGTH, tokens)(job_of(session, None), session).text.split("\n")
+    lines = ExtractiveSummariser(LENGTH, tokens)(job_of(session, None), session).text.split("\n")
     assert [line for line in lines if line[:1] == "#" and line not in known] == []
     assert lines[0] in ("", TITLE)
 
@@ -334,7 +336,9 @@ def test_five_compactions_in_a_row_keep_the_rule_and_the_changed_file() -> None:
     for number in range(5):
         ledger = count_tokens(session)
         plan = make_plan(session, ledger, "claude-code", {"cut": "end"}, reason="manual")
-        session = append_checkpoint(plan, write_up(plan, Extractive(ledger, tokens=300)), f"c{number}")
+        session = append_checkpoint(
+            plan, summarise(plan, ExtractiveSummariser(ledger, tokens=300)), f"c{number}"
+        )
         more = [
             user(f"and harbour {number}?"),
             *edit(f"src/harbours/h{number}.py"),
@@ -358,11 +362,11 @@ def test_summaries_of_other_harnesses_are_told_by_their_headings() -> None:
         "<read-files>\nREADME.md\n</read-files>"
     )
     assert read_summary(text) == [
-        Line("goal", "Ship it."),
-        Line("decisions", "Use Go"),
-        Line("next", "tag it"),
-        Line("modified", "src/a.py"),
-        Line("read", "README.md"),
+        SummaryLine("goal", "Ship it."),
+        SummaryLine("decisions", "Use Go"),
+        SummaryLine("next", "tag it"),
+        SummaryLine("modified", "src/a.py"),
+        SummaryLine("read", "README.md"),
     ]
     assert [section_of(name) for name in (*SECTIONS, *PROGRESS)] == [
         *("goal", "constraints", "done", "decisions", "next", "context"),
@@ -403,7 +407,7 @@ def test_no_extractive_summary_of_a_real_session_names_what_it_does_not_hold() -
     path = SHARED / "sessions/pi--pi-mono/pi-before-compaction.jsonl"
     session = open_session(path)
     plan = make_plan(session, count_tokens(session), "flue", reason="manual")
-    checked = check_checkpoint(write_up(plan, Extractive(plan.ledger)), plan)
+    checked = check_summary(summarise(plan, ExtractiveSummariser(plan.ledger)), plan)
     assert [fault.sentence for fault in checked.faults if fault.kind == "grounding"] == []
 
 
@@ -411,7 +415,7 @@ def test_no_extractive_summary_of_a_real_session_names_what_it_does_not_hold() -
 
 
 def test_the_bundled_session_keeps_the_rule_that_its_recorded_summary_lost() -> None:
-    session = open_bundled()
+    session = open_demo()
     recorded = next(entry for entry in session.entries if entry.kind == "compaction")
     moment = session.at(recorded.parent)
     tokens = int(find_counter("o200k_base").count([recorded.text])[0])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.trace import trace_facts
 from inspector.facts.traced import FATES
@@ -25,7 +25,7 @@ from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.story import LOST_PATH
 from inspector.tokens.ledger import count_tokens
-from inspector.workbench.model import Desk
+from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.block import describe_body
 from inspector.workbench.payloads.marks import find_words
 from tests.shared import SHARED, needs_shared
@@ -36,7 +36,7 @@ REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-3auto-compactions
 
 @pytest.fixture(scope="module")
 def session() -> Session:
-    return open_bundled()
+    return open_demo()
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +45,14 @@ def ledger(session: Session) -> Any:
 
 
 @pytest.fixture
-def desk(session: Session, ledger: Any, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(session: Session, ledger: Any, monkeypatch: pytest.MonkeyPatch) -> WorkbenchModel:
     monkeypatch.setattr(policies, "_own", {})
-    desk = Desk(session, ledger=ledger)
+    desk = WorkbenchModel(session, ledger=ledger)
     desk.answer({})
     return desk
 
 
-def ask(desk: Desk, question: str, /, **asked: Any) -> dict[str, Any]:
+def ask(desk: WorkbenchModel, question: str, /, **asked: Any) -> dict[str, Any]:
     """The reply to a question that has one, as the browser reads it."""
     reply = desk.reply({"type": question, "id": "1", **asked})
     assert reply["type"] == question, reply["sentence"]
@@ -60,28 +60,28 @@ def ask(desk: Desk, question: str, /, **asked: Any) -> dict[str, Any]:
     return out
 
 
-def place_of(desk: Desk) -> int:
+def place_of(desk: WorkbenchModel) -> int:
     return desk.plan.place or 0
 
 
-def listed(desk: Desk, **asked: Any) -> dict[str, Any]:
+def listed(desk: WorkbenchModel, **asked: Any) -> dict[str, Any]:
     return ask(desk, "facts", **{"place": place_of(desk), "from": 0, "to": 500, **asked})
 
 
-def every_row(desk: Desk, **asked: Any) -> list[dict[str, Any]]:
+def every_row(desk: WorkbenchModel, **asked: Any) -> list[dict[str, Any]]:
     """All pages of the list."""
     total = listed(desk, **asked)["total"]
     pages = range(0, total, 500)
     return [row for at in pages for row in listed(desk, **asked, **{"from": at, "to": at + 500})["rows"]]
 
 
-def refused(desk: Desk, question: str, /, **asked: Any) -> str:
+def refused(desk: WorkbenchModel, question: str, /, **asked: Any) -> str:
     reply = desk.reply({"type": question, "id": "1", **asked})
     assert reply["type"] == "error"
     return str(reply["sentence"])
 
 
-def number_of(desk: Desk, form: str, kind: str = "file") -> int:
+def number_of(desk: WorkbenchModel, form: str, kind: str = "file") -> int:
     (row,) = [row for row in listed(desk, query=form, kind=kind)["rows"] if row["form"] == form]
     return int(row["number"])
 
@@ -95,7 +95,7 @@ def at_risk(plan: Plan) -> int:
 # -- the list ---------------------------------------------------------------------------------------
 
 
-def test_the_list_is_the_trace_of_the_plan(desk: Desk, session: Session) -> None:
+def test_the_list_is_the_trace_of_the_plan(desk: WorkbenchModel, session: Session) -> None:
     trace = trace_facts(session.facts, desk.plan)
     rows = every_row(desk)
     assert len(rows) == listed(desk)["total"] == len(trace)
@@ -109,7 +109,7 @@ def test_the_list_is_the_trace_of_the_plan(desk: Desk, session: Session) -> None
         assert (row["firstTurn"], row["lastTurn"]) == (first, last)
 
 
-def test_a_row_says_where_by_whom_and_what_was_done(desk: Desk) -> None:
+def test_a_row_says_where_by_whom_and_what_was_done(desk: WorkbenchModel) -> None:
     row = next(row for row in listed(desk, query=LOST_PATH)["rows"] if row["form"] == LOST_PATH)
     live = desk.plan.session.live
     said = desk.plan.session.entries[live.entries[live.position[row["row"]]]].blocks[live.block[row["row"]]]
@@ -118,7 +118,7 @@ def test_a_row_says_where_by_whom_and_what_was_done(desk: Desk) -> None:
 
 
 def test_what_is_gone_comes_first_then_by_kind_then_what_was_changed_then_the_last_said(
-    desk: Desk,
+    desk: WorkbenchModel,
 ) -> None:
     rows = every_row(desk)
     place = {entry.id: at for at, entry in enumerate(desk.session.entries)}
@@ -134,7 +134,9 @@ def test_what_is_gone_comes_first_then_by_kind_then_what_was_changed_then_the_la
     assert [key(row) for row in rows] == sorted(map(key, rows)) and len({row["fate"] for row in rows}) > 2
 
 
-def test_the_chips_count_what_stood_before_and_no_filter_changes_them(desk: Desk, session: Session) -> None:
+def test_the_chips_count_what_stood_before_and_no_filter_changes_them(
+    desk: WorkbenchModel, session: Session
+) -> None:
     desk.answer({"at": desk.history.segments[-1].at})  # after a compaction, much was gone before
     reply = listed(desk)
     rows = every_row(desk)
@@ -154,14 +156,14 @@ def test_the_chips_count_what_stood_before_and_no_filter_changes_them(desk: Desk
         assert listed(desk, kind=kind, fate=fate)["total"] == number
 
 
-def test_a_query_is_a_part_of_the_form_whatever_its_case(desk: Desk) -> None:
+def test_a_query_is_a_part_of_the_form_whatever_its_case(desk: WorkbenchModel) -> None:
     found = listed(desk, query="CALENDAR/off")
     assert found["total"] == len(found["rows"]) > 0
     assert all("calendar/off" in row["form"].casefold() for row in found["rows"])
     assert listed(desk, query=LOST_PATH, kind="symbol")["total"] == 0
 
 
-def test_pages_of_the_list_are_slices_of_it_and_the_risk_comes_with_the_first(desk: Desk) -> None:
+def test_pages_of_the_list_are_slices_of_it_and_the_risk_comes_with_the_first(desk: WorkbenchModel) -> None:
     whole = listed(desk)
     part = listed(desk, **{"from": 7, "to": 19})
     assert part["rows"] == whole["rows"][7:19] and part["total"] == whole["total"]
@@ -170,7 +172,7 @@ def test_pages_of_the_list_are_slices_of_it_and_the_risk_comes_with_the_first(de
     assert len(listed(desk, **{"from": -5, "to": 10**9})["rows"]) == 500
 
 
-def test_another_moment_has_the_facts_said_until_then(desk: Desk, session: Session) -> None:
+def test_another_moment_has_the_facts_said_until_then(desk: WorkbenchModel, session: Session) -> None:
     whole = listed(desk)["total"]
     desk.answer({"at": session.entries[session.path[30]].id})
     part = listed(desk)
@@ -183,7 +185,7 @@ def test_a_moment_on_another_path_has_the_facts_of_its_own() -> None:
         Entry(id=name, parent=None if name == "a" else "a", role="user", blocks=(Text(text=text),))
         for name, text in says.items()
     ]
-    desk = Desk(Session(format="demo", entries=tuple(entries), leaf="c"))
+    desk = WorkbenchModel(Session(format="demo", entries=tuple(entries), leaf="c"))
     desk.answer({"at": "b"})
     reply = listed(desk, kind="file")
     assert {row["form"] for row in reply["rows"]} == {"src/a.py", "src/b.py"}
@@ -197,7 +199,7 @@ def test_on_another_path_a_fact_is_found_by_what_it_is_called() -> None:
         Entry(id=name, parent=None if name == "a" else "a", role="user", blocks=(Text(text=text),))
         for name, text in says.items()
     ]
-    desk = Desk(Session(format="demo", entries=tuple(entries), leaf="c"))
+    desk = WorkbenchModel(Session(format="demo", entries=tuple(entries), leaf="c"))
     desk.answer({})
     here = {form: number_of(desk, form) for form in ("src/c.py", "src/x.py")}
     desk.answer({"at": "b"})
@@ -216,7 +218,7 @@ def test_of_a_fact_said_very_often_the_first_and_the_last_blocks_are_told() -> N
         )
         for n in range(205)
     )
-    desk = Desk(Session(format="demo", entries=entries, leaf="e204"))
+    desk = WorkbenchModel(Session(format="demo", entries=entries, leaf="e204"))
     desk.answer({})
     told = ask(desk, "fact", number=number_of(desk, "src/a.py"), place=0)
     assert [said["ref"] for said in told["said"]] == [
@@ -224,7 +226,7 @@ def test_of_a_fact_said_very_often_the_first_and_the_last_blocks_are_told() -> N
     ] and told["saidTotal"] == 205
 
 
-def test_the_text_of_a_block_is_that_of_the_cut_that_was_asked_for(desk: Desk) -> None:
+def test_the_text_of_a_block_is_that_of_the_cut_that_was_asked_for(desk: WorkbenchModel) -> None:
     legal = np.flatnonzero(desk.plan.cuts.legal).tolist()
     desk.answer({"policy": "mini-claude-code"})
     row = int(np.argmax(desk.plan.table.tokens))
@@ -239,14 +241,16 @@ def test_the_text_of_a_block_is_that_of_the_cut_that_was_asked_for(desk: Desk) -
 
 def test_a_session_without_facts_says_so() -> None:
     for entries in ((), (Entry(id="a", role="user", blocks=(Text(text="ok"),)),)):
-        desk = Desk(Session(format="demo", entries=entries, leaf=entries[-1].id if entries else None))
+        desk = WorkbenchModel(
+            Session(format="demo", entries=entries, leaf=entries[-1].id if entries else None)
+        )
         desk.answer({})
         reply = listed(desk)
         assert reply["rows"] == reply["kinds"] == [] and reply["sentence"] and reply["risk"]["total"] == 0
         assert ask(desk, "regret")["sentence"] and "fact 0" in refused(desk, "fact", number=0, place=0)
 
 
-def test_what_is_asked_wrongly_gets_a_sentence(desk: Desk) -> None:
+def test_what_is_asked_wrongly_gets_a_sentence(desk: WorkbenchModel) -> None:
     illegal = next(at for at in range(len(desk.plan.cuts)) if not desk.plan.cuts.legal[at])
     sentence = desk.plan.cuts[illegal].sentence
     assert sentence in refused(desk, "facts", place=illegal)
@@ -264,7 +268,7 @@ def test_what_is_asked_wrongly_gets_a_sentence(desk: Desk) -> None:
 # -- at risk ----------------------------------------------------------------------------------------
 
 
-def check_risk(desk: Desk, step: int = 1) -> None:
+def check_risk(desk: WorkbenchModel, step: int = 1) -> None:
     """At every `step`th legal place, and at the plan's own, as many are at risk as the trace counts there."""
     risk, plan = listed(desk)["risk"], desk.plan
     own = place_of(desk)
@@ -279,17 +283,19 @@ def check_risk(desk: Desk, step: int = 1) -> None:
         assert risk["places"][place] == at_risk(moved), (plan.policy.name, place)
 
 
-def test_at_every_legal_place_those_are_at_risk_that_the_trace_does_not_find_verbatim(desk: Desk) -> None:
+def test_at_every_legal_place_those_are_at_risk_that_the_trace_does_not_find_verbatim(
+    desk: WorkbenchModel,
+) -> None:
     check_risk(desk)
 
 
 @pytest.mark.parametrize("policy", names_of_policies())
-def test_that_is_so_under_every_policy_and_with_a_pin(desk: Desk, policy: str) -> None:
+def test_that_is_so_under_every_policy_and_with_a_pin(desk: WorkbenchModel, policy: str) -> None:
     desk.answer({"policy": policy, "pins": [f"{desk.plan.cuts.ids[40]}/0"]})
     check_risk(desk, 9)
 
 
-def test_that_is_so_after_a_recorded_compaction(desk: Desk) -> None:
+def test_that_is_so_after_a_recorded_compaction(desk: WorkbenchModel) -> None:
     desk.answer({"at": desk.history.segments[-1].at})
     assert desk.plan.session.live.summary == 0
     check_risk(desk)
@@ -298,12 +304,14 @@ def test_that_is_so_after_a_recorded_compaction(desk: Desk) -> None:
 @settings(max_examples=60, deadline=None)
 @given(sessions(), st.sampled_from(names_of_policies()))
 def test_that_is_so_in_any_session(session: Session, policy: str) -> None:
-    desk = Desk(session, policy, counter="chars4_utf16")
+    desk = WorkbenchModel(session, policy, counter="chars4_utf16")
     desk.answer({})
     check_risk(desk)
 
 
-def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_cut(desk: Desk) -> None:
+def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_cut(
+    desk: WorkbenchModel,
+) -> None:
     reply = listed(desk)
     first = next(at for at, legal in enumerate(desk.plan.cuts.legal.tolist()) if legal)
     assert reply["risk"]["total"] == sum(kind["total"] for kind in reply["kinds"])
@@ -313,7 +321,7 @@ def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_
 # -- one fact ---------------------------------------------------------------------------------------
 
 
-def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(desk: Desk) -> None:
+def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(desk: WorkbenchModel) -> None:
     # The stand-in of other policies names the file; here nothing stands where a summary would.
     desk.answer({"policy": "claude-code"})
     desk.answer({"cut": "end"})
@@ -331,7 +339,7 @@ def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(desk: Desk) ->
     assert LOST_PATH in told["focus"]
 
 
-def test_every_block_that_says_it_is_told_once_with_its_place(desk: Desk, session: Session) -> None:
+def test_every_block_that_says_it_is_told_once_with_its_place(desk: WorkbenchModel, session: Session) -> None:
     number = number_of(desk, LOST_PATH)
     told = ask(desk, "fact", number=number, place=place_of(desk))
     fact = next(fact for fact in session.facts.values() if fact.number == number)
@@ -349,7 +357,7 @@ def test_every_block_that_says_it_is_told_once_with_its_place(desk: Desk, sessio
     assert "turn 1 · tool output · Glob" in [said["label"] for said in told["said"]]
 
 
-def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(desk: Desk, session: Session) -> None:
+def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(desk: WorkbenchModel, session: Session) -> None:
     later = session.facts[LOST_PATH]
     desk.answer({"at": session.entries[session.path[1]].id})
     told = ask(desk, "fact", number=later.number, place=place_of(desk))
@@ -357,7 +365,7 @@ def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(desk: Desk, sessio
     assert [one["label"] for one in told["chain"]] == ["compaction at 158k"]
 
 
-def test_the_fate_is_that_of_the_cut_that_was_asked_for(desk: Desk) -> None:
+def test_the_fate_is_that_of_the_cut_that_was_asked_for(desk: WorkbenchModel) -> None:
     number, end = number_of(desk, LOST_PATH), len(desk.plan.cuts) - 1
     legal = np.flatnonzero(desk.plan.cuts.legal).tolist()
     assert ask(desk, "fact", number=number, place=legal[0])["fate"] == "verbatim"
@@ -368,7 +376,7 @@ def test_the_fate_is_that_of_the_cut_that_was_asked_for(desk: Desk) -> None:
     assert {name: there[name] for name in names} == {name: here[name] for name in names}
 
 
-def check_fixes(desk: Desk, number: int, place: int) -> list[str]:
+def check_fixes(desk: WorkbenchModel, number: int, place: int) -> list[str]:
     """Every fix, applied as it says, costs what it says and keeps the fact as it says. Their means."""
     before, wanted = desk.plan, desk.wanted
     if place != place_of(desk):
@@ -377,7 +385,7 @@ def check_fixes(desk: Desk, number: int, place: int) -> list[str]:
     fixes = ask(desk, "fact", number=number, place=place)["fixes"]
     assert fixes == sorted(fixes, key=lambda fix: fix["price"])
     for fix in fixes:
-        assert set(fix["changes"]) <= set(Desk.NAMES) and fix["changes"]
+        assert set(fix["changes"]) <= set(WorkbenchModel.NAMES) and fix["changes"]
         desk.answer(fix["changes"])
         assert desk.plan.after == before.after + fix["price"], fix["sentence"]
         (row,) = [row for row in every_row(desk) if row["number"] == number]
@@ -391,7 +399,7 @@ def check_fixes(desk: Desk, number: int, place: int) -> list[str]:
 @pytest.mark.parametrize(
     "policy", ["flue", "keep-recent-turns", "claude-code", "mini-claude-code", "stud-merged"]
 )
-def test_a_fix_costs_what_it_says_and_keeps_what_it_says(desk: Desk, policy: str, cut: str) -> None:
+def test_a_fix_costs_what_it_says_and_keeps_what_it_says(desk: WorkbenchModel, policy: str, cut: str) -> None:
     desk.answer({"policy": policy})
     desk.answer({"cut": cut})
     lost = [row["number"] for row in listed(desk, fate="lost")["rows"] if row["kind"] in ("file", "error")]
@@ -399,12 +407,12 @@ def test_a_fix_costs_what_it_says_and_keeps_what_it_says(desk: Desk, policy: str
     assert means or not lost
 
 
-def test_a_fix_at_another_place_sets_the_cut_with_it(desk: Desk) -> None:
+def test_a_fix_at_another_place_sets_the_cut_with_it(desk: WorkbenchModel) -> None:
     desk.answer({"settings": {"keep-recent-tokens.tokens": 9000}})
     check_fixes(desk, number_of(desk, LOST_PATH), len(desk.plan.cuts) - 1)
 
 
-def test_a_fix_by_one_more_rule_keeps_settings_cut_and_pins(desk: Desk) -> None:
+def test_a_fix_by_one_more_rule_keeps_settings_cut_and_pins(desk: WorkbenchModel) -> None:
     files = [Entry(id="e0", role="user", blocks=(Text(text="Please look."),))]
     for at in range(1, 9):
         call = ToolCall(id=f"c{at}", name="read", input={"path": f"src/part{at}.py"})
@@ -414,7 +422,7 @@ def test_a_fix_by_one_more_rule_keeps_settings_cut_and_pins(desk: Desk) -> None:
         files.append(
             Entry(id=f"u{at}", parent=f"r{at}", role="user", blocks=(Text(text=f"Go on with {at}."),))
         )
-    desk = Desk(Session(format="demo", entries=tuple(files), leaf="u8"), "keep-recent-turns")
+    desk = WorkbenchModel(Session(format="demo", entries=tuple(files), leaf="u8"), "keep-recent-turns")
     # A summary of 60 tokens has no room for every call.
     desk.answer({"settings": {"summarise-older.cap": 60}, "pins": ["r2/0"]})
     desk.answer({"cut": "u7"})
@@ -434,7 +442,7 @@ def test_a_fix_by_one_more_rule_keeps_settings_cut_and_pins(desk: Desk) -> None:
 @settings(max_examples=25, deadline=None)
 @given(sessions(), st.sampled_from(names_of_policies()), st.integers(0, 10**6))
 def test_in_any_session_a_fix_keeps_its_word(session: Session, policy: str, chosen: int) -> None:
-    desk = Desk(session, policy, counter="chars4_utf16")
+    desk = WorkbenchModel(session, policy, counter="chars4_utf16")
     desk.answer({})
     places = np.flatnonzero(desk.plan.cuts.legal).tolist() or [0]
     place = place_of(desk) if chosen % 2 else places[chosen % len(places)]
@@ -447,7 +455,7 @@ def test_in_any_session_a_fix_keeps_its_word(session: Session, policy: str, chos
 def test_every_question_of_any_session_has_an_answer_that_is_safe_to_show(
     session: Session, policy: str
 ) -> None:
-    desk = Desk(session, policy, counter="chars4_utf16")
+    desk = WorkbenchModel(session, policy, counter="chars4_utf16")
     desk.answer({})
     replies = [listed(desk), ask(desk, "regret")]
     replies += [
@@ -464,7 +472,7 @@ def test_every_question_of_any_session_has_an_answer_that_is_safe_to_show(
 # -- regret and grounding ---------------------------------------------------------------------------
 
 
-def test_every_regret_is_a_mark_where_it_came_again(desk: Desk) -> None:
+def test_every_regret_is_a_mark_where_it_came_again(desk: WorkbenchModel) -> None:
     reply = ask(desk, "regret")
     compacted = desk.history.marks[0].step
     assert reply["marks"] and reply["sentence"] == ""
@@ -483,7 +491,7 @@ def test_every_regret_is_a_mark_where_it_came_again(desk: Desk) -> None:
     assert ask(desk, "regret")["marks"] == reply["marks"]
 
 
-def compacted(text: str, said: str = "Look at src/a.py in 20 minutes.") -> Desk:
+def compacted(text: str, said: str = "Look at src/a.py in 20 minutes.") -> WorkbenchModel:
     """A summary of one message, and a word after it."""
     entries = (
         Entry(id="a", role="user", blocks=(Text(text=said),)),
@@ -496,7 +504,7 @@ def compacted(text: str, said: str = "Look at src/a.py in 20 minutes.") -> Desk:
         ),
         Entry(id="c", parent="b", role="user", blocks=(Text(text="Go on."),)),
     )
-    desk = Desk(Session(format="demo", entries=entries, leaf="c"))
+    desk = WorkbenchModel(Session(format="demo", entries=entries, leaf="c"))
     desk.answer({"at": "c"})
     return desk
 
@@ -542,7 +550,7 @@ def test_what_lies_behind_it_is_not_looked_for_again_and_again() -> None:
     assert time.process_time() - start < 8
 
 
-def test_a_row_that_is_no_recorded_summary_is_told(desk: Desk) -> None:
+def test_a_row_that_is_no_recorded_summary_is_told(desk: WorkbenchModel) -> None:
     assert "no summary" in refused(desk, "grounding", row=0)
     assert "no block" in refused(desk, "grounding", row=10**9)
 
@@ -560,7 +568,7 @@ def test_words_of_a_line_are_found_in_it(line: str, start: int, length: int) -> 
 # -- kept and let go --------------------------------------------------------------------------------
 
 
-def test_facts_are_kept_until_the_session_grows(desk: Desk, session: Session) -> None:
+def test_facts_are_kept_until_the_session_grows(desk: WorkbenchModel, session: Session) -> None:
     listed(desk)
     kept = desk.found
     desk.answer({"cut": "end"})
@@ -571,7 +579,7 @@ def test_facts_are_kept_until_the_session_grows(desk: Desk, session: Session) ->
 
 
 def test_better_counts_change_the_prices_and_find_no_fact_anew(session: Session) -> None:
-    desk = Desk(session, counter="chars4_utf16")
+    desk = WorkbenchModel(session, counter="chars4_utf16")
     desk.answer({"cut": "end"})
     number = number_of(desk, LOST_PATH)
     rough = ask(desk, "fact", number=number, place=place_of(desk))
@@ -586,7 +594,7 @@ def test_better_counts_change_the_prices_and_find_no_fact_anew(session: Session)
 
 @needs_shared
 def test_a_real_session_has_three_rounds_and_every_count_is_right() -> None:
-    desk = Desk(open_session(REAL), counter="chars4_utf16")
+    desk = WorkbenchModel(open_session(REAL), counter="chars4_utf16")
     desk.answer({})
     check_risk(desk, 40)
     reply = listed(desk)

@@ -24,7 +24,7 @@ from inspector import (
     count_tokens,
     find_policy,
     make_plan,
-    open_bundled,
+    open_demo,
     replay,
 )
 from inspector.planning.plan import Plan
@@ -43,7 +43,7 @@ HOSTILE = '<b>bold</b> <a href="javascript:alert(1)">here</a> $\\href{x}{y}$ &lt
 
 
 def fullest() -> Plan:
-    session = open_bundled()
+    session = open_demo()
     ledger = count_tokens(session, "calibrated")
     moment = session.at(trace_history(session, ledger).fullest.at)
     return make_plan(moment, ledger, "flue")
@@ -91,7 +91,7 @@ def test_a_template_has_no_grid_and_figures_of_one_width() -> None:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_bars_of_a_ledger_are_its_sections(dark: bool) -> None:
-    ledger = count_tokens(open_bundled(), "calibrated")
+    ledger = count_tokens(open_demo(), "calibrated")
     figure = ledger.figure(dark=dark)
     drawn = {bar.y[0]: bar.x[0] for bar in figure.data}
     told = {
@@ -154,7 +154,7 @@ def assert_conserves(plan: Plan) -> None:
 
 
 def test_the_sawtooth_holds_every_step_of_a_run() -> None:
-    run = replay(open_bundled(), "claude-code")
+    run = replay(open_demo(), "claude-code")
     figure = run.figure()
     recorded, replayed, compacted, told = figure.data
     assert replayed.y.tolist() == run.context.tolist() and recorded.y.tolist() == run.recorded.tolist()
@@ -173,7 +173,7 @@ def test_the_sawtooth_holds_every_step_of_a_run() -> None:
 
 
 def test_a_long_run_is_binned_and_says_so() -> None:
-    run = replay(open_bundled(), "claude-code")
+    run = replay(open_demo(), "claude-code")
     size, chance = 100_001, np.random.default_rng(1)
     long = replace(
         run,
@@ -228,7 +228,7 @@ def strings(value: Any) -> list[str]:
 @pytest.mark.parametrize("dark", [False, True])
 def test_what_a_policy_or_a_file_says_is_never_read_as_markup(dark: bool) -> None:
     policy = find_policy("flue").model_dump(mode="json") | {"name": HOSTILE, "title": HOSTILE}
-    session = open_bundled()
+    session = open_demo()
     entries = tuple(
         each if each.model is None else each.model_copy(update={"model": HOSTILE}) for each in session.entries
     )
@@ -287,7 +287,7 @@ def test_without_plotly_the_error_says_how_to_have_it(monkeypatch: pytest.Monkey
 
 def test_plotly_is_imported_with_the_first_figure() -> None:
     code = (
-        "import sys, inspector; s = inspector.open_bundled(); ledger = inspector.count_tokens(s); "
+        "import sys, inspector; s = inspector.open_demo(); ledger = inspector.count_tokens(s); "
         "p = inspector.make_plan(s, ledger); print('plotly' in sys.modules); "
         "p.figure(); print('plotly' in sys.modules)"
     )

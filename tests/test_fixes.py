@@ -14,7 +14,7 @@ from inspector.facts.facts import find_facts
 from inspector.facts.fixes import find_fixes
 from inspector.facts.focus import write_focus
 from inspector.facts.trace import trace_facts
-from inspector.facts.traced import FATES, Traced
+from inspector.facts.traced import FATES, TracedFact
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
 from inspector.planning.plan import Plan, make_plan
@@ -28,7 +28,7 @@ from tests.strategies import sessions
 from tests.test_trace import BEFORE, FACTS, LEDGER, LENGTH, RECORDED, SESSION
 
 
-def short_summary() -> tuple[Plan, Traced]:
+def short_summary() -> tuple[Plan, TracedFact]:
     """A plan whose summary is cut before it comes to the path."""
     edits = {"cut": "end", "settings": {"summarise-older.cap": 300}}
     plan = make_plan(BEFORE, LEDGER, "flue", edits)

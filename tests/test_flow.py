@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.registry import names_of_policies
 from inspector.policies.table import FATES
@@ -72,7 +72,7 @@ def test_at_the_plans_own_place_the_parts_are_its_fates(plan: Plan) -> None:
 
 @pytest.mark.parametrize("policy", names_of_policies())
 def test_every_published_policy_accounts_for_each_token_of_the_demo(policy: str) -> None:
-    session = open_bundled()
+    session = open_demo()
     ledger = count_tokens(session, "calibrated")
     wire, data = draw_plan(make_plan(session, ledger, policy))
     columns, told = unpack(wire["columns"], data), wire["flow"]
@@ -88,7 +88,7 @@ def test_every_published_policy_accounts_for_each_token_of_the_demo(policy: str)
 
 
 def test_a_plan_that_edits_without_a_cut_tells_what_it_leaves() -> None:
-    session = open_bundled()
+    session = open_demo()
     plan = make_plan(session, count_tokens(session), "langchain-clear")
     assert plan.place is None and plan.after < plan.before
     wire, _ = draw_plan(plan)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.facts.grounding import Sources, check_grounding, ground_recorded
-from inspector.facts.mentions import Words, find_folders
+from inspector.facts.mentions import SearchText, find_folders
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import read_session
 from inspector.redaction.clean import clean_session, look_through
@@ -160,7 +160,7 @@ def test_a_path_named_like_a_session_needs_its_id() -> None:
 
 def test_a_text_that_is_one_run_of_slashes_names_few_folders() -> None:
     run = "a/" * 200_000
-    assert len(Words(run).folders) == 64
+    assert len(SearchText(run).folders) == 64
     assert list(find_folders("/usr/lib/x.py")) == ["/usr", "/usr/lib"]
 
 

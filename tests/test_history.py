@@ -18,7 +18,7 @@ from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
-from inspector.workbench.payloads.columns import Packer, unpack
+from inspector.workbench.payloads.columns import ColumnPacker, unpack
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
@@ -123,7 +123,7 @@ def test_a_usage_before_a_compaction_says_nothing_of_the_stretch_after_it() -> N
 
 
 def test_a_number_of_tokens_beyond_32_bits_is_drawn_at_the_end_of_its_column() -> None:
-    pack = Packer()
+    pack = ColumnPacker()
     pack.add("far", np.array([3_000_000_000, -(2**40), 7]))
     assert unpack(pack.columns, pack.data)["far"].tolist() == [2**31 - 1, -(2**31), 7]
 

@@ -1,4 +1,4 @@
-"""Keeping facts under a limit: the search against every subset there is, and the plans it gives."""
+"""KeepResult facts under a limit: the search against every subset there is, and the plans it gives."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.errors import EditError
-from inspector.facts.keep import Keeping, keep_facts
+from inspector.facts.keep import KeepResult, keep_facts
 from inspector.facts.set_cover import Unit, find_cover
 from inspector.facts.trace import trace_again
 from inspector.facts.traced import FATES
@@ -181,7 +181,7 @@ def test_no_choice_of_pins_does_better_than_what_is_proved(
         assert kept.optimal
 
 
-def check_keeping(plan: Plan, kept: Keeping) -> None:
+def check_keeping(plan: Plan, kept: KeepResult) -> None:
     assert kept.fits <= (kept.plan is not None)
     assert not (kept.fits and kept.impossible)
     if kept.plan is None:
@@ -343,7 +343,7 @@ def test_thinking_that_a_model_binds_is_kept_where_everything_before_it_stands()
 
 def test_neither_pins_nor_a_proof_is_an_answer_of_its_own() -> None:
     plan = reading()
-    kept = Keeping((plan.trace["src/a.py"],), 300, plan, None, 200, {})
+    kept = KeepResult((plan.trace["src/a.py"],), 300, plan, None, 200, {})
     assert (kept.answer, kept.fits, kept.impossible) == ("not found", False, False)
     assert "nor a proof that there are none" in kept.sentence
 
@@ -373,7 +373,7 @@ def test_an_unknown_fact_and_an_unknown_degree_are_named_errors() -> None:
 
 
 def test_the_demo_keeps_its_lost_path_and_every_file_it_changed() -> None:
-    session = open_bundled()
+    session = open_demo()
     compaction = next(entry for entry in session.entries if entry.kind == "compaction")
     ledger = count_tokens(session)
     plan = make_plan(session.at(compaction.parent), ledger, "flue", {"cut": "end"})

@@ -21,8 +21,8 @@ import pytest
 from inspector.formats.manifest import dump_manifest
 from inspector.planning.summary_jobs import Reply
 from inspector.session.session import Session
-from inspector.summaries.compaction import Transition, compact
-from inspector.summaries.store import ARCHIVE, CURRENT, EARLIER, open_earlier, save_transition
+from inspector.summaries.compaction import CompactionResult, compact
+from inspector.summaries.store import ARCHIVE, CURRENT, EARLIER, open_earlier, save_compaction
 from tests.test_cuts import answer, build, call, say, user
 
 KILLS = 200
@@ -37,7 +37,7 @@ def small() -> Session:
     return build(*loops)
 
 
-def transition() -> Transition:
+def transition() -> CompactionResult:
     return compact(
         small(),
         "flue",
@@ -46,14 +46,14 @@ def transition() -> Transition:
     )
 
 
-def write_old(folder: Path, done: Transition) -> bytes:
+def write_old(folder: Path, done: CompactionResult) -> bytes:
     old = dump_manifest(done.session).encode("ascii")
     folder.mkdir()
     (folder / CURRENT).write_bytes(old)
     return old
 
 
-def save_and_time(root: Path, done: Transition) -> tuple[bytes, float]:
+def save_and_time(root: Path, done: CompactionResult) -> tuple[bytes, float]:
     """What a forked writer leaves that nobody kills, and how long one of a few takes."""
     times = []
     for number in range(5):
@@ -62,21 +62,21 @@ def save_and_time(root: Path, done: Transition) -> tuple[bytes, float]:
         start = time.perf_counter()
         child = os.fork()
         if child == 0:
-            save_transition(done, folder, keep_secrets=True)
+            save_compaction(done, folder, keep_secrets=True)
             os._exit(0)
         os.waitpid(child, 0)
         times.append(time.perf_counter() - start)
     return (folder / CURRENT).read_bytes(), sorted(times)[2]
 
 
-def kill_writer(folder: Path, done: Transition, delay: float) -> None:
+def kill_writer(folder: Path, done: CompactionResult, delay: float) -> None:
     """Fork a writer and end it `delay` seconds after it has begun."""
     ready, begun = os.pipe()
     child = os.fork()
     if child == 0:
         os.write(begun, b"!")
         try:
-            save_transition(done, folder, keep_secrets=True)
+            save_compaction(done, folder, keep_secrets=True)
             time.sleep(60)
         finally:
             os._exit(1)
@@ -107,7 +107,7 @@ def main(root: Path, seed: int) -> None:
             whole = open_earlier(folder / CURRENT) == done.session
             found["torn"] += not whole or len(list((folder / ARCHIVE).glob("[0-9a-f]*.json"))) != 1
         elif number % 5 == 0:
-            save_transition(done, folder, keep_secrets=True)
+            save_compaction(done, folder, keep_secrets=True)
             again = (folder / CURRENT).read_bytes() == new and not any(folder.rglob(".*.tmp"))
             found["blocked"] += not again
     print(json.dumps(found))

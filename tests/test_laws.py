@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from inspector.cuts import find_cuts
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
-from inspector.planning.diff.contexts import diff_contexts, patch
+from inspector.planning.diff.contexts import diff_contexts, patch_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits, Policy, Stage
 from inspector.policies.rule import Rule
@@ -129,7 +129,7 @@ def calls_and_outputs(context: Context) -> tuple[list[str], list[str]]:
 @given(plans())
 def test_patching_the_diff_gives_the_context_after(plan: Plan) -> None:
     before, after = live_context(plan.session, plan.ledger), build_context(plan.session, plan)
-    assert patch(before, diff_contexts(before, after)) == after
+    assert patch_context(before, diff_contexts(before, after)) == after
 
 
 @given(plans())

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.bundled import open_bundled
 from inspector.cuts import CUT_RULES
+from inspector.demo import open_demo
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import names_of_policies
@@ -26,7 +26,7 @@ from tests.test_laws import LENGTH, policies
 
 @pytest.fixture(scope="module")
 def moment() -> Session:
-    session = open_bundled()
+    session = open_demo()
     fullest = trace_history(session, count_tokens(session)).fullest
     assert fullest is not None
     return session.at(fullest.at)

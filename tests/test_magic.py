@@ -11,7 +11,7 @@ from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from inspector.bundled import open_bundled, write_story
+from inspector.demo import open_demo, write_story
 from inspector.jupyter.widget import Workbench
 from inspector.policies.registry import names_of_policies
 
@@ -57,9 +57,9 @@ def test_a_file_is_shown_as_asked(shell: InteractiveShell, file: Path) -> None:
 def test_a_variable_that_holds_a_session_is_shown_and_can_be_kept(
     shell: InteractiveShell,
 ) -> None:
-    shell.user_ns["session"] = open_bundled()
+    shell.user_ns["session"] = open_demo()
     run(shell, "wb = %inspect session")
-    assert shell.user_ns["wb"].session is open_bundled()
+    assert shell.user_ns["wb"].session is open_demo()
 
 
 def test_a_file_is_followed(shell: InteractiveShell, file: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_file_is_followed(shell: InteractiveShell, file: Path) -> None:
 def test_what_cannot_be_done_is_told_in_a_sentence(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str], line: str, sentence: str
 ) -> None:
-    shell.user_ns["session"] = open_bundled()
+    shell.user_ns["session"] = open_demo()
     done = shell.run_cell(f"%inspect {line}")
     told = capsys.readouterr()
     assert isinstance(done.error_in_exec, UsageError)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 import inspector
-from inspector import build_context, count_tokens, make_plan, open_bundled
+from inspector import build_context, count_tokens, make_plan, open_demo
 from inspector.errors import PolicyError
 from inspector.planning.assemble import live_context
-from inspector.planning.diff.contexts import diff_contexts, patch
+from inspector.planning.diff.contexts import diff_contexts, patch_context
 from inspector.policies.custom_rule import rule
 from inspector.policies.registry import add_policy, find_policy, names_of_policies
 from inspector.session.session import Session
@@ -46,7 +46,7 @@ def test_a_rule_and_a_policy_as_json_stand_in_the_picker_and_are_planned() -> No
     rule(shorten_outputs)
     add_policy(CAREFUL)
     assert {"shorten-outputs", "careful"} <= set(names_of_policies())
-    session = open_bundled()
+    session = open_demo()
     ledger = count_tokens(session)
     plan = make_plan(session, ledger, "careful")
     scene, _ = draw_scene(plan, trace_history(session, ledger))
@@ -65,7 +65,7 @@ def test_a_rule_of_ones_own_obeys_the_laws(session: Session) -> None:
     plan = make_plan(session, ledger, add_policy(CAREFUL), window=10_000)
     before, after = live_context(session, ledger), build_context(session, plan)
     assert after.tokens == plan.after
-    assert patch(before, diff_contexts(before, after)) == after
+    assert patch_context(before, diff_contexts(before, after)) == after
     blocks = [block for entry in session.entries for block in entry.blocks]
     for piece in after.pieces:
         assert piece.block.kind != "reasoning" or any(piece.block is block for block in blocks)
@@ -78,7 +78,7 @@ def test_a_rule_may_look_at_older_blocks_alone() -> None:
     def function(block):  # type: ignore[no-untyped-def]
         return "dropped" if block.is_tool_call else None
 
-    session = open_bundled()
+    session = open_demo()
     policy = {
         "name": "mine",
         "rules": [{"kind": "no-old-calls"}, {"kind": "keep-recent-turns", "turns": 5}],
@@ -92,7 +92,7 @@ def test_a_rule_may_look_at_older_blocks_alone() -> None:
 
 
 def test_what_a_function_may_not_do_is_told_by_name() -> None:
-    session = open_bundled()
+    session = open_demo()
     ledger = count_tokens(session)
 
     def broken(block):  # type: ignore[no-untyped-def]
@@ -154,13 +154,13 @@ def test_what_is_no_rule_is_refused_at_once() -> None:
 )
 def test_an_answer_that_is_none_is_refused(answer: Any) -> None:
     rule(lambda block: answer, name="odd")
-    session = open_bundled()
+    session = open_demo()
     with pytest.raises(PolicyError, match="it answered"):
         make_plan(session, count_tokens(session), "odd")
 
 
 def test_a_list_answers_like_a_tuple() -> None:
-    session = open_bundled()
+    session = open_demo()
     ledger = count_tokens(session)
     left = []
     for kind in (tuple, list):
@@ -209,7 +209,7 @@ def test_a_rule_can_be_written_again() -> None:
     def second(block):  # type: ignore[no-untyped-def]
         """Nothing is done."""
 
-    session = open_bundled()
+    session = open_demo()
     plan = make_plan(session, count_tokens(session), "shorten-outputs")
     assert plan.after == plan.before
 

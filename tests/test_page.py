@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.errors import EditError, PolicyError, RedactionError
 from inspector.files import open_session
 from inspector.policies.registry import find_policy
@@ -22,7 +22,7 @@ from inspector.redaction import detect as detector
 from inspector.redaction.redact import name_secret
 from inspector.session.blocks import Value, build
 from inspector.session.session import Session
-from inspector.workbench.model import Desk
+from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page import html as page
 from inspector.workbench.page.html import LARGEST, make, review
 from inspector.workbench.payloads.block import describe_rows, describe_summary
@@ -36,14 +36,14 @@ SECRETS = [secret for kind, (_, secret) in PLANTED.items()]
 
 
 @pytest.fixture(scope="module")
-def desk() -> Desk:
-    desk = Desk(open_bundled(), "flue")
+def desk() -> WorkbenchModel:
+    desk = WorkbenchModel(open_demo(), "flue")
     desk.answer({})
     return desk
 
 
 @pytest.fixture(scope="module")
-def made(desk: Desk) -> page.Page:
+def made(desk: WorkbenchModel) -> page.Page:
     """With nothing redacted, so that it can be held against the workbench word by word."""
     names = [finding["name"] for finding in review(desk)["findings"]]
     return make(desk, names, ["claude-code", "keep-recent-turns"])
@@ -102,7 +102,7 @@ def traces(secret: str) -> list[str]:
 
 def test_no_planted_secret_is_in_the_page_in_any_spelling(tmp_path: Path) -> None:
     session = planted_session(tmp_path)
-    desk = Desk(session, "keep-recent-turns")
+    desk = WorkbenchModel(session, "keep-recent-turns")
     desk.answer({"settings": {"keep-recent-turns.turns": 2}, "versus": {"policy": "mini-claude-code"}})
     made = make(desk, policies=["flue", "mini-claude-code", "claude-code", "langchain-clear", "gemini-cli"])
     held, buffers = unpack_page(made.html)
@@ -147,12 +147,12 @@ def plant(name: str, value: Any, words: str) -> Any:
 def test_no_secret_is_in_the_page_wherever_a_session_holds_a_text(before: str) -> None:
     """Entry names, models, errors, keys of inputs, notes, the policy's own words, the run: in all of them."""
     keys = [PLANTED["aws-access-key"][1], PLANTED["github-token"][1]]
-    whole = open_bundled()
+    whole = open_demo()
     session = plant("", whole.at(whole.entries[30].id), before + " ".join(keys))
     own = find_policy("flue").model_copy(
         update={"name": "own", "title": "x" * 110 + before + keys[0], "source": f"from {keys[1]}"}
     )
-    desk = Desk(session, own)
+    desk = WorkbenchModel(session, own)
     desk.answer({"versus": {"policy": "langchain-clear"}})
     desk.live_again()
     made = make(desk, policies=["pi"])
@@ -181,7 +181,7 @@ def test_what_comes_together_only_on_the_page_is_taken_out(tmp_path: Path) -> No
     ]  # fmt: skip
     path = tmp_path / "s.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    made = make(Desk(open_session(path)), policies=[])
+    made = make(WorkbenchModel(open_session(path)), policies=[])
     texts = "\n".join(all_texts(unpack_page(made.html)[0]))
     assert password not in texts
     assert not any(token[at : at + 8] in texts for at in range(4, len(token) - 7))
@@ -195,14 +195,14 @@ def test_what_is_nested_too_deeply_is_refused_with_a_sentence(tmp_path: Path) ->
     row = '{"type": "assistant", "uuid": "b", "parentUuid": "a", "message": {"id": "m", "role": "assistant", '
     path = tmp_path / "deep.jsonl"
     path.write_text(f'{said}\n{row}"content": [{block}]}}}}')
-    desk = Desk(open_session(path))
+    desk = WorkbenchModel(open_session(path))
     desk.answer({})
     with pytest.raises(RedactionError, match="nested too deeply"):
         make(desk, policies=[])
     assert "nested too deeply" in desk.reply({"type": "review", "id": 1})["sentence"]
 
 
-def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(desk: Desk) -> None:
+def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(desk: WorkbenchModel) -> None:
     made = make(desk, policies=[])
     (still,) = re.findall(r"<noscript>(.*?)</noscript>", made.html, re.S)
     assert "This page works with scripts" in still
@@ -211,7 +211,7 @@ def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(desk: Desk
 
 
 def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
-    desk = Desk(planted_session(tmp_path), "keep-recent-turns")
+    desk = WorkbenchModel(planted_session(tmp_path), "keep-recent-turns")
     desk.answer({})
     told = review(desk)
     names = [finding["name"] for finding in told["findings"]]
@@ -228,7 +228,7 @@ def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
 
 
 def test_no_page_is_made_when_secrets_cannot_be_looked_for(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: WorkbenchModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(detector, "_patterns", lambda: (None,))
     with pytest.raises(RedactionError, match="Nothing was written"):
@@ -238,7 +238,7 @@ def test_no_page_is_made_when_secrets_cannot_be_looked_for(
     assert "may hold secrets" in answer["sentence"]
 
 
-def test_no_page_is_made_for_names_that_do_not_exist(desk: Desk) -> None:
+def test_no_page_is_made_for_names_that_do_not_exist(desk: WorkbenchModel) -> None:
     with pytest.raises(EditError, match="nothing of this name"):
         make(desk, ["aws-access-key 00000000"])
     with pytest.raises(PolicyError):
@@ -246,7 +246,7 @@ def test_no_page_is_made_for_names_that_do_not_exist(desk: Desk) -> None:
 
 
 def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
-    desk: Desk, made: page.Page
+    desk: WorkbenchModel, made: page.Page
 ) -> None:
     """What the browser puts together for a cut is what Python would have answered."""
     held, buffers = unpack_page(made.html)
@@ -256,7 +256,7 @@ def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
         offset, length = held["buffers"][number]
         return buffers[offset : offset + length]
 
-    other = Desk(desk.session, ledger=desk.ledger)
+    other = WorkbenchModel(desk.session, ledger=desk.ledger)
     for name, plan in held["plans"].items():
         other.answer({"policy": name, "cut": "", "settings": {}})
         wire, data = draw_plan(other.plan)
@@ -287,7 +287,7 @@ def test_S0_111_a_summary_in_an_exported_page_says_what_it_is_derived_from(made:
     assert "untrusted" in facts["trust"]
 
 
-def test_the_page_holds_labels_and_texts_of_all_blocks(desk: Desk, made: page.Page) -> None:
+def test_the_page_holds_labels_and_texts_of_all_blocks(desk: WorkbenchModel, made: page.Page) -> None:
     held, _ = unpack_page(made.html)
     rows = describe_rows(desk.plan, 0, 10_000)
     assert held["rows"] == [[row["label"], row["preview"]] for row in rows]
@@ -300,7 +300,7 @@ def test_the_page_holds_labels_and_texts_of_all_blocks(desk: Desk, made: page.Pa
 
 
 def test_what_stands_for_a_rewritten_block_is_held_for_both_sides_of_the_cut() -> None:
-    desk = Desk(open_bundled(), "langchain-clear")
+    desk = WorkbenchModel(open_demo(), "langchain-clear")
     desk.answer({})
     held, buffers = unpack_page(make(desk, policies=[]).html)
     plan = held["plans"]["langchain-clear"]
@@ -340,7 +340,7 @@ def test_hostile_texts_cannot_leave_their_place(tmp_path: Path) -> None:
     ]  # fmt: skip
     path = tmp_path / "s.jsonl"
     path.write_text("\n".join(json.dumps({**row, "sessionId": hostile}) for row in rows))
-    desk = Desk(open_session(path))
+    desk = WorkbenchModel(open_session(path))
     made = make(desk, policies=[])
     assert "<img" not in made.html
     assert made.html.count("<script") == 2
@@ -348,12 +348,12 @@ def test_hostile_texts_cannot_leave_their_place(tmp_path: Path) -> None:
     assert "\u202e" not in made.html
 
 
-def test_pages_are_the_same_on_every_run(desk: Desk, made: page.Page) -> None:
+def test_pages_are_the_same_on_every_run(desk: WorkbenchModel, made: page.Page) -> None:
     assert make(desk, made.kept, ["claude-code", "keep-recent-turns"]).html == made.html
 
 
 def test_what_a_person_wants_goes_with_the_page() -> None:
-    desk = Desk(open_bundled(), "keep-recent-turns")
+    desk = WorkbenchModel(open_demo(), "keep-recent-turns")
     desk.answer({"settings": {"keep-recent-turns.turns": 3}, "versus": {"policy": "flue"}})
     live = desk.moment.live
     pin = f"{desk.session.entries[live.entries[live.position[5]]].id}/{live.block[5]}"
@@ -368,7 +368,9 @@ def test_what_a_person_wants_goes_with_the_page() -> None:
     assert [policy["name"] for policy in held["scene"]["policies"]] == list(held["plans"])
 
 
-def test_a_page_too_large_says_what_was_shortened(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_too_large_says_what_was_shortened(
+    desk: WorkbenchModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = make(desk, policies=[])
     assert len(whole.html) < LARGEST
     monkeypatch.setattr(page, "LARGEST", len(whole.html) - 40_000)
@@ -387,7 +389,7 @@ def test_a_page_too_large_says_what_was_shortened(desk: Desk, monkeypatch: pytes
 @needs_shared
 def test_a_real_session_of_3_9_mb_makes_a_page_under_1_5_mb() -> None:
     name = "cc-3auto-compactions-893l.jsonl"
-    desk = Desk(open_session(SHARED / "sessions" / "claude-code--entireio-cli" / name))
+    desk = WorkbenchModel(open_session(SHARED / "sessions" / "claude-code--entireio-cli" / name))
     made = make(desk)
     assert len(made.html.encode()) < 1_500_000
     held, _ = unpack_page(made.html)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.planning.diff.pieces import MOST_CHARS, find_pieces
 from inspector.planning.fates import STANDS
 from inspector.planning.plan import Plan, make_plan
@@ -106,7 +106,7 @@ def plan_over(output: str, policy: str) -> Plan:
 
 
 def test_every_rewritten_block_of_the_demo_tells_its_pieces() -> None:
-    session = open_bundled()
+    session = open_demo()
     plan = make_plan(session, count_tokens(session), "langchain-clear")
     rewritten = [row for row in plan.outcome.blocks if STANDS[plan.fate[row]]]
     assert rewritten
@@ -130,7 +130,7 @@ def test_a_body_too_long_to_compare_has_no_pieces_but_both_texts() -> None:
 
 
 def test_a_body_tells_what_plan_b_does_and_who_decides_it() -> None:
-    session = open_bundled()
+    session = open_demo()
     ledger = count_tokens(session)
     history = trace_history(session, ledger)
     assert history.fullest is not None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import sessions
 
 import inspector.tokens.rows
-from inspector import Session, Stopped, compare_policies, count_tokens, open_bundled, replay
+from inspector import Session, Stopped, compare_policies, count_tokens, open_demo, replay
 
 WORK: dict[str, Callable[[Session, Callable[[float], None]], object]] = {
     "count": lambda session, tell: count_tokens(session, "o200k_base", tell),
@@ -33,7 +33,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("work", WORK)
 def test_the_share_done_only_grows_from_0_to_1_and_is_told_some_hundred_times_at_most(work: str) -> None:
     told: list[float] = []
-    WORK[work](open_bundled(), told.append)
+    WORK[work](open_demo(), told.append)
     assert told == sorted(told)
     assert told[0] == 0.0 and told[-1] == 1.0
     assert 10 < len(told) < 500
@@ -42,7 +42,7 @@ def test_the_share_done_only_grows_from_0_to_1_and_is_told_some_hundred_times_at
 @pytest.mark.parametrize("work", WORK)
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 def test_stopped_work_ends_at_once_and_can_be_done_again(work: str, share: float) -> None:
-    session = open_bundled()
+    session = open_demo()
     before = session.model_dump()
     told: list[float] = []
 
@@ -55,9 +55,7 @@ def test_stopped_work_ends_at_once_and_can_be_done_again(work: str, share: float
         WORK[work](session, stop)
     assert [done for done in told if done >= share] == told[-1:]
     assert session.model_dump() == before
-    assert _figures(WORK[work](session, lambda done: None)) == _figures(
-        WORK[work](open_bundled(), told.append)
-    )
+    assert _figures(WORK[work](session, lambda done: None)) == _figures(WORK[work](open_demo(), told.append))
 
 
 def _figures(result: object) -> object:

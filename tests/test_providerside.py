@@ -10,26 +10,26 @@ from typing import Any
 import pytest
 
 from inspector import (
-    check_checkpoint,
     check_request,
+    check_summary,
     compact,
     count_tokens,
     live_context,
     make_plan,
-    open_bundled,
+    open_demo,
     open_session,
     read_session,
     render_request,
-    save_transition,
-    write_up,
+    save_compaction,
+    summarise,
 )
 from inspector.errors import AnswerRefused, PolicyError
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.sealed import SEALED, read_sealed
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Session
-from inspector.summaries.claude.summariser import Claude
-from inspector.summaries.compaction import Transition
+from inspector.summaries.claude.summariser import ClaudeSummariser
+from inspector.summaries.compaction import CompactionResult
 from inspector.tokens.cost import add_usage
 from tests.loopback import Cue, Loopback
 from tests.test_redact import PLANTED
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.usefixtures("provider_key")
 
 def session() -> Session:
     """The bundled session, as one of a model that binds its reasoning; each reply has some."""
-    plain = open_bundled()
+    plain = open_demo()
     entries = tuple(
         entry.model_copy(update={"model": BOUND, "blocks": (think(entry.id), *entry.blocks)})
         if entry.role == "assistant" and not any(block.kind == "reasoning" for block in entry.blocks)
@@ -55,20 +55,20 @@ def think(name: str) -> Reasoning:
     return Reasoning(text=f"Tides of {name}.", signature=b64encode(name.encode()).decode())
 
 
-def claude(server: Loopback, model: str = BOUND, **options: Any) -> Claude:
-    return Claude(model, base_url=server.url, **{"provider_side": True, **options})
+def claude(server: Loopback, model: str = BOUND, **options: Any) -> ClaudeSummariser:
+    return ClaudeSummariser(model, base_url=server.url, **{"provider_side": True, **options})
 
 
 def request(of: Session) -> dict[str, Any]:
     return render_request(live_context(of, count_tokens(of)), model=BOUND).request
 
 
-def shown(done: Transition) -> str:
+def shown(done: CompactionResult) -> str:
     """The summary as the session's format shows it in words."""
     return done.context.pieces[0].block.text
 
 
-def faults(done: Transition) -> set[str]:
+def faults(done: CompactionResult) -> set[str]:
     found = check_request(request(done.after), previous=request(done.session))
     return {violation.rule for violation in found} - {"prefill"}
 
@@ -128,7 +128,7 @@ def test_the_block_survives_a_manifest_and_a_folder(serve: OPEN, tmp_path: Path)
     done = compact(session(), "flue", claude(serve(Cue(text="So far.", stop_reason="compaction"))))
     for again in (
         read_session(dump_manifest(done.after).encode(), "again"),
-        open_session(save_transition(done, tmp_path).manifest),
+        open_session(save_compaction(done, tmp_path).manifest),
     ):
         sealed = read_sealed(again[done.entry or ""].boundary)
         assert sealed is not None and sealed.block["encrypted_content"] == "c2VhbGVk"
@@ -236,7 +236,7 @@ def test_a_compaction_that_failed_appends_nothing(serve: OPEN) -> None:
 def test_what_the_provider_wrote_is_checked_like_any_summary(serve: OPEN) -> None:
     before = session()
     plan = make_plan(before, count_tokens(before), "flue", reason="manual")
-    wrote = write_up(plan, claude(serve(Cue(text="Done in src/nowhere.py.", stop_reason="compaction"))))
-    checked = check_checkpoint(wrote, plan)
+    wrote = summarise(plan, claude(serve(Cue(text="Done in src/nowhere.py.", stop_reason="compaction"))))
+    checked = check_summary(wrote, plan)
     assert {"sections", "grounding"} <= {fault.kind for fault in checked.faults}
     assert checked.trust == "untrusted" and wrote.covers

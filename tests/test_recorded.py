@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from inspector import InspectorError, open_session
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
 from inspector.session.blocks import Text, ToolCall, ToolOutput
@@ -187,7 +187,7 @@ def test_a_moment_off_the_main_path_has_no_recorded_compaction() -> None:
 
 
 def test_the_last_moment_has_none_and_says_so() -> None:
-    plan, history = moment(open_bundled(), open_bundled().leaf or "")
+    plan, history = moment(open_demo(), open_demo().leaf or "")
     with pytest.raises(InspectorError, match="ends there without one"):
         draw_recorded(plan, history)
 
@@ -325,7 +325,7 @@ def test_the_same_of_every_real_session(path: Any) -> None:
 
 
 def test_the_bundled_session_tells_what_its_compaction_lost() -> None:
-    session = open_bundled()
+    session = open_demo()
     ledger = count_tokens(session, "calibrated")
     history = trace_history(session, ledger)
     fullest = history.fullest

@@ -14,7 +14,7 @@ from inspector.order import check_fields, check_order
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
 from inspector.policies.events import AuditEvent
-from inspector.policies.harness import STATES, Conduct, write_banner
+from inspector.policies.harness import STATES, Harness, write_banner
 from inspector.policies.policy import Policy, read_policy
 from inspector.policies.registry import find_policy, names_of_policies
 from inspector.policies.table import FATES
@@ -70,13 +70,13 @@ def turns(count: int, **fields: Any) -> Session:
 
 
 def make_policy(
-    trigger: Trigger | None = None, conduct: Conduct | None = None, keep: int = 1, budget: int = 5
+    trigger: Trigger | None = None, conduct: Harness | None = None, keep: int = 1, budget: int = 5
 ) -> Policy:
     """Keeps so many turns and writes the rest up in `budget` tokens; fires from 80 % on, before a request."""
     return Policy(
         name="mine",
         trigger=trigger or Trigger(ratio=0.8, measure="assembled", check="request"),
-        conduct=conduct or Conduct(),
+        conduct=conduct or Harness(),
         rules=read_policy(
             {
                 "name": "mine",
@@ -112,7 +112,7 @@ def at(entry: str, do: str, **more: Any) -> dict[str, Any]:
     return {"acts": [{"at": entry, "do": do, **more}]}
 
 
-MANUAL = Conduct(mode="manual", engine="tool", warn=0.8, require=0.95, recover=False, dialect="stud-warning")
+MANUAL = Harness(mode="manual", engine="tool", warn=0.8, require=0.95, recover=False, dialect="stud-warning")
 OFF = Trigger(enabled=False)
 WARNING = make_policy(OFF, MANUAL)
 FLUE = {"keep-recent-tokens.tokens": 8, "trigger.reserve_tokens": 20}
@@ -278,7 +278,7 @@ def test_S4_31_S4_32_without_a_window_nothing_fires_and_an_overflow_is_recovered
 
 
 def test_S0_5_a_state_machine_forces_a_compaction_below_the_threshold() -> None:
-    run = live(turns(3), make_policy(conduct=Conduct(machine="force")), at("e4", "force"))
+    run = live(turns(3), make_policy(conduct=Harness(machine="force")), at("e4", "force"))
     assert kinds(run)[:3] == ["forced", "state_changed", "started"]
     assert event(run, "started").data["by"] == "machine"
     assert len(run.adopted) == 1
@@ -291,7 +291,7 @@ def test_S0_87_by_default_a_state_machine_is_refused_with_a_diagnostic(deed: str
 
 
 def test_S0_66_what_is_put_off_waits_for_its_release_or_an_overflow() -> None:
-    policy = make_policy(conduct=Conduct(machine="defer"))
+    policy = make_policy(conduct=Harness(machine="defer"))
     deferred = live(turns(10), policy, at("e0", "defer"))
     assert deferred.compactions == () and kinds(deferred, "deferred") == ["deferred"] * 2
     acts = [{"at": "e0", "do": "defer"}, {"at": "e19", "do": "release"}]
@@ -334,7 +334,7 @@ def test_S0_105_in_the_end_it_is_cut_to_its_budget() -> None:
 
 
 def test_S2_6_the_breaker_stops_automatic_compaction_and_not_the_users() -> None:
-    policy = make_policy(conduct=Conduct(retries=0, breaker=3))
+    policy = make_policy(conduct=Harness(retries=0, breaker=3))
     run = live(turns(15), policy, {"writer": {"fails": 99}})
     assert kinds(run, "failed", "breaker_opened") == ["failed"] * 3 + ["breaker_opened"]
     acts = {"acts": [{"at": "e26", "do": "compact"}], "writer": {"fails": 3}}
@@ -460,7 +460,7 @@ def test_S1_3_a_threshold_that_the_head_crosses_alone_is_said_to_be_so() -> None
 
 
 def test_S1_30_who_is_asked_and_says_no_is_asked_again_only_when_it_is_crossed_again() -> None:
-    policy = make_policy(conduct=Conduct(mode="ask"))
+    policy = make_policy(conduct=Harness(mode="ask"))
     assert kinds(live(turns(12), policy, {"consents": False})) == ["threshold_hit", "asked"]
     assert kinds(live(turns(9), policy), "asked", "completed") == ["asked", "completed"]
 
@@ -542,7 +542,7 @@ def test_S4_59_a_second_refusal_in_a_row_surfaces() -> None:
 
 
 def test_S2_23_with_recovery_off_the_error_surfaces() -> None:
-    run = live(turns(4), make_policy(conduct=Conduct(recover=False)), at("e7", "token_overflow"))
+    run = live(turns(4), make_policy(conduct=Harness(recover=False)), at("e7", "token_overflow"))
     assert kinds(run) == ["token_overflow", "leaf_removed", "surfaced"] and run.status == "failed"
 
 
@@ -554,7 +554,7 @@ def test_a_harness_that_leaves_recovery_to_the_user_pauses() -> None:
 
 
 def test_S2_10_S2_11_S2_29_prompt_too_long_leads_to_reactive_and_its_output_is_asked_again() -> None:
-    conduct = Conduct(dialect="claude-code")
+    conduct = Harness(dialect="claude-code")
     run = live(turns(4), make_policy(conduct=conduct), at("e7", "token_overflow"))
     assert event(run, "token_overflow").name_in("claude-code") == "prompt_too_long"
     states = [e.data["to"] for e in run.events if e.kind in ("state_changed", "recovered") and "to" in e.data]
@@ -563,7 +563,7 @@ def test_S2_10_S2_11_S2_29_prompt_too_long_leads_to_reactive_and_its_output_is_a
 
 
 def test_S2_36_an_automatic_failure_goes_on_to_reactive_only_when_the_provider_refuses_too() -> None:
-    policy = make_policy(conduct=Conduct(retries=0))
+    policy = make_policy(conduct=Harness(retries=0))
     scenario = at("e17", "token_overflow") | {"writer": {"fails": 1, "oversize": 1}}
     states = [e.data["to"] for e in live(turns(9), policy, scenario).events if "to" in e.data]
     assert states == ["auto", "reactive", "normal"]
@@ -597,7 +597,7 @@ def test_S4_14_a_headless_run_survives_overflows() -> None:
 
 
 def test_a_refusal_that_the_file_records_does_not_end_the_life() -> None:
-    run = live(failed(turns(4), 7), make_policy(conduct=Conduct(recover=False)))
+    run = live(failed(turns(4), 7), make_policy(conduct=Harness(recover=False)))
     assert kinds(run) == ["token_overflow", "leaf_removed", "surfaced"]
     assert run.status == "finished" and run.context[-1] == 40
 
@@ -695,7 +695,7 @@ def test_what_can_never_get_below_its_trigger_is_said_to_be_so() -> None:
 
 def test_a_result_that_is_no_smaller_is_not_adopted_where_the_harness_looks() -> None:
     session = talk(*turn(1, 1), *turn(1, 1), *turn())
-    policy = make_policy(conduct=Conduct(adopt="smaller"), budget=50)
+    policy = make_policy(conduct=Harness(adopt="smaller"), budget=50)
     run = live(session, policy, at("e4", "compact"))
     assert kinds(run, "discarded", "completed") == ["discarded"] and run.adopted == ()
 
@@ -943,7 +943,7 @@ def test_the_state_that_made_a_run_stop_is_its_last() -> None:
 
 
 def test_headroom_is_that_of_a_life_that_went_on_to_its_end() -> None:
-    policy = make_policy(OFF, Conduct(recover=False)).model_copy(update={"rules": ()})
+    policy = make_policy(OFF, Harness(recover=False)).model_copy(update={"rules": ()})
     firing = policy.model_copy(update={"trigger": Trigger(ratio=0.8, measure="assembled", check="request")})
     assert live(turns(3), firing).headroom is not None
     stopped = live(turns(3), firing, at("e3", "token_overflow"))
@@ -992,7 +992,7 @@ def test_how_long_summaries_are_matters_only_where_they_have_a_budget() -> None:
 
 
 def test_a_forced_compaction_with_nothing_to_do_is_told_and_forces_nothing_later() -> None:
-    run = live(turns(3), make_policy(conduct=Conduct(machine="force")), at("e0", "force"))
+    run = live(turns(3), make_policy(conduct=Harness(machine="force")), at("e0", "force"))
     assert kinds(run) == ["forced"] and "nothing came of it" in found(run, "forced")
     told = {"provider": "p", "before": 1, "correlation": "turn-1", "data": {"reason": "auto"}}
     story = [AuditEvent("forced", entry="e0"), AuditEvent("started", entry="e4", **told)]

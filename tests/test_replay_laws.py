@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.order import check_fields, check_order
 from inspector.planning.assemble import build_context, live_context
-from inspector.policies.harness import STATES, Conduct, Dialect, Engine, Mode
+from inspector.policies.harness import STATES, Dialect, Engine, Harness, Mode
 from inspector.policies.policy import Policy
 from inspector.policies.registry import POLICIES
 from inspector.policies.rules import find_rule
@@ -20,7 +20,7 @@ from inspector.policies.trigger import Check, Trigger
 from inspector.replays.carry import carry_entries, chain, count_carried, join_ledger
 from inspector.replays.engine import replay
 from inspector.replays.run import Compaction, Run
-from inspector.replays.scenario import Act, Deed, Scenario, Writer
+from inspector.replays.scenario import Deed, Scenario, ScenarioEvent, SimulatedSummariser
 from inspector.replays.timeline import find_life
 from inspector.session.session import Session
 from inspector.tokens.history import History, trace_history
@@ -36,13 +36,13 @@ MODELS = (None, "claude-haiku-4-5", "claude-opus-4-6", "claude-fable-5-1")
 
 
 @st.composite
-def conducts(draw: st.DrawFn, ratio: float | None) -> Conduct:
+def conducts(draw: st.DrawFn, ratio: float | None) -> Harness:
     """Any harness around a policy that fires at that share of the window, if it is a share."""
     warn = draw(st.none() | st.floats(0.01, ratio or 1))
     require = draw(st.none() | st.floats(max(warn or 0.01, ratio or 0.01), 1))
     block = draw(st.none() | st.floats(max(require or 0.01, warn or 0.01, ratio or 0.01), 1))
     small = st.integers(0, 2)
-    return Conduct(
+    return Harness(
         mode=draw(st.sampled_from(("auto", "auto", *get_args(Mode)))),
         engine=draw(st.sampled_from((*("core",) * 5, *get_args(Engine)))),
         warn=warn,
@@ -94,7 +94,7 @@ def scenarios(draw: st.DrawFn, session: Session) -> Scenario:
     failed = find_life(session, count_tokens(session, LENGTH), trace(session), "assembled")
     names = [session.entries[i].id for i in failed.at.tolist()]
     acts = st.builds(
-        Act,
+        ScenarioEvent,
         at=st.sampled_from(names or [""]),
         do=st.sampled_from(("compact", *get_args(Deed))),
         confirmed=st.booleans(),
@@ -103,7 +103,7 @@ def scenarios(draw: st.DrawFn, session: Session) -> Scenario:
     )
     return Scenario(
         acts=tuple(draw(st.lists(acts, max_size=4))) if names else (),
-        writer=Writer(
+        writer=SimulatedSummariser(
             fails=draw(st.integers(0, 4)), oversize=draw(st.sampled_from((0, 0.5, 1, 1.5, 3, 100)))
         ),
         user=draw(st.sampled_from(("compacts", "waits", "overrides", "resets"))),

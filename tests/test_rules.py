@@ -29,7 +29,7 @@ from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
-from inspector.summaries.record import manifest_context
+from inspector.summaries.record import stored_context
 from inspector.summaries.write import write_checkpoint
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
@@ -81,10 +81,8 @@ def test_all_but_the_newest_tool_uses_are_cleared_and_their_calls_stay() -> None
 def test_a_client_s_clearing_lasts_and_says_so_by_another_fate() -> None:
     plan = plan_of(USES, policy(DropOldOutputs(keep=3)))
     assert fates_of(plan, "tool_output")[:2] == ["truncated", "truncated"]
-    assert len(manifest_context(USES, plan).pieces) == len(blocks_of(USES))
-    assert [
-        piece.block.text for piece in manifest_context(USES, plan).pieces if piece.fate != "verbatim"
-    ] == [
+    assert len(stored_context(USES, plan).pieces) == len(blocks_of(USES))
+    assert [piece.block.text for piece in stored_context(USES, plan).pieces if piece.fate != "verbatim"] == [
         STUB,
         STUB,
     ]
@@ -267,7 +265,7 @@ def test_S2_13_S2_14_snipped_turns_stay_stored_and_are_listed_as_dropped() -> No
     plan = plan_of(session, policy(DropOldestTurns(turns=2)))
     assert fates(plan) == ["dropped"] * 18 + ["verbatim"] * 12
     assert len(plan.fate) == len(blocks_of(session))
-    assert manifest_context(session, plan) == live_context(session, plan.ledger)
+    assert stored_context(session, plan) == live_context(session, plan.ledger)
     assert session.model_dump_json() == before
 
 
@@ -392,7 +390,7 @@ def test_S2_19_S2_20_folding_is_a_view_and_without_its_ledger_the_originals_stan
     before = session.model_dump_json()
     plan = plan_of(session, policy(Collapse(turns=2, shown=0)))
     assert plan.after < plan.before
-    assert manifest_context(session, plan) == live_context(session, plan.ledger)
+    assert stored_context(session, plan) == live_context(session, plan.ledger)
     assert session.model_dump_json() == before
     without = plan_of(session, policy(Collapse(turns=2, shown=0, enabled=False)))
     assert shown(build_context(session, without)) == blocks_of(session)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.events import KINDS, AuditEvent
-from inspector.policies.harness import STATES, Conduct
+from inspector.policies.harness import STATES, Harness
 from inspector.policies.policy import Policy
 from inspector.policies.trigger import Trigger
 from inspector.replays.engine import replay
-from inspector.replays.run import Compaction, Finding, Recorded, Run
+from inspector.replays.run import Compaction, RecordedBeside, Run, RunNote
 from inspector.replays.scenario import Scenario
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
@@ -26,7 +26,7 @@ from inspector.workbench.payloads.replay import MOST_EVENTS, TONES, draw_run
 
 @pytest.fixture(scope="module")
 def session() -> Session:
-    return open_bundled()
+    return open_demo()
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def make_run(plan: Plan, steps: int = 4, **changes: Any) -> Run:
     column = np.arange(steps, dtype=np.int64)
     values: dict[str, Any] = {
         "session": plan.session,
-        "policy": Policy(name="mine", title="Mine", conduct=Conduct()),
+        "policy": Policy(name="mine", title="Mine", conduct=Harness()),
         "scenario": Scenario(),
         "ledger": plan.ledger,
         "window": 200_000,
@@ -97,7 +97,7 @@ def test_S2_40_every_state_has_a_colour_and_a_mark_of_its_own(plan: Plan) -> Non
 
 
 def test_a_state_is_told_by_the_systems_own_word_where_it_has_another(plan: Plan) -> None:
-    policy = Policy(name="mine", conduct=Conduct(dialect="stud-warning"))
+    policy = Policy(name="mine", conduct=Harness(dialect="stud-warning"))
     labels = [state["label"] for state in draw(make_run(plan, policy=policy))["states"]]
     assert labels[:4] == ["normal (OK)", "warning (WARNED)", "critical (REQUIRED)", "blocking"]
 
@@ -107,7 +107,7 @@ def test_an_event_is_told_neutrally_and_by_the_systems_own_name(plan: Plan) -> N
     (neutral,) = draw(make_run(plan, events=(event,)))["events"]
     assert (neutral["label"], neutral["name"], neutral["at"]) == ("started", "", "e9")
     assert (neutral["step"], neutral["turn"], neutral["before"], neutral["after"]) == (2, 1, 150_000, None)
-    policy = Policy(name="mine", conduct=Conduct(dialect="claude-code"))
+    policy = Policy(name="mine", conduct=Harness(dialect="claude-code"))
     (own,) = draw(make_run(plan, policy=policy, events=(event,)))["events"]
     assert (own["label"], own["name"]) == ("started", "PreCompact")
 
@@ -169,7 +169,7 @@ def test_a_compaction_of_a_policy_with_stages_tells_each(session: Session, ledge
 
 
 def test_thresholds_that_fall_together_are_one_line(plan: Plan) -> None:
-    conduct = Conduct(warn=0.75, require=0.95)
+    conduct = Harness(warn=0.75, require=0.95)
     run = make_run(plan, policy=Policy(name="mine", trigger=Trigger(ratio=0.75), conduct=conduct))
     assert draw(run)["thresholds"] == [
         {"label": "compacts at, warns", "tokens": 150_000},
@@ -178,7 +178,7 @@ def test_thresholds_that_fall_together_are_one_line(plan: Plan) -> None:
 
 
 def test_without_a_window_there_is_none_and_no_share_of_it(plan: Plan) -> None:
-    policy = Policy(name="mine", conduct=Conduct(warn=0.8))
+    policy = Policy(name="mine", conduct=Harness(warn=0.8))
     picture = draw(make_run(plan, window=0, threshold=0, policy=policy))
     assert (picture["window"], picture["thresholds"]) == (None, [])
 
@@ -205,8 +205,8 @@ def test_the_cost_is_an_estimate_and_its_prices_have_a_source(plan: Plan) -> Non
 
 
 def test_findings_and_what_the_file_recorded_are_told(plan: Plan) -> None:
-    found = Finding("no_progress", 3, "Nothing becomes smaller.")
-    beside = Recorded("e9", 2, 1, 150_000, 1, "The policy fires in the same turn.")
+    found = RunNote("no_progress", 3, "Nothing becomes smaller.")
+    beside = RecordedBeside("e9", 2, 1, 150_000, 1, "The policy fires in the same turn.")
     picture = draw(make_run(plan, findings=(found,), against=(beside,)))
     assert picture["findings"] == [{"kind": "no progress", "step": 3, "sentence": "Nothing becomes smaller."}]
     assert picture["against"] == [{"step": 2, "sentence": "The policy fires in the same turn."}]
@@ -217,7 +217,7 @@ def test_nothing_in_a_run_acts_on_a_screen(plan: Plan) -> None:
     run = make_run(
         plan,
         policy=Policy(name=evil, title=evil),
-        findings=(Finding("x", 0, evil),),
+        findings=(RunNote("x", 0, evil),),
         why=evil,
         status="failed",
         source=evil,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import count_tokens, make_plan, open_bundled, open_plan, read_session, save_plan
-from inspector.bundled import write_story
+from inspector import count_tokens, make_plan, open_demo, open_plan, read_session, save_plan
+from inspector.demo import write_story
 from inspector.errors import CounterError, InspectorError, OtherSession, PlanError, PolicyError
 from inspector.files import save_beside
 from inspector.jupyter.widget import Workbench
@@ -25,7 +25,7 @@ from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.rules import RULES
 from inspector.session.blocks import Text
 from inspector.session.session import Session
-from inspector.summaries.write import from_text
+from inspector.summaries.write import checkpoint_from_text
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.history import trace_history
 from tests.strategies import sessions
@@ -47,7 +47,7 @@ def is_same(one: Plan, other: Plan) -> bool:
 
 def full() -> Plan:
     """The bundled session at its fullest moment, with everything a hand can set."""
-    session = open_bundled()
+    session = open_demo()
     ledger = count_tokens(session, "calibrated")
     fullest = trace_history(session, ledger).fullest
     assert fullest is not None
@@ -88,7 +88,7 @@ def test_a_saved_plan_opens_equal_for_any_session_and_policy(
 def test_every_edit_is_kept_and_nothing_that_was_said(tmp_path: Path) -> None:
     plan = full()
     place = save_plan(plan, tmp_path / "a.plan.json")
-    again = open_plan(place, open_bundled())
+    again = open_plan(place, open_demo())
     assert is_same(again, plan)
     assert again.recipe == plan.recipe
     text = place.read_text("ascii")
@@ -108,7 +108,7 @@ def test_every_edit_is_kept_and_nothing_that_was_said(tmp_path: Path) -> None:
 
 def test_a_written_summary_is_not_kept(tmp_path: Path) -> None:
     plan = full()
-    written = plan.with_summary(from_text("The user asked for a barometer."))
+    written = plan.with_summary(checkpoint_from_text("The user asked for a barometer."))
     assert write_plan(written) == write_plan(plan)
 
 
@@ -158,7 +158,7 @@ HOSTILE = (None, -1, 10**30, 10**4000, math.nan, "", "\x1b[31mred", "\ud800", "x
 
 
 def test_whatever_is_changed_in_a_saved_plan_there_is_a_plan_or_a_short_sentence() -> None:
-    session = open_bundled()
+    session = open_demo()
     ledger = count_tokens(session)
     edits = {"cut": "end", "settings": {"dedupe-reads.enabled": True}}
     text = write_plan(make_plan(session, ledger, "pi", edits, window=100_000))
@@ -187,7 +187,7 @@ def test_whatever_is_changed_in_a_saved_plan_there_is_a_plan_or_a_short_sentence
 
 
 def test_a_leaf_that_is_gone_and_a_counter_that_is_unknown_are_named() -> None:
-    saved, session = pack_plan(full()), open_bundled()
+    saved, session = pack_plan(full()), open_demo()
     other = saved.session.model_copy(update={"leaf": "nowhere"})
     with pytest.raises(PlanError, match="nowhere"):
         make_again(saved.model_copy(update={"session": other}), session)
@@ -216,7 +216,7 @@ def test_a_plan_that_does_not_come_out_equal_is_refused() -> None:
 
 def test_a_rule_of_ones_own_must_be_known() -> None:
     rule(lambda block: None, name="never-again")
-    session = open_bundled()
+    session = open_demo()
     plan = make_plan(session, count_tokens(session), find_policy("flue").add("never-again"))
     saved = pack_plan(plan)
     assert is_same(make_again(saved, session), plan)
@@ -243,14 +243,14 @@ def test_a_file_is_never_written_over(tmp_path: Path) -> None:
 
 
 def test_estimated_counts_are_made_again_as_estimates() -> None:
-    session = open_bundled()
+    session = open_demo()
     plan = make_plan(session, count_tokens(session, ESTIMATE), "flue")
     assert is_same(make_again(pack_plan(plan), session), plan)
 
 
 def test_a_plan_opens_in_the_workbench_as_it_was(tmp_path: Path) -> None:
     plan = full()
-    wb = Workbench(open_plan(save_plan(plan, tmp_path / "a.plan.json"), open_bundled()))
+    wb = Workbench(open_plan(save_plan(plan, tmp_path / "a.plan.json"), open_demo()))
     shown = wb.plan
     assert (shown.policy, shown.edits, shown.place, shown.after) == (
         plan.policy,
@@ -268,13 +268,13 @@ def test_the_workbench_saves_beside_the_sessions_file_and_a_session_in_this_fold
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "a.jsonl").write_bytes(write_story())
-    for session in ("runs/a.jsonl", open_bundled()):
+    for session in ("runs/a.jsonl", open_demo()):
         wb = Workbench(session)
         replies: Queue[dict[str, Any]] = Queue()
         wb._clerk.ask({"type": "save", "id": "s"}, replies.put)
         reply = replies.get(timeout=20)
         assert reply["type"] == "save"
-        again = open_plan(reply["path"], open_bundled() if session != "runs/a.jsonl" else session)
+        again = open_plan(reply["path"], open_demo() if session != "runs/a.jsonl" else session)
         assert again.fate.tolist() == wb.plan.fate.tolist()
         wb.close()
     found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.plan.json"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inspector import Edits, Workbench, count_tokens, from_text, make_plan, open_bundled
+from inspector import Edits, Workbench, checkpoint_from_text, count_tokens, make_plan, open_demo
 from inspector.planning.assemble import build_context
 from inspector.planning.diff.contexts import diff_contexts
 from inspector.planning.plan import Plan
@@ -19,11 +19,11 @@ from inspector.session.tree import Ints
 from inspector.story import LOST_PATH
 from inspector.text import printable
 from inspector.tokens.counter import Counter
-from inspector.workbench.controller import Clerk
-from inspector.workbench.model import Desk
+from inspector.workbench.controller import Controller
+from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.html import make
-from inspector.workbench.summary_writer import Scribe
-from inspector.workbench.written_summaries import Writing
+from inspector.workbench.summary_writer import SummaryWriter
+from inspector.workbench.written_summaries import WritingState
 
 from .exported import unpack_page
 from .loopback import KEY, SUMMARY, Cue, Loopback, fail
@@ -44,22 +44,22 @@ class Screen:
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Clerk, Screen]]:
+def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Controller, Screen]]:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
-    yield from _open(open_bundled())
+    yield from _open(open_demo())
 
 
-def _open(session: Session) -> Iterator[tuple[Clerk, Screen]]:
+def _open(session: Session) -> Iterator[tuple[Controller, Screen]]:
     screen = Screen()
-    clerk = Clerk(session, screen, "claude-code")
+    clerk = Controller(session, screen, "claude-code")
     screen(clerk.start({"cut": "end", "at": ""}))
     clerk.begin()
     yield clerk, screen
     clerk.close()
 
 
-def ask(clerk: Clerk, kind: str, **more: Any) -> dict[str, Any]:
+def ask(clerk: Controller, kind: str, **more: Any) -> dict[str, Any]:
     found: list[dict[str, Any]] = []
     heard = threading.Event()
 
@@ -74,7 +74,7 @@ def ask(clerk: Clerk, kind: str, **more: Any) -> dict[str, Any]:
     return found[0]
 
 
-def await_end(clerk: Clerk) -> dict[str, Any]:
+def await_end(clerk: Controller) -> dict[str, Any]:
     """What came of it."""
     clerk.wait_for_summary(30)
     return ask(clerk, "writing", **{"from": 0})
@@ -85,7 +85,7 @@ def serve(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
 
 
-def test_an_extractive_summary_stands_in_the_stand_ins_place(desk: tuple[Clerk, Screen]) -> None:
+def test_an_extractive_summary_stands_in_the_stand_ins_place(desk: tuple[Controller, Screen]) -> None:
     clerk, screen = desk
     before = screen.traits["_plan"]
     assert before["summary"] is None
@@ -105,7 +105,7 @@ def test_an_extractive_summary_stands_in_the_stand_ins_place(desk: tuple[Clerk, 
     assert ["written by", "extractive"] in told["facts"]
 
 
-def test_facts_and_the_diff_read_the_summary_that_was_written(desk: tuple[Clerk, Screen]) -> None:
+def test_facts_and_the_diff_read_the_summary_that_was_written(desk: tuple[Controller, Screen]) -> None:
     clerk, _ = desk
     before = clerk.desk.plan
     assert before.trace[LOST_PATH].fate == "restated"
@@ -121,7 +121,7 @@ def test_facts_and_the_diff_read_the_summary_that_was_written(desk: tuple[Clerk,
     assert "All that matters" in repr(diff_contexts(*contexts).rows)
 
 
-def test_a_summary_goes_with_its_cut_and_comes_back_with_it(desk: tuple[Clerk, Screen]) -> None:
+def test_a_summary_goes_with_its_cut_and_comes_back_with_it(desk: tuple[Controller, Screen]) -> None:
     clerk, screen = desk
     ask(clerk, "summarise", by="pasted", text="All is well.")
     assert await_end(clerk)["here"]
@@ -135,7 +135,7 @@ def test_a_summary_goes_with_its_cut_and_comes_back_with_it(desk: tuple[Clerk, S
 
 
 def test_a_model_is_sent_what_was_seen_and_nothing_before(
-    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clerk, screen = desk
     with Loopback() as server:
@@ -154,7 +154,7 @@ def test_a_model_is_sent_what_was_seen_and_nothing_before(
 
 
 def test_nothing_is_sent_that_was_not_looked_at(
-    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clerk, _ = desk
     with Loopback() as server:
@@ -168,7 +168,7 @@ def test_nothing_is_sent_that_was_not_looked_at(
         assert not server.received
 
 
-def test_without_a_key_nothing_can_be_sent(desk: tuple[Clerk, Screen]) -> None:
+def test_without_a_key_nothing_can_be_sent(desk: tuple[Controller, Screen]) -> None:
     clerk, _ = desk
     seen = ask(clerk, "sending")
     assert not seen["ready"] and "ANTHROPIC_API_KEY" in seen["sentence"] and seen["tokens"] > 1000
@@ -184,7 +184,7 @@ def test_without_a_key_nothing_can_be_sent(desk: tuple[Clerk, Screen]) -> None:
     ],
 )
 def test_an_error_reads_like_a_sentence_and_keeps_nothing(
-    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch, cue: Cue, words: str
+    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch, cue: Cue, words: str
 ) -> None:
     clerk, _ = desk
     with Loopback(cue) as server:
@@ -198,7 +198,7 @@ def test_an_error_reads_like_a_sentence_and_keeps_nothing(
 
 
 def test_a_summary_can_be_stopped_in_the_middle(
-    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clerk, screen = desk
     with Loopback(Cue(fault="hangs", after=5)) as server:
@@ -216,7 +216,7 @@ def test_a_summary_can_be_stopped_in_the_middle(
 
 
 def test_a_planted_secret_is_in_nothing_sent_or_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = open_bundled()
+    session = open_demo()
     jobs = make_plan(session, count_tokens(session), "claude-code", {"cut": "end"}).jobs
     first = next(entry for entry in map(session.__getitem__, jobs[0].entries) if entry.role == "user")
     spoken = first.model_copy(
@@ -236,9 +236,9 @@ def test_a_planted_secret_is_in_nothing_sent_or_shown(monkeypatch: pytest.Monkey
 
 
 def test_a_plan_with_a_summary_is_a_plan_like_any_other() -> None:
-    session = open_bundled()
+    session = open_demo()
     plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    filled = plan.with_summary(from_text("All is well.", plan))
+    filled = plan.with_summary(checkpoint_from_text("All is well.", plan))
     assert plan.place is not None
     table = filled.cut_table
     assert int(table.total[plan.place]) == filled.after
@@ -250,7 +250,7 @@ def test_a_plan_with_a_summary_is_a_plan_like_any_other() -> None:
     assert (made.after, made.recipe) == (filled.after, filled.recipe)
 
 
-def test_an_exported_page_shows_the_summary_that_was_written(desk: tuple[Clerk, Screen]) -> None:
+def test_an_exported_page_shows_the_summary_that_was_written(desk: tuple[Controller, Screen]) -> None:
     clerk, _ = desk
     words = f"All that matters is the token {SECRET}."
     ask(clerk, "summarise", by="pasted", text=words)
@@ -269,7 +269,7 @@ def test_an_exported_page_shows_the_summary_that_was_written(desk: tuple[Clerk, 
 
 
 def test_what_is_done_cannot_be_stopped_any_more() -> None:
-    desk, stopped = Desk(open_bundled(), "claude-code"), list[bool]()
+    desk, stopped = WorkbenchModel(open_demo(), "claude-code"), list[bool]()
     desk.answer({"cut": "end", "at": ""})
 
     def adopt(plan: Plan, checkpoint: Checkpoint | None) -> None:
@@ -278,7 +278,7 @@ def test_what_is_done_cannot_be_stopped_any_more() -> None:
         assert scribe.tell(desk)["state"] == "writing"
         desk.adopt_summary(plan, checkpoint)
 
-    scribe = Scribe(lambda work: None, adopt)
+    scribe = SummaryWriter(lambda work: None, adopt)
     scribe.begin()
     scribe.write(desk.plan, {"by": "pasted", "text": "All is well."})
     assert scribe.wait(30)
@@ -287,7 +287,7 @@ def test_what_is_done_cannot_be_stopped_any_more() -> None:
 
 
 def test_of_many_that_begin_at_once_one_is_done() -> None:
-    desk = Desk(open_bundled(), "claude-code")
+    desk = WorkbenchModel(open_demo(), "claude-code")
     desk.answer({"cut": "end", "at": ""})
     lock = threading.Lock()
 
@@ -295,7 +295,7 @@ def test_of_many_that_begin_at_once_one_is_done() -> None:
         with lock:
             desk.adopt_summary(plan, checkpoint)
 
-    scribe = Scribe(lambda work: None, adopt)
+    scribe = SummaryWriter(lambda work: None, adopt)
     scribe.begin()
     for _ in range(5):
         asked = [{"by": "pasted", "text": f"Text {number}."} for number in range(8)]
@@ -310,7 +310,7 @@ def test_of_many_that_begin_at_once_one_is_done() -> None:
 
 
 def test_a_wish_that_is_refused_ends_what_is_being_written(
-    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clerk, _ = desk
     with Loopback(Cue(fault="hangs", after=5)) as server:
@@ -323,7 +323,7 @@ def test_a_wish_that_is_refused_ends_what_is_being_written(
 
 
 def test_nothing_goes_where_it_was_not_seen_to_go(
-    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clerk, _ = desk
     with Loopback() as server, Loopback() as other:
@@ -336,7 +336,7 @@ def test_nothing_goes_where_it_was_not_seen_to_go(
 
 
 def test_an_address_is_shown_without_the_password_in_it(
-    desk: tuple[Clerk, Screen], monkeypatch: pytest.MonkeyPatch
+    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clerk, _ = desk
     for address, host in (
@@ -352,10 +352,10 @@ def test_an_address_is_shown_without_the_password_in_it(
 
 
 def test_a_file_that_was_written_anew_is_not_sent_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = open_bundled()
-    desk = Desk(session, "claude-code")
+    session = open_demo()
+    desk = WorkbenchModel(session, "claude-code")
     desk.answer({"cut": "end", "at": ""})
-    scribe = Scribe(lambda work: None, lambda plan, checkpoint: None)
+    scribe = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
     scribe.begin()
     asked = {"by": "model", "model": MODEL, "focus": "", "keep": []}
     with Loopback() as server:
@@ -376,7 +376,7 @@ def test_a_file_that_was_written_anew_is_not_sent_unseen(monkeypatch: pytest.Mon
 
 
 def test_of_names_to_be_left_in_those_that_are_gone_take_no_other_along() -> None:
-    session = open_bundled()
+    session = open_demo()
     plan = make_plan(session, count_tokens(session), "claude-code", {"cut": "end"})
     first = next(entry for entry in map(session.__getitem__, plan.jobs[0].entries) if entry.role == "user")
     spoken = first.model_copy(
@@ -389,7 +389,7 @@ def test_of_names_to_be_left_in_those_that_are_gone_take_no_other_along() -> Non
         assert (told["kept"], told["redacted"]) == ([found["name"]], [])
 
 
-def test_each_cut_tells_of_its_own_summary(desk: tuple[Clerk, Screen]) -> None:
+def test_each_cut_tells_of_its_own_summary(desk: tuple[Controller, Screen]) -> None:
     clerk, _ = desk
     legal = [point.entry for point in clerk.desk.plan.cuts if point.legal and point.place > 4]
     texts = {"end": "Of the end.", legal[0]: "Of the beginning."}
@@ -402,14 +402,14 @@ def test_each_cut_tells_of_its_own_summary(desk: tuple[Clerk, Screen]) -> None:
         told = ask(clerk, "writing")
         assert (told["text"], told["here"], told["cut"]) == (text, True, cut)
         assert f"{clerk.desk.plan.summary_tokens:,} tokens" in told["sentence"] and told["findings"]
-    made = from_text("By hand.", clerk.desk.plan)
+    made = checkpoint_from_text("By hand.", clerk.desk.plan)
     clerk.adopt_summary(clerk.desk.plan, made)
     told = ask(clerk, "writing")
     # Nobody asked the scribe for this one.
     assert (told["state"], told["text"]) == ("none", "")
 
 
-def test_a_summary_that_is_done_takes_no_sentence_back(desk: tuple[Clerk, Screen]) -> None:
+def test_a_summary_that_is_done_takes_no_sentence_back(desk: tuple[Controller, Screen]) -> None:
     clerk, screen = desk
     screen(clerk.want({"cut": "nowhere"}, 1))
     assert "nowhere" in screen.traits["_error"]
@@ -420,7 +420,7 @@ def test_a_summary_that_is_done_takes_no_sentence_back(desk: tuple[Clerk, Screen
 
 @pytest.mark.parametrize(("text", "words"), [(" \n", "no words"), ("x" * 2_000_001, "2,000,000")])
 def test_a_text_that_cannot_be_taken_gets_a_sentence(
-    desk: tuple[Clerk, Screen], text: str, words: str
+    desk: tuple[Controller, Screen], text: str, words: str
 ) -> None:
     clerk, _ = desk
     ask(clerk, "summarise", by="pasted", text=text)
@@ -428,7 +428,7 @@ def test_a_text_that_cannot_be_taken_gets_a_sentence(
     assert told["state"] == "failed" and words in told["sentence"]
 
 
-def test_hostile_text_is_shown_and_counted_but_never_acts(desk: tuple[Clerk, Screen]) -> None:
+def test_hostile_text_is_shown_and_counted_but_never_acts(desk: tuple[Controller, Screen]) -> None:
     clerk, screen = desk
     text = "<script>alert(1)</script>\x1b[31m\u202e\ud83d\x00" + "word " * 9_000
     ask(clerk, "summarise", by="pasted", text=text)
@@ -455,10 +455,12 @@ def test_nobody_waits_for_ever_where_a_counter_breaks_down(monkeypatch: pytest.M
             raise Panic("a stack overflow")
         return LENGTH.count(texts)
 
-    session = open_bundled()
-    desk = Desk(session, "claude-code", ledger=count_tokens(session, Counter("breaking", "Breaking", count)))
+    session = open_demo()
+    desk = WorkbenchModel(
+        session, "claude-code", ledger=count_tokens(session, Counter("breaking", "Breaking", count))
+    )
     desk.answer({"cut": "end", "at": ""})
-    scribe = Scribe(lambda work: None, lambda plan, checkpoint: None)
+    scribe = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
     scribe.begin()
     scribe.write(desk.plan, {"by": "pasted", "text": "break"})
     assert scribe.wait(30)
@@ -467,7 +469,7 @@ def test_nobody_waits_for_ever_where_a_counter_breaks_down(monkeypatch: pytest.M
 
 
 def test_a_models_name_that_acts_is_not_offered() -> None:
-    session = open_bundled().model_copy(update={"model": "claude-opus-4-5\u202e\x1b[31m"})
+    session = open_demo().model_copy(update={"model": "claude-opus-4-5\u202e\x1b[31m"})
     for clerk, _ in _open(session):
         told = ask(clerk, "writing")
         assert all(printable(name) == name for name in told["models"])
@@ -475,9 +477,9 @@ def test_a_models_name_that_acts_is_not_offered() -> None:
 
 
 def test_a_plan_with_a_summary_is_shown_with_it() -> None:
-    session = open_bundled()
+    session = open_demo()
     plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    filled = plan.with_summary(from_text("All is well.", plan))
+    filled = plan.with_summary(checkpoint_from_text("All is well.", plan))
     wb = Workbench(filled)
     assert (wb.plan.after, wb.plan.checkpoint) == (filled.after, filled.checkpoint)
     assert wb._plan["summary"]["by"] == "pasted"
@@ -493,10 +495,12 @@ def test_what_was_stopped_before_it_was_sent_is_not_sent(monkeypatch: pytest.Mon
         assert gate.wait(30)
         return LENGTH.count(texts)
 
-    session = open_bundled()
-    desk = Desk(session, "claude-code", ledger=count_tokens(session, Counter("gated", "Gated", count)))
+    session = open_demo()
+    desk = WorkbenchModel(
+        session, "claude-code", ledger=count_tokens(session, Counter("gated", "Gated", count))
+    )
     desk.answer({"cut": "end", "at": ""})
-    scribe = Scribe(lambda work: None, lambda plan, checkpoint: None)
+    scribe = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
     scribe.begin()
     asked = {"by": "model", "model": MODEL, "focus": "", "keep": []}
     with Loopback() as server:
@@ -514,7 +518,7 @@ def test_what_was_stopped_before_it_was_sent_is_not_sent(monkeypatch: pytest.Mon
 
 
 def test_answers_of_one_kind_that_come_side_by_side_are_all_shown() -> None:
-    plan = make_plan(open_bundled(), count_tokens(open_bundled()), "claude-code", {"cut": "end"})
+    plan = make_plan(open_demo(), count_tokens(open_demo()), "claude-code", {"cut": "end"})
     kind = plan.jobs[0].kind
     parts = {("turn_prefix", 3): "The turn.", (kind, 1): "One.", (kind, 2): "Two.", (kind, 4): ""}
-    assert Writing("writing", plan=plan, parts=parts).text == "One.\n\nTwo.\n\nThe turn."
+    assert WritingState("writing", plan=plan, parts=parts).text == "One.\n\nTwo.\n\nThe turn."

@@ -11,7 +11,7 @@ import pytest
 
 from inspector.files import open_session
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.diff.contexts import diff_contexts, patch
+from inspector.planning.diff.contexts import diff_contexts, patch_context
 from inspector.planning.plan import make_plan
 from inspector.session.session import Session
 from inspector.text import printable
@@ -70,7 +70,7 @@ def walk_through(session: Session) -> None:
         session, ledger, "keep-recent-turns", {"settings": {"keep-recent-turns.turns": 1}}, window=10_000
     )
     before, after = live_context(session, ledger), build_context(session, plan)
-    assert patch(before, diff_contexts(before, after)) == after
+    assert patch_context(before, diff_contexts(before, after)) == after
     json.dumps(render_request(after).request).encode("utf-8")
     scene, _ = draw_scene(plan, trace_history(session, ledger))
     picture, _ = draw_plan(plan)

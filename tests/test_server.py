@@ -22,10 +22,10 @@ import pytest
 from jupyter_server.services.contents.filemanager import AsyncFileContentsManager
 from tornado.web import Application
 
-from inspector.bundled import write_story
+from inspector.demo import write_story
 from inspector.files import open_plan, open_session
-from inspector.jupyter.documents import MOST, Source, Tenant, Tenants, pack_frame
-from inspector.jupyter.server import House, SaveHandler
+from inspector.jupyter.documents import MOST, Document, Documents, DocumentSource, pack_frame
+from inspector.jupyter.server import SaveHandler, ServerState
 from inspector.policies.registry import names_of_policies
 from inspector.workbench.payloads.columns import unpack
 from tests.longer import write_long
@@ -296,7 +296,7 @@ class SlowDisk(AsyncFileContentsManager):
 
 def test_two_who_save_at_once_do_not_write_over_each_other(tmp_path: Path) -> None:
     handler = SaveHandler.__new__(SaveHandler)
-    handler.house = House()
+    handler.house = ServerState()
     handler.application = Application(contents_manager=SlowDisk(root_dir=str(tmp_path)))
 
     async def save() -> list[str]:
@@ -552,8 +552,8 @@ def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> No
 
 def test_files_too_large_for_all_make_room_too() -> None:
     async def fill() -> list[bool]:
-        tenants, loop = Tenants(most=9, most_bytes=250), asyncio.get_running_loop()
-        found = [Tenant(Source(), {}, loop) for _ in range(3)]
+        tenants, loop = Documents(most=9, most_bytes=250), asyncio.get_running_loop()
+        found = [Document(DocumentSource(), {}, loop) for _ in range(3)]
         for tenant in found:
             tenant.size = 100
             assert tenants.admit(tenant)

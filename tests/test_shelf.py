@@ -17,7 +17,7 @@ from inspector.policies.rules.spill_outputs import SpillOutputs
 from inspector.session.blocks import Text, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
-from inspector.summaries.compaction import Transition, compact
+from inspector.summaries.compaction import CompactionResult, compact
 from inspector.summaries.store import (
     ARCHIVE,
     CURRENT,
@@ -25,7 +25,7 @@ from inspector.summaries.store import (
     Saved,
     hold,
     open_earlier,
-    save_transition,
+    save_compaction,
     undo,
 )
 from tests.test_cuts import build, call, say, user
@@ -34,12 +34,12 @@ from tests.test_transition import SMALL, turns, write
 KEY = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ3sT5vX7zA2cE4gH6jK8mN0pR2tV4xZ6" * 2
 
 
-def done(session: Session | None = None) -> Transition:
+def done(session: Session | None = None) -> CompactionResult:
     return compact(session or turns("one", "two", "three"), "flue", write, edits=SMALL)
 
 
-def save(tmp_path: Path, transition: Transition | None = None) -> Saved:
-    return save_transition(transition or done(), tmp_path / "s")
+def save(tmp_path: Path, transition: CompactionResult | None = None) -> Saved:
+    return save_compaction(transition or done(), tmp_path / "s")
 
 
 def files(folder: Path) -> set[str]:
@@ -122,7 +122,7 @@ def test_of_two_writers_at_once_one_writes_and_the_other_is_told(tmp_path: Path)
             transition = done()
             gate.wait()
             try:
-                save_transition(transition, folder)
+                save_compaction(transition, folder)
                 outcomes.append("saved")
             except InspectorError as error:
                 outcomes.append(type(error).__name__)
@@ -142,7 +142,7 @@ def test_nothing_to_save_is_said(tmp_path: Path) -> None:
     assert not (tmp_path / "s").exists()
 
 
-def spilling(folder: str, call_id: str = "c1") -> Transition:
+def spilling(folder: str, call_id: str = "c1") -> CompactionResult:
     big = ToolOutput(call_id=call_id, parts=(Text(text="line\n" * 2000),))
     session = build(user("go"), call(call_id), Entry(id="", role="tool", blocks=(big,)), say("ok"))
     rule = SpillOutputs(budget=1000, preview=10, exempt_tools=(), folder=folder)
@@ -199,7 +199,7 @@ def test_no_file_holds_a_secret_and_what_was_taken_out_is_told(tmp_path: Path) -
         assert KEY.encode() not in (tmp_path / "s" / name).read_bytes(), name
     again = compact(open_session(saved.manifest), "claude-code", write)
     assert save(tmp_path, again).redacted == ()
-    kept = save_transition(transition, tmp_path / "k", keep_secrets=True)
+    kept = save_compaction(transition, tmp_path / "k", keep_secrets=True)
     assert KEY.encode() in kept.manifest.read_bytes()
 
 

@@ -15,7 +15,7 @@ from inspector import (
     find_cuts,
     live_context,
     make_plan,
-    open_bundled,
+    open_demo,
 )
 from inspector.errors import PolicyError
 from inspector.planning.plan import Plan
@@ -53,13 +53,13 @@ def read_by(session: Session, model: str) -> Session:
 
 @pytest.fixture(scope="module")
 def bundled() -> tuple[Session, Ledger]:
-    session = open_bundled()
+    session = open_demo()
     return session, count_tokens(session)
 
 
 @pytest.fixture(scope="module")
 def bound() -> tuple[Session, Ledger]:
-    session = read_by(open_bundled(), BOUND)
+    session = read_by(open_demo(), BOUND)
     return session, count_tokens(session)
 
 

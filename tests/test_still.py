@@ -11,28 +11,28 @@ import pytest
 from hypothesis import given, settings
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.jupyter.widget import Workbench
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
-from inspector.workbench.model import Desk
+from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.palette import NEUTRALS
-from inspector.workbench.payloads.scene import Picture
-from inspector.workbench.snapshot import Snapshot, Still, draw_still, show_still, tabulate
+from inspector.workbench.payloads.scene import Payload
+from inspector.workbench.snapshot import Snapshot, SnapshotData, draw_still, show_still, tabulate
 from tests.strategies import sessions
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def draw(session: Session, policy: str = "flue", **wanted: object) -> tuple[Picture, Picture]:
-    desk = Desk(session, policy, ledger=count_tokens(session, "chars4_utf16"))
+def draw(session: Session, policy: str = "flue", **wanted: object) -> tuple[Payload, Payload]:
+    desk = WorkbenchModel(session, policy, ledger=count_tokens(session, "chars4_utf16"))
     told = desk.answer(wanted)
     return (told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"])
 
 
 @pytest.fixture(scope="module")
 def workbench() -> Workbench:
-    return Workbench(open_bundled(), "flue")
+    return Workbench(open_demo(), "flue")
 
 
 def test_the_widget_shows_a_picture_where_there_are_no_widgets(workbench: Workbench) -> None:
@@ -44,12 +44,12 @@ def test_the_widget_shows_a_picture_where_there_are_no_widgets(workbench: Workbe
 
 
 def test_the_same_workbench_has_the_same_picture_on_every_run(workbench: Workbench) -> None:
-    assert Workbench(open_bundled(), "flue").snapshot().html == workbench.snapshot().html
+    assert Workbench(open_demo(), "flue").snapshot().html == workbench.snapshot().html
 
 
 def test_a_picture_is_xml_whatever_a_session_calls_its_model() -> None:
     """Characters that no XML may hold would leave a reader with a broken picture."""
-    session = open_bundled()
+    session = open_demo()
     odd = session.model_copy(update={"model": "m\x00<b>&\ufffe\uffff\ud800\u202e"})
     scene, plan = draw(odd)
     scene[0]["facts"].append("\ufffe <script>")
@@ -71,10 +71,10 @@ def test_table_and_picture_tell_the_plans_own_figures(workbench: Workbench) -> N
 
 @pytest.mark.parametrize("policy", ["flue", "mini-claude-code", "langchain-clear", "claude-code"])
 def test_the_sentence_tells_every_fate_of_the_plan(policy: str) -> None:
-    session = open_bundled()
-    desk = Desk(session, policy)
+    session = open_demo()
+    desk = WorkbenchModel(session, policy)
     told = desk.answer({})
-    still = Still((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
+    still = SnapshotData((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
     assert sum(still.after) == desk.plan.after + desk.plan.hidden
     counted = dict(still.count_fates())
     assert sum(counted.values()) == len(desk.plan.fate)

@@ -29,7 +29,7 @@ from inspector.session.blocks import Reasoning, Text
 from inspector.session.entries import Entry, Provided
 from inspector.session.session import Session
 from inspector.summaries.material import request_text
-from inspector.summaries.record import append_to_manifest, core_plan, manifest_context, split_policy
+from inspector.summaries.record import append_to_manifest, core_plan, split_policy, stored_context
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.wire.context_management import (
@@ -224,13 +224,13 @@ def test_S0_36_nothing_is_cleared_at_the_wire_unless_it_is_configured() -> None:
     plan = plan_of(session, with_both())
     assert fates_of(plan, "tool_output") == ["summarised"] * 3 + ["cleared"] * 3 + ["verbatim"]
     assert fates_of(plan, "reasoning") == ["summarised"] * 3 + ["cleared"] * 3 + ["verbatim"]
-    assert "cleared" not in {piece.fate for piece in manifest_context(session, plan).pieces}
+    assert "cleared" not in {piece.fate for piece in stored_context(session, plan).pieces}
 
 
 def test_S0_37_S0_46_S0_51_the_manifest_is_core_s_and_the_request_is_another_artifact() -> None:
     session = heard(7)
     plan, core = plan_of(session, with_both()), plan_of(session, STUD_WIKI)
-    assert manifest_context(session, plan) == build_context(session, core)
+    assert stored_context(session, plan) == build_context(session, core)
     assert build_context(session, plan) != build_context(session, core)
 
 
@@ -239,7 +239,7 @@ def test_S0_38_only_core_makes_a_new_manifest() -> None:
     wire = split_policy(with_both())[1]
     plan = plan_of(session, wire)
     assert "cleared" in fates(plan)
-    assert manifest_context(session, plan) == live_context(session, plan.ledger)
+    assert stored_context(session, plan) == live_context(session, plan.ledger)
     with pytest.raises(EditError):
         append_to_manifest(plan, WRITTEN, "s1")
     after = append_to_manifest(plan_of(session, with_both()), WRITTEN, "s1")
@@ -260,7 +260,7 @@ def test_S0_49_S0_50_the_wire_is_edited_in_each_of_three_turns_and_the_manifest_
     for turns in (5, 6, 7):
         session = heard(turns)
         plan = plan_of(session, wire)
-        manifests.append(manifest_context(session, plan) == live_context(session, plan.ledger))
+        manifests.append(stored_context(session, plan) == live_context(session, plan.ledger))
         cleared.append(fates(plan).count("cleared"))
     assert manifests == [True] * 3
     assert cleared == [8, 10, 12]
@@ -283,7 +283,7 @@ def test_S0_53_a_request_made_small_leaves_the_manifest_as_full_as_it_is() -> No
     window = int(plan.before / 0.81)
     assert STUD_WIKI.trigger.fires(plan.before, window)
     assert not STUD_WIKI.trigger.fires(plan.after, window)
-    assert STUD_WIKI.trigger.fires(manifest_context(session, plan).tokens, window)
+    assert STUD_WIKI.trigger.fires(stored_context(session, plan).tokens, window)
 
 
 def test_S0_54_what_the_wire_clears_is_called_so_and_by_rules_that_say_who_does_it() -> None:
@@ -306,7 +306,7 @@ def test_the_manifest_keeps_reasoning_that_the_model_would_refuse() -> None:
     session = heard(7, model="claude-fable-5-1")
     plan = plan_of(session, STUD_WIKI)
     assert fates_of(plan, "reasoning") == ["summarised"] * 3 + ["dropped"] * 4
-    stored = shown(manifest_context(session, plan))
+    stored = shown(stored_context(session, plan))
     assert sum(block.kind == "reasoning" for block in stored) == 4
 
 
@@ -315,7 +315,7 @@ def test_S0_37_no_edit_at_the_wire_ever_reaches_the_manifest(session: Session) -
     ledger = count_tokens(session, LENGTH)
     both = make_plan(session, ledger, with_both(), window=10_000)
     core = make_plan(session, ledger, STUD_WIKI, window=10_000)
-    stored = manifest_context(session, both)
+    stored = stored_context(session, both)
     if core.place is not None:
         assert stored == build_context(session, core)
     else:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
-from inspector.facts.mentions import Mention, Words, make_pattern
+from inspector.facts.mentions import Mention, SearchText, make_pattern
 from inspector.facts.remaining import stand_plan
 from inspector.facts.trace import trace_facts, trace_recorded
 from inspector.formats.readers import read_session
@@ -182,7 +182,7 @@ def files(*names: str, cwd: str = "/home/ann/app") -> Session:
 
 
 def mention(session: Session, form: str, text: str) -> Mention | None:
-    return Words(text).find(make_pattern(find_facts(session)["file", form], session))
+    return SearchText(text).find(make_pattern(find_facts(session)["file", form], session))
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_only_texts_that_cannot_name_a_fact_are_left_out_of_the_search(session: 
     for fact in facts.values():
         pattern = make_pattern(fact, session)
         every = [
-            (stand, Words(stand.text).find(pattern, stand.how == "summary")) for stand in standing.others
+            (stand, SearchText(stand.text).find(pattern, stand.how == "summary")) for stand in standing.others
         ]
         assert [*standing.mentions(pattern)] == [
             (stand, found) for stand, found in every if found is not None

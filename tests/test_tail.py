@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import inspector.files
 from inspector.errors import EmptySession, ReadError
-from inspector.files import Tail, open_session, save_session
-from inspector.formats.incremental import Growth
+from inspector.files import FollowedFile, open_session, save_session
+from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import READERS, read_session
 from inspector.session.session import Session
 
@@ -158,11 +158,11 @@ def test_a_growing_file_of_lines_gives_what_reading_it_anew_gives(
     format: str, rows: st.SearchStrategy[Row], data: st.DataObject
 ) -> None:
     content = data.draw(files(rows))
-    growth, before = Growth(READER[format]), None
+    growth, before = IncrementalReader(READER[format]), None
     for end in data.draw(st.composite(pieces)(content)):
         seen = content[:end]
         if not growth.continues(seen[growth.offset :]):
-            growth = Growth(READER[format])
+            growth = IncrementalReader(READER[format])
             before = None
         changed = growth.feed(seen[growth.offset :])
         after = attempt(growth.make_session)
@@ -208,7 +208,7 @@ LATER = {
 
 @pytest.mark.parametrize("case", LATER)
 def test_a_later_line_changes_what_earlier_ones_make(case: str) -> None:
-    growth, seen, made = Growth(READER[CLAUDE]), b"", []
+    growth, seen, made = IncrementalReader(READER[CLAUDE]), b"", []
     for line in LATER[case]:
         seen += line
         assert growth.feed(line)
@@ -241,13 +241,13 @@ def append(path: Path, data: bytes) -> None:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Bytes that were decoded, look by look."""
     taken: list[int] = []
-    feed = Growth.feed
+    feed = IncrementalReader.feed
 
-    def note(growth: Growth, data: bytes) -> bool:
+    def note(growth: IncrementalReader, data: bytes) -> bool:
         taken.append(len(data))
         return feed(growth, data)
 
-    monkeypatch.setattr(Growth, "feed", note)
+    monkeypatch.setattr(IncrementalReader, "feed", note)
     return taken
 
 
@@ -255,7 +255,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_only_what_is_new_is_read(tmp_path: Path, reads: list[int]) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(say("a", None) + say("b", "a"))
-    tail = Tail(path)
+    tail = FollowedFile(path)
     assert tail.poll() is None
     more = say("c", "b", "日本語")
     append(path, more[:-7])
@@ -278,7 +278,7 @@ def test_only_what_is_new_is_read(tmp_path: Path, reads: list[int]) -> None:
 def test_a_file_cut_short_or_put_in_its_place_is_read_anew(tmp_path: Path, keeps: bool) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(say("a", None) + say("b", "a"))
-    tail = Tail(path)
+    tail = FollowedFile(path)
     long = b"".join(say(f"x{i}", f"x{i - 1}" if i else None) for i in range(30))
     for content in (say("a", None), long, long.replace(b"Hello", b"Howdy"), say("z", None)):
         if keeps:
@@ -295,7 +295,7 @@ def test_a_file_cut_short_or_put_in_its_place_is_read_anew(tmp_path: Path, keeps
 def test_what_is_no_session_any_more_is_told_and_the_last_one_stays(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(say("a", None))
-    tail = Tail(path)
+    tail = FollowedFile(path)
     before = tail.session
     path.write_bytes(b"")
     with pytest.raises(ReadError, match="it is empty"):
@@ -314,7 +314,7 @@ def test_what_is_no_session_any_more_is_told_and_the_last_one_stays(tmp_path: Pa
 def test_a_file_that_is_touched_has_nothing_new(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(say("a", None))
-    tail = Tail(path)
+    tail = FollowedFile(path)
     os.utime(path, ns=(1, 1))
     assert tail.poll() is None
     append(path, b"\n")
@@ -323,9 +323,9 @@ def test_a_file_that_is_touched_has_nothing_new(tmp_path: Path) -> None:
 
 def test_a_folder_and_a_missing_file_are_told_as_by_open_session(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="it is a folder"):
-        Tail(tmp_path)
+        FollowedFile(tmp_path)
     with pytest.raises(FileNotFoundError):
-        Tail(tmp_path / "none.jsonl")
+        FollowedFile(tmp_path / "none.jsonl")
 
 
 def test_a_small_file_may_turn_out_to_be_of_another_format(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_small_file_may_turn_out_to_be_of_another_format(tmp_path: Path) -> No
     said = {"type": "message", "id": "m", "timestamp": "t", "message": {"role": "user", "content": "Hello"}}
     path = tmp_path / "session.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in (pi, said)))
-    tail = Tail(path)
+    tail = FollowedFile(path)
     assert tail.session.format == PI
     append(path, say("a", None))
     assert open_session(path).format == CLAUDE
@@ -353,7 +353,7 @@ def test_other_formats_are_read_anew(tmp_path: Path) -> None:
     path = tmp_path / "session.json"
     first = read_session(say("a", None))
     save_session(first, path)
-    tail = Tail(path)
+    tail = FollowedFile(path)
     assert tail.session == first
     second = read_session(say("a", None) + say("b", "a"))
     save_session(second, path)
@@ -369,7 +369,7 @@ def test_a_real_session_is_followed_through_its_growth(
     assert len(stages) == 3 and all(not stage.endswith(b"\n") for stage in stages)
     path = tmp_path / "session.jsonl"
     path.write_bytes(stages[0])
-    tail, size = Tail(path, format), len(stages[0])
+    tail, size = FollowedFile(path, format), len(stages[0])
     for stage in stages[1:]:
         for end in looks(stage, size, 6):
             append(path, stage[size:end])
@@ -396,9 +396,9 @@ def test_real_sessions_cut_anywhere(place: str) -> None:
     for path in sorted(folder.rglob("*.jsonl"))[:3]:
         data = path.read_bytes()
         name = read_session(data).format
-        growth, read = Growth(READER[name]), partial(whole, format=name)
+        growth, read = IncrementalReader(READER[name]), partial(whole, format=name)
         for size in looks(data, len(data) // 2, 4):
             if not growth.continues(data[growth.offset : size]):
-                growth = Growth(READER[name])
+                growth = IncrementalReader(READER[name])
             growth.feed(data[growth.offset : size])
             assert attempt(growth.make_session) == read(data[:size])

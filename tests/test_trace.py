@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.errors import EditError, FrameError
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
@@ -19,7 +19,7 @@ from inspector.facts.grounding import Sources, check_grounding, ground_recorded
 from inspector.facts.mentions import find_runs, has_words
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_again, trace_facts, trace_recorded
-from inspector.facts.traced import FATES, TIERS, Trace, Traced
+from inspector.facts.traced import FATES, TIERS, Trace, TracedFact
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
@@ -39,7 +39,7 @@ from tests.test_cuts import build, say, user
 WORDS = TokenCounter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))
 LENGTH = TokenCounter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
 
-SESSION = open_bundled()
+SESSION = open_demo()
 FACTS = find_facts(SESSION)
 LEDGER = count_tokens(SESSION)
 COMPACTION = next(entry for entry in SESSION.entries if entry.kind == "compaction")
@@ -47,7 +47,7 @@ BEFORE = SESSION.at(COMPACTION.parent)
 (RECORDED,) = trace_recorded(SESSION, FACTS)
 
 
-def rules_in(trace: Trace) -> list[Traced]:
+def rules_in(trace: Trace) -> list[TracedFact]:
     """The constraints that hold the demo's rule."""
     return [t for t in trace.select(kind="constraint") if CONSTRAINT in " ".join(t.fact.form.split())]
 
@@ -432,7 +432,7 @@ def test_every_fact_is_traced_once_and_its_fate_is_what_the_context_says(session
     )
 
 
-def tell(traced: Traced) -> tuple[object, ...]:
+def tell(traced: TracedFact) -> tuple[object, ...]:
     fact = traced.fact
     return fact.kind, fact.form, traced.fate, traced.tier, traced.stands, traced.words, traced.stood
 

@@ -18,8 +18,8 @@ from inspector.policies.trigger import Trigger
 from inspector.session.blocks import Image, Text, ToolOutput
 from inspector.session.entries import Entry, Usage
 from inspector.session.session import Session
-from inspector.summaries.compaction import STAND_IN, Transition, append_retry, compact
-from inspector.summaries.record import hash_plan, hash_policy, manifest_context
+from inspector.summaries.compaction import STAND_IN, CompactionResult, append_retry, compact
+from inspector.summaries.record import hash_plan, hash_policy, stored_context
 from inspector.summaries.recovery import judge_reply, may_retry, was_recovered
 from inspector.tokens.cost import add_usage
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
@@ -44,7 +44,7 @@ def said(context: Context) -> list[tuple[str, object]]:
 
 
 @st.composite
-def transitions(draw: st.DrawFn, *, orderly: bool = False) -> Transition:
+def transitions(draw: st.DrawFn, *, orderly: bool = False) -> CompactionResult:
     session = draw(sessions(orderly=orderly))
     policy = draw(policies() | st.sampled_from(names_of_policies()))
     ledger = count_tokens(session, LENGTH)
@@ -55,14 +55,14 @@ def transitions(draw: st.DrawFn, *, orderly: bool = False) -> Transition:
 
 @settings(max_examples=200)
 @given(transitions())
-def test_the_rebuilt_context_is_the_one_the_plan_promised(done: Transition) -> None:
+def test_the_rebuilt_context_is_the_one_the_plan_promised(done: CompactionResult) -> None:
     plan = done.plan
     if not done.done:
         assert done.after == plan.session
         assert done.why
         return
     assert said(done.context) == said(done.promised)
-    planned = said(manifest_context(plan.session, plan, done.checkpoint))
+    planned = said(stored_context(plan.session, plan, done.checkpoint))
     assert len(planned) == len(done.context)
     for mine, theirs in zip(said(done.context), planned, strict=True):
         # What was emptied before stays as that left it.
@@ -71,7 +71,7 @@ def test_the_rebuilt_context_is_the_one_the_plan_promised(done: Transition) -> N
 
 @settings(max_examples=100)
 @given(transitions())
-def test_S4_6_nothing_that_was_there_is_touched(done: Transition) -> None:
+def test_S4_6_nothing_that_was_there_is_touched(done: CompactionResult) -> None:
     before = dump_manifest(done.session)
     assert done.after.entries[: len(done.session.entries)] == done.session.entries
     assert dump_manifest(done.session) == before
@@ -83,7 +83,7 @@ def test_S4_6_nothing_that_was_there_is_touched(done: Transition) -> None:
 
 @settings(max_examples=100)
 @given(transitions())
-def test_S4_68_usage_grows_by_what_the_summariser_took_and_nothing_else(done: Transition) -> None:
+def test_S4_68_usage_grows_by_what_the_summariser_took_and_nothing_else(done: CompactionResult) -> None:
     before = add_usage(done.plan.session)
     written = done.checkpoint.usage if done.checkpoint is not None and done.done else None
     assert add_usage(done.after) == (before if written is None else before + written)
@@ -92,7 +92,7 @@ def test_S4_68_usage_grows_by_what_the_summariser_took_and_nothing_else(done: Tr
 @settings(max_examples=100)
 @given(transitions(orderly=True))
 def test_the_provider_takes_what_the_session_goes_on_with_as_it_took_what_was_promised(
-    done: Transition,
+    done: CompactionResult,
 ) -> None:
     promised = {found.rule for found in check_context(done.promised, awaits_user=True)}
     assert {found.rule for found in check_context(done.context, awaits_user=True)} <= promised
@@ -126,7 +126,7 @@ SMALL = {"settings": {"keep-recent-tokens.tokens": 50}}
 ASKED = refused(turns("one", "two", "three"))
 
 
-def overflow(session: Session = ASKED, failed: str | None = "refused") -> Transition:
+def overflow(session: Session = ASKED, failed: str | None = "refused") -> CompactionResult:
     return compact(session, "flue", write, edits=SMALL, reason="overflow", failed=failed)
 
 
@@ -200,7 +200,7 @@ def test_S4_50_a_summariser_that_fails_appends_nothing_and_retries_nothing() -> 
 
 @settings(max_examples=100)
 @given(transitions())
-def test_what_is_told_of_tokens_agrees_with_a_fresh_count(done: Transition) -> None:
+def test_what_is_told_of_tokens_agrees_with_a_fresh_count(done: CompactionResult) -> None:
     """Before and after are counted alike; what a provider reported of before stands in the boundary alone."""
     if not done.done:
         assert repr(done) == f"Transition(nothing appended: {done.why})"

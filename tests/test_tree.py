@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.policies.trigger import Tail
+from inspector.policies.trigger import TailWeight
 from inspector.session.session import Session
 from inspector.session.tree import ROLES, SORTS
 from inspector.tokens.counters import chars4_utf16
@@ -81,7 +81,7 @@ def test_calls_and_outputs_pair_as_a_provider_reads_them(session: Session) -> No
 def test_a_tail_adds_up_the_last_entries_however_it_is_asked(session: Session, asked: list[int]) -> None:
     weights = [chars4_utf16.weigh(session.entries[i]) for i in session.live.entries]
     sums = [sum(weights[len(weights) - count :]) for count in range(len(weights) + 1)]
-    tail = Tail(session, chars4_utf16.weigh)
+    tail = TailWeight(session, chars4_utf16.weigh)
     for enough in asked:
         wanted = next((count for count, weight in enumerate(sums) if count and weight >= enough), None)
         assert tail.reach(enough) == wanted

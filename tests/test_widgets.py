@@ -15,7 +15,7 @@ from anywidget import AnyWidget
 from comm.base_comm import BaseComm
 from traitlets import TraitError
 
-from inspector.bundled import open_bundled, write_story
+from inspector.demo import open_demo, write_story
 from inspector.errors import EditError, PolicyError
 from inspector.jupyter.widget import Workbench
 from inspector.planning.plan import make_plan
@@ -44,7 +44,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def session() -> Session:
-    return open_bundled()
+    return open_demo()
 
 
 def browser_sets(workbench: Workbench, **state: Any) -> None:

@@ -6,12 +6,12 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import assume, given, settings
 
-from inspector import count_tokens, from_text, make_plan, open_bundled
+from inspector import checkpoint_from_text, count_tokens, make_plan, open_demo
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import NOT_DETERMINISTIC, Plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.registry import names_of_policies
-from inspector.summaries.write import write_up
+from inspector.summaries.write import summarise
 from inspector.tokens.history import trace_history
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.flow import trace_flow
@@ -19,7 +19,7 @@ from inspector.workbench.payloads.lesson import play_rules
 from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from inspector.workbench.snapshot import Snapshot
-from inspector.workbench.written_summaries import MOST, Written, fill_in, keep
+from inspector.workbench.written_summaries import MOST, WrittenSummary, fill_in, keep
 
 from .strategies import chars
 from .test_laws import plans
@@ -95,11 +95,11 @@ def test_a_summary_stands_where_the_same_is_written_up_and_nowhere_else(
 @pytest.mark.parametrize("policy", names_of_policies())
 @pytest.mark.parametrize("words", ["All is well.", HOSTILE], ids=["short", "hostile"])
 def test_the_demo_counts_it_under_every_policy(policy: str, words: str) -> None:
-    session = open_bundled()
+    session = open_demo()
     plan = make_plan(session, count_tokens(session), policy, {"cut": "end"})
     if not plan.summarises:
         return
-    filled = plan.with_summary(from_text(words, plan))
+    filled = plan.with_summary(checkpoint_from_text(words, plan))
     check_figures(filled)
     still = Snapshot(draw_scene(filled, trace_history(session, plan.ledger)), draw_plan(filled))
     html = str(still._repr_mimebundle_())
@@ -108,9 +108,9 @@ def test_the_demo_counts_it_under_every_policy(policy: str, words: str) -> None:
 
 
 def test_a_file_that_says_something_else_by_the_same_names_has_no_summary_yet() -> None:
-    session = open_bundled()
+    session = open_demo()
     plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    written = keep((), plan, from_text("All is well.", plan))
+    written = keep((), plan, checkpoint_from_text("All is well.", plan))
     first = next(at for at, entry in enumerate(session.entries) if entry.id == plan.jobs[0].entries[0])
     block = session.entries[first].blocks[0]
     said = session.entries[first].model_copy(
@@ -124,9 +124,9 @@ def test_a_file_that_says_something_else_by_the_same_names_has_no_summary_yet() 
 
 
 def test_S0_69_a_plan_says_that_a_model_writes_only_where_one_does() -> None:
-    session = open_bundled()
+    session = open_demo()
     bare = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    copied = bare.with_summary(write_up(bare))
+    copied = bare.with_summary(summarise(bare))
     asked = bare.with_summary(Checkpoint(text="All is well.", by="claude-opus-4-5"))
     for plan, by_a_model in ((bare, True), (copied, False), (asked, True)):
         told = draw_plan(plan)[0]
@@ -136,14 +136,14 @@ def test_S0_69_a_plan_says_that_a_model_writes_only_where_one_does() -> None:
 
 
 def test_only_the_last_summaries_are_kept() -> None:
-    session = open_bundled()
+    session = open_demo()
     ledger = count_tokens(session)
     bare = make_plan(session, ledger, "flue")
     legal = [point.entry for point in bare.cuts if point.legal][: MOST + 2]
     made = [make_plan(session, ledger, "flue", {"cut": name}) for name in legal]
     made = [plan for plan in made if plan.summarises]
-    written: tuple[Written, ...] = ()
+    written: tuple[WrittenSummary, ...] = ()
     for plan in made:
-        written = keep(written, plan, from_text("All is well.", plan))
+        written = keep(written, plan, checkpoint_from_text("All is well.", plan))
     assert len(written) == min(MOST, len(made))
     assert fill_in(made[-1], written).checkpoint is not None

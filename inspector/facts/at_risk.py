@@ -1,7 +1,7 @@
 """How many facts hang on a summary alone, for every place of the cut at once.
 
 In go the facts of a moment and a plan, out comes a column over the places. A fact is at risk at a place if it
-can be read now and no block would name it there as it was said, nor the head: `Traced.fate` would not be
+can be read now and no block would name it there as it was said, nor the head: `TracedFact.fate` would not be
 "verbatim". A block's fate depends only on its side of the cut, so two positions per fact say it all.
 """
 
@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..planning.fates import STANDS, Side
+from ..planning.fates import STANDS, SideFates
 from ..planning.plan import Plan
-from ..planning.stages import Tier
+from ..planning.stages import StageOutcome
 from ..policies.table import POINTER
 from ..session.blocks import Block
 from ..session.queries import is_summary
 from ..session.tree import Bools, Ints
-from .mentions import Occurrences, Pattern, Words
-from .remaining import Standing
+from .mentions import FactPattern, Occurrences, SearchText
+from .remaining import Remaining
 
 Longs = NDArray[np.int64]
 
@@ -33,13 +33,13 @@ class Risk(NamedTuple):
     total: int
 
 
-class Namings:
+class NamedFacts:
     """Which of the facts that can be read now each block names in full; the same for every plan of a moment.
 
     `stood` are numbers of facts. `pairs` (int64[k,2]) are a fact and a live row that names it.
     """
 
-    def __init__(self, found: Occurrences, before: Standing, stood: Iterable[int]) -> None:
+    def __init__(self, found: Occurrences, before: Remaining, stood: Iterable[int]) -> None:
         session, live = before.session, before.session.live
         self.before = before
         self.number = len(found.facts)
@@ -82,7 +82,7 @@ class Namings:
     def named_in(self, text: str) -> list[int]:
         """The facts that a text names in full; kept by the text."""
         if text not in self._texts:
-            words = Words(text)
+            words = SearchText(text)
             keys = ("", *(f"/{name}" for name in words.runs), *(f"./{name}" for name in words.folders))
             maybe = {fact for key in (*keys, *words.words) for fact in self._keys.get(key, ())}
             found = ((fact, words.find(self.patterns[fact])) for fact in sorted(maybe))
@@ -90,14 +90,14 @@ class Namings:
         return self._texts[text]
 
 
-def _keys_of(pattern: Pattern) -> Iterable[str]:
+def _keys_of(pattern: FactPattern) -> Iterable[str]:
     if not pattern.parts:
         return pattern.longest
     folders = () if pattern.is_file else pattern.wordings
     return (f"/{pattern.parts[-1]}", *(f"./{name}" for name in folders))
 
 
-def count_at_risk(namings: Namings, plan: Plan) -> Risk:
+def count_at_risk(namings: NamedFacts, plan: Plan) -> Risk:
     """Facts at risk at every place, each as a cut by hand there would leave them; numpy over the two sides.
 
     Where the plan's own cut stands (at 0 for a plan that makes none) it is the plan itself that counts: it
@@ -115,7 +115,7 @@ def count_at_risk(namings: Namings, plan: Plan) -> Risk:
     return Risk(out, int(namings.stood.sum()))
 
 
-def _count(namings: Namings, plan: Plan, tier: Tier) -> Ints:
+def _count(namings: NamedFacts, plan: Plan, tier: StageOutcome) -> Ints:
     """int32[n+1]: facts at risk at every place, legal or not, as this tier leaves them."""
     n, number = len(plan.cuts) - 1, namings.number
     # From where on the cut must stand for a block before it to name them, and up to where for one behind.
@@ -136,7 +136,7 @@ def _count(namings: Namings, plan: Plan, tier: Tier) -> Ints:
     return out.astype(np.int32)
 
 
-def _count_unnamed(namings: Namings, plan: Plan, sides: list[Side]) -> int:
+def _count_unnamed(namings: NamedFacts, plan: Plan, sides: list[SideFates]) -> int:
     """Facts that no block of these sides names."""
     named = namings.safe.copy()
     for side in sides:
@@ -144,7 +144,7 @@ def _count_unnamed(namings: Namings, plan: Plan, sides: list[Side]) -> int:
     return int(np.sum(namings.stood & ~named))
 
 
-def _named(namings: Namings, plan: Plan, side: Side) -> tuple[Longs, Longs]:
+def _named(namings: NamedFacts, plan: Plan, side: SideFates) -> tuple[Longs, Longs]:
     """A fact and a live position where a block names it in full on this side; int64[k] each."""
     table, stands = plan.table, STANDS[side.fate]
     as_said = stands & namings.said

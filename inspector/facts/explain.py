@@ -18,8 +18,8 @@ from .mentions import make_pattern
 
 if TYPE_CHECKING:
     from ..planning.plan import Plan
-    from .remaining import Stand
-    from .traced import Scene, Traced
+    from .remaining import RemainingText
+    from .traced import TracedFact, TraceScope
 
 _NAME = 80
 _WHAT = {
@@ -30,7 +30,7 @@ _WHAT = {
 }
 
 
-def explain(traced: Traced) -> str:
+def explain(traced: TracedFact) -> str:
     """The causal chain of a traced fact."""
     sentences = [_first(traced), _last(traced), _fate(traced)]
     if traced.fate != "verbatim":
@@ -38,7 +38,7 @@ def explain(traced: Traced) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _first(traced: Traced) -> str:
+def _first(traced: TracedFact) -> str:
     form = printable(" ".join(traced.fact.form.split()), _NAME)
     first = next((said for said in traced.fact.said if said.ref in traced.said), None)
     if first is None:
@@ -51,7 +51,7 @@ def _first(traced: Traced) -> str:
     return f"The {traced.fact.kind} {form} was first said by {who} in {where}{operations}."
 
 
-def _last(traced: Traced) -> str:
+def _last(traced: TracedFact) -> str:
     if not traced.stood:
         return "It could not be read any more before this compaction: an earlier one had removed it."
     number, standing = len(traced.said), _standing(traced)
@@ -67,19 +67,19 @@ def _last(traced: Traced) -> str:
     return f"Up to here {blocks} it, the last in {_at(traced.scene, standing[-1])}."
 
 
-def _standing(traced: Traced) -> list[BlockRef]:
+def _standing(traced: TracedFact) -> list[BlockRef]:
     """The blocks known to say it that still stood right before."""
     before = traced.scene.before
     start, index = before.session.tree.start, before.session.tree.index
     return [ref for ref in traced.said if before.rows[start[index[ref.entry]] + ref.block]]
 
 
-def _carriers(traced: Traced) -> tuple[tuple[Stand, ...], tuple[BlockRef, ...]]:
+def _carriers(traced: TracedFact) -> tuple[tuple[RemainingText, ...], tuple[BlockRef, ...]]:
     """What named it right before without being known to say it: other texts, and blocks as they were said."""
     return traced.scene.before.carriers(make_pattern(traced.fact, traced.scene.session))
 
 
-def _carried(traced: Traced) -> str:
+def _carried(traced: TracedFact) -> str:
     """The same in words."""
     stands, refs = _carriers(traced)
     words = []
@@ -89,7 +89,7 @@ def _carried(traced: Traced) -> str:
     return _list(list(dict.fromkeys([*words, *(_at(traced.scene, ref) for ref in refs)]))[:3])
 
 
-def _fate(traced: Traced) -> str:
+def _fate(traced: TracedFact) -> str:
     plan = traced.scene.plan
     what = f"The plan ({plan.policy.name})" if plan is not None else "The recorded compaction"
     where = ", ".join(dict.fromkeys(_place(ref) for ref in traced.stands[:3]))
@@ -118,7 +118,7 @@ def _place(ref: BlockRef) -> str:
     return names.get(ref.entry, brief(ref))
 
 
-def _at(scene: Scene, ref: BlockRef) -> str:
+def _at(scene: TraceScope, ref: BlockRef) -> str:
     """A block in words: its turn, and what it is."""
     turn = scene.turns.get(ref.entry)
     named = f"turn {turn}" if turn else "a place before"
@@ -138,7 +138,7 @@ def _describe(session: Session, ref: BlockRef) -> str:
     return {"user": "the user's words", "assistant": "the model's words"}.get(entry.role, "a message")
 
 
-def _cause(traced: Traced) -> Iterator[str]:
+def _cause(traced: TracedFact) -> Iterator[str]:
     scene = traced.scene
     if not traced.stood:
         return
@@ -148,7 +148,7 @@ def _cause(traced: Traced) -> Iterator[str]:
         yield from _recorded_cause(traced)
 
 
-def _recorded_cause(traced: Traced) -> Iterator[str]:
+def _recorded_cause(traced: TracedFact) -> Iterator[str]:
     scene = traced.scene
     entry = scene.entry
     if entry is None:
@@ -170,7 +170,7 @@ def _recorded_cause(traced: Traced) -> Iterator[str]:
             yield "It carried no list of files."
 
 
-def _planned_cause(traced: Traced, plan: Plan) -> Iterator[str]:
+def _planned_cause(traced: TracedFact, plan: Plan) -> Iterator[str]:
     live = plan.table.live
     names = [plan.session.entries[i].id for i in live.entries.tolist()]
     stands, refs = ((), ()) if _standing(traced) else _carriers(traced)
@@ -210,7 +210,7 @@ def _planned_cause(traced: Traced, plan: Plan) -> Iterator[str]:
             yield f"The list of files saw only {seen}: {_unseen(traced)}."
 
 
-def _unseen(traced: Traced) -> str:
+def _unseen(traced: TracedFact) -> str:
     """Through what a file came that a list of files does not look at."""
     session, ways = traced.scene.session, []
     for said in traced.fact.said:

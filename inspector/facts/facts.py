@@ -22,11 +22,9 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
 from ..text import printable
-from .extract.collect import BY, KIND, KINDS, OPERATIONS, Found
+from .extract.collect import BY, KIND, KINDS, OPERATIONS, Occurrences
 from .extract.paths import PathFinder
 from .extract.segments import SUMMARY, read_path
-
-__all__ = ["BY", "KINDS", "OPERATIONS", "Fact", "Facts", "Said", "find_facts"]
 
 
 class Said(NamedTuple):
@@ -84,7 +82,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     kind       uint8[f]    index into KINDS
     """
 
-    def __init__(self, session: Session, found: Found, summaries: Facts | None = None) -> None:
+    def __init__(self, session: Session, found: Occurrences, summaries: Facts | None = None) -> None:
         self._session, self._summaries = session, summaries
         self.cwd = session.cwd
         keys, columns = found.finish()
@@ -177,13 +175,13 @@ def find_facts(session: Session) -> Facts:
     created, or as edited when a tool had it in hand before. A relative path after `cd` is relative to
     there, within one command. Sidechains and notes are left out.
 
-    >>> from inspector.bundled import open_bundled
-    >>> facts = find_facts(open_bundled())
+    >>> from inspector.demo import open_demo
+    >>> facts = find_facts(open_demo())
     >>> facts.counts["file"] > 0
     True
     """
     finder = PathFinder(session.cwd)
-    life, told = Found(), Found()
+    life, told = Occurrences(), Occurrences()
     for segment, named in read_path(session, finder):
         (told if segment.sort == SUMMARY else life).add(segment, named)
     for found in (life, told):

@@ -1,6 +1,7 @@
 """How a fact's fate is found: what of it stands in the texts that a compaction left, one fact at a time.
 
-In go facts as columns and a scene, out comes an `Outcome` for each that someone looks at. What stands as it
+In go facts as columns and a scene, out comes an `FactOutcome` for each that someone looks at. What stands as
+it
 was said goes before what restates it, that before a pointer, that before a part of a name.
 """
 
@@ -14,9 +15,9 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.tree import Bools
 from .facts import Fact
-from .mentions import SAME_WORDS, Mention, Occurrences, Pattern, refer
-from .remaining import Stand, Standing
-from .traced import FATES, Codes, Fate, Outcome, Scene, Tier
+from .mentions import SAME_WORDS, FactPattern, Mention, Occurrences, refer
+from .remaining import Remaining, RemainingText
+from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TraceScope
 
 _WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
     ("verbatim", ("head", "shortened")),
@@ -33,7 +34,7 @@ def find_known(found: Occurrences, session: Session) -> tuple[Bools, Bools]:
     return said, found.any(said)
 
 
-def find_stood(found: Occurrences, known: Bools, before: Standing) -> Bools:
+def find_stood(found: Occurrences, known: Bools, before: Remaining) -> Bools:
     """Which of the known facts can be read in a standing, in a block known to say them or anywhere else."""
     stood: Bools = found.any(before.rows) & known
     for number in np.flatnonzero(known & ~stood).tolist():
@@ -41,10 +42,10 @@ def find_stood(found: Occurrences, known: Bools, before: Standing) -> Bools:
     return stood
 
 
-class Outcomes:
+class FateFinder:
     """The facts of a scene, each told when asked for. `said` and `known` are those of `find_known`."""
 
-    def __init__(self, found: Occurrences, scene: Scene, said: Bools, known: Bools) -> None:
+    def __init__(self, found: Occurrences, scene: TraceScope, said: Bools, known: Bools) -> None:
         self.found, self.scene, self.on_path, self.known = found, scene, said, known
 
     def fact(self, number: int) -> Fact:
@@ -56,16 +57,16 @@ class Outcomes:
         rows = self.found.rows[self.found.first[number] : self.found.first[number + 1]]
         return refer(self.scene.session, rows[self.on_path[rows]])
 
-    def find(self, number: int) -> Outcome:
+    def find(self, number: int) -> FactOutcome:
         """What became of it."""
         found, scene = self.found, self.scene
         rows = found.rows[found.first[number] : found.first[number + 1]]
         rows = rows[self.on_path[rows] & scene.after.rows[rows]]
         if len(rows):
-            return Outcome("verbatim", _whole_tier(scene), refer(scene.session, rows))
+            return FactOutcome("verbatim", _whole_tier(scene), refer(scene.session, rows))
         return self._search(number)
 
-    def _search(self, number: int) -> Outcome:
+    def _search(self, number: int) -> FactOutcome:
         """The fate of a fact none of whose blocks stands as it was said."""
         found, scene = self.found, self.scene
         pattern = found.pattern(number, scene.session)
@@ -75,14 +76,14 @@ class Outcomes:
         index = scene.after.index if scene.plan is None else scene.before.index
         unmarked = index.find(pattern, scene.after.rows)
         if unmarked is not None and unmarked[1].full:
-            full = [(Stand(ref, "", "head"), unmarked[1]) for ref in unmarked[0]]
+            full = [(RemainingText(ref, "", "head"), unmarked[1]) for ref in unmarked[0]]
         for fate, ways in _WAYS:
             if places := [hit for hit in full if hit[0].how in ways]:
                 return self._make(fate, places)
         if pointers := scene.after.pointers(self.said(number)):
             return self._make("pointed to", [(stand, Mention("", False)) for stand in pointers])
         if unmarked is not None:
-            hits += [(Stand(ref, "", "head"), unmarked[1]) for ref in unmarked[0]]
+            hits += [(RemainingText(ref, "", "head"), unmarked[1]) for ref in unmarked[0]]
         if hits:
             hits.sort(key=lambda hit: -len(hit[1].words))
             others = found.share_tail(found.facts[number], hits[0][1].words, self.known)
@@ -90,19 +91,19 @@ class Outcomes:
         return self._make("lost", [])
 
     def _make(
-        self, fate: Fate, places: Sequence[tuple[Stand, Mention]], others: tuple[str, ...] = ()
-    ) -> Outcome:
+        self, fate: Fate, places: Sequence[tuple[RemainingText, Mention]], others: tuple[str, ...] = ()
+    ) -> FactOutcome:
         # A summary that the file holds says so itself; a block that stands in it needs nobody's word.
         # That no more than a file's tail stands is no surer than that nothing does.
         told = fate not in ("weakened", "lost")
         sure = told and all(stand.recorded or stand.how == "head" for stand, _ in places)
         scene = self.scene
-        tier: Tier = _whole_tier(scene) if fate == "verbatim" else "recorded" if sure else scene.tier
+        tier: Evidence = _whole_tier(scene) if fate == "verbatim" else "recorded" if sure else scene.tier
         refs = tuple(dict.fromkeys(stand.ref for stand, _ in places))
-        return Outcome(fate, tier, refs, places[0][1].words if places else "", others)
+        return FactOutcome(fate, tier, refs, places[0][1].words if places else "", others)
 
 
-def _whole_tier(scene: Scene) -> Tier:
+def _whole_tier(scene: TraceScope) -> Evidence:
     """What stands in the file needs nobody's word."""
     return "planned" if scene.plan is not None else "recorded"
 
@@ -110,14 +111,14 @@ def _whole_tier(scene: Scene) -> Tier:
 VERBATIM, POINTED, WEAKENED, LOST = (FATES.index(f) for f in ("verbatim", "pointed to", "weakened", "lost"))
 
 
-class Readings:
+class MomentFates:
     """The facts said so far at a moment. `known` were said, `stood` can be read (bool per fact).
 
     A fact that a block names without being known to say it is a pair of fact and block: in full, or by a tail
     of a file's name.
     """
 
-    def __init__(self, found: Occurrences, before: Standing) -> None:
+    def __init__(self, found: Occurrences, before: Remaining) -> None:
         session = before.session
         self.found, self.before = found, before
         self.said, self.known = find_known(found, session)
@@ -152,7 +153,7 @@ class Readings:
             if len(pattern.prose) > 1:
                 self._prose.append((at, pattern.prose))
 
-    def judge(self, after: Standing) -> tuple[Codes, Bools]:
+    def judge(self, after: Remaining) -> tuple[Codes, Bools]:
         """A fate for every fact that stood (int8, -1 for others), and which of them must be looked up."""
         found, rows = self.found, after.rows
         whole = self.safe | found.any(rows & self.said)
@@ -168,12 +169,12 @@ class Readings:
         maybe[self._may_name(after)] = True
         return code, self.stood & ~whole & maybe
 
-    def _standing(self, pairs: Codes, after: Standing) -> Codes:
+    def _standing(self, pairs: Codes, after: Remaining) -> Codes:
         """The facts of the pairs whose block stands."""
         mine: Codes = pairs[after.rows[pairs[:, 1]], 0]
         return mine
 
-    def _pointed(self, after: Standing) -> Bools:
+    def _pointed(self, after: Remaining) -> Bools:
         """The blocks on the path that a pointer stands for."""
         tree = after.session.tree
         out = np.zeros(len(after.rows), bool)
@@ -182,7 +183,7 @@ class Readings:
                 out[tree.start[tree.index[ref.entry]] + ref.block] = True
         return out & self.said
 
-    def _may_name(self, after: Standing) -> list[int]:
+    def _may_name(self, after: Remaining) -> list[int]:
         """The facts that one of the texts in others' place may name, in full or in part."""
         keys, out = after.keys, list(self._always)
         for mine, theirs in (
@@ -200,7 +201,7 @@ class Readings:
         return out
 
 
-def _pair(patterns: dict[int, Pattern], find: Callable[[Pattern], set[int]]) -> Codes:
+def _pair(patterns: dict[int, FactPattern], find: Callable[[FactPattern], set[int]]) -> Codes:
     """int64[k,2]: a fact and a row where it is found."""
     pairs = [(at, row) for at, pattern in patterns.items() for row in sorted(find(pattern))]
     return np.array(pairs, np.int64).reshape(-1, 2)

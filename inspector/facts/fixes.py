@@ -21,11 +21,8 @@ from ..session.blocks import BlockRef
 from ..text import printable
 from ..tokens.models import model_of
 from ..tokens.prices import Money, price_tokens
-from .focus import write_focus
 from .trace import trace_one
-from .traced import FATES, Traced
-
-__all__ = ["Fix", "Means", "find_fixes", "replan", "write_focus"]
+from .traced import FATES, TracedFact
 
 Means = Literal["pin", "cut", "knob", "carry"]
 PINS = 4
@@ -79,18 +76,18 @@ class Fix:
         return f"Fix({self.sentence} {self.price:+,} tokens{money}, then {self.fate})"
 
 
-def find_fixes(plan: Plan, traced: Traced) -> tuple[Fix, ...]:
+def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
     """Edits of the plan after which the fact stands better, the cheapest first. Empty for one that stands.
 
     `traced` is the fact in this very plan, or in the recorded compaction that came next: then its summary is
     read in place of the stand-in, as one that was written for the plan is. Every fix is a plan of its own:
     legal, its pairs whole. Raises `EditError` for a plan of another moment.
 
-    >>> from inspector.bundled import LOST_PATH, open_bundled
+    >>> from inspector.demo import LOST_PATH, open_demo
     >>> from inspector.facts.facts import find_facts
     >>> from inspector.tokens.ledger import count_tokens
     >>> from inspector.facts.trace import trace_facts
-    >>> session = open_bundled()
+    >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
     >>> traced = trace_facts(find_facts(session), plan)[LOST_PATH]
     >>> all(fix.price == fix.plan.after - plan.after for fix in find_fixes(plan, traced))
@@ -122,7 +119,7 @@ class _Judge:
     `base` is what becomes of it in the plan that is to be mended.
     """
 
-    def __init__(self, traced: Traced, written: str | None, plan: Plan) -> None:
+    def __init__(self, traced: TracedFact, written: str | None, plan: Plan) -> None:
         self.traced, self.written = traced, written
         self._fates: dict[int, tuple[Plan, str]] = {}
         self.base = self.fate(plan)

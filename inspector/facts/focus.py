@@ -8,7 +8,7 @@ from typing import Literal
 from ..errors import EditError
 from ..text import printable
 from .facts import Fact
-from .traced import Traced
+from .traced import TracedFact
 
 MOST_CHARS = 16_384
 """Characters that the `instructions` of a compaction on demand may have (CLAUDE §5.2)."""
@@ -20,15 +20,17 @@ _PROMPT = (
 )
 
 
-def write_focus(facts: Iterable[Fact | Traced], form: Literal["compact", "instructions"] = "compact") -> str:
+def write_focus(
+    facts: Iterable[Fact | TracedFact], form: Literal["compact", "instructions"] = "compact"
+) -> str:
     """What a summary must name: words to type after /compact, or all of an API's `instructions`.
 
     /compact adds such words to its own prompt; an API's `instructions` stand in the place of its prompt
     (CLAUDE §5.1), so that form is a whole one, of `MOST_CHARS` at most: what is too much is counted in its
     last line. Empty for no facts.
 
-    >>> from inspector.bundled import LOST_PATH, open_bundled
-    >>> lost = open_bundled().facts[LOST_PATH]
+    >>> from inspector.demo import LOST_PATH, open_demo
+    >>> lost = open_demo().facts[LOST_PATH]
     >>> print(write_focus([lost]))
     Keep these exactly as they are written:
     - file: src/tidepool/calendar/offsets.py
@@ -37,7 +39,7 @@ def write_focus(facts: Iterable[Fact | Traced], form: Literal["compact", "instru
     """
     if form not in ("compact", "instructions"):
         raise EditError("form", str(form), "known: compact, instructions")
-    lines = list(dict.fromkeys(_line(item.fact if isinstance(item, Traced) else item) for item in facts))
+    lines = list(dict.fromkeys(_line(item.fact if isinstance(item, TracedFact) else item) for item in facts))
     if not lines:
         return ""
     if form == "compact":

@@ -40,7 +40,7 @@ _LONG = 3
 """Words a quote has at least; shorter ones are names in quotation marks."""
 
 
-class Unfounded(NamedTuple):
+class UngroundedLine(NamedTuple):
     """A line of a summary (from 1) and the words in it that nothing before it says.
 
     `what` is a path, an id, a number, a quote, or "user" for a user's quote that only the model said.
@@ -148,18 +148,18 @@ def _forms(number: str) -> set[str]:
     return {number, number.replace(",", ""), number.replace(",", ".")}
 
 
-def check_grounding(summary: str, sources: Sources) -> tuple[Unfounded, ...]:
+def check_grounding(summary: str, sources: Sources) -> tuple[UngroundedLine, ...]:
     """What each line of a summary names that is nowhere in its sources.
 
     >>> sources = Sources(["I fixed src/a.py; 12 passed."])
     >>> check_grounding("Fixed src/b.py, 12 tests pass.", sources)[0].sentence
     'Line 1 names the path src/b.py; nothing it summarises does.'
     """
-    found: dict[tuple[int, str], Unfounded] = {}
+    found: dict[tuple[int, str], UngroundedLine] = {}
     for number, line in enumerate(summary.split("\n"), 1):
         for what, words in _check_line(_ORDINAL.sub("", line), sources):
             unread = sources.unread and what in ("quote", "user")
-            found.setdefault((number, words), Unfounded(number, line, what, words, unread))
+            found.setdefault((number, words), UngroundedLine(number, line, what, words, unread))
     return tuple(found.values())
 
 
@@ -198,14 +198,14 @@ class Grounding(NamedTuple):
 
     entry: str
     read: bool
-    unfounded: tuple[Unfounded, ...]
+    unfounded: tuple[UngroundedLine, ...]
 
 
 def ground_recorded(session: Session) -> tuple[Grounding, ...]:
     """Every recorded compaction on the path, its summary held against the context right before it.
 
-    >>> from inspector.bundled import open_bundled
-    >>> [grounding.read for grounding in ground_recorded(open_bundled())]
+    >>> from inspector.demo import open_demo
+    >>> [grounding.read for grounding in ground_recorded(open_demo())]
     [True]
     """
     out = []

@@ -1,6 +1,7 @@
 """Keep these facts under so many tokens: the cheapest pins that do, or a proof that none can.
 
-In go a plan and facts, out comes a `Keeping`. A pin holds a block and the other half of its call; which pins
+In go a plan and facts, out comes a `KeepResult`. A pin holds a block and the other half of its call; which
+pins
 are tried is settled by what they add to the context and which facts they say. The plan with the pins is then
 made, and every fact traced in it, so what is told is what it costs. The bound holds for all pins there are,
 whatever stages of the policy they bring about.
@@ -17,15 +18,15 @@ from ..planning.plan import Plan
 from ..text import printable
 from .facts import Fact
 from .fixes import replan
-from .pin_search import Search, Stage, depths_of
-from .traced import FATES, Traced
+from .pin_search import Search, StageSearch, depths_of
+from .traced import FATES, TracedFact
 
 Least = Literal["verbatim", "restated"]
 Answer = Literal["fits", "impossible", "not found"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Keeping:
+class KeepResult:
     """Facts kept under a limit, or why they cannot be.
 
     `plan` is the one with the pins, None where no pins were found that keep every fact; `base` the one they
@@ -34,7 +35,7 @@ class Keeping:
     this context can keep.
     """
 
-    wanted: tuple[Traced, ...]
+    wanted: tuple[TracedFact, ...]
     limit: int | None
     base: Plan
     plan: Plan | None
@@ -98,15 +99,15 @@ class Keeping:
         return f"{what}; {proof}{'' if self.fits else f'; {self.limit:,} are allowed'}."
 
     def __repr__(self) -> str:
-        return f"Keeping({self.sentence})"
+        return f"KeepResult({self.sentence})"
 
 
 def keep_facts(
     plan: Plan,
-    forms: Iterable[str | tuple[str, str] | Fact | Traced],
+    forms: Iterable[str | tuple[str, str] | Fact | TracedFact],
     tokens: int | None = None,
     least: Least = "verbatim",
-) -> Keeping:
+) -> KeepResult:
     """The cheapest pins after which a plan keeps all these facts, in `tokens` at most if that is given.
 
     Kept means verbatim; with `least` "restated" what a summary in the context says is kept too. What is told
@@ -117,8 +118,8 @@ def keep_facts(
     for a fact that nothing says up to the moment of the plan.
 
     >>> from inspector import count_tokens, make_plan
-    >>> from inspector.bundled import CONSTRAINT, LOST_PATH, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
+    >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
     >>> kept = keep_facts(plan, [LOST_PATH, "src/tidepool/jobs/outbox.py"], tokens=11_000)
     >>> kept.fits, kept.optimal, kept.plan.after - plan.after == kept.price
@@ -132,17 +133,22 @@ def keep_facts(
     plan = plan.with_summary(None)
     wanted = tuple(dict.fromkeys(_find(plan, form) for form in forms))
     search = Search(plan, wanted, FATES.index(least))
-    stages = [Stage(search, depth) for depth in depths_of(plan)]
+    stages = [StageSearch(search, depth) for depth in depths_of(plan)]
     cheapest = next(stage for stage in stages if stage.depth == plan.depth).cheapest
     able = [stage for stage in stages if not stage.missing]
     if not able:
         missing = tuple(dict.fromkeys(form for stage in stages for form in stage.missing))
-        return Keeping(wanted, tokens, plan, None, plan.after, cheapest, missing)
+        return KeepResult(wanted, tokens, plan, None, plan.after, cheapest, missing)
     best = plan if search.keeps(plan) else None
     bound = min(stage.bound for stage in able)
     # The first is the answer but where a model binds reasoning. To pin everything may be shorter than a
     # summary of it; nobody wants that but who has no other way.
-    for ways in (Stage.cheapest_pins, Stage.bound_pins, Stage.prefix_pins, Stage.every_pin):
+    for ways in (
+        StageSearch.cheapest_pins,
+        StageSearch.bound_pins,
+        StageSearch.prefix_pins,
+        StageSearch.every_pin,
+    ):
         for stage in able:
             pins = ways(stage) if best is None or best.after > bound else None
             found = None if pins is None else replan(plan, pins=(*plan.edits.pins, *pins))
@@ -150,10 +156,10 @@ def keep_facts(
                 best = found
         if best is not None and (tokens is None or best.after <= tokens):
             break
-    return Keeping(wanted, tokens, plan, best, bound, cheapest)
+    return KeepResult(wanted, tokens, plan, best, bound, cheapest)
 
 
-def _find(plan: Plan, form: str | tuple[str, str] | Fact | Traced) -> Traced:
-    fact = form.fact if isinstance(form, Traced) else form
-    found: Traced = plan.trace[(fact.kind, fact.form) if isinstance(fact, Fact) else fact]
+def _find(plan: Plan, form: str | tuple[str, str] | Fact | TracedFact) -> TracedFact:
+    fact = form.fact if isinstance(form, TracedFact) else form
+    found: TracedFact = plan.trace[(fact.kind, fact.form) if isinstance(fact, Fact) else fact]
     return found

@@ -1,6 +1,6 @@
 """Facts looked up in a text: as whole words, paths part by part, sentences by most of their words.
 
-In go a fact's `Pattern` and a text, out comes a `Mention` or nothing. Linear in the text, and no search
+In go a fact's `FactPattern` and a text, out comes a `Mention` or nothing. Linear in the text, and no search
 backtracks.
 """
 
@@ -36,7 +36,7 @@ _AFTER = re.compile(r"(?<=\w):(?:\d|:?[A-Za-z_]).*|#L?\d{1,9}(?:-L?\d{1,9})?$", 
 WORD = re.compile(r"\w+")
 
 
-class Pattern(NamedTuple):
+class FactPattern(NamedTuple):
     """How a fact is looked up: its wordings, and the parts of its path if it is a file.
 
     `bare` is a file that was only ever called by its last part, or listed so: wherever it lies.
@@ -61,7 +61,7 @@ class Mention(NamedTuple):
     full: bool
 
 
-class Words:
+class SearchText:
     """A text that facts are looked up in."""
 
     def __init__(self, text: str) -> None:
@@ -96,7 +96,7 @@ class Words:
         """Every folder that a path in the text goes through."""
         return frozenset(f for runs in self.runs.values() for run in runs for f in find_folders(run))
 
-    def find(self, pattern: Pattern, loosely: bool = False) -> Mention | None:
+    def find(self, pattern: FactPattern, loosely: bool = False) -> Mention | None:
         """The fact in this text; a file's full name goes before its tail."""
         if pattern.parts:
             found = best_run(self.runs.get(pattern.parts[-1], ()), pattern)
@@ -116,14 +116,14 @@ class Words:
         return None
 
 
-_READ: WeakValueDictionary[str, Words] = WeakValueDictionary()
+_READ: WeakValueDictionary[str, SearchText] = WeakValueDictionary()
 
 
-def read_words(text: str) -> Words:
+def read_words(text: str) -> SearchText:
     """A text ready to be looked in, shared for as long as somebody holds it: every plan has the same head."""
     words = _READ.get(text)
     if words is None:
-        words = _READ[text] = Words(text)
+        words = _READ[text] = SearchText(text)
     return words
 
 
@@ -165,7 +165,7 @@ def find_runs(text: str) -> Iterator[str]:
             yield bare
 
 
-def best_run(runs: Iterable[str], pattern: Pattern) -> Mention | None:
+def best_run(runs: Iterable[str], pattern: FactPattern) -> Mention | None:
     """The run that says most of a path: all of it, or its longest tail."""
     weak = ""
     name = "/".join(pattern.parts)
@@ -205,7 +205,7 @@ def find_folders(run: str) -> Iterator[str]:
         yield run[:at]
 
 
-def make_pattern(fact: Fact, session: Session) -> Pattern:
+def make_pattern(fact: Fact, session: Session) -> FactPattern:
     """How a fact is looked up: its canonical form, and as it was said first and last."""
     wordings = dict.fromkeys([" ".join(fact.form.split())])
     start, end = fact.facts.offset[fact.number : fact.number + 2].tolist()
@@ -231,7 +231,7 @@ def make_pattern(fact: Fact, session: Session) -> Pattern:
         wordings.setdefault(form)
     longest = tuple(max(WORD.findall(words), key=len, default="") for words in wordings)
     prose = long_words(fact.form) if fact.kind in PROSE else frozenset()
-    return Pattern(tuple(wordings), longest, parts, prose, bare)
+    return FactPattern(tuple(wordings), longest, parts, prose, bare)
 
 
 _REFS: WeakKeyDictionary[Tree, dict[int, BlockRef]] = WeakKeyDictionary()
@@ -244,7 +244,7 @@ class Occurrences:
     facts: tuple[Fact, ...]
     rows: Ints
     first: Ints
-    patterns: dict[int, Pattern] = field(default_factory=dict)
+    patterns: dict[int, FactPattern] = field(default_factory=dict)
     by_name: dict[str, list[Fact]] = field(default_factory=dict)
 
     @cached_property
@@ -276,7 +276,7 @@ class Occurrences:
         every = np.concatenate([np.zeros(0, np.int32), *rows])
         return Occurrences(tuple(self.facts[number] for number in mine), every, first)
 
-    def pattern(self, index: int, session: Session) -> Pattern:
+    def pattern(self, index: int, session: Session) -> FactPattern:
         """How fact `index` is looked up; made once."""
         if index not in self.patterns:
             self.patterns[index] = make_pattern(self.facts[index], session)

@@ -14,7 +14,7 @@ from ..session.tree import Bools
 from .mentions import make_pattern
 from .set_cover import Cover, Unit, find_cover
 from .trace import trace_again
-from .traced import FATES, Traced
+from .traced import FATES, TracedFact
 
 
 def depths_of(plan: Plan) -> range:
@@ -28,7 +28,7 @@ def depths_of(plan: Plan) -> range:
 class Search:
     """What may be pinned: for every fact the live rows that keep it, and what else a pin of them holds."""
 
-    def __init__(self, plan: Plan, wanted: tuple[Traced, ...], least: int) -> None:
+    def __init__(self, plan: Plan, wanted: tuple[TracedFact, ...], least: int) -> None:
         self.plan, self.wanted, self.least = plan, wanted, least
         session, live = plan.session, plan.table.live
         file_rows = (session.tree.start[live.entries[live.position]] + live.block).tolist()
@@ -42,7 +42,7 @@ class Search:
         held = [row for rows in self.units for row in rows]
         self.disjoint = len(set(held)) == len(held)
 
-    def _saying(self, traced: Traced) -> set[int]:
+    def _saying(self, traced: TracedFact) -> set[int]:
         """Live rows that keep a fact when they stand: those known to say it, and any other text that does."""
         session, before = self.plan.session, traced.scene.before
         start, index = session.tree.start, session.tree.index
@@ -74,7 +74,7 @@ class Search:
         return str(BlockRef(self.refs[row], int(self.plan.table.live.block[row])))
 
 
-class Stage:
+class StageSearch:
     """The search at one depth of the policy's stages, where what else it does is settled.
 
     What a plan of that depth costs with pins is what it costs without, and for every block they hold the

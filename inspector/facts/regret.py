@@ -27,12 +27,12 @@ from .facts import Fact, Facts, Said
 from .needed_again import has_failed, is_specific, same_answer, shows_file
 from .polarity import is_same_rule
 from .trace import trace_rounds
-from .traced import Trace, Traced
+from .traced import Trace, TracedFact
 
 _CHANGES = ("created", "edited", "deleted")
 
 
-class Walk:
+class PathAnswers:
     """The path with the answers to its calls."""
 
     def __init__(self, session: Session) -> None:
@@ -70,7 +70,7 @@ class Walk:
 class Needed:
     """Which facts may have been needed again after a compaction: the others need not be traced."""
 
-    def __init__(self, walk: Walk, facts: Facts) -> None:
+    def __init__(self, walk: PathAnswers, facts: Facts) -> None:
         session, self.at = walk.session, walk.at
         self.ends = [at for at, i in enumerate(session.path) if session.tree.sort[i] == COMPACTION]
         place = np.full(len(session.entries), -1, np.int64)
@@ -132,7 +132,7 @@ class Regret:
     for. `same` tells, for files and commands, whether the answer was the same as before, figures aside.
     """
 
-    traced: Traced
+    traced: TracedFact
     entry: str
     before: BlockRef
     again: BlockRef
@@ -194,15 +194,15 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     user gave it again (`polarity.is_same_rule`), at the price of that sentence. Each is counted once for a
     compaction.
 
-    >>> from inspector.bundled import LOST_PATH, open_bundled
+    >>> from inspector.demo import LOST_PATH, open_demo
     >>> from inspector.facts.facts import find_facts
     >>> from inspector.tokens.ledger import count_tokens
-    >>> session = open_bundled()
+    >>> session = open_demo()
     >>> found = find_regret(session, find_facts(session), count_tokens(session))
     >>> any(regret.traced.fact.form == LOST_PATH for regret in found)
     True
     """
-    walk = Walk(session)
+    walk = PathAnswers(session)
     needed = Needed(walk, facts)
     found: list[Regret] = []
     for trace in trace_rounds(session, facts, needed.after):
@@ -222,7 +222,9 @@ def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:
     return sum(part.tokens for part in parts.values()), add_money([part.money for part in parts.values()])
 
 
-def _regret_one(walk: Walk, trace: Trace, needed: Needed, ledger: Ledger, facts: Facts) -> Iterator[Regret]:
+def _regret_one(
+    walk: PathAnswers, trace: Trace, needed: Needed, ledger: Ledger, facts: Facts
+) -> Iterator[Regret]:
     start, entry = walk.place(trace), trace.scene.entry
     if entry is None:
         return
@@ -258,7 +260,7 @@ def _regret_one(walk: Walk, trace: Trace, needed: Needed, ledger: Ledger, facts:
         yield Regret(traced, entry.id, before.ref, again.ref, parts, same)
 
 
-def _price(walk: Walk, ref: BlockRef, tokens: int) -> Paid:
+def _price(walk: PathAnswers, ref: BlockRef, tokens: int) -> Paid:
     entry = walk.session[ref.entry]
     written = entry.role == "assistant"
     reply = entry if written else walk.reader(ref.entry)
@@ -268,14 +270,14 @@ def _price(walk: Walk, ref: BlockRef, tokens: int) -> Paid:
     return Paid(ref, tokens, price_tokens(model, *share, request=request))
 
 
-def _price_words(walk: Walk, said: Said, ledger: Ledger) -> Paid:
+def _price_words(walk: PathAnswers, said: Said, ledger: Ledger) -> Paid:
     """The sentence alone: whatever else its message says was not said for the instruction's sake."""
     words = walk.session.block(said.ref).text[said.start : said.end]
     tokens = min(int(ledger.count_texts([words])[0]), int(ledger.tokens[ledger.row(said.ref)]))
     return _price(walk, said.ref, tokens)._replace(span=(said.start, said.end))
 
 
-def _met_again(walk: Walk, traced: Traced, start: int, end: int) -> tuple[Said, Said] | None:
+def _met_again(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> tuple[Said, Said] | None:
     """The last time before the compaction and the first time after it, where that is to be regretted."""
     kind = traced.fact.kind
     if kind != "file" and traced.fate == "verbatim":
@@ -305,7 +307,7 @@ def _counts(kind: str, said: Said) -> bool:
     return said.by == "model" if kind == "command" else said.by == "tool"
 
 
-def _needs(walk: Walk, fact: Fact, said: Said) -> bool:
+def _needs(walk: PathAnswers, fact: Fact, said: Said) -> bool:
     """Whether the block is one that asks for it: a call for a file or a command, a failing output."""
     block = walk.session.block(said.ref)
     if fact.kind == "file":
@@ -316,7 +318,7 @@ def _needs(walk: Walk, fact: Fact, said: Said) -> bool:
     return block.kind == "tool_call" if fact.kind == "command" else has_failed(block)
 
 
-def _said_again(walk: Walk, traced: Traced, later: list[Said]) -> tuple[Said, Said] | None:
+def _said_again(walk: PathAnswers, traced: TracedFact, later: list[Said]) -> tuple[Said, Said] | None:
     if traced.fate not in ("lost", "weakened"):
         return None
     mine = [s for s in traced.fact.said if s.by == "user" and s.ref in traced.said]

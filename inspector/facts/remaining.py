@@ -1,6 +1,6 @@
 """What stands in a context, block by block, and whether a fact can still be read there.
 
-In goes a plan or a session at a leaf, out comes a `Standing`: the blocks that stand as they were said, and
+In goes a plan or a session at a leaf, out comes a `Remaining`: the blocks that stand as they were said, and
 the texts that stand in others' place (summaries, pointers, shortened outputs).
 """
 
@@ -19,12 +19,22 @@ from ..session.blocks import Block, BlockRef
 from ..session.queries import is_summary
 from ..session.session import Session
 from ..session.tree import Bools
-from .mentions import WORD, Mention, Pattern, Words, best_run, find_folders, find_runs, has_words, read_words
+from .mentions import (
+    WORD,
+    FactPattern,
+    Mention,
+    SearchText,
+    best_run,
+    find_folders,
+    find_runs,
+    has_words,
+    read_words,
+)
 
 How = Literal["head", "shortened", "summary", "notice", "pointer"]
 
 
-class Stand(NamedTuple):
+class RemainingText(NamedTuple):
     """A text that stands in the place of others: where it is, how it came, and the blocks it stands for.
 
     Text that no file holds is pointed at by `@summary` and `@notice` in place of an entry.
@@ -38,48 +48,48 @@ class Stand(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class Remaining:
     """`rows` (bool over the blocks of the file, and a last False): the block stands as it was said."""
 
     session: Session
     rows: Bools
-    others: tuple[Stand, ...]
+    others: tuple[RemainingText, ...]
 
     @cached_property
-    def texts(self) -> tuple[Words, ...]:
+    def texts(self) -> tuple[SearchText, ...]:
         """The other texts, ready to be searched; the same text, such as a placeholder, is read once."""
-        made: dict[str, Words] = {}
+        made: dict[str, SearchText] = {}
         for stand in self.others:
             if stand.text not in made:
                 made[stand.text] = read_words(stand.text)
         return tuple(made[stand.text] for stand in self.others)
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> TextIndex:
         """The words and paths of the blocks that stand as they were said."""
-        return Index(self)
+        return TextIndex(self)
 
     @cached_property
-    def _readable(self) -> dict[Pattern, bool]:
+    def _readable(self) -> dict[FactPattern, bool]:
         return {}
 
-    def names(self, pattern: Pattern) -> bool:
+    def names(self, pattern: FactPattern) -> bool:
         """Whether any text that stands names all of a fact, marked or not; kept once found."""
         if pattern not in self._readable:
             found = any(mention.full for _, mention in self.mentions(pattern))
             self._readable[pattern] = found or self._find_unmarked(pattern) != ()
         return self._readable[pattern]
 
-    def carriers(self, pattern: Pattern) -> tuple[tuple[Stand, ...], tuple[BlockRef, ...]]:
+    def carriers(self, pattern: FactPattern) -> tuple[tuple[RemainingText, ...], tuple[BlockRef, ...]]:
         """The other texts that name all of a fact, and the blocks that stand as they were said and do."""
         stands = tuple(stand for stand, mention in self.mentions(pattern) if mention.full)
         return stands, self._find_unmarked(pattern)
 
-    def _find_unmarked(self, pattern: Pattern) -> tuple[BlockRef, ...]:
+    def _find_unmarked(self, pattern: FactPattern) -> tuple[BlockRef, ...]:
         found = self.index.find(pattern, self.rows)
         return found[0] if found is not None and found[1].full else ()
 
-    def mentions(self, pattern: Pattern) -> Iterator[tuple[Stand, Mention]]:
+    def mentions(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, Mention]]:
         """Where a fact is found in the other texts."""
         for number in sorted(self._may_name(pattern)):
             stand = self.others[number]
@@ -87,12 +97,12 @@ class Standing:
             if found is not None:
                 yield stand, found
 
-    def pointers(self, said: Collection[BlockRef]) -> list[Stand]:
+    def pointers(self, said: Collection[BlockRef]) -> list[RemainingText]:
         """The pointers that stand for any of these blocks."""
         numbers = {number for ref in said for number in self._pointed.get(ref, ())}
         return [self.others[number] for number in sorted(numbers)]
 
-    def _may_name(self, pattern: Pattern) -> set[int]:
+    def _may_name(self, pattern: FactPattern) -> set[int]:
         """Numbers of the other texts that hold a word without which none of them names a fact."""
         keys = self.keys
         if pattern.parts:
@@ -137,10 +147,10 @@ class Keys(NamedTuple):
     summaries: list[int]
 
 
-class Index:
+class TextIndex:
     """The blocks of a standing by their words and by the last part of what may be a path in them."""
 
-    def __init__(self, standing: Standing) -> None:
+    def __init__(self, standing: Remaining) -> None:
         session = self.session = standing.session
         start = session.tree.start
         self.refs: dict[int, BlockRef] = {}
@@ -163,7 +173,7 @@ class Index:
             for folder in {folder for run in runs if "/" in run for folder in find_folders(run)}:
                 self.folders.setdefault(folder, []).append(row)
 
-    def find(self, pattern: Pattern, rows: Bools) -> tuple[tuple[BlockRef, ...], Mention] | None:
+    def find(self, pattern: FactPattern, rows: Bools) -> tuple[tuple[BlockRef, ...], Mention] | None:
         """Where a fact stands in those of these rows that nobody has marked as saying it."""
         if pattern.parts:
             known = self.runs.get(pattern.parts[-1], {})
@@ -183,7 +193,7 @@ class Index:
                 return refs, Mention(wording, True)
         return None
 
-    def find_all(self, pattern: Pattern) -> set[int]:
+    def find_all(self, pattern: FactPattern) -> set[int]:
         """Every row of the file that names all of a fact."""
         rows: set[int] = set()
         if pattern.parts:
@@ -197,7 +207,7 @@ class Index:
             rows.update(row for row in mine if row not in rows and has_words(self._flat(row), wording))
         return rows
 
-    def find_tails(self, pattern: Pattern) -> set[int]:
+    def find_tails(self, pattern: FactPattern) -> set[int]:
         """Every row of the file that names a file by no more than the tail of its path."""
         rows: set[int] = set()
         for run, places in self.runs.get(pattern.parts[-1], {}).items() if pattern.parts else ():
@@ -205,7 +215,7 @@ class Index:
             rows.update(places if found is not None and not found.full else ())
         return rows
 
-    def saying(self, pattern: Pattern) -> set[int]:
+    def saying(self, pattern: FactPattern) -> set[int]:
         """Every row whose text says all of a fact."""
         found: set[int] = set()
         if pattern.parts:
@@ -226,7 +236,7 @@ class Index:
         return self.flat[row]
 
 
-def stand_live(session: Session) -> Standing:
+def stand_live(session: Session) -> Remaining:
     """What stands in the context at a session's leaf."""
     live, tree = session.live, session.tree
     rows = np.zeros(int(tree.start[-1]) + 1, bool)
@@ -237,10 +247,10 @@ def stand_live(session: Session) -> Standing:
         if entry.kind != "message" and is_summary(entry):
             rows[tree.start[i] : tree.start[i + 1]] = False
             others += [_recorded(BlockRef(entry.id, n), block) for n, block in enumerate(entry.blocks)]
-    return Standing(session, rows, tuple(others))
+    return Remaining(session, rows, tuple(others))
 
 
-def stand_plan(plan: Plan, written: str | None = None) -> Standing:
+def stand_plan(plan: Plan, written: str | None = None) -> Remaining:
     """What stands in the context that a plan leaves, its summary or the stand-in for one included.
 
     `written` is a summary that the file holds: it is read in the stand-in's place, and after it what the
@@ -262,7 +272,7 @@ def stand_plan(plan: Plan, written: str | None = None) -> Standing:
                 rows[tree.start[tree.index[ref.entry]] + ref.block] = True
             else:
                 how: How = "pointer" if piece.fate == "pointer" else "shortened"
-                others.append(Stand(ref, piece.block.text, how, piece.origin))
+                others.append(RemainingText(ref, piece.block.text, how, piece.origin))
             continue
         if piece.summary and written is not None:
             if not made:
@@ -271,24 +281,24 @@ def stand_plan(plan: Plan, written: str | None = None) -> Standing:
             continue
         name = "@summary" if piece.summary else "@notice"
         how = "summary" if piece.summary else "notice"
-        others.append(Stand(BlockRef(name, made), piece.block.text, how, piece.origin))
+        others.append(RemainingText(BlockRef(name, made), piece.block.text, how, piece.origin))
         made += 1
-    return Standing(session, rows, tuple(others))
+    return Remaining(session, rows, tuple(others))
 
 
-def _written(plan: Plan, text: str, of: tuple[BlockRef, ...]) -> Iterator[Stand]:
-    yield Stand(BlockRef("@summary", 0), text, "summary", of, True)
+def _written(plan: Plan, text: str, of: tuple[BlockRef, ...]) -> Iterator[RemainingText]:
+    yield RemainingText(BlockRef("@summary", 0), text, "summary", of, True)
     added = [line for one in plan.stand_in.appendices for line in one.lines(plan.place or 0)]
     if added:
-        yield Stand(BlockRef("@summary", 1), "\n".join(added), "summary", of)
+        yield RemainingText(BlockRef("@summary", 1), "\n".join(added), "summary", of)
 
 
-def _recorded(ref: BlockRef, block: Block) -> Stand:
-    return Stand(ref, block.text, "summary", (), True)
+def _recorded(ref: BlockRef, block: Block) -> RemainingText:
+    return RemainingText(ref, block.text, "summary", (), True)
 
 
-def _head(session: Session) -> Iterator[Stand]:
+def _head(session: Session) -> Iterator[RemainingText]:
     for number, block in enumerate(session.system):
-        yield Stand(BlockRef("@system", number), block.text, "head")
+        yield RemainingText(BlockRef("@system", number), block.text, "head")
     for number, given in enumerate(session.provided):
-        yield Stand(BlockRef("@provided", number), given.text, "head")
+        yield RemainingText(BlockRef("@provided", number), given.text, "head")

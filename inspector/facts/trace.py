@@ -1,6 +1,7 @@
 """What becomes of every fact: where it was said, and what of it can still be read after a compaction.
 
-In go the facts of a session and a plan, or a recorded compaction; out comes a `Trace`, one `Traced` for every
+In go the facts of a session and a plan, or a recorded compaction; out comes a `Trace`, one `TracedFact` for
+every
 fact said so far. Three kinds of evidence are told apart and never added up: a summary that the file holds, a
 stand-in for one that no model has written, and one that nobody but its provider can read.
 """
@@ -17,27 +18,10 @@ from ..session.queries import find_end
 from ..session.session import Session
 from ..session.tree import COMPACTION
 from .facts import Facts
-from .fate import Outcomes, Readings, find_known, find_stood
+from .fate import FateFinder, MomentFates, find_known, find_stood
 from .mentions import Occurrences, find_occurrences
 from .remaining import stand_live, stand_plan
-from .traced import FATES, TIERS, Fate, Scene, Tier, Trace, Traced
-
-__all__ = [
-    "FATES",
-    "TIERS",
-    "Fate",
-    "Scene",
-    "Tier",
-    "Trace",
-    "Traced",
-    "trace_again",
-    "trace_facts",
-    "trace_moves",
-    "trace_one",
-    "trace_plan",
-    "trace_recorded",
-    "trace_rounds",
-]
+from .traced import FATES, TIERS, Trace, TracedFact, TraceScope
 
 
 def trace_facts(facts: Facts, plan: Plan) -> Trace:
@@ -46,11 +30,11 @@ def trace_facts(facts: Facts, plan: Plan) -> Trace:
     `facts` are those of the plan's file. Nothing is asked of a model: where one would write a summary the
     stand-in is read, and the evidence is "planned".
 
-    >>> from inspector.bundled import open_bundled
+    >>> from inspector.demo import open_demo
     >>> from inspector.facts.facts import find_facts
     >>> from inspector.tokens.ledger import count_tokens
     >>> from inspector.planning.plan import make_plan
-    >>> session = open_bundled()
+    >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue")
     >>> len(trace_facts(find_facts(session), plan)) > 100
     True
@@ -63,9 +47,9 @@ def trace_facts(facts: Facts, plan: Plan) -> Trace:
     leaf = plan.session.leaf
     before = ledger.remember_lately("standing", leaf, lambda: stand_live(plan.session))
     _, moment = ledger.remember_lately(
-        "readings", (id(facts), leaf), lambda: (facts, Readings(found, before))
+        "readings", (id(facts), leaf), lambda: (facts, MomentFates(found, before))
     )
-    return _trace(found, Scene(plan.session, before, stand_plan(plan), plan=plan), moment)
+    return _trace(found, TraceScope(plan.session, before, stand_plan(plan), plan=plan), moment)
 
 
 def trace_plan(plan: Plan) -> Trace:
@@ -77,12 +61,14 @@ def trace_plan(plan: Plan) -> Trace:
     return trace_facts(whole.facts, plan)
 
 
-def trace_one(traced: Traced, plan: Plan, written: str | None = None) -> Traced:
+def trace_one(traced: TracedFact, plan: Plan, written: str | None = None) -> TracedFact:
     """The same fact in another plan of the same session; `written` is a summary to read for the stand-in."""
     return trace_again([traced], plan, written)[0]
 
 
-def trace_again(traced: Sequence[Traced], plan: Plan, written: str | None = None) -> tuple[Traced, ...]:
+def trace_again(
+    traced: Sequence[TracedFact], plan: Plan, written: str | None = None
+) -> tuple[TracedFact, ...]:
     """The same facts, in the order given. What is weakened is not told apart from other files here."""
     if not traced:
         return ()
@@ -91,16 +77,16 @@ def trace_again(traced: Sequence[Traced], plan: Plan, written: str | None = None
     rows = [int(start[index[ref.entry]]) + ref.block for one in traced for ref in one.said]
     first = np.concatenate(([0], np.cumsum([len(one.said) for one in traced])))
     found = Occurrences(tuple(one.fact for one in traced), np.array(rows, np.int32), first.astype(np.int32))
-    scene = Scene(session, traced[0].scene.before, stand_plan(plan, written), plan=plan)
+    scene = TraceScope(session, traced[0].scene.before, stand_plan(plan, written), plan=plan)
     return _trace(found, scene).traced
 
 
 def trace_recorded(session: Session, facts: Facts) -> tuple[Trace, ...]:
     """The same for every recorded compaction on the path, in order: what stood right before and right after.
 
-    >>> from inspector.bundled import LOST_PATH, open_bundled
+    >>> from inspector.demo import LOST_PATH, open_demo
     >>> from inspector.facts.facts import find_facts
-    >>> session = open_bundled()
+    >>> session = open_demo()
     >>> trace_recorded(session, find_facts(session))[0][LOST_PATH].fate
     'lost'
     """
@@ -121,7 +107,7 @@ def trace_rounds(
         entry = session.entries[i]
         mine = found if pick is None else found.pick(pick(entry))
         before, after = session.at(entry.parent), session.at(find_end(session, entry.id))
-        yield _trace(mine, Scene(before, stand_live(before), stand_live(after), entry=entry))
+        yield _trace(mine, TraceScope(before, stand_live(before), stand_live(after), entry=entry))
 
 
 def trace_moves(
@@ -132,13 +118,13 @@ def trace_moves(
     for start, end, name in moves:
         before, after = session.at(start), session.at(end)
         entry = None if name is None else session[name]
-        yield _trace(found, Scene(before, stand_live(before), stand_live(after), entry=entry))
+        yield _trace(found, TraceScope(before, stand_live(before), stand_live(after), entry=entry))
 
 
-def _trace(found: Occurrences, scene: Scene, moment: Readings | None = None) -> Trace:
+def _trace(found: Occurrences, scene: TraceScope, moment: MomentFates | None = None) -> Trace:
     """The facts in a scene; `moment` is what is known of what stood before, where many plans ask for it."""
     said, known = find_known(found, scene.session) if moment is None else (moment.said, moment.known)
-    look = Outcomes(found, scene, said, known)
+    look = FateFinder(found, scene, said, known)
     if moment is None:
         stood = find_stood(found, known, scene.before)
         fate, asked = np.full(len(known), -1, np.int8), stood

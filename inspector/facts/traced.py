@@ -1,7 +1,8 @@
 """What is known of a fact after a compaction: its fate, on whose word, where it stands and why.
 
-A `Trace` holds one `Traced` for every fact said so far; the three kinds of evidence are never added up. Its
-columns are there at once; a `Traced`, and the fate of a fact that was gone before, when someone looks.
+A `Trace` holds one `TracedFact` for every fact said so far; the three kinds of evidence are never added up.
+Its
+columns are there at once; a `TracedFact`, and the fate of a fact that was gone before, when someone looks.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..text import printable
 from .explain import explain
 from .extract.collect import KINDS
 from .facts import Fact
-from .remaining import Standing
+from .remaining import Remaining
 
 if TYPE_CHECKING:
     from .fixes import Fix
@@ -35,19 +36,19 @@ FATES = ("verbatim", "restated", "pointed to", "weakened", "lost")
 """From what stands as it was said to what does not stand at all."""
 TIERS = ("recorded", "planned", "inferred")
 Fate = Literal["verbatim", "restated", "pointed to", "weakened", "lost"]
-Tier = Literal["recorded", "planned", "inferred"]
+Evidence = Literal["recorded", "planned", "inferred"]
 _FATES: tuple[Fate, ...] = ("verbatim", "restated", "pointed to", "weakened", "lost")
-_TIERS: tuple[Tier, ...] = ("recorded", "planned", "inferred")
+_TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
 
 
 Codes = NDArray[Any]
 
 
-class Outcome(NamedTuple):
-    """What became of a fact: see `Traced`."""
+class FactOutcome(NamedTuple):
+    """What became of a fact: see `TracedFact`."""
 
     fate: Fate
-    tier: Tier
+    tier: Evidence
     stands: tuple[BlockRef, ...] = ()
     words: str = ""
     others: tuple[str, ...] = ()
@@ -57,16 +58,16 @@ class Look(Protocol):
     """Who tells of a fact, by its number in a trace's columns."""
 
     @property
-    def scene(self) -> Scene: ...
+    def scene(self) -> TraceScope: ...
 
     def fact(self, number: int) -> Fact: ...
 
     def said(self, number: int) -> tuple[BlockRef, ...]: ...
 
-    def find(self, number: int) -> Outcome: ...
+    def find(self, number: int) -> FactOutcome: ...
 
 
-class Traced:
+class TracedFact:
     """A fact and what becomes of it.
 
     `said` are the blocks on the path that say it, `stands` where it can still be read, `words` how it is
@@ -84,7 +85,7 @@ class Traced:
         return self._look.fact(self._number)
 
     @property
-    def scene(self) -> Scene:
+    def scene(self) -> TraceScope:
         """Where it was traced."""
         return self._look.scene
 
@@ -94,7 +95,7 @@ class Traced:
         return self._look.said(self._number)
 
     @cached_property
-    def _found(self) -> Outcome:
+    def _found(self) -> FactOutcome:
         return self._look.find(self._number)
 
     @property
@@ -103,7 +104,7 @@ class Traced:
         return self._found.fate if self._fate < 0 else _FATES[self._fate]
 
     @property
-    def tier(self) -> Tier:
+    def tier(self) -> Evidence:
         """On whose word the fate is known."""
         return self._found.tier if self._tier < 0 else _TIERS[self._tier]
 
@@ -130,9 +131,9 @@ class Traced:
     def why(self) -> str:
         """What became of it and why, in one paragraph.
 
-        >>> from inspector.bundled import LOST_PATH, open_bundled
+        >>> from inspector.demo import LOST_PATH, open_demo
         >>> from inspector.facts.trace import trace_recorded
-        >>> session = open_bundled()
+        >>> session = open_demo()
         >>> print(trace_recorded(session, session.facts)[0][LOST_PATH].why().split(". ")[2])
         The recorded compaction left nothing of it
         """
@@ -145,9 +146,9 @@ class Traced:
         recorded summary in place of the stand-in. Without one there are none.
 
         >>> from inspector import count_tokens, make_plan
-        >>> from inspector.bundled import LOST_PATH, open_bundled
+        >>> from inspector.demo import LOST_PATH, open_demo
         >>> from inspector.facts.trace import trace_recorded
-        >>> session = open_bundled()
+        >>> session = open_demo()
         >>> recorded = trace_recorded(session, session.facts)[0]
         >>> before = recorded.scene.session
         >>> plan = make_plan(before, count_tokens(session), "claude-code", {"cut": "end"})
@@ -163,19 +164,19 @@ class Traced:
         form = printable(" ".join(self.fact.form.split()), 60)
         where = f" in {', '.join(map(str, self.stands[:2]))}" if self.stands else ""
         words = f' as "{printable(self.words, 40)}"' if self.fate == "weakened" else ""
-        return f"Traced({self.fact.kind} {form!r}: {self.fate}{words}{where}, {self.tier})"
+        return f"TracedFact({self.fact.kind} {form!r}: {self.fate}{words}{where}, {self.tier})"
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class TraceScope:
     """Where facts are traced: what stood before, what stands after, and what came between.
 
     `session` is the session before; `plan` or `entry` (a recorded compaction) is what happened.
     """
 
     session: Session
-    before: Standing
-    after: Standing
+    before: Remaining
+    after: Remaining
     plan: Plan | None = None
     entry: Entry | None = None
 
@@ -190,7 +191,7 @@ class Scene:
         }
 
     @property
-    def tier(self) -> Tier:
+    def tier(self) -> Evidence:
         """Whose word it is that a fact is gone."""
         if self.plan is not None:
             return "planned"
@@ -210,46 +211,53 @@ class Trace(Framed):
     """
 
     def __init__(
-        self, scene: Scene, look: Look, number: Codes, kind: Codes, stood: Bools, fate: Codes, tier: Codes
+        self,
+        scene: TraceScope,
+        look: Look,
+        number: Codes,
+        kind: Codes,
+        stood: Bools,
+        fate: Codes,
+        tier: Codes,
     ) -> None:
         self.scene, self._look = scene, look
         self.number, self.kind, self.stood, self.fate, self.tier = number, kind, stood, fate, tier
-        self._made: dict[int, Traced] = {}
+        self._made: dict[int, TracedFact] = {}
 
-    def _at(self, at: int) -> Traced:
+    def _at(self, at: int) -> TracedFact:
         """The fact in one row, always the same object."""
         made = self._made.get(at)
         if made is None:
             codes = int(self.fate[at]), int(self.tier[at])
-            made = self._made[at] = Traced(self._look, int(self.number[at]), bool(self.stood[at]), *codes)
+            made = self._made[at] = TracedFact(self._look, int(self.number[at]), bool(self.stood[at]), *codes)
         return made
 
     @cached_property
-    def traced(self) -> tuple[Traced, ...]:
+    def traced(self) -> tuple[TracedFact, ...]:
         """All of them."""
         return tuple(map(self._at, range(len(self))))
 
-    def __iter__(self) -> Iterator[Traced]:
+    def __iter__(self) -> Iterator[TracedFact]:
         return map(self._at, range(len(self)))
 
     def __len__(self) -> int:
         return len(self.number)
 
     @cached_property
-    def _index(self) -> dict[str | tuple[str, str], Traced]:
-        index: dict[str | tuple[str, str], Traced] = {}
+    def _index(self) -> dict[str | tuple[str, str], TracedFact]:
+        index: dict[str | tuple[str, str], TracedFact] = {}
         for traced in self.traced:
             index[traced.fact.kind, traced.fact.form] = traced
             index.setdefault(traced.fact.form, traced)
         return index
 
-    def _find(self, form: object) -> Traced | None:
+    def _find(self, form: object) -> TracedFact | None:
         if not isinstance(form, str):
             return self._index.get(form) if isinstance(form, tuple) else None
         cwd = self.scene.session.cwd
         return self._index.get(form) or (self._index.get(canonical_path(form, cwd)) if form else None)
 
-    def __getitem__(self, form: str | tuple[str, str]) -> Traced:
+    def __getitem__(self, form: str | tuple[str, str]) -> TracedFact:
         found = self._find(form)
         if found is None:
             raise EditError("fact", str(form), "nothing said so far holds it")
@@ -258,7 +266,7 @@ class Trace(Framed):
     def __contains__(self, form: object) -> bool:
         return self._find(form) is not None
 
-    def select(self, *fates: str, kind: str | None = None, stood: bool = True) -> list[Traced]:
+    def select(self, *fates: str, kind: str | None = None, stood: bool = True) -> list[TracedFact]:
         """The facts of these fates, of one kind; only those that stood before, unless told otherwise."""
         mine = self.stood.copy() if stood else np.ones(len(self), bool)
         if kind is not None:
@@ -285,8 +293,8 @@ class Trace(Framed):
         """One row for each fact: its kind and form, how often it was said, its fate and on whose word, what
         stands of it and where, and whether it stood before.
 
-        >>> from inspector import count_tokens, make_plan, open_bundled
-        >>> session = open_bundled()
+        >>> from inspector import count_tokens, make_plan, open_demo
+        >>> session = open_demo()
         >>> columns = make_plan(session, count_tokens(session), "flue").trace.to_columns()
         >>> columns["fate"][0] in FATES, columns["stood"].count(True) > 100
         (True, True)

@@ -16,9 +16,9 @@ from ..session.json_text import dump_lossless
 from ..session.session import Session
 from .json_document import FILE, Fields, load, place, sniff_document, tell_wordless
 from .json_lines import Data, Reader, paused_gc
-from .linearize import Json, Twig, find_dropped, take_line
+from .linearize import BranchEntry, Json, find_dropped, take_line
 from .parents import warn_of_repeated
-from .pi_ai import Words, read_boundary, read_message, read_usage, write_records
+from .pi_ai import SummaryWording, read_boundary, read_message, read_usage, write_records
 from .summary_wording import CONTEXT_MARKER
 
 NAME = "flue"
@@ -142,12 +142,12 @@ def _read_entry(item: Any, line: int) -> Entry | Corrupt:
 READER = Reader(NAME, "Flue session", sniff, read)
 
 
-SUMMARY = Words(f"{CONTEXT_MARKER}\n\n", marks=CONTEXT_MARKER)
-BRANCH = Words("[Branch Summary]\n\n")
+SUMMARY = SummaryWording(f"{CONTEXT_MARKER}\n\n", marks=CONTEXT_MARKER)
+BRANCH = SummaryWording("[Branch Summary]\n\n")
 NEVER = "1970-01-01T00:00:00.000Z"
 
 
-def write(session: Session, twigs: Sequence[Twig] = ()) -> tuple[bytes, Counter[str]]:
+def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
     """The document, and a count of what it does not hold."""
     whole = take_line(session)
     line = whole.begin_anew(ranges=True)

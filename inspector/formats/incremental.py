@@ -11,7 +11,7 @@ from .json_lines import Reader, iter_lines, paused_gc
 from .readers import clear_usage
 
 
-class Growth:
+class IncrementalReader:
     """What was read of a growing file. `offset` is where the next bytes are wanted from.
 
     That is behind the last line that could be taken. A last line without a line end is taken when it is

@@ -1,8 +1,9 @@
 """A session as a line of records that other formats can hold: what all exports share.
 
-In go a session, out come its `Line`: the entries of the path in order, emptied outputs as emptied, each with
+In go a session, out come its `LinearSession`: the entries of the path in order, emptied outputs as emptied,
+each with
 the entries it keeps if it is the compaction that counts; and a count of what no record holds. What stands on
-other branches comes as `Twig`s that hang off the path or off each other.
+other branches comes as `BranchEntry`s that hang off the path or off each other.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def tell(counts: Counter[str]) -> tuple[Loss, ...]:
     )
 
 
-class Twig(NamedTuple):
+class BranchEntry(NamedTuple):
     """An entry of another branch, and the entry that it hangs off; None for one that begins anew."""
 
     entry: Entry
@@ -75,7 +76,7 @@ class Twig(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Line:
+class LinearSession:
     """Entries to be written, in order, and by id the entries that a compaction keeps of those before it.
 
     `last` is the compaction that counts, None where there is none.
@@ -94,7 +95,7 @@ class Line:
         first = names.index(self.kept[0])
         return tuple(names[first : names.index(self.last or "")]) == self.kept
 
-    def begin_anew(self, *, ranges: bool) -> Line:
+    def begin_anew(self, *, ranges: bool) -> LinearSession:
         """The same where a compaction is a summary and, with `ranges`, a range that it keeps.
 
         One without a summary becomes a new beginning. What is kept out of order is written again.
@@ -105,12 +106,12 @@ class Line:
         losses, copies = Counter(self.losses), self._copies(at)
         if not self.entries[at].text:
             losses["unsummarised"] += 1
-            return Line((*copies, *self.entries[at + 1 :]), (), None, losses)
+            return LinearSession((*copies, *self.entries[at + 1 :]), (), None, losses)
         if ranges and self.is_range():
             return self
         losses["copies"] += len(copies)
         before, after = self.entries[: at + 1], self.entries[at + 1 :]
-        return Line((*before, *copies, *after), (), self.last, losses)
+        return LinearSession((*before, *copies, *after), (), self.last, losses)
 
     def _copies(self, at: int) -> tuple[Entry, ...]:
         by_name = {entry.id: entry for entry in self.entries[:at]}
@@ -125,7 +126,7 @@ class Line:
         return tuple(copies)
 
 
-def take_line(session: Session, *, keep_micro: bool = False) -> Line:
+def take_line(session: Session, *, keep_micro: bool = False) -> LinearSession:
     """The line of a session's path. With `keep_micro` compactions that empty outputs stay records."""
     live, path = session.live, session.path
     losses = Counter[str](
@@ -153,10 +154,10 @@ def take_line(session: Session, *, keep_micro: bool = False) -> Line:
         entries.append(entry)
     last = session.entries[live.entries[0]].id if live.summary == 0 else None
     kept = _find_kept(session) if last is not None else ()
-    return Line(tuple(entries), kept, last, losses)
+    return LinearSession(tuple(entries), kept, last, losses)
 
 
-def find_twigs(session: Session) -> list[Twig]:
+def find_twigs(session: Session) -> list[BranchEntry]:
     """What stands on other branches, parents before what hangs off them; records nobody sees are left out.
 
     What hung off such a record hangs off the entry above it.
@@ -173,12 +174,12 @@ def find_twigs(session: Session) -> list[Twig]:
     for at in session.path:
         above = above if session.entries[at].kind == "note" else session.entries[at].id
         hangs[at] = above
-    twigs: list[Twig] = []
+    twigs: list[BranchEntry] = []
     while waiting:
         at, parent = waiting.pop()
         entry = session.entries[at]
         if is_written(entry):
-            twigs.append(Twig(entry, hangs[parent]))
+            twigs.append(BranchEntry(entry, hangs[parent]))
             hangs[at] = entry.id
         else:
             hangs[at] = hangs[parent]
@@ -186,16 +187,16 @@ def find_twigs(session: Session) -> list[Twig]:
     return twigs
 
 
-def find_dropped(before: Line, after: Line) -> list[Twig]:
+def find_dropped(before: LinearSession, after: LinearSession) -> list[BranchEntry]:
     """What a new beginning leaves behind, as a branch of its own."""
-    names, twigs = {entry.id for entry in after.entries}, list[Twig]()
+    names, twigs = {entry.id for entry in after.entries}, list[BranchEntry]()
     for entry in before.entries:
         if entry.id not in names and is_written(entry):
-            twigs.append(Twig(entry, twigs[-1].entry.id if twigs else None))
+            twigs.append(BranchEntry(entry, twigs[-1].entry.id if twigs else None))
     return twigs
 
 
-def leave_out(twigs: Sequence[Twig], name: str | None) -> list[Twig]:
+def leave_out(twigs: Sequence[BranchEntry], name: str | None) -> list[BranchEntry]:
     """The twigs without those that hang off an entry, or off each other there."""
     gone, kept = {name}, []
     for twig in twigs:

@@ -18,9 +18,9 @@ from ..session.json_text import dump_lossless
 from ..session.session import Session
 from .json_document import FILE, HEAD, Fields, find_blocks, gather, merge, tell_wordless
 from .json_lines import Data, Reader, decode, iter_lines, read_lines
-from .linearize import Json, Twig, find_dropped, take_line
+from .linearize import BranchEntry, Json, find_dropped, take_line
 from .parents import Chain
-from .pi_ai import Words, read_block, read_boundary, read_message, read_usage, write_records
+from .pi_ai import SummaryWording, read_block, read_boundary, read_message, read_usage, write_records
 from .summary_wording import PI_INTRODUCTION
 
 NAME = "pi"
@@ -274,13 +274,15 @@ _SPOKEN: dict[str, tuple[Callable[[Fields], Any], bool]] = {
 READER = Reader(NAME, "pi session", sniff, read, Records)
 
 
-SUMMARY = Words(f"{PI_INTRODUCTION}\n\n<summary>\n", "\n</summary>")
-BRANCH = Words("A branch of this conversation was left; what happened there:\n\n<summary>\n", "\n</summary>")
+SUMMARY = SummaryWording(f"{PI_INTRODUCTION}\n\n<summary>\n", "\n</summary>")
+BRANCH = SummaryWording(
+    "A branch of this conversation was left; what happened there:\n\n<summary>\n", "\n</summary>"
+)
 VERSION = 3
 NEVER = "1970-01-01T00:00:00.000Z"
 
 
-def write(session: Session, twigs: Sequence[Twig] = ()) -> tuple[bytes, Counter[str]]:
+def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
     """The lines, and a count of what they do not hold."""
     whole = take_line(session)
     line = whole.begin_anew(ranges=True)

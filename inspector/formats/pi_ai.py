@@ -23,7 +23,7 @@ from .json_document import (
     only_outputs,
     unknown,
 )
-from .linearize import Json, Line, Twig, split_runs
+from .linearize import BranchEntry, Json, LinearSession, split_runs
 
 USAGE = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
 ROLES = {"user": "user", "assistant": "assistant", "toolResult": "tool"}
@@ -207,7 +207,7 @@ def write_compaction(entry: Entry, summary: str, first_kept: str | None) -> Json
     return told if usage is None else {**told, "usage": usage}
 
 
-class Words:
+class SummaryWording:
     """How a format shows what was written up: `shows` puts its words around a text, `bare` takes them off.
 
     A text that begins with `marks` is shown as it is.
@@ -233,7 +233,11 @@ class Words:
 
 
 def write_records(
-    line: Line, twigs: Sequence[Twig], summary: Words, branch: Words, losses: Counter[str]
+    line: LinearSession,
+    twigs: Sequence[BranchEntry],
+    summary: SummaryWording,
+    branch: SummaryWording,
+    losses: Counter[str],
 ) -> Iterator[Json]:
     """Every entry as records that follow each other; ids are the entries', or made of them.
 
@@ -273,8 +277,8 @@ def _write_entry(
     entry: Entry,
     parent: str | None,
     kept: Sequence[str],
-    summary: Words,
-    branch: Words,
+    summary: SummaryWording,
+    branch: SummaryWording,
     losses: Counter[str],
 ) -> list[Json]:
     """The records of an entry without their names; `kept` are those of what it keeps."""
@@ -294,5 +298,5 @@ def _told(entry: Entry) -> str:
     return entry.text if told is None else told
 
 
-def _only(entry: Entry, words: Words) -> str | None:
+def _only(entry: Entry, words: SummaryWording) -> str | None:
     return words.bare(entry.text) if len(entry.blocks) == 1 and entry.blocks[0].kind == "text" else None

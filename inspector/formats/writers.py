@@ -19,15 +19,13 @@ from ..session.session import Session
 from ..tokens.ledger import clear_output
 from . import flue, pi
 from .claude_code import write as claude_code
-from .linearize import Loss, Twig, find_twigs, leave_out, split_runs, tell
+from .linearize import BranchEntry, Loss, find_twigs, leave_out, split_runs, tell
 from .readers import read_session
-
-__all__ = ["FORMATS", "Loss", "Transcript", "export_session"]
 
 Format = Literal["flue", "pi", "claude-code"]
 LABELS = ("name", "status", "artifact")
 """What is told of an output and is no part of it."""
-FORMATS: dict[str, Callable[[Session, Sequence[Twig]], tuple[bytes, Counter[str]]]] = {
+FORMATS: dict[str, Callable[[Session, Sequence[BranchEntry]], tuple[bytes, Counter[str]]]] = {
     "flue": flue.write,
     "pi": pi.write,
     "claude-code": claude_code.write,
@@ -51,8 +49,8 @@ def export_session(session: Session, format: Format) -> Transcript:
     Where a format ties branches to the path in another way than the session, the path counts. Raises
     `EditError` for a format that there is not, and for a session in which nobody says anything.
 
-    >>> from inspector import open_bundled
-    >>> exported = export_session(open_bundled(), "claude-code")
+    >>> from inspector import open_demo
+    >>> exported = export_session(open_demo(), "claude-code")
     >>> [loss.name for loss in exported.losses]
     ['sidechains', 'records']
     """
@@ -68,7 +66,7 @@ def export_session(session: Session, format: Format) -> Transcript:
     return Transcript(content, tell(losses))
 
 
-def _write(session: Session, twigs: Sequence[Twig], format: Format) -> tuple[bytes, Counter[str], int]:
+def _write(session: Session, twigs: Sequence[BranchEntry], format: Format) -> tuple[bytes, Counter[str], int]:
     """The bytes, a count of what they do not hold, and how much of that is of the context."""
     content, losses = FORMATS[format](session, twigs)
     try:

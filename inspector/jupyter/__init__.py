@@ -1,1 +1,9 @@
-"""jupyter"""
+"""What knows Jupyter: the widget, the server extension with its documents, the comm, the magic.
+
+Start with `widget.py`; `server.py` and `documents.py` open files in JupyterLab without a kernel.
+Everything that is shown comes from `workbench/`.
+"""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -14,10 +14,10 @@ from typing import Any
 from comm import get_comm_manager
 from comm.base_comm import BaseComm
 
-from ..bundled import open_bundled
+from ..demo import open_demo
 from ..errors import InspectorError
 from ..files import open_session, save_beside
-from ..workbench.controller import Clerk, Traits
+from ..workbench.controller import Controller, Traits
 from ..workbench.inputs import pick_wanted
 from ..workbench.tasks import tell_error
 
@@ -36,7 +36,7 @@ def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
 
     try:
         place = Path(asked.get("root") or ".").expanduser() / asked.get("path", "").lstrip("/")
-        clerk = Clerk(open_bundled() if asked.get("bundled") else open_session(place), send)
+        clerk = Controller(open_demo() if asked.get("bundled") else open_session(place), send)
         home = "" if asked.get("bundled") else str(place)
         clerk.keep = lambda plan: save_beside(plan, home)
         wanted = asked.get("wanted") or {}

@@ -14,18 +14,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..bundled import open_bundled
+from ..demo import open_demo
 from ..errors import InspectorError
-from ..files import Tail
+from ..files import FollowedFile
 from ..formats.readers import read_session
 from ..planning.saved_plan import name_plan, write_plan
 from ..session.session import Session
 from ..text import printable
-from ..workbench.controller import Clerk, Traits
-from ..workbench.inputs import NAMES, pick_wanted
+from ..workbench.controller import Controller, Traits
+from ..workbench.inputs import INPUTS, pick_wanted
 from ..workbench.tasks import tell_error
 
-OWN: Traits = {"mode": "explore", "block": "", "_seq": 0}
+SCREEN_ONLY: Traits = {"mode": "explore", "block": "", "_seq": 0}
 """What a screen decides and nobody answers."""
 BLANK: Traits = {
     "_run": {},
@@ -33,7 +33,7 @@ BLANK: Traits = {
     "_work": {},
     "_run_data": b"",
     "_other_data": b"",
-    **OWN,
+    **SCREEN_ONLY,
 }
 """What is so until something else is said."""
 MOST = 16
@@ -44,7 +44,7 @@ IDLE = 3600.0
 """Seconds after which a document that nobody listens to makes room: its browser has died."""
 
 
-class Source(NamedTuple):
+class DocumentSource(NamedTuple):
     """Where a session comes from: a file that is followed, a content, or neither: the bundled one."""
 
     path: str = ""
@@ -57,14 +57,16 @@ class Source(NamedTuple):
         return sentence.replace(path, printable(self.name)) if path else sentence
 
 
-class Tenant:
+class Document:
     """An open document. Only `listen` belongs to the event loop; the rest may be called from any thread.
 
     `rev` counts changes; `heard` is the revision of the last one that came from behind: exact counts, a
     grown file, progress. Raises what `open_session` raises.
     """
 
-    def __init__(self, source: Source, wanted: Mapping[str, Any], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, source: DocumentSource, wanted: Mapping[str, Any], loop: asyncio.AbstractEventLoop
+    ) -> None:
         self.source = source
         self.id = secrets.token_urlsafe(16)
         self.rev = self.heard = self.listeners = 0
@@ -74,22 +76,22 @@ class Tenant:
         self._looking = threading.Lock()
         self._traits: Traits = {}
         self._revs: dict[str, int] = {}
-        self._tail = Tail(source.path) if source.path else None
+        self._tail = FollowedFile(source.path) if source.path else None
         self.size = Path(source.path).stat().st_size if source.path else len(source.content or b"")
-        self.clerk = Clerk(self._tail.session if self._tail else _read(source), self._hear)
+        self.clerk = Controller(self._tail.session if self._tail else _read(source), self._hear)
         replay = bool(wanted.get("replay"))
         try:
             first = self.clerk.start(pick_wanted(wanted), replay)
         except InspectorError as error:
             # What was decided last time may not fit the file any more; it opens all the same.
             first = {**self.clerk.start({}, replay), "_error": tell_error(error)}
-        own = {name: wanted[name] for name in OWN if name in wanted}
+        own = {name: wanted[name] for name in SCREEN_ONLY if name in wanted}
         self._keep({**BLANK, **own, **first})
 
     def change(self, wanted: Mapping[str, Any]) -> bytes:
         """Answer what is wanted: a frame with what is otherwise than the screen has it now."""
         with self.clerk.lock:
-            before, known = self.rev, (*NAMES, *OWN, "replay")
+            before, known = self.rev, (*INPUTS, *SCREEN_ONLY, "replay")
             self._traits |= {name: wanted[name] for name in known if name in wanted}
             self._keep(self.clerk.want(pick_wanted(wanted), self._traits["_seq"], wanted.get("replay")))
             return self.frame(before)
@@ -161,23 +163,23 @@ class Tenant:
                 self._traits[name], self._revs[name] = value, self.rev
 
 
-class Tenants:
+class Documents:
     """The open documents; those not used for longest make room for new ones. Belongs to the event loop."""
 
     def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES, idle: float = IDLE) -> None:
         self.most, self.most_bytes, self.idle = most, most_bytes, idle
-        self._all: OrderedDict[str, Tenant] = OrderedDict()
+        self._all: OrderedDict[str, Document] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def find(self, id: str) -> Tenant | None:
+    def find(self, id: str) -> Document | None:
         """The document of that id, which is thereby in use."""
         if id in self._all:
             self._all.move_to_end(id)
         return self._all.get(id)
 
-    def admit(self, tenant: Tenant) -> bool:
+    def admit(self, tenant: Document) -> bool:
         """Take a document in. False, and it is closed, when the others are all being looked at."""
         idle = [other for other in self._all.values() if not other.listeners]
         while idle and (self._is_full(tenant) or tenant.used - idle[0].used > self.idle):
@@ -194,7 +196,7 @@ class Tenants:
         if tenant is not None:
             tenant.close()
 
-    def _is_full(self, newcomer: Tenant) -> bool:
+    def _is_full(self, newcomer: Document) -> bool:
         size = newcomer.size + sum(tenant.size for tenant in self._all.values())
         return len(self._all) >= self.most or (size > self.most_bytes and len(self._all) > 0)
 
@@ -221,5 +223,5 @@ def pack_frame(traits: Traits, **head: Any) -> bytes:
     return struct.pack("<I", len(header)) + header + bytes(buffers)
 
 
-def _read(source: Source) -> Session:
-    return open_bundled() if source.content is None else read_session(source.content, source.name)
+def _read(source: DocumentSource) -> Session:
+    return open_demo() if source.content is None else read_session(source.content, source.name)

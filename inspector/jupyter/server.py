@@ -36,7 +36,7 @@ from ..errors import InspectorError
 
 if TYPE_CHECKING:
     from ..workbench.controller import Traits
-    from .documents import Source, Tenant, Tenants
+    from .documents import Document, Documents, DocumentSource
 
 Method = TypeVar("Method", bound=Callable[..., Awaitable[None]])
 
@@ -52,7 +52,7 @@ NO_KEY = "A model is asked with this server's key, and only for those who may ru
 FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
 
 
-class Refusal(Exception):
+class ServerRefusal(Exception):
     """A request that gets a sentence and a status."""
 
     def __init__(self, status: int, sentence: str, reason: str = "") -> None:
@@ -70,7 +70,7 @@ def guarded_write(method: Method) -> Method:
     return cast(Method, web.authenticated(authorized("write", resource="contents")(method)))
 
 
-class House:
+class ServerState:
     """The open documents of a server, and the threads that work for them. Belongs to the event loop.
 
     What reads and plans takes most of a second to import. No server waits for that when it starts: it is
@@ -79,17 +79,17 @@ class House:
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="compaction-inspector")
-        self.tenants: Tenants | None = None
+        self.tenants: Documents | None = None
         self.saving = asyncio.Lock()
         """Between looking for a free name and writing there nobody else saves."""
 
-    async def load(self) -> Tenants:
+    async def load(self) -> Documents:
         """The documents, with all that opens one."""
         await self.off_loop(import_module, "inspector.jupyter.documents")
         if self.tenants is None:
-            from .documents import Tenants
+            from .documents import Documents
 
-            self.tenants = Tenants()
+            self.tenants = Documents()
         return self.tenants
 
     async def off_loop(self, work: Any, *args: Any) -> Any:
@@ -102,34 +102,34 @@ class DeskHandler(APIHandler):
 
     gone = False
 
-    def initialize(self, house: House) -> None:
+    def initialize(self, house: ServerState) -> None:
         self.house, self.off_loop = house, house.off_loop
 
     def on_connection_close(self) -> None:
         self.gone = True
 
-    def tenant(self, id: str) -> Tenant:
+    def tenant(self, id: str) -> Document:
         found = None if self.house.tenants is None else self.house.tenants.find(id)
         if found is None:
-            raise Refusal(404, GONE)
+            raise ServerRefusal(404, GONE)
         return found
 
     def body(self) -> dict[str, Any]:
         asked = self.get_json_body()
         if not isinstance(asked, dict):
-            raise Refusal(400, "The request's body is no JSON object.")
+            raise ServerRefusal(400, "The request's body is no JSON object.")
         return asked
 
     def wanted(self) -> dict[str, Any]:
         """What the screen wants, with values of their types where nobody else looks."""
         wanted = self.body().get("wanted", {})
         if not isinstance(wanted, dict):
-            raise Refusal(400, "What is wanted is no JSON object.")
-        from .documents import OWN
+            raise ServerRefusal(400, "What is wanted is no JSON object.")
+        from .documents import SCREEN_ONLY
 
-        for name, blank in {**OWN, "replay": False}.items():
+        for name, blank in {**SCREEN_ONLY, "replay": False}.items():
             if type(wanted.get(name, blank)) is not type(blank):
-                raise Refusal(400, f"{name} is no {type(blank).__name__}.")
+                raise ServerRefusal(400, f"{name} is no {type(blank).__name__}.")
         return wanted
 
     def send_frame(self, frame: bytes) -> None:
@@ -137,14 +137,14 @@ class DeskHandler(APIHandler):
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         error = kwargs.get("exc_info", (None, None, None))[1]
-        if not isinstance(error, Refusal):
+        if not isinstance(error, ServerRefusal):
             super().write_error(status_code, **kwargs)
             return
         self.set_status(error.status)
         self.finish(json.dumps({"message": error.sentence, "reason": error.reason}))
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
-        if not isinstance(value, Refusal):
+        if not isinstance(value, ServerRefusal):
             super().log_exception(typ, value, tb)
 
 
@@ -155,50 +155,50 @@ class OpenHandler(DeskHandler):
     async def post(self) -> None:
         tenants = await self.house.load()
         from ..workbench.tasks import tell_error
-        from .documents import Source, Tenant
+        from .documents import Document, DocumentSource
 
         asked, wanted = self.body(), self.wanted()
         try:
-            source = Source() if asked.get("bundled") else await self.find(asked.get("path"))
+            source = DocumentSource() if asked.get("bundled") else await self.find(asked.get("path"))
         except OSError as error:
-            raise Refusal(422, tell_error(error), type(error).__name__) from None
+            raise ServerRefusal(422, tell_error(error), type(error).__name__) from None
         try:
-            tenant = await self.off_loop(Tenant, source, wanted, asyncio.get_running_loop())
+            tenant = await self.off_loop(Document, source, wanted, asyncio.get_running_loop())
         except (InspectorError, OSError) as error:
-            raise Refusal(422, source.hide(tell_error(error)), type(error).__name__) from None
+            raise ServerRefusal(422, source.hide(tell_error(error)), type(error).__name__) from None
         if self.gone:
             # Nobody hears its name, so nobody would close it.
             tenant.close()
             return
         if not tenants.admit(tenant):
-            raise Refusal(409, FULL)
+            raise ServerRefusal(409, FULL)
         # Packed before anything is found out behind it.
         self.send_frame(await self.off_loop(lambda: tenant.frame(0, desk=tenant.id)))
         tenant.clerk.begin()
 
-    async def find(self, path: object) -> Source:
+    async def find(self, path: object) -> DocumentSource:
         """The file that a path of the contents manager means."""
-        from .documents import MOST_BYTES, Source
+        from .documents import MOST_BYTES, DocumentSource
 
         if not isinstance(path, str) or not path.strip("/"):
-            raise Refusal(400, "The request names no path.")
+            raise ServerRefusal(400, "The request names no path.")
         contents: Any = self.contents_manager
         if not contents.allow_hidden and await ensure_async(contents.is_hidden(path)):
-            raise Refusal(404, f"There is no file {path}.")
+            raise ServerRefusal(404, f"There is no file {path}.")
         model = await ensure_async(contents.get(path, content=False))
         if model["type"] == "directory":
-            raise Refusal(422, f"{path} is a folder.", "ReadError")
+            raise ServerRefusal(422, f"{path} is a folder.", "ReadError")
         if isinstance(self.contents_manager, FileManagerMixin):
             place = Path(contents._get_os_path(path.strip("/")))
             if not place.is_file():
-                raise Refusal(422, f"{path} is no regular file.", "ReadError")
+                raise ServerRefusal(422, f"{path} is no regular file.", "ReadError")
             if place.stat().st_size > MOST_BYTES:
-                raise Refusal(422, f"{path} is {TOO_LARGE}", "ReadError")
-            return Source(str(place), name=path)
+                raise ServerRefusal(422, f"{path} is {TOO_LARGE}", "ReadError")
+            return DocumentSource(str(place), name=path)
         if (model.get("size") or 0) > MOST_BYTES:
-            raise Refusal(422, f"{path} is {TOO_LARGE}", "ReadError")
+            raise ServerRefusal(422, f"{path} is {TOO_LARGE}", "ReadError")
         model = await ensure_async(contents.get(path, content=True, type="file", format="text"))
-        return Source(content=model["content"].encode(), name=path)
+        return DocumentSource(content=model["content"].encode(), name=path)
 
 
 class ChangeHandler(DeskHandler):
@@ -230,7 +230,7 @@ class AskHandler(DeskHandler):
 
         tenant, asked = self.tenant(id), self.body()
         if asked.get("type") == "summarise" and asked.get("by") == "model" and not await self.may_run():
-            raise Refusal(403, NO_KEY)
+            raise ServerRefusal(403, NO_KEY)
         # No thread of the pool waits for an answer that takes long.
         comes = await self.off_loop(tenant.clerk.ask, asked, answer)
         self.finish(json.dumps(await reply if comes else {}))
@@ -254,7 +254,7 @@ class SaveHandler(DeskHandler):
             place = await self.keep(tenant.source.name.rpartition("/")[0], name, text)
         except (OSError, web.HTTPError) as error:
             said = f"The plan could not be saved: {tell_failure(error)}"
-            raise Refusal(422, said, type(error).__name__) from None
+            raise ServerRefusal(422, said, type(error).__name__) from None
         self.finish(json.dumps({"type": "save", "id": asked.get("id"), **tell_place(PurePosixPath(place))}))
 
     async def keep(self, folder: str, name: str, text: str) -> str:
@@ -313,18 +313,18 @@ class NewsHandler(DeskHandler):
     async def get(self, id: str) -> None:
         tenant, since = self.tenant(id), self.get_query_argument("rev", "0")
         if not since.isascii() or not since.isdigit() or len(since) > 15:
-            raise Refusal(400, "rev is no number.")
+            raise ServerRefusal(400, "rev is no number.")
         await tenant.listen(int(since), PATIENCE, self.house.pool, lambda: self.gone)
         if self.gone:
             return
         if tenant.closed:
-            raise Refusal(404, GONE)
+            raise ServerRefusal(404, GONE)
         self.send_frame(await self.off_loop(tenant.frame, int(since)))
 
 
 def _load_jupyter_server_extension(app: Any) -> None:
     """Add the routes to a Jupyter server."""
-    house = House()
+    house = ServerState()
     app.io_loop.call_later(SOON, house.load)
     base = url_path_join(app.web_app.settings["base_url"], "inspector")
     routes = (

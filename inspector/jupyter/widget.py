@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets as t
 
-from ..files import StrPath, Tail, open_session, save_beside
+from ..files import FollowedFile, StrPath, open_session, save_beside
 from ..planning.assemble import build_context
 from ..planning.context import Context
 from ..planning.plan import Plan
@@ -25,20 +25,20 @@ from ..policies.policy import Policy
 from ..replays.run import Run
 from ..replays.scenario import Scenario
 from ..session.session import Session
-from ..summaries.write import Summariser, from_text, write_up
+from ..summaries.write import Summariser, checkpoint_from_text, summarise
 from ..tokens.counters import find_counter
 from ..tokens.history import History
 from ..tokens.ledger import Ledger
-from ..workbench.controller import Clerk
-from ..workbench.inputs import NAMES
-from ..workbench.model import Desk
-from ..workbench.payloads.scene import Picture
+from ..workbench.controller import Controller
+from ..workbench.inputs import INPUTS
+from ..workbench.model import WorkbenchModel
+from ..workbench.payloads.scene import Payload
 from ..workbench.snapshot import Snapshot
 from ..workbench.tasks import begin_early
 from ..workbench.written_summaries import keep
 
 if TYPE_CHECKING:
-    from ..workbench.page.export import Exported
+    from ..workbench.page.export import ExportedPage
 
 _STATIC = Path(str(files("inspector"))) / "static"
 if not (_STATIC / "widget.js").exists():
@@ -123,13 +123,13 @@ class Workbench(anywidget.AnyWidget):
         if follow and isinstance(session, Session):
             raise ValueError("only a file can be followed; a Session is a value and never grows")
         home = "" if isinstance(session, Session) else os.fspath(session)
-        tail = Tail(session) if follow and not isinstance(session, Session) else None
+        tail = FollowedFile(session) if follow and not isinstance(session, Session) else None
         if tail is not None:
             session = tail.session
         elif not isinstance(session, Session):
             session = open_session(session)
         self._setting = False
-        self._clerk = Clerk(
+        self._clerk = Controller(
             session, self._take_over, policy, counter=counter, window=window, scenario=scenario
         )
         self._clerk.keep = lambda plan: save_beside(plan, home)
@@ -142,7 +142,7 @@ class Workbench(anywidget.AnyWidget):
         if self._clerk.trouble is not None:
             raise self._clerk.trouble
         super().__init__(**first, mode=mode)
-        self.observe(self._replan, names=[*NAMES, "_seq", "replay"])
+        self.observe(self._replan, names=[*INPUTS, "_seq", "replay"])
         self.on_msg(self._reply)
         if self.comm is not None:
             # The browser has put the widget away; `close` does not hear of that.
@@ -172,7 +172,7 @@ class Workbench(anywidget.AnyWidget):
         return self._clerk.desk.plan
 
     @property
-    def other(self) -> Plan | Picture | None:
+    def other(self) -> Plan | Payload | None:
         """Plan B: a plan, the picture of what the file records, or None."""
         return self._clerk.desk.other
 
@@ -193,7 +193,7 @@ class Workbench(anywidget.AnyWidget):
         return build_context(plan.session, plan)
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> WorkbenchModel:
         """The session, what is wanted of it and the answers as they are now; it does not go on with them."""
         with self._clerk.lock:
             return copy(self._clerk.desk)
@@ -202,17 +202,17 @@ class Workbench(anywidget.AnyWidget):
         """Have the summary of the plan on the screen written, and show it in the stand-in's place.
 
         By `Extractive` where nobody is named; a `Checkpoint`, or text of your own, is taken as it is. What is
-        written stands wherever the same is to be written up. Raises what `write_up` raises.
+        written stands wherever the same is to be written up. Raises what `summarise` raises.
         """
         plan = self.plan.with_summary(None)
         if isinstance(summariser, str):
-            summariser = from_text(summariser, plan)
-        made = summariser if isinstance(summariser, Checkpoint) else write_up(plan, summariser)
+            summariser = checkpoint_from_text(summariser, plan)
+        made = summariser if isinstance(summariser, Checkpoint) else summarise(plan, summariser)
         plan.with_summary(made)
         self._clerk.adopt_summary(plan, made)
         return made
 
-    def export_html(self, path: StrPath, **options: Any) -> Exported:
+    def export_html(self, path: StrPath, **options: Any) -> ExportedPage:
         """Write the workbench as one file that needs neither network nor kernel; see `export.export_html`."""
         from ..workbench.page.export import export_html
 
@@ -259,7 +259,7 @@ class Workbench(anywidget.AnyWidget):
         with self._clerk.lock:
             if self._setting:
                 return
-            wanted = {name: getattr(self, name) for name in NAMES}
+            wanted = {name: getattr(self, name) for name in INPUTS}
             self._set(self._clerk.want(wanted, self._seq, self.replay))
             if self._clerk.trouble is not None and not self._property_lock:
                 raise self._clerk.trouble

@@ -21,7 +21,7 @@ from ..session.queries import is_summary
 from ..session.session import Session
 from ..tokens.ledger import Ledger, clear_output
 from .context import Context, Piece
-from .fates import STANDS, Side
+from .fates import STANDS, SideFates
 from .notice import PlacedNotice
 from .plan import Plan
 from .summary_jobs import Checkpoint
@@ -55,7 +55,7 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
     return _context(session, pieces, plan.ledger)
 
 
-def _standing(session: Session, side: Side) -> list[Piece]:
+def _standing(session: Session, side: SideFates) -> list[Piece]:
     """A piece for each block that stands."""
     gone = {row for row, block in side.blocks.items() if block is None}
     rows = [row for row in np.flatnonzero(STANDS[side.fate]).tolist() if row not in gone]

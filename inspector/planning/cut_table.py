@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..policies.table import Table
 from ..session.tree import Bools, Ints
 from ..tokens.rows import SECTIONS
-from .fates import Side
+from .fates import SideFates
 from .notice import PlacedNotice
 from .stand_in import StandIn
 
@@ -59,7 +59,7 @@ def sum_behind(kept: Cells, uncut: Cells, edge: int) -> Cells:
 
 def price_cuts(
     table: Table,
-    sides: tuple[Side, Side, Side],
+    sides: tuple[SideFates, SideFates, SideFates],
     edge: int,
     writes: Bools,
     stand_in: StandIn,

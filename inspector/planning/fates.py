@@ -1,6 +1,6 @@
 """Fates of blocks on one side of the cut: claims in order, pins before all, pairs kept whole.
 
-In go a table and the rules' claims, out comes a `Side`. Nothing here knows where the cut stands.
+In go a table and the rules' claims, out comes a `SideFates`. Nothing here knows where the cut stands.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ STANDS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class SideFates:
     """Every block's outcome on one side of the cut: fate uint8[m], tokens int32[m], rule int32[m].
 
     `blocks` holds what stands in a rewritten block's place, by row; None where nothing does.
@@ -94,14 +94,14 @@ Claims = Sequence[tuple[int, Claim]]
 """Claims of one stage in order, each with the number of its rule in the policy."""
 
 
-def start_side(table: Table, pinned: Bools) -> Side:
+def start_side(table: Table, pinned: Bools) -> SideFates:
     """Nothing is decided yet but what pins hold."""
     m = len(table.tokens)
     rule = np.where(pinned, BY_PIN, BY_NONE).astype(np.int32)
-    return Side(np.full(m, VERBATIM, np.uint8), table.tokens.copy(), rule)
+    return SideFates(np.full(m, VERBATIM, np.uint8), table.tokens.copy(), rule)
 
 
-def decide_stage(table: Table, side: Side, claims: Claims, free: Bools) -> tuple[Side, Bools]:
+def decide_stage(table: Table, side: SideFates, claims: Claims, free: Bools) -> tuple[SideFates, Bools]:
     """Ask the claims of a stage in order about the `free` blocks that still stand.
 
     The first that names a block decides it, over what stages before decided. Gives the new side, and which
@@ -127,10 +127,10 @@ def decide_stage(table: Table, side: Side, claims: Claims, free: Bools) -> tuple
         said = rows if claim.fate != VERBATIM else rows & (rule < 0)
         fate[said], rule[said] = claim.fate, code
         undecided &= ~rows
-    return Side(fate, tokens, rule, blocks), undecided
+    return SideFates(fate, tokens, rule, blocks), undecided
 
 
-def close_pairs(table: Table, side: Side) -> Side:
+def close_pairs(table: Table, side: SideFates) -> SideFates:
     """Keep pairs whole: a half that would stand alone shares the other's fate; lone halves are dropped."""
     live = table.live
     calls, outputs = live.pairs[:, 0], live.pairs[:, 1]
@@ -148,10 +148,10 @@ def close_pairs(table: Table, side: Side) -> Side:
         tokens[rows], rule[rows] = 0, BY_PAIR
         for row in rows.tolist() if blocks else ():
             blocks.pop(row, None)
-    return Side(fate, tokens, rule, blocks)
+    return SideFates(fate, tokens, rule, blocks)
 
 
-def find_edit(table: Table, side: Side) -> int:
+def find_edit(table: Table, side: SideFates) -> int:
     """The first row the client changes on this side; m when it changes none.
 
     What the provider itself clears or summarises is no edit of the client's (CLAUDE §8).
@@ -163,7 +163,7 @@ def find_edit(table: Table, side: Side) -> int:
     return int(edited[0]) if len(edited) else len(side.fate)
 
 
-def unbind(table: Table, side: Side, first: int) -> Side:
+def unbind(table: Table, side: SideFates, first: int) -> SideFates:
     """Drop reasoning that stands after an edit, for a model that binds it to its prefix (CLAUDE §8).
 
     `first` is the row from which on something before was edited already; m when nothing was.
@@ -176,7 +176,7 @@ def unbind(table: Table, side: Side, first: int) -> Side:
     fate, tokens, rule = side.fate.copy(), side.tokens.copy(), side.rule.copy()
     fate[lost], tokens[lost], rule[lost] = DROPPED, 0, BY_BOUND
     blocks = {row: block for row, block in side.blocks.items() if not lost[row]}
-    return Side(fate, tokens, rule, blocks)
+    return SideFates(fate, tokens, rule, blocks)
 
 
 def find_pinned(table: Table, pins: tuple[str, ...]) -> Bools:
@@ -206,7 +206,7 @@ def find_pinned(table: Table, pins: tuple[str, ...]) -> Bools:
     return rows
 
 
-def weigh_side(table: Table, side: Side) -> Longs:
+def weigh_side(table: Table, side: SideFates) -> Longs:
     """int64[n]: what each live entry weighs as this side leaves it."""
     measure, live = table.trigger.measure, table.live
     n = len(live)
@@ -228,7 +228,7 @@ def weigh_side(table: Table, side: Side) -> Longs:
     return weights
 
 
-def _standing(table: Table, side: Side) -> Bools:
+def _standing(table: Table, side: SideFates) -> Bools:
     stands: Bools = STANDS[side.fate].copy()
     for row, block in side.blocks.items():
         if block is None:
@@ -236,7 +236,7 @@ def _standing(table: Table, side: Side) -> Bools:
     return stands
 
 
-def _left(table: Table, side: Side, position: int, stands: Bools) -> Entry:
+def _left(table: Table, side: SideFates, position: int, stands: Bools) -> Entry:
     """The entry with the blocks that still stand, as they stand."""
     live = table.live
     rows = range(int(live.start[position]), int(live.start[position + 1]))

@@ -13,7 +13,7 @@ from ..session.tree import Ints
 from ..text import utf16_length
 from ..tokens.counter import Longs
 from ..tokens.counters import find_counter
-from .fates import Side
+from .fates import SideFates
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class PlacedNotice:
 
     given: Notice
     table: Table
-    before: Side
+    before: SideFates
     left: Longs
 
     @property

@@ -29,9 +29,9 @@ from ..session.session import Session
 from ..session.tree import SYSTEM, USER, Bools
 from ..tokens.ledger import Ledger
 from .cut_table import CutTable
-from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, Side, find_pinned
+from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, SideFates, find_pinned
 from .notice import PlacedNotice
-from .stages import StageReport, Tier, Tiers, report_stages
+from .stages import StageOutcome, StageOutcomes, StageReport, report_stages
 from .stand_in import StandIn
 from .summary_jobs import Checkpoint, SummaryJob, list_jobs
 
@@ -200,12 +200,12 @@ class Plan(Drawable):
     edits: Edits
     table: Table
     cuts: CutPoints
-    tiers: Tiers
+    tiers: StageOutcomes
     depth: int
     checkpoint: Checkpoint | None = None
 
     @property
-    def tier(self) -> Tier:
+    def tier(self) -> StageOutcome:
         """What the stages that ran decided."""
         return self.tiers[self.depth]
 
@@ -215,11 +215,11 @@ class Plan(Drawable):
         return self.tier.decisions
 
     @property
-    def older(self) -> Side:
+    def older(self) -> SideFates:
         return self.tier.older
 
     @property
-    def kept(self) -> Side:
+    def kept(self) -> SideFates:
         return self.tier.uncut if self.place is None else self.tier.after(self.place)
 
     @property
@@ -260,7 +260,7 @@ class Plan(Drawable):
         return self.table.live.position < self.place
 
     @cached_property
-    def outcome(self) -> Side:
+    def outcome(self) -> SideFates:
         """The fates at this plan's cut, call/output pairs kept whole across it."""
         return self.tier.settle(self.place)
 
@@ -385,8 +385,8 @@ class Plan(Drawable):
     def trace(self) -> Any:
         """What becomes of every fact in this plan: a `Trace`, as `trace_facts` makes it. Kept.
 
-        >>> from inspector import count_tokens, open_bundled
-        >>> session = open_bundled()
+        >>> from inspector import count_tokens, open_demo
+        >>> session = open_demo()
         >>> plan = make_plan(session, count_tokens(session), "flue")
         >>> plan.trace["src/tidepool/jobs/outbox.py"].stood
         True
@@ -414,14 +414,14 @@ class Plan(Drawable):
         return table if self.place is None else table.lengthen(self.place, self._longer)
 
     def with_summary(self, checkpoint: Checkpoint | None) -> Plan:
-        """The same plan with a summary that somebody wrote for it, as by `write_up`; None takes it away.
+        """The same plan with a summary that somebody wrote for it, as by `summarise`; None takes it away.
 
         Raises `EditError` for a checkpoint that holds an error, and for a plan that summarises nothing.
 
-        >>> from inspector import count_tokens, from_text, open_bundled
-        >>> session = open_bundled()
+        >>> from inspector import count_tokens, checkpoint_from_text, open_demo
+        >>> session = open_demo()
         >>> plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
-        >>> plan.with_summary(from_text("All is well.")).summary_tokens < plan.summary_tokens
+        >>> plan.with_summary(checkpoint_from_text("All is well.")).summary_tokens < plan.summary_tokens
         True
         """
         if checkpoint == self.checkpoint:
@@ -507,7 +507,7 @@ def make_plan(
     )
     pinned = find_pinned(table, changed.pins)
     by_hand = None if changed.cut is None else _edited_place(table, changed.cut)
-    tiers = Tiers(configured, table, pinned, by_hand)
+    tiers = StageOutcomes(configured, table, pinned, by_hand)
     return Plan(session, ledger, configured, changed, table, cuts, tiers, tiers.stop())
 
 

@@ -42,7 +42,7 @@ class Origin(Value):
     sha256: str
 
 
-class Outcome(Value):
+class SavedOutcome(Value):
     """What came of it: tokens by its counter, the blocks of each fate, and the hash of every decision."""
 
     title: str
@@ -67,14 +67,14 @@ class SavedPlan(Value):
     edits: Edits
     window: int | None = None
     reason: Reason = "auto"
-    outcome: Outcome
+    outcome: SavedOutcome
 
 
 def pack_plan(plan: Plan) -> SavedPlan:
     """A plan as it is kept. A summary that was written for it is left out: that is the transcript's text.
 
-    >>> from inspector import count_tokens, make_plan, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
     >>> make_again(pack_plan(plan), session).after == plan.after
     True
@@ -98,7 +98,7 @@ def pack_plan(plan: Plan) -> SavedPlan:
         edits=plan.edits,
         window=plan.table.given_window,
         reason=plan.reason,
-        outcome=Outcome(
+        outcome=SavedOutcome(
             title=plan.policy.title or plan.policy.name,
             cut=None if plan.cut is None else plan.cut.entry,
             before=plan.before,

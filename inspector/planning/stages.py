@@ -16,13 +16,13 @@ from ..session.tree import Bools, Ints
 from ..tokens.counter import Longs
 from ..tokens.models import find_class, model_of
 from .cut_table import CutTable, price_cuts, sum_behind
-from .fates import Side, close_pairs, decide_stage, find_edit, start_side, unbind, weigh_side
+from .fates import SideFates, close_pairs, decide_stage, find_edit, start_side, unbind, weigh_side
 from .notice import PlacedNotice
 from .stand_in import StandIn, make_stand_in
 
 
 @dataclass(frozen=True, eq=False)
-class Tier:
+class StageOutcome:
     """What stands after `depth` stages. `decisions` has one for every rule; those not reached say nothing.
 
     `place` is where the policy itself would cut here, or None; `why` then tells why not. `kept` is what
@@ -33,14 +33,14 @@ class Tier:
     table: Table
     depth: int
     decisions: tuple[Decision, ...]
-    older: Side
-    kept: Side
-    uncut: Side
+    older: SideFates
+    kept: SideFates
+    uncut: SideFates
     place: int | None
     why: str
     edge: int = 0
     bound: bool = False
-    before: Tier | None = None
+    before: StageOutcome | None = None
 
     @cached_property
     def spec(self) -> Summary | None:
@@ -69,11 +69,11 @@ class Tier:
         """Whether call/output pairs are left as they fall."""
         return any(d.unpaired for d in self.decisions)
 
-    def after(self, place: int) -> Side:
+    def after(self, place: int) -> SideFates:
         """What stands after a cut at this place."""
         return self.kept if place > self.edge else self.uncut
 
-    def settle(self, place: int | None) -> Side:
+    def settle(self, place: int | None) -> SideFates:
         """Every block's outcome at a cut: both sides, pairs kept whole across it."""
         if place is None:
             return self.uncut
@@ -81,7 +81,7 @@ class Tier:
         a, b = self.older, self.after(place)
         blocks = {row: block for row, block in a.blocks.items() if older[row]}
         blocks |= {row: block for row, block in b.blocks.items() if not older[row]}
-        side = Side(
+        side = SideFates(
             np.where(older, a.fate, b.fate),
             np.where(older, a.tokens, b.tokens),
             np.where(older, a.rule, b.rule),
@@ -146,7 +146,7 @@ class Tier:
         return price_cuts(self.table, sides, self.edge, self.writes, self.stand_in, self.notice)
 
 
-class Tiers:
+class StageOutcomes:
     """All tiers of a policy over one table, each made when somebody asks for it."""
 
     def __init__(self, policy: Policy, table: Table, pinned: Bools, place: int | None) -> None:
@@ -159,8 +159,8 @@ class Tiers:
         self._always = tuple(
             code for code, rule in enumerate(policy.rules) if rule.kind not in named or rule.wire
         )
-        self._tiers: list[Tier] = []
-        self._raw: list[tuple[Side, Side]] = []
+        self._tiers: list[StageOutcome] = []
+        self._raw: list[tuple[SideFates, SideFates]] = []
         self._free: tuple[Bools, Bools] = (~pinned, ~pinned)
 
     @property
@@ -168,12 +168,12 @@ class Tiers:
         """The depth at which every stage took part."""
         return len(self.stages)
 
-    def __getitem__(self, depth: int) -> Tier:
+    def __getitem__(self, depth: int) -> StageOutcome:
         while len(self._tiers) <= depth:
             self._tiers.append(self._next())
         return self._tiers[depth]
 
-    def _next(self) -> Tier:
+    def _next(self) -> StageOutcome:
         table, rules, depth = self.table, self.table.rules, len(self._tiers)
         before = self._tiers[-1] if self._tiers else None
         codes = self._always if before is None else self._codes(self.stages[depth - 1].rules)
@@ -201,7 +201,9 @@ class Tiers:
             first = find_edit(table, older)
             kept = unbind(table, kept, first)
             edge = int(table.live.position[first]) if first < m else edge
-        return Tier(table, depth, tuple(decisions), older, kept, uncut, place, why, edge, self.bound, before)
+        return StageOutcome(
+            table, depth, tuple(decisions), older, kept, uncut, place, why, edge, self.bound, before
+        )
 
     def _codes(self, kinds: tuple[str, ...]) -> tuple[int, ...]:
         rules = self.table.rules
@@ -290,7 +292,7 @@ class StageReport(NamedTuple):
     sentence: str
 
 
-def report_stages(policy: Policy, tiers: Tiers, depth: int) -> tuple[StageReport, ...]:
+def report_stages(policy: Policy, tiers: StageOutcomes, depth: int) -> tuple[StageReport, ...]:
     """Every stage in the policy's order; none for a policy without stages."""
     out = []
     place = tiers[depth].place

@@ -28,7 +28,7 @@ PLACES = ("everywhere", "older")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class BlockView:
     """A block as a rule of one's own sees it.
 
     `role` is its message's, `turns_ago` 0 in the current turn, `tokens` by the ledger's counter, `tool` the
@@ -59,14 +59,15 @@ class Seen:
 
 
 def rule(
-    function: Callable[[Seen], Answer] | None = None,
+    function: Callable[[BlockView], Answer] | None = None,
     *,
     where: Literal["everywhere", "older"] = "everywhere",
     name: str | None = None,
 ) -> Any:
     """Make a rule of a function: `@rule`, or `@rule(where="older")` for blocks before the cut alone.
 
-    The function gets a `Seen` and returns "verbatim", "dropped", ("truncated", text), ("pointer", text) or
+    The function gets a `BlockView` and returns "verbatim", "dropped", ("truncated", text), ("pointer", text)
+    or
     None. It is asked about every live block. The rule then is a kind like any other, named after the
     function with dashes ("drop-green-logs"), to be used in policies; a policy of that name, with the rule
     alone, stands in the workbench's picker. Call and output keep sharing one fate, and pins go before it.
@@ -104,7 +105,7 @@ def rule(
     return function
 
 
-def _model(kind: str, function: Callable[[Seen], Answer], where: str) -> type[Rule]:
+def _model(kind: str, function: Callable[[BlockView], Answer], where: str) -> type[Rule]:
     # The name is known only now, so the type that holds it is made only now.
     only: Any = Literal[kind]
     model = create_model("".join(w.title() for w in kind.split("-")), __base__=Rule, kind=(only, kind))
@@ -115,7 +116,7 @@ def _model(kind: str, function: Callable[[Seen], Answer], where: str) -> type[Ru
     return model
 
 
-def _decide(kind: str, function: Callable[[Seen], Answer], table: Table, where: str) -> Decision:
+def _decide(kind: str, function: Callable[[BlockView], Answer], table: Table, where: str) -> Decision:
     answers: dict[str, dict[int, str | None]] = {}
     for row, seen in enumerate(_look(table)):
         try:
@@ -134,7 +135,7 @@ def _decide(kind: str, function: Callable[[Seen], Answer], table: Table, where: 
     return Decision(older=claim, kept=claim if where == "everywhere" else None)
 
 
-def _look(table: Table) -> list[Seen]:
+def _look(table: Table) -> list[BlockView]:
     live, entries = table.live, table.session.entries
     last = int(live.turn[-1]) if len(live) else 0
     out = []
@@ -144,7 +145,7 @@ def _look(table: Table) -> list[Seen]:
         call = table.block(int(table.calls[row])) if table.calls[row] >= 0 else block
         made = call if call.kind == "tool_call" else None
         out.append(
-            Seen(
+            BlockView(
                 block=block,
                 text=block.text,
                 kind=block.kind,

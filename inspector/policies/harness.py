@@ -41,7 +41,7 @@ Dialect = Literal[
 """Whose names the moments of a compaction are told by."""
 
 
-class Conduct(Rule):
+class Harness(Rule):
     """What the harness around a policy does. The defaults are a harness that just compacts on its trigger.
 
     `warn`, `require` and `block` are shares of the window; None switches that threshold off. From `require`
@@ -131,7 +131,7 @@ def name_state(state: State, dialect: Dialect = "neutral") -> str:
 Crossing = Literal["warned", "required", "blocked", "recovered", "state_changed"]
 
 
-class Transition(NamedTuple):
+class StateChange(NamedTuple):
     """One move of the machine. `kind` is the event it is; upward crossings have kinds of their own."""
 
     kind: Crossing
@@ -145,13 +145,13 @@ class Transition(NamedTuple):
         return {"from": self.left, "to": self.entered, "ratio": self.ratio}
 
 
-Transitions = tuple[Transition, ...]
+Transitions = tuple[StateChange, ...]
 Reason = Literal["auto", "manual", "overflow"]
 _ACTS: dict[Reason, State] = {"auto": "auto", "manual": "manual", "overflow": "reactive"}
 _UP: dict[State, Crossing] = {"warning": "warned", "critical": "required", "blocking": "blocked"}
 
 
-def _thresholds(conduct: Conduct) -> list[tuple[State, float]]:
+def _thresholds(conduct: Harness) -> list[tuple[State, float]]:
     block = None if conduct.mode == "auto" else conduct.block
     given: list[tuple[State, float | None]] = [
         ("warning", conduct.warn),
@@ -161,7 +161,7 @@ def _thresholds(conduct: Conduct) -> list[tuple[State, float]]:
     return [(state, share) for state, share in given if share is not None]
 
 
-def level_of(conduct: Conduct, ratio: float) -> State:
+def level_of(conduct: Harness, ratio: float) -> State:
     """The state a share of the window means by itself."""
     level: State = "normal"
     for state, share in _thresholds(conduct):
@@ -170,13 +170,13 @@ def level_of(conduct: Conduct, ratio: float) -> State:
     return level
 
 
-def step(conduct: Conduct, state: State, ratio: float | None) -> tuple[State, Transitions]:
+def step(conduct: Harness, state: State, ratio: float | None) -> tuple[State, Transitions]:
     """The state after the context was measured, and every threshold crossed on the way up, lowest first.
 
     `ratio` is tokens over window, None while the window is unknown: then nothing moves. A state entered
     stays silent until it was left (S0-94, S1-26). Out of a compaction's state use `finish`.
 
-    >>> conduct = Conduct(mode="manual", warn=0.8, require=0.95)
+    >>> conduct = Harness(mode="manual", warn=0.8, require=0.95)
     >>> state, moves = step(conduct, "normal", 0.96)
     >>> state, [move.kind for move in moves]
     ('critical', ['warned', 'required'])
@@ -190,16 +190,16 @@ def step(conduct: Conduct, state: State, ratio: float | None) -> tuple[State, Tr
     return _move(conduct, state, state, ratio)
 
 
-def begin(conduct: Conduct, state: State, reason: Reason, ratio: float | None) -> tuple[State, Transitions]:
+def begin(conduct: Harness, state: State, reason: Reason, ratio: float | None) -> tuple[State, Transitions]:
     """A compaction starts. Only the user's /compact leads out of blocking (S2-38)."""
     act = _ACTS[reason]
     if state == act or (state == "blocking" and reason != "manual"):
         return state, ()
-    return act, (Transition("state_changed", state, act, ratio),)
+    return act, (StateChange("state_changed", state, act, ratio),)
 
 
 def finish(
-    conduct: Conduct,
+    conduct: Harness,
     state: State,
     ratio: float | None,
     *,
@@ -212,29 +212,29 @@ def finish(
     leads to reactive (S2-36). `before` is the level it was begun at; only thresholds above it are told as
     crossed.
 
-    >>> finish(Conduct(warn=0.8, require=0.95), "auto", 0.34, before="critical")
+    >>> finish(Harness(warn=0.8, require=0.95), "auto", 0.34, before="critical")
     ('normal', (Transition(kind='recovered', left='auto', entered='normal', ratio=0.34),))
     """
     if state == "auto" and refused and conduct.recover:
-        return "reactive", (Transition("state_changed", state, "reactive", ratio),)
+        return "reactive", (StateChange("state_changed", state, "reactive", ratio),)
     if ratio is None:
         level = before or "normal"
-        return level, (Transition("state_changed", state, level, ratio),)
+        return level, (StateChange("state_changed", state, level, ratio),)
     return _move(conduct, state, before or LEVELS[-1], ratio)
 
 
-def _move(conduct: Conduct, state: State, since: State, ratio: float) -> tuple[State, Transitions]:
+def _move(conduct: Harness, state: State, since: State, ratio: float) -> tuple[State, Transitions]:
     level = level_of(conduct, ratio)
-    moves: list[Transition] = []
+    moves: list[StateChange] = []
     if LEVELS.index(level) <= LEVELS.index(since):
         if level == state:
             return level, ()
         kind: Crossing = "recovered" if level == "normal" != since else "state_changed"
-        return level, (Transition(kind, state, level, ratio),)
+        return level, (StateChange(kind, state, level, ratio),)
     at = state
     for above, _ in _thresholds(conduct):
         if LEVELS.index(since) < LEVELS.index(above) <= LEVELS.index(level):
-            moves.append(Transition(_UP[above], at, above, ratio))
+            moves.append(StateChange(_UP[above], at, above, ratio))
             at = above
     return level, tuple(moves)
 
@@ -265,10 +265,10 @@ class Permission(NamedTuple):
     sentence: str
 
 
-def may_send(conduct: Conduct, state: State, override: bool = False) -> Permission:
+def may_send(conduct: Harness, state: State, override: bool = False) -> Permission:
     """Whether the next request is composed (S1-19, S2-44). An override counts for this one only (S1-29).
 
-    >>> may_send(Conduct(mode="manual", require=0.95), "critical").allowed
+    >>> may_send(Harness(mode="manual", require=0.95), "critical").allowed
     False
     """
     required = state == "critical" and conduct.refuses
@@ -285,11 +285,11 @@ def may_send(conduct: Conduct, state: State, override: bool = False) -> Permissi
     return Permission(False, False, f"{what}. To go on, {' or '.join(ways)}." if ways else f"{what}.")
 
 
-def _ways(conduct: Conduct) -> list[str]:
+def _ways(conduct: Harness) -> list[str]:
     return ["/compact"] * (conduct.engine != "none") + ["/reset"] * conduct.reset
 
 
-class Notice(NamedTuple):
+class HarnessNote(NamedTuple):
     """Something to know. `kind` is the kind of event it is; a warning never stops a session (S0-57)."""
 
     kind: str
@@ -297,7 +297,7 @@ class Notice(NamedTuple):
     sentence: str
 
 
-def check_thresholds(name: str, conduct: Conduct, trigger: float | None = None) -> None:
+def check_thresholds(name: str, conduct: Harness, trigger: float | None = None) -> None:
     """Raise `PolicyError` unless 0 < warn <= trigger <= require <= block <= 1, of those given (STUD §12).
 
     `trigger` is the share of the window at which policy `name` compacts, None if it is no share.
@@ -312,7 +312,7 @@ def check_thresholds(name: str, conduct: Conduct, trigger: float | None = None) 
             raise PolicyError(name, f"{low} ({below:g}) may not lie above {high} ({above:g})")
 
 
-def find_double(core: Iterable[str], wire: Iterable[str]) -> tuple[Notice, ...]:
+def find_double(core: Iterable[str], wire: Iterable[str]) -> tuple[HarnessNote, ...]:
     """One warning per provider entry on which both surfaces compact (S0-55, S0-58).
 
     `core`: the entries whose history the harness compacts; `wire`: those with the provider's own context
@@ -322,7 +322,7 @@ def find_double(core: Iterable[str], wire: Iterable[str]) -> tuple[Notice, ...]:
     (['warning'], ())
     """
     return tuple(
-        Notice(
+        HarnessNote(
             "double_configured",
             "warning",
             f"On provider entry {entry!r} both the harness and the provider's context management compact. "
@@ -334,8 +334,8 @@ def find_double(core: Iterable[str], wire: Iterable[str]) -> tuple[Notice, ...]:
 
 
 def lint(
-    name: str, conduct: Conduct, trigger: float | None = None, wire: bool | Iterable[str] = False
-) -> tuple[Notice, ...]:
+    name: str, conduct: Harness, trigger: float | None = None, wire: bool | Iterable[str] = False
+) -> tuple[HarnessNote, ...]:
     """What to know about policy `name` before it runs.
 
     `wire` says whether its rules edit requests at the wire, or on which provider entries; its own history
@@ -346,11 +346,11 @@ def lint(
     core = [] if conduct.engine == "none" else ["main"]
     notices = [*find_double(core, edited)]
     if conduct.engine == "none" and conduct.require is not None:
-        notices.append(Notice("suggested", "diagnostic", suggest(conduct)))
+        notices.append(HarnessNote("suggested", "diagnostic", suggest(conduct)))
     return tuple(notices)
 
 
-def suggest(conduct: Conduct) -> str:
+def suggest(conduct: Harness) -> str:
     """What leads back below the thresholds, said for who has no compaction tool (S1-38 to S1-41)."""
     if conduct.engine != "none":
         return "Run /compact to get below the threshold."
@@ -362,10 +362,10 @@ def suggest(conduct: Conduct) -> str:
     )
 
 
-def find_actions(conduct: Conduct, state: State) -> tuple[str, ...]:
+def find_actions(conduct: Harness, state: State) -> tuple[str, ...]:
     """What a user can do in a state; nothing is chosen for them (S1-2).
 
-    >>> find_actions(Conduct(mode="manual", require=0.95), "critical")
+    >>> find_actions(Harness(mode="manual", require=0.95), "critical")
     ('/compact', '/reset', 'override', 'stop')
     """
     actions = ["/compact"] * (conduct.engine != "none") + ["/reset"] * conduct.reset
@@ -377,12 +377,12 @@ def find_actions(conduct: Conduct, state: State) -> tuple[str, ...]:
     return (*actions, "stop")
 
 
-def write_banner(conduct: Conduct, ratio: float | None) -> str | None:
+def write_banner(conduct: Harness, ratio: float | None) -> str | None:
     """What the user is shown at this share of the window, with its percentage, or None below the thresholds.
 
     Source: S1-10, S1-17, S2-41.
 
-    >>> write_banner(Conduct(warn=0.8), 0.82)
+    >>> write_banner(Harness(warn=0.8), 0.82)
     '82 % of the context window is used. Run /compact to get below the threshold.'
     """
     if ratio is None or level_of(conduct, ratio) == LEVELS[0]:

@@ -17,7 +17,7 @@ from ..session.session import Session
 from ..session.tree import ASSISTANT
 from ..text import utf16_length
 from ..tokens.counters.chars4_utf16 import CHARS4_UTF16, IMAGE_CHARS
-from .trigger import Measured, Tail
+from .trigger import Measured, TailWeight
 
 Estimate = Literal["flue", "pi-0.73.1", "pi-1.5.2"]
 """Whose estimate weighs a message. pi 0.58.3 weighs as 0.73.1 does."""
@@ -115,7 +115,7 @@ def _system_chars(entry: Entry) -> int:
 
 
 def measure_fresh(
-    session: Session, tail: Tail, *, since: int, empty: bool = False, forget: bool = False
+    session: Session, tail: TailWeight, *, since: int, empty: bool = False, forget: bool = False
 ) -> Measured:
     """How full the context is, by usage from the live position `since` on and the estimate of `tail`.
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, model_va
 
 from ..errors import EditError, PolicyError
 from ..session.blocks import Value
-from .harness import Conduct, check_thresholds
+from .harness import Harness, check_thresholds
 from .rule import Rule
 from .rules import (
     list_rules,
@@ -42,7 +42,7 @@ class Policy(Value):
     source: str = ""
     trigger: Trigger = Trigger()
     target: Target | None = None
-    conduct: Conduct = Conduct()
+    conduct: Harness = Harness()
     stages: tuple[Stage, ...] = ()
     rules: tuple[SerializeAsAny[Rule], ...] = ()
 

@@ -27,7 +27,7 @@ from ..tokens.counters import find_counter
 from ..tokens.ledger import Ledger, clear_output
 from ..tokens.models import window_of
 from .rule import Rule
-from .trigger import Reason, Tail, Trigger
+from .trigger import Reason, TailWeight, Trigger
 
 FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")
 """What can become of a block. Verbatim, truncated, pointer and cleared blocks still stand in the context."""
@@ -113,14 +113,14 @@ class Table:
         """int32[n]: live entries weighed by a published estimate, such as "chars4_utf16"."""
         return self.ledger.weights(measure)[self.live.entries]
 
-    def tail(self, measure: str) -> Tail:
+    def tail(self, measure: str) -> TailWeight:
         """The same, from the end. Raises `CounterError` for a measure that weighs no messages."""
 
-        def make() -> Tail:
+        def make() -> TailWeight:
             counter = find_counter(measure)
             if counter.weigh is None:
                 raise CounterError(measure, "it has no measure of its own for a whole message")
-            return Tail(self.session, counter.weigh)
+            return TailWeight(self.session, counter.weigh)
 
         return self.ledger.remember(("tail", measure, self.session.leaf), make)
 

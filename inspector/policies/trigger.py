@@ -120,7 +120,7 @@ class Verdict(NamedTuple):
     sentence: str
 
 
-class Tail:
+class TailWeight:
     """What the last entries in a context weigh together, worked out only as far back as somebody asks.
 
     A plan that keeps 20,000 tokens looks at the last few hundred entries, however many there are.
@@ -164,7 +164,7 @@ class Measured(NamedTuple):
     last: int | None
 
 
-def measure_usage(session: Session, tail: Tail) -> Measured:
+def measure_usage(session: Session, tail: TailWeight) -> Measured:
     """Measure the context at the leaf.
 
     A reply that was aborted or failed is passed over; one whose usage is all zero is not (FLUE §4).

@@ -38,7 +38,7 @@ HINTS = {
 }
 
 
-class Finding(NamedTuple):
+class SecretFinding(NamedTuple):
     """One secret: its name, how many times it stands, and the first places where it does."""
 
     name: str
@@ -141,11 +141,13 @@ class Redactor:
         )
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[SecretFinding, ...]:
         """What was found, secrets before what is only personal, the most frequent first."""
         tell = self.bare.clean
         found = [
-            Finding(name, *self._grades[name], times, tuple(map(tell, [*self._places[name]][:MOST_PLACES])))
+            SecretFinding(
+                name, *self._grades[name], times, tuple(map(tell, [*self._places[name]][:MOST_PLACES]))
+            )
             for name, times in self._counts.items()
         ]
         return tuple(sorted(found, key=lambda item: (item.grade != "secret", -item.times, item.name)))

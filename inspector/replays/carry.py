@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..planning.fates import STANDS, Side
+from ..planning.fates import STANDS, SideFates
 from ..planning.plan import Plan
 from ..policies.table import CLEARED, VERBATIM
 from ..session.blocks import Block, Text, build
@@ -25,7 +25,7 @@ from ..tokens.ledger import Ledger
 from ..tokens.rows import Bytes, gather_rows
 
 
-class Carried(NamedTuple):
+class CarriedEntry(NamedTuple):
     """An entry of the context that is left. `origin` is its position in the session that was planned when it
     is unchanged, else -1, and `tokens` then has one figure per block."""
 
@@ -49,7 +49,7 @@ def chain(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(out)
 
 
-def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[Carried]:
+def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[CarriedEntry]:
     """The context a plan leaves, in the order of `build_context`, what is new in it named after `name`.
 
     `written` is how long the summary is (tokens), if not as long as its stand-in.
@@ -60,7 +60,7 @@ def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[Car
         return _in_line([item for _, item in standing])
     if plan.notice is not None:
         said = Entry(id=f"{name}-notice", role=plan.notice.role, blocks=(Text(text=plan.notice.text(place)),))
-        extra = [Carried(change(said, meta=True), tokens=(int(plan.notice.cost[place]),))]
+        extra = [CarriedEntry(change(said, meta=True), tokens=(int(plan.notice.cost[place]),))]
         if plan.notice.echoes(place):
             for at, item in _standing(plan, plan.notice.before):
                 extra.append(_renamed(plan, item, f"{name}-again-{at}"))
@@ -73,7 +73,7 @@ def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[Car
     texts = [text for text, _, _ in plan.stand_in.texts(place)]
     costs = _share(plan, texts, plan.summary_tokens if written is None else written)
     new = [
-        Carried(
+        CarriedEntry(
             Entry(id=f"{name}-{number}", kind="branch_summary", blocks=(Text(text=text),)), tokens=(tokens,)
         )
         for number, (text, tokens) in enumerate(zip(texts, costs, strict=True))
@@ -81,12 +81,12 @@ def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[Car
     return _in_line([item for _, item in _insert(standing, at, new)])
 
 
-Standing = list[tuple[int, Carried]]
+Standing = list[tuple[int, CarriedEntry]]
 NEW = 2**31
 """The live position of what stands in none."""
 
 
-def _standing(plan: Plan, side: Side) -> Standing:
+def _standing(plan: Plan, side: SideFates) -> Standing:
     """Every live entry of which anything stands, with its live position."""
     live, session = plan.session.live, plan.session
     stands = STANDS[side.fate]
@@ -98,7 +98,7 @@ def _standing(plan: Plan, side: Side) -> Standing:
     out: Standing = []
     for at, i in enumerate(entries):
         if not touched[at] and not live.cleared[start[at] : start[at + 1]].any():
-            out.append((at, Carried(session.entries[i], i)))
+            out.append((at, CarriedEntry(session.entries[i], i)))
             continue
         rows = [row for row in range(start[at], start[at + 1]) if stands[row]]
         if rows:
@@ -106,31 +106,31 @@ def _standing(plan: Plan, side: Side) -> Standing:
             tokens = tuple(
                 int(plan.table.tokens[row] if side.fate[row] == CLEARED else side.tokens[row]) for row in rows
             )
-            out.append((at, Carried(change(session.entries[i], blocks=blocks), tokens=tokens)))
+            out.append((at, CarriedEntry(change(session.entries[i], blocks=blocks), tokens=tokens)))
     return out
 
 
-def _block(plan: Plan, side: Side, row: int) -> Block:
+def _block(plan: Plan, side: SideFates, row: int) -> Block:
     made = side.blocks.get(row)
     return made if made is not None and side.fate[row] != CLEARED else plan.table.block(row)
 
 
-def _insert(standing: Standing, place: int, new: list[Carried]) -> Standing:
+def _insert(standing: Standing, place: int, new: list[CarriedEntry]) -> Standing:
     """The entries with new ones before the first that stands at `place` or later, or is new itself."""
     at = next((i for i, (position, _) in enumerate(standing) if position >= place), len(standing))
     return [*standing[:at], *((NEW, item) for item in new), *standing[at:]]
 
 
-def _renamed(plan: Plan, item: Carried, name: str) -> Carried:
+def _renamed(plan: Plan, item: CarriedEntry, name: str) -> CarriedEntry:
     """The same under another name, counted as it was."""
     tokens = item.tokens
     if item.origin >= 0:
         ledger = plan.ledger
         tokens = tuple(ledger.tokens[ledger.start[item.origin] : ledger.start[item.origin + 1]].tolist())
-    return Carried(_settle(change(item.entry, id=name)), tokens=tokens)
+    return CarriedEntry(_settle(change(item.entry, id=name)), tokens=tokens)
 
 
-def _in_line(items: list[Carried]) -> list[Carried]:
+def _in_line(items: list[CarriedEntry]) -> list[CarriedEntry]:
     """An earlier summary stands first in a context, and last among the entries that it goes before."""
     if items and items[0].entry.kind == "compaction":
         first, rest = items[0], _settled(items[1:])
@@ -141,7 +141,7 @@ def _in_line(items: list[Carried]) -> list[Carried]:
     return _settled(items)
 
 
-def _settled(items: list[Carried]) -> list[Carried]:
+def _settled(items: list[CarriedEntry]) -> list[CarriedEntry]:
     """An earlier summary that stays beside something new is from now on a message like any other."""
     return [item._replace(entry=_settle(item.entry)) for item in items]
 
@@ -150,13 +150,13 @@ def _settle(entry: Entry) -> Entry:
     return entry if entry.kind != "compaction" else change(entry, kind="branch_summary", boundary=None)
 
 
-def _boundary(plan: Plan, place: int, name: str, kept: Standing, written: int | None) -> Carried:
+def _boundary(plan: Plan, place: int, name: str, kept: Standing, written: int | None) -> CarriedEntry:
     """The summary, as a recorded compaction that keeps everything before it in the line."""
     text = plan.stand_in.text(place)
     first = kept[0][1].entry.id if kept else None
     told = Boundary(trigger="plan", first_kept=first, summary=text, **carried_files(plan, place))
     entry = Entry(id=name, kind="compaction", blocks=(Text(text=text),), boundary=told)
-    return Carried(entry, tokens=(plan.summary_tokens if written is None else written,))
+    return CarriedEntry(entry, tokens=(plan.summary_tokens if written is None else written,))
 
 
 def _share(plan: Plan, texts: list[str], total: int) -> list[int]:
@@ -190,7 +190,7 @@ def take_columns(ledger: Ledger, entries: Ints) -> Columns:
     return Columns(sizes, ledger.kind[rows], ledger.section[rows], ledger.tokens[rows])
 
 
-def count_carried(ledger: Ledger, items: Sequence[Carried]) -> Columns:
+def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
     """The columns of what a plan over this ledger's session left. What is unchanged is not counted again."""
     new = [item for item in items if item.origin < 0]
     given = np.array([tokens for item in new for tokens in item.tokens], np.int32)

@@ -16,12 +16,12 @@ from ..policies.table import CLEARED, COUNTED, FATES, SUMMARISED, VERBATIM
 from ..policies.trigger import Reason
 from ..session.blocks import KINDS
 from .carry import carry_entries
-from .event_log import Chronicle
-from .harness_state import Harness
-from .replayed_context import World
+from .event_log import EventLog
+from .harness_state import HarnessState
+from .replayed_context import ReplayedContext
 from .run import Compaction
-from .scenario import Writer
-from .simulated_summariser import Attempts, ask_summariser, find_budget
+from .scenario import SimulatedSummariser
+from .simulated_summariser import SimulatedAnswer, ask_summariser, find_budget
 
 REASONING = KINDS.index("reasoning")
 
@@ -38,7 +38,12 @@ class Compactor:
     """`compactions` are those that were begun; `fails` calls of the summariser are still to fail."""
 
     def __init__(
-        self, policy: Policy, writer: Writer, world: World, harness: Harness, chronicle: Chronicle
+        self,
+        policy: Policy,
+        writer: SimulatedSummariser,
+        world: ReplayedContext,
+        harness: HarnessState,
+        chronicle: EventLog,
     ) -> None:
         self.policy, self.world, self.harness, self.chronicle = policy, world, harness, chronicle
         self.writer, self.fails = writer, writer.fails
@@ -93,7 +98,9 @@ class Compactor:
         self._adopt(plan, before, kept, tries, data)
         return kept
 
-    def _adopt(self, plan: Plan, before: int, kept: Kept, tries: Attempts, data: dict[str, Any]) -> None:
+    def _adopt(
+        self, plan: Plan, before: int, kept: Kept, tries: SimulatedAnswer, data: dict[str, Any]
+    ) -> None:
         for stage in plan.stages:
             self.chronicle.tell(
                 "stage", stage=write_word(stage.name), ran=stage.ran, before=stage.before, after=stage.after
@@ -156,7 +163,7 @@ class Compactor:
         before: int,
         after: int,
         kept: Kept,
-        tries: Attempts,
+        tries: SimulatedAnswer,
         *,
         adopted: bool,
     ) -> None:

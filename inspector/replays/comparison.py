@@ -93,8 +93,8 @@ def compare_policies(
     `tell` is called with the share that is done, from 0 to 1, some hundred times for each policy at most;
     what it raises (`Stopped`) ends the comparison.
 
-    >>> from inspector import open_bundled
-    >>> runs = compare_policies(open_bundled(), ["flue", "keep-recent-turns"])
+    >>> from inspector import open_demo
+    >>> runs = compare_policies(open_demo(), ["flue", "keep-recent-turns"])
     >>> [run.policy.name for run in runs], len(runs.table())
     (['flue', 'keep-recent-turns'], 2)
     """

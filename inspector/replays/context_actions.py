@@ -9,10 +9,10 @@ from ..policies.trigger import Reason
 from ..session.blocks import Block
 from .carry import change
 from .compactor import Compactor
-from .event_log import Chronicle
-from .harness_state import Harness
-from .replayed_context import World
-from .wire_edits import Inflight
+from .event_log import EventLog
+from .harness_state import HarnessState
+from .replayed_context import ReplayedContext
+from .wire_edits import WireEdits
 
 EFFORT, GROWTH = 250_000, 50
 """Tries that leave the context where the policy fires may look at so many entries, all together. Then the
@@ -20,17 +20,17 @@ next one waits until the context has grown by a fiftieth: else a policy that can
 takes time in the square of the session."""
 
 
-class Keeper:
+class ContextActions:
     """`prefix`: tokens of the request before that still stand at the front of the context; `ran`: what
     compactions took away since then."""
 
     def __init__(
         self,
-        world: World,
-        chronicle: Chronicle,
-        harness: Harness,
+        world: ReplayedContext,
+        chronicle: EventLog,
+        harness: HarnessState,
         compactor: Compactor,
-        inflight: Inflight | None,
+        inflight: WireEdits | None,
         consents: bool,
     ) -> None:
         self.world, self.chronicle, self.harness = world, chronicle, harness

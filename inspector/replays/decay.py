@@ -18,12 +18,12 @@ from ..errors import EditError
 from ..facts.extract.collect import KINDS
 from ..facts.facts import Facts, find_facts
 from ..facts.trace import trace_moves
-from ..facts.traced import FATES, Tier, Trace
+from ..facts.traced import FATES, Evidence, Trace
 from ..mixins import Drawable, Framed
 from ..policies.policy import Policy
 from ..session.live import UNSEEN
 from ..session.session import Session
-from ..summaries.compaction import STAND_IN, Transition, compact
+from ..summaries.compaction import STAND_IN, CompactionResult, compact
 from ..summaries.write import Summariser, name_of
 from ..tokens.counter import Counter as TokenCounter
 from ..tokens.ledger import Ledger, count_tokens
@@ -43,7 +43,7 @@ class Round(NamedTuple):
 
     number: int
     entry: str
-    tier: Tier
+    tier: Evidence
     stood: int
     fates: dict[str, int]
     left: int
@@ -59,8 +59,8 @@ Key = tuple[str, str]
 def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
     """How facts fade over several compactions, round by round; `trace_recorded` gives those of a file.
 
-    >>> from inspector import open_bundled, trace_recorded
-    >>> session = open_bundled()
+    >>> from inspector import open_demo, trace_recorded
+    >>> session = open_demo()
     >>> (only,) = measure_decay(trace_recorded(session, session.facts))
     >>> only.first["file"], only.kept["file"]
     (61, 17)
@@ -109,7 +109,7 @@ def _find_said_again(traces: Sequence[Trace]) -> set[Key]:
     return {(t.fact.kind, t.fact.form) for t in traces[-1] if any(ref.entry in since for ref in t.said)}
 
 
-class Fading(NamedTuple):
+class DecayLine(NamedTuple):
     """One line: the share of the first facts that stand in full, before the first compaction and after each.
 
     `of` is whose line it is, a policy's or a kind's; `by` wrote the summaries. `tokens` are those of the
@@ -132,7 +132,7 @@ class Decay(Framed, Drawable):
 
     policy: str
     by: str
-    transitions: tuple[Transition, ...]
+    transitions: tuple[CompactionResult, ...]
     traces: tuple[Trace, ...]
 
     @property
@@ -150,7 +150,7 @@ class Decay(Framed, Drawable):
         """Of the context before and after each moment, counted."""
         return tuple((t.plan.ledger.count_context(t.plan.session), _count_after(t)) for t in self.transitions)
 
-    def line(self, kind: str | None = None, *, silent: bool = False) -> Fading:
+    def line(self, kind: str | None = None, *, silent: bool = False) -> DecayLine:
         """Its line, of all facts or of one kind; `silent` is of those alone that nobody said again.
 
         There are no shares of no facts.
@@ -161,7 +161,7 @@ class Decay(Framed, Drawable):
             sum(kept.values()) if kind is None else kept.get(kind, 0) for kept in (first, *every)
         )
         shares = tuple(part / whole for part in parts) if whole else ()
-        return Fading(kind or self.policy, self.by, shares, tuple(after for _, after in self.tokens))
+        return DecayLine(kind or self.policy, self.by, shares, tuple(after for _, after in self.tokens))
 
     def to_columns(self) -> Mapping[str, Sequence[Any]]:
         """One row for each moment and kind of fact."""
@@ -190,7 +190,7 @@ class Decay(Framed, Drawable):
         return "\n".join(lines)
 
 
-def _count_after(transition: Transition) -> int:
+def _count_after(transition: CompactionResult) -> int:
     ledger = transition.ledger if transition.done else transition.plan.ledger
     return ledger.count_context(transition.after)
 
@@ -213,15 +213,15 @@ def compact_rounds(
     what the file reports is of other contexts. `facts` are those of `strip_compactions(session)`, where they
     were found before. Raises as `compact` does, and `EditError` for a session with too few entries.
 
-    >>> from inspector import open_bundled
-    >>> decay = compact_rounds(open_bundled(), "claude-code", rounds=2)
+    >>> from inspector import open_demo
+    >>> decay = compact_rounds(open_demo(), "claude-code", rounds=2)
     >>> [transition.entry for transition in decay.transitions]
     ['compaction-1', 'compaction-2']
     """
     life = strip_compactions(session)
     facts = find_facts(life) if facts is None else facts
     ends = find_moments(life, count_tokens(life, counter), rounds)
-    transitions: list[Transition] = []
+    transitions: list[CompactionResult] = []
     now = life
     for number, end in enumerate(ends):
         if transitions:

@@ -25,16 +25,16 @@ from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.models import published_window, window_of
 from .compactor import Compactor
-from .context_actions import Keeper
-from .event_log import Chronicle
-from .harness_state import Harness
-from .replayed_context import World
-from .requests import Gateway, Stop
+from .context_actions import ContextActions
+from .event_log import EventLog
+from .harness_state import HarnessState
+from .replayed_context import ReplayedContext
+from .requests import RequestGate, Stop
 from .run import Run, Status
-from .scenario import Act, Scenario, read_scenario
+from .scenario import Scenario, ScenarioEvent, read_scenario
 from .timeline import find_life
 from .versus_recorded import compare_recorded, find_moments
-from .wire_edits import Inflight, split_policy
+from .wire_edits import WireEdits, split_policy
 
 
 def replay(
@@ -57,8 +57,8 @@ def replay(
     `tell` is called with the share that is done, from 0 to 1, some hundred times at most; what it raises
     (`Stopped`) ends the replay.
 
-    >>> from inspector import open_bundled
-    >>> run = replay(open_bundled(), "keep-recent-turns")
+    >>> from inspector import open_demo
+    >>> run = replay(open_demo(), "keep-recent-turns")
     >>> [(item.turn + 1, item.reason, item.before, item.after) for item in run.compactions]
     [(15, 'auto', 161994, 52817)]
     >>> [event.kind for event in run.events if event.channel == "audit"]
@@ -113,20 +113,20 @@ class _Replay:
         # What the provider itself writes up is no second surface.
         self.by_provider = any(getattr(rule, "by", "") == "provider" for rule in core.rules if rule.enabled)
         self.life = find_life(session, ledger, history, policy.trigger.measure)
-        self.world = World(session, ledger, self.life, policy.trigger.measure, window)
-        self.chronicle = Chronicle(session, self.life)
-        self.harness = Harness(conduct, policy.trigger, self.world, self.chronicle)
+        self.world = ReplayedContext(session, ledger, self.life, policy.trigger.measure, window)
+        self.chronicle = EventLog(session, self.life)
+        self.harness = HarnessState(conduct, policy.trigger, self.world, self.chronicle)
         self.compactor = Compactor(core, scenario.writer, self.world, self.harness, self.chronicle)
-        self.inflight = Inflight(on_wire, self.world, self.chronicle) if on_wire is not None else None
-        self.keeper = Keeper(
+        self.inflight = WireEdits(on_wire, self.world, self.chronicle) if on_wire is not None else None
+        self.keeper = ContextActions(
             self.world, self.chronicle, self.harness, self.compactor, self.inflight, scenario.consents
         )
-        self.gateway = Gateway(self.keeper, scenario, self.by_provider)
+        self.gateway = RequestGate(self.keeper, scenario, self.by_provider)
         self.idle = {id(act): act for act in scenario.acts}
         self.acts = self._place_acts()
-        self.waiting: list[Act] = []
-        self.refusing: list[Act] = []
-        self.overriding: Act | None = None
+        self.waiting: list[ScenarioEvent] = []
+        self.refusing: list[ScenarioEvent] = []
+        self.overriding: ScenarioEvent | None = None
         names = ("entry", "context", "measured", "sent", "cached", "output", "state")
         self.columns = {name: [0] * len(history.turn) for name in names}
         self.lived = np.zeros(len(history.turn), bool)
@@ -136,14 +136,14 @@ class _Replay:
         self.output = life.output.tolist()
         self.looks = find_moments(life, policy.trigger.check).tolist()
 
-    def _place_acts(self) -> dict[int, list[Act]]:
+    def _place_acts(self) -> dict[int, list[ScenarioEvent]]:
         """Acts by the number of the life's entry they come before: the next, where theirs is not lived."""
         lived = {i: number for number, i in enumerate(self.life.at.tolist())}
         where, coming = {}, 0
         for i in self.history.path.tolist():
             where[i] = lived.get(i, coming)
             coming = where[i] + (i in lived)
-        found: dict[int, list[Act]] = defaultdict(list)
+        found: dict[int, list[ScenarioEvent]] = defaultdict(list)
         for act in self.scenario.acts:
             number = where.get(self.session.index.get(act.at, -1), -1)
             if number < 0:
@@ -230,7 +230,7 @@ class _Replay:
 
     # -- what happens from outside ----------------------------------------------------------------
 
-    def _arrange(self, act: Act) -> None:
+    def _arrange(self, act: ScenarioEvent) -> None:
         """What only sets something for later."""
         self.idle.pop(id(act), None)
         match act.do:
@@ -249,7 +249,7 @@ class _Replay:
                 told = published_window(act.model) if act.window is None else act.window
                 self.keeper.switch(act.model, told)
 
-    def _do(self, act: Act) -> None:
+    def _do(self, act: ScenarioEvent) -> None:
         """What changes the context; never while a call waits for its output."""
         if act.do == "reset":
             if not (act.confirmed and self.conduct.reset):
@@ -354,10 +354,10 @@ class _Replay:
         )
 
 
-Tell = Callable[[float], None]
+OnProgress = Callable[[float], None]
 
 
-class Life(NamedTuple):
+class ReplayTask(NamedTuple):
     """A session and all that a replay of it depends on."""
 
     session: Session
@@ -367,7 +367,7 @@ class Life(NamedTuple):
     scenario: Scenario
     window: int | None
 
-    def live(self, tell: Tell | None = None) -> Run:
+    def live(self, tell: OnProgress | None = None) -> Run:
         return replay(
             self.session,
             self.policy,

@@ -6,23 +6,23 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..policies.events import AuditEvent
-from ..policies.harness import Transition
+from ..policies.harness import StateChange
 from ..session.entries import Entry
 from ..session.session import Session
-from .run import Finding
-from .timeline import Life, Refusal
+from .run import RunNote
+from .timeline import Refusal, Timeline
 
 
-class Chronicle:
+class EventLog:
     """Events and findings, each told at the moment that `stand` or `stand_at` has set last.
 
     `model` is the model of the moment where it was switched by hand.
     """
 
-    def __init__(self, session: Session, life: Life) -> None:
+    def __init__(self, session: Session, life: Timeline) -> None:
         self.session, self.life = session, life
         self.events: list[AuditEvent] = []
-        self.findings: list[Finding] = []
+        self.findings: list[RunNote] = []
         self.model: str | None = None
         self._moment: tuple[int, bool] | Refusal | None = None
         """None is the start of the session, before anything was said or refused."""
@@ -89,14 +89,14 @@ class Chronicle:
         if kind not in self._told:
             self.tell(kind, before, after, **data)
 
-    def tell_moves(self, moves: Iterable[Transition]) -> None:
+    def tell_moves(self, moves: Iterable[StateChange]) -> None:
         """Moves of the state machine."""
         for move in moves:
             self.tell(move.kind, None, None, **move.data)
 
     def find(self, kind: str, sentence: str) -> None:
         """A finding."""
-        self.findings.append(Finding(kind, self.step, sentence))
+        self.findings.append(RunNote(kind, self.step, sentence))
 
     def find_once(self, kind: str, sentence: str) -> None:
         """A finding that is made once in a run."""

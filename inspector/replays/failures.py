@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..policies.harness import Conduct, Reason
+from ..policies.harness import Harness, Reason
 
 EPSILON = 0.05
 
 
-class Pass(NamedTuple):
+class CompactionPass(NamedTuple):
     """A compaction that stands: tokens of its summary, and of the context before and after it."""
 
     summary: int
@@ -22,14 +22,14 @@ class Pass(NamedTuple):
     after: int
 
 
-def no_progress(previous: Pass | None, now: Pass, epsilon: float = EPSILON) -> bool:
+def no_progress(previous: CompactionPass | None, now: CompactionPass, epsilon: float = EPSILON) -> bool:
     """Whether a pass came to nothing: its summary is no smaller than the last, the context hardly is.
 
     `epsilon` is the share of the context that has to go at least; S0 names none. Source: STUD §10.
 
-    >>> no_progress(Pass(900, 9_000, 8_900), Pass(1_000, 9_100, 9_050))
+    >>> no_progress(CompactionPass(900, 9_000, 8_900), CompactionPass(1_000, 9_100, 9_050))
     True
-    >>> no_progress(Pass(900, 9_000, 8_900), Pass(1_000, 9_100, 4_000))
+    >>> no_progress(CompactionPass(900, 9_000, 8_900), CompactionPass(1_000, 9_100, 4_000))
     False
     """
     if previous is None or now.before <= 0:
@@ -37,7 +37,7 @@ def no_progress(previous: Pass | None, now: Pass, epsilon: float = EPSILON) -> b
     return now.summary >= previous.summary and now.after >= now.before * (1 - epsilon)
 
 
-class Tally(NamedTuple):
+class FailureCounts(NamedTuple):
     """The counters at one moment. Every method gives the next moment's and changes nothing.
 
     `calls`: failed summariser calls of the running compaction. `failures`: automatic compactions that
@@ -50,50 +50,50 @@ class Tally(NamedTuple):
     recoveries: int = 0
     stalled: bool = False
 
-    def start(self) -> Tally:
+    def start(self) -> FailureCounts:
         """A compaction starts."""
         return self._replace(calls=0)
 
-    def miss(self) -> Tally:
+    def miss(self) -> FailureCounts:
         """The summariser failed once more. Ask `may_retry` whether to call it again."""
         return self._replace(calls=self.calls + 1)
 
-    def may_retry(self, conduct: Conduct) -> bool:
+    def may_retry(self, conduct: Harness) -> bool:
         """Whether the summariser is called again: `retries` times after the first failure."""
         return self.calls <= conduct.retries
 
-    def fail(self, reason: Reason) -> Tally:
+    def fail(self, reason: Reason) -> FailureCounts:
         """The compaction failed. Only automatic ones count towards the breaker."""
         return self._replace(failures=self.failures + (reason == "auto"))
 
-    def succeed(self, stalled: bool = False) -> Tally:
+    def succeed(self, stalled: bool = False) -> FailureCounts:
         """The compaction stands; `stalled` if it came to nothing."""
         return self._replace(failures=0, stalled=stalled)
 
-    def act(self) -> Tally:
+    def act(self) -> FailureCounts:
         """The user, or a state machine, intervenes: automatic compaction may be tried again."""
         return self._replace(failures=0, stalled=False)
 
-    def recover(self) -> Tally:
+    def recover(self) -> FailureCounts:
         """A recovery from a refused request is tried."""
         return self._replace(recoveries=self.recoveries + 1)
 
-    def accept(self) -> Tally:
+    def accept(self) -> FailureCounts:
         """A request was answered, or a new call begins: recoveries count from none."""
         return self._replace(recoveries=0)
 
-    def is_open(self, conduct: Conduct) -> bool:
+    def is_open(self, conduct: Harness) -> bool:
         """Whether the breaker is open: no automatic compaction starts."""
         return 0 < conduct.breaker <= self.failures
 
-    def may_compact(self, conduct: Conduct, reason: Reason, authorised: bool = False) -> bool:
+    def may_compact(self, conduct: Harness, reason: Reason, authorised: bool = False) -> bool:
         """Whether a compaction may start for this reason; `authorised` if the user was asked and agreed.
 
         /compact always may, if anything compacts at all. By itself the harness does in mode auto only
         (S1-30), with the breaker closed; after a refusal where `recover` is on (S2-23), `recoveries` times
         in a row (S4-59).
 
-        >>> Tally(failures=3).may_compact(Conduct(breaker=3), "auto")
+        >>> FailureCounts(failures=3).may_compact(Harness(breaker=3), "auto")
         False
         """
         if conduct.engine == "none":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..policies.harness import (
     LEVELS,
-    Conduct,
+    Harness,
     Latch,
     Permission,
     State,
@@ -19,23 +19,25 @@ from ..policies.harness import (
     suggest,
 )
 from ..policies.trigger import Reason, Trigger
-from .event_log import Chronicle
-from .failures import Pass, Tally, no_progress
-from .replayed_context import World
+from .event_log import EventLog
+from .failures import CompactionPass, FailureCounts, no_progress
+from .replayed_context import ReplayedContext
 
 
-class Harness:
+class HarnessState:
     """`deferred` and `override` are what a state machine and the user have asked for."""
 
-    def __init__(self, conduct: Conduct, trigger: Trigger, world: World, chronicle: Chronicle) -> None:
+    def __init__(
+        self, conduct: Harness, trigger: Trigger, world: ReplayedContext, chronicle: EventLog
+    ) -> None:
         self.conduct, self.trigger, self.world, self.chronicle = conduct, trigger, world, chronicle
         self.state: State = "normal"
-        self.latch, self.tally = Latch(), Tally()
+        self.latch, self.tally = Latch(), FailureCounts()
         self.deferred = self.override = False
         self._level: State = "normal"
         self._asked = False
         self._put_off = -1
-        self._pass: Pass | None = None
+        self._pass: CompactionPass | None = None
 
     # -- the machine of states --------------------------------------------------------------------
 
@@ -111,7 +113,7 @@ class Harness:
 
     def succeed(self, summary: int, before: int, after: int) -> None:
         """A compaction stands. `summary` is 0 where none is written: then nothing can grow."""
-        now = Pass(summary, before, after)
+        now = CompactionPass(summary, before, after)
         stalled = summary > 0 and no_progress(self._pass, now)
         self._pass = now
         self.tally = self.tally.succeed(stalled)

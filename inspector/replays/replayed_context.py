@@ -18,17 +18,19 @@ from ..session.entries import Entry
 from ..session.session import Session
 from ..tokens.ledger import Ledger
 from ..tokens.reported import Unexplained
-from .carry import Carried, Columns, chain, change, count_carried, join_ledger, take_columns
-from .timeline import Life, weigh_entries
+from .carry import CarriedEntry, Columns, chain, change, count_carried, join_ledger, take_columns
+from .timeline import Timeline, weigh_entries
 
 AHEAD = 64
 """Entries of the life that are made ready beyond those that have arrived, at least."""
 
 
-class World:
+class ReplayedContext:
     """`position` entries of the life have arrived; `carried` stands for all before `first`."""
 
-    def __init__(self, session: Session, ledger: Ledger, life: Life, measure: Measure, window: int) -> None:
+    def __init__(
+        self, session: Session, ledger: Ledger, life: Timeline, measure: Measure, window: int
+    ) -> None:
         self.session, self.life, self.measure, self.window = session, life, measure, window
         self.position = self.first = 0
         self.changed = False
@@ -151,20 +153,20 @@ class World:
             changes["model"] = self._model
         return Session.model_construct(**(values | changes))
 
-    def carry(self, items: Sequence[Carried]) -> None:
+    def carry(self, items: Sequence[CarriedEntry]) -> None:
         """Go on from these entries, made by a plan on the context as it stands."""
         _, ledger = self.look()
         self._set(chain(item.entry for item in items), count_carried(ledger, items))
 
     def clear(self, entries: Sequence[Entry]) -> None:
         """Go on from these entries of the file, and nothing else."""
-        items = [Carried(entry, self.session.index[entry.id]) for entry in entries]
+        items = [CarriedEntry(entry, self.session.index[entry.id]) for entry in entries]
         whole = [item for item in items if self.session.entries[item.origin].blocks is item.entry.blocks]
         if len(whole) == len(items):
             self._set(chain(entries), count_carried(self._file, items))
             return
         counted = [self._file.count_blocks(entry.blocks).tolist() for entry in entries]
-        new = [Carried(e, tokens=tuple(n)) for e, n in zip(entries, counted, strict=True)]
+        new = [CarriedEntry(e, tokens=tuple(n)) for e, n in zip(entries, counted, strict=True)]
         self._set(chain(entries), count_carried(self._file, new))
 
     def _set(self, entries: tuple[Entry, ...], columns: Columns) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .context_actions import Keeper
+from .context_actions import ContextActions
 from .run import Status
 from .scenario import Scenario
 from .timeline import Overflow
@@ -17,24 +17,24 @@ class Stop(Exception):
         self.status, self.why = status, why
 
 
-class Sent(NamedTuple):
+class SentRequest(NamedTuple):
     """Tokens of a request, and of its prefix that is as in the request before."""
 
     size: int
     prefix: int
 
 
-class Gateway:
+class RequestGate:
     """`refusals` wait for the next request; `above_window` counts what was sent although it was too large."""
 
-    def __init__(self, keeper: Keeper, scenario: Scenario, by_provider: bool) -> None:
+    def __init__(self, keeper: ContextActions, scenario: Scenario, by_provider: bool) -> None:
         self.keeper, self.scenario, self.by_provider = keeper, scenario, by_provider
         self.harness, self.world, self.chronicle = keeper.harness, keeper.world, keeper.chronicle
         self.conduct = keeper.harness.conduct
         self.refusals: list[Overflow] = []
         self.above_window = 0
 
-    def send(self) -> Sent:
+    def send(self) -> SentRequest:
         """A request goes out, to be answered by the entry that comes now. Raises `Stop` when it cannot."""
         self.harness.measure()
         if self.harness.trigger.check == "request":
@@ -55,7 +55,7 @@ class Gateway:
         self.harness.override = False
         return sent
 
-    def _compose(self) -> Sent:
+    def _compose(self) -> SentRequest:
         size, inflight = self.world.asked, self.keeper.inflight
         if inflight is not None:
             saved, unchanged = inflight.edit()
@@ -65,7 +65,7 @@ class Gateway:
                 self.chronicle.tell("double_ran", core=self.keeper.ran, wire=saved)
             self.keeper.ran = 0
             size = max(size - saved, 0)
-        return Sent(size, min(self.keeper.prefix, size))
+        return SentRequest(size, min(self.keeper.prefix, size))
 
     def _refusal(self, size: int) -> Overflow | None:
         if self.refusals:

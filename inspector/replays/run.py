@@ -48,7 +48,7 @@ class Compaction:
     written: int = 0
 
 
-class Finding(NamedTuple):
+class RunNote(NamedTuple):
     """Something a reader of the run should know, and the step from which on."""
 
     kind: str
@@ -56,7 +56,7 @@ class Finding(NamedTuple):
     sentence: str
 
 
-class Recorded(NamedTuple):
+class RecordedBeside(NamedTuple):
     """A compaction the file records, beside the run's own first crossing in the same stretch.
 
     `turn` and `tokens` are where it stands and what stood there; `fired` is the turn in which the policy
@@ -113,8 +113,8 @@ class Run(Drawable):
     state: Bytes
     events: tuple[AuditEvent, ...]
     compactions: tuple[Compaction, ...]
-    findings: tuple[Finding, ...]
-    against: tuple[Recorded, ...]
+    findings: tuple[RunNote, ...]
+    against: tuple[RecordedBeside, ...]
     status: Status = "finished"
     why: str = ""
     source: str = ""

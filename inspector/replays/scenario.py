@@ -24,7 +24,7 @@ Deed = Literal[
 one refused request, a state machine's word, another window or model."""
 
 
-class Act(Value):
+class ScenarioEvent(Value):
     """Something that happens right before the entry `at` arrives.
 
     A refusal is of the request that entry answers, or of the next one. /compact, /reset and a forced
@@ -39,7 +39,7 @@ class Act(Value):
     model: Chars | None = None
 
 
-class Writer(Value):
+class SimulatedSummariser(Value):
     """How the summariser behaves: its first `fails` calls fail, and it writes `oversize` times its budget."""
 
     fails: int = Field(0, ge=0)
@@ -54,8 +54,8 @@ class Scenario(Value):
     every request above the window; one that "accepts" refuses only where an act says so.
     """
 
-    acts: tuple[Act, ...] = ()
-    writer: Writer = Writer()
+    acts: tuple[ScenarioEvent, ...] = ()
+    writer: SimulatedSummariser = SimulatedSummariser()
     user: Literal["compacts", "waits", "overrides", "resets"] = "compacts"
     consents: bool = True
     tool: bool = True

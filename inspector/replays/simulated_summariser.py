@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 from ..planning.plan import Plan
 from ..planning.summary_jobs import TIGHTER
-from ..policies.harness import Conduct
+from ..policies.harness import Harness
 from ..policies.table import SUMMARISED
-from .failures import Tally
+from .failures import FailureCounts
 
 
-class Attempts(NamedTuple):
+class SimulatedAnswer(NamedTuple):
     """Calls made, tokens asked by them together, and of the summary that stands; `told` are events' kinds and
     payloads, in order. `stands` is False when the summariser failed for good."""
 
-    tally: Tally
+    tally: FailureCounts
     fails: int
     stands: bool = True
     calls: int = 0
@@ -28,14 +28,16 @@ class Attempts(NamedTuple):
     told: tuple[tuple[str, dict[str, Any]], ...] = ()
 
 
-def ask_summariser(plan: Plan, conduct: Conduct, tally: Tally, fails: int, oversize: float) -> Attempts:
+def ask_summariser(
+    plan: Plan, conduct: Harness, tally: FailureCounts, fails: int, oversize: float
+) -> SimulatedAnswer:
     """Ask for everything the plan needs written up.
 
     `fails`: how many calls are still to fail. `oversize`: how many times its limit a summary is long; 0 for
     as long as the stand-in. What is asked are the tokens written up; instructions are not counted.
     """
     if not plan.summarises:
-        return Attempts(tally, fails)
+        return SimulatedAnswer(tally, fails)
     told: list[tuple[str, dict[str, Any]]] = []
     tally, jobs = tally.start(), max(len(plan.jobs), 1)
     share = int(plan.table.tokens[plan.fate == SUMMARISED].sum())
@@ -43,7 +45,7 @@ def ask_summariser(plan: Plan, conduct: Conduct, tally: Tally, fails: int, overs
     while fails > 0:
         fails, calls, asked, tally = fails - 1, calls + 1, asked + share // jobs, tally.miss()
         if not tally.may_retry(conduct):
-            return Attempts(tally, fails, False, calls, asked, 0, tuple(told))
+            return SimulatedAnswer(tally, fails, False, calls, asked, 0, tuple(told))
         told.append(("retried", {"error": "SummarizeFailed", "attempt": calls}))
     calls, asked, size = calls + jobs, asked + share, plan.summary_tokens
     budget = find_budget(plan)
@@ -59,7 +61,7 @@ def ask_summariser(plan: Plan, conduct: Conduct, tally: Tally, fails: int, overs
             told.append(("summary_oversize", {"size": size, "budget": budget, "attempt": attempt}))
             told.append(("summary_truncated", {"size": size, "budget": budget}))
             size = budget
-    return Attempts(tally, fails, True, calls, asked, size, tuple(told))
+    return SimulatedAnswer(tally, fails, True, calls, asked, size, tuple(told))
 
 
 def find_budget(plan: Plan) -> int:

@@ -38,7 +38,7 @@ class Refusal(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Life:
+class Timeline:
     """Columns over n entries of the path, in order.
 
     at        int32[n]  position in `session.entries`
@@ -85,7 +85,7 @@ class Life:
         return self.session.entries[int(self.at[number])]
 
 
-def find_life(session: Session, ledger: Ledger, history: History, measure: Measure) -> Life:
+def find_life(session: Session, ledger: Ledger, history: History, measure: Measure) -> Timeline:
     """The life on the path to the session's leaf."""
     tree, path = session.tree, history.path
     sort, n = tree.sort[path], len(path)
@@ -113,7 +113,7 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
     tokens = ledger.entry_tokens[at].astype(np.int64)
     answers, still = _find_open(session, at, replies)
     turn = history.turn[history.step] if n else history.step
-    life = Life(
+    life = Timeline(
         session=session,
         at=at,
         step=history.step[seen],

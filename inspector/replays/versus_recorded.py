@@ -14,12 +14,14 @@ from ..policies.policy import Policy
 from ..policies.table import COUNTED
 from ..policies.trigger import Check, Trigger
 from ..session.tree import Bools
-from ..tokens.history import History, Mark
-from .run import Recorded
-from .timeline import Life
+from ..tokens.history import CompactionMark, History
+from .run import RecordedBeside
+from .timeline import Timeline
 
 
-def compare_recorded(life: Life, history: History, policy: Policy, window: int) -> Iterator[Recorded]:
+def compare_recorded(
+    life: Timeline, history: History, policy: Policy, window: int
+) -> Iterator[RecordedBeside]:
     """One for every compaction the file records on the path."""
     begin, looks = 0, find_looks(life, policy.trigger.check, len(history.turn))
     for mark in history.marks:
@@ -28,7 +30,7 @@ def compare_recorded(life: Life, history: History, policy: Policy, window: int) 
             begin = mark.step
 
 
-def find_moments(life: Life, check: Check) -> Bools:
+def find_moments(life: Timeline, check: Check) -> Bools:
     """bool[n]: entries of the life right after which the policy looks at the context; before a request it is
     looked at when that goes out.
 
@@ -42,12 +44,12 @@ def find_moments(life: Life, check: Check) -> Bools:
     return np.zeros(len(life), bool)
 
 
-def _asked_next(life: Life) -> Bools:
+def _asked_next(life: Timeline) -> Bools:
     """bool[n]: a request goes out right after this entry."""
     return np.append(life.requests[1:], False)[: len(life)]
 
 
-def find_looks(life: Life, check: Check, steps: int) -> Bools:
+def find_looks(life: Timeline, check: Check, steps: int) -> Bools:
     """bool[k]: steps at whose end the policy looks at the context."""
     at = _asked_next(life) if check == "request" else find_moments(life, check)
     out = np.zeros(steps, bool)
@@ -56,8 +58,14 @@ def find_looks(life: Life, check: Check, steps: int) -> Bools:
 
 
 def _beside(
-    life: Life, history: History, mark: Mark, begin: int, looks: Bools, trigger: Trigger, window: int
-) -> Recorded:
+    life: Timeline,
+    history: History,
+    mark: CompactionMark,
+    begin: int,
+    looks: Bools,
+    trigger: Trigger,
+    window: int,
+) -> RecordedBeside:
     sizes = life.recorded[begin : mark.step]
     tokens = mark.before or (int(sizes[-1]) if len(sizes) else 0)
     turn = int(history.turn[max(mark.step - 1, 0)])
@@ -66,8 +74,8 @@ def _beside(
         f"{', by hand' if mark.trigger == 'manual' else ''}"
     )
 
-    def say(rest: str, fired: int | None = None) -> Recorded:
-        return Recorded(mark.entry, mark.step, turn, tokens, fired, f"{told}; {rest}")
+    def say(rest: str, fired: int | None = None) -> RecordedBeside:
+        return RecordedBeside(mark.entry, mark.step, turn, tokens, fired, f"{told}; {rest}")
 
     why = _why_not(trigger, window)
     if why:

@@ -10,8 +10,8 @@ import numpy as np
 from ..policies.policy import Policy
 from ..policies.rule import Rule
 from ..policies.table import VERBATIM, Bytes
-from .event_log import Chronicle
-from .replayed_context import World
+from .event_log import EventLog
+from .replayed_context import ReplayedContext
 
 
 def edits_requests(rule: Rule) -> bool:
@@ -30,10 +30,10 @@ def split_policy(policy: Policy) -> tuple[Policy, Policy | None]:
     return policy.model_copy(update={"rules": core}), on_wire if active else None
 
 
-class Inflight:
+class WireEdits:
     """What was edited in the request before. `edited` counts the requests, `saved` their tokens."""
 
-    def __init__(self, policy: Policy, world: World, chronicle: Chronicle) -> None:
+    def __init__(self, policy: Policy, world: ReplayedContext, chronicle: EventLog) -> None:
         self.policy, self.world, self.chronicle = policy, world, chronicle
         self.edited = self.saved = 0
         self._before: Bytes = np.zeros(0, np.uint8)

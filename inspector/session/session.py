@@ -118,8 +118,8 @@ class Session(Value):
     def facts(self) -> Any:
         """What the path says that may have to be remembered: `Facts`, as `find_facts` finds them. Kept.
 
-        >>> from inspector import open_bundled
-        >>> open_bundled().facts["src/tidepool/calendar/offsets.py"].operations
+        >>> from inspector import open_demo
+        >>> open_demo().facts["src/tidepool/calendar/offsets.py"].operations
         ('listed', 'read', 'edited')
         """
         return ask("facts", self)

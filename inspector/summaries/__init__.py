@@ -1,1 +1,11 @@
-"""summaries"""
+"""Have a summary written, check it, and append it to the session.
+
+Start with `compaction.py` and `write.py`; `claude/` asks a model, `extractive/` picks sentences without one.
+`record.py` is what a compaction adds to the session, `store.py` keeps it in a folder, `check.py` looks for
+what
+a summary lacks, `recovery.py` says where to begin again after a refusal.
+"""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,6 +1,7 @@
 """Whether a written summary may stand: what is wrong with it, each thing with a sentence.
 
-In go a `Checkpoint` and the plan it was written for, out comes a `Checked`. Whoever wrote it, a summary is
+In go a `Checkpoint` and the plan it was written for, out comes a `SummaryCheck`. Whoever wrote it, a summary
+is
 untrusted text: no finding here changes that, and none stops anybody from using it. Nothing is asked of a
 model: grounding is string presence, sections are told by their headings.
 """
@@ -11,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ..facts.grounding import Unfounded, check_grounding, gather_sources
+from ..facts.grounding import UngroundedLine, check_grounding, gather_sources
 from ..planning.plan import Plan
 from ..planning.summary_jobs import TURN_CONTEXT, Checkpoint, SummaryJob
 from ..session.toolcalls.call_paths import canonical_path
@@ -54,7 +55,7 @@ _SHOWN = 3
 """Places that are told of each."""
 
 
-class Fault(NamedTuple):
+class SummaryFault(NamedTuple):
     """One thing that is wrong: its kind, a sentence, and the line of the text (from 1), 0 for the whole."""
 
     kind: Kind
@@ -63,7 +64,7 @@ class Fault(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Checked:
+class SummaryCheck:
     """A checkpoint and what is wrong with it.
 
     `tokens` are those of its text by the plan's counter, `budget` what it may have, None without a limit.
@@ -71,10 +72,10 @@ class Checked:
     """
 
     checkpoint: Checkpoint
-    faults: tuple[Fault, ...]
+    faults: tuple[SummaryFault, ...]
     tokens: int
     budget: int | None
-    unfounded: tuple[Unfounded, ...] = ()
+    unfounded: tuple[UngroundedLine, ...] = ()
 
     @property
     def passes(self) -> bool:
@@ -93,17 +94,17 @@ class Checked:
         )
 
 
-def check_checkpoint(checkpoint: Checkpoint, plan: Plan) -> Checked:
+def check_summary(checkpoint: Checkpoint, plan: Plan) -> SummaryCheck:
     """Hold a written summary against what the plan asked for and what was said before.
 
     It must be there, no longer than its jobs allow and the file lists after it, have the sections that were
     asked for (S4-5, S4-43), hold no reasoning and none of the tags by which harnesses mark words as their
     own, and name nothing that the context before does not name.
 
-    >>> from inspector import Checkpoint, count_tokens, make_plan, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import Checkpoint, count_tokens, make_plan, open_demo
+    >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue")
-    >>> checked = check_checkpoint(Checkpoint(text="<think>hm. All is well in src/nowhere.py."), plan)
+    >>> checked = check_summary(Checkpoint(text="<think>hm. All is well in src/nowhere.py."), plan)
     >>> [fault.kind for fault in checked.faults]
     ['sections', 'reasoning', 'grounding']
     """
@@ -113,29 +114,31 @@ def check_checkpoint(checkpoint: Checkpoint, plan: Plan) -> Checked:
     budget = find_budget(plan.jobs)
     budget = None if budget is None else budget + more
     if checkpoint.error is not None:
-        return Checked(
-            checkpoint, (Fault("error", f"It was not written: {checkpoint.error}"),), tokens, budget
+        return SummaryCheck(
+            checkpoint, (SummaryFault("error", f"It was not written: {checkpoint.error}"),), tokens, budget
         )
     if not text.strip():
-        return Checked(checkpoint, (Fault("empty", "There are no words in it."),), tokens, budget)
+        return SummaryCheck(checkpoint, (SummaryFault("empty", "There are no words in it."),), tokens, budget)
     faults = []
     if budget is not None and tokens > budget:
-        faults.append(Fault("size", f"It has {tokens:,} tokens; {budget:,} are allowed."))
+        faults.append(SummaryFault("size", f"It has {tokens:,} tokens; {budget:,} are allowed."))
     if missing := find_missing(text, plan.jobs):
         names = ", ".join(missing)
         faults.append(
-            Fault("sections", f"{'Sections are' if len(missing) > 1 else 'A section is'} missing: {names}.")
+            SummaryFault(
+                "sections", f"{'Sections are' if len(missing) > 1 else 'A section is'} missing: {names}."
+            )
         )
     for kind, pattern, what in _TAGS:
         for match in list(pattern.finditer(text))[:_SHOWN]:
             line = text.count("\n", 0, match.start()) + 1
-            faults.append(Fault(kind, f"Line {line}: {printable(match[0], 60)} {what}.", line))
+            faults.append(SummaryFault(kind, f"Line {line}: {printable(match[0], 60)} {what}.", line))
     unfounded = _drop_known(check_grounding(text, gather_sources(plan.session)), plan)
-    faults += [Fault("grounding", one.sentence, one.line) for one in unfounded]
-    return Checked(checkpoint, tuple(faults), tokens, budget, unfounded)
+    faults += [SummaryFault("grounding", one.sentence, one.line) for one in unfounded]
+    return SummaryCheck(checkpoint, tuple(faults), tokens, budget, unfounded)
 
 
-def _drop_known(found: tuple[Unfounded, ...], plan: Plan) -> tuple[Unfounded, ...]:
+def _drop_known(found: tuple[UngroundedLine, ...], plan: Plan) -> tuple[UngroundedLine, ...]:
     """Without files that are known under this very name, though nobody wrote it out: `cd a && cat b.py`."""
     if not any(one.what == "path" for one in found):
         return found

@@ -1,6 +1,7 @@
 """Compaction as a transition from one session to the next: plan, write up, append, rebuild, and retry.
 
-Pure: in go a session and a policy, out comes a `Transition` that holds the session as it was and the one that
+Pure: in go a session and a policy, out comes a `CompactionResult` that holds the session as it was and the
+one that
 goes on. Nothing is asked but the summariser that is handed in. The order is Flue's (FLUE §9, §11).
 """
 
@@ -25,14 +26,14 @@ from ..text import printable
 from ..tokens.ledger import Ledger, count_tokens
 from .archive import list_archived
 from .record import core_plan, hash_plan, hash_policy, is_durable, promise_context, record_plan
-from .write import Summariser, write_up
+from .write import Summariser, summarise
 
 STAND_IN = "stand-in"
 RETRY = "retry"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transition(Drawable):
+class CompactionResult(Drawable):
     """What a compaction made of a session.
 
     `session` is as it was handed in and `after` what goes on. They are the same where nothing came of it;
@@ -84,8 +85,8 @@ class Transition(Drawable):
     def fork(self) -> str:
         """Where the session forks, as lines: the leaf that was taken off, the compaction, what continues it.
 
-        >>> from inspector import open_bundled
-        >>> print(compact(open_bundled(), "flue").fork.splitlines()[1])
+        >>> from inspector import open_demo
+        >>> print(compact(open_demo(), "flue").fork.splitlines()[1])
         └─ compaction-2: compaction by flue, manual
         """
         before = self.plan.session.leaf
@@ -127,7 +128,7 @@ def compact(
     reason: Reason = "manual",
     failed: str | None = None,
     window: int | None = None,
-) -> Transition:
+) -> CompactionResult:
     """Compact the context at the session's leaf, and hand back what came of it; the session stays as it is.
 
     `summariser` answers the plan's jobs; a `Checkpoint` is what somebody wrote already, and None writes the
@@ -136,8 +137,8 @@ def compact(
     compact, is an outcome and no error: nothing is appended (S4-50). Raises as `make_plan` does, `EditError`
     for a `failed` that is no entry, and whatever the summariser raises.
 
-    >>> from inspector import open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import open_demo
+    >>> session = open_demo()
     >>> done = compact(session, "flue", lambda job, session: "So far: a calendar.")
     >>> done.after.leaf == done.entry, done.after[done.entry].boundary.summary.splitlines()[0]
     (True, 'So far: a calendar.')
@@ -147,7 +148,7 @@ def compact(
     asked = edits if isinstance(edits, Edits) or edits is None else dict(edits)
     named = policy if isinstance(policy, str | Policy) else dict(policy)
     plan = make_plan(before, ledger, named, asked, reason=reason, window=window)
-    start = Transition(session, plan, before, failed=taken)
+    start = CompactionResult(session, plan, before, failed=taken)
     if not is_durable(plan):
         return replace(start, why=plan.why or "The policy finds nothing to compact.")
     core = core_plan(plan)
@@ -172,14 +173,14 @@ def _write(plan: Plan, summariser: Summariser | Checkpoint | None) -> Checkpoint
     if isinstance(summariser, Checkpoint):
         return summariser
     if summariser is not None:
-        return write_up(plan, summariser)
+        return summarise(plan, summariser)
     if plan.checkpoint is not None:
         return plan.checkpoint
     texts = [text for text, _, _ in plan.stand_in.texts(plan.place or 0)]
     return Checkpoint(text="\n\n".join(texts), by=STAND_IN, deterministic=True)
 
 
-def append_retry(transition: Transition, entries: Iterable[Entry]) -> Transition:
+def append_retry(transition: CompactionResult, entries: Iterable[Entry]) -> CompactionResult:
     """The same with what the retried request brought, after the compaction, marked as a retry's (S4-64).
 
     Raises `EditError` for a transition that retries nothing, and for a name that is taken.

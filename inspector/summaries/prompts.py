@@ -169,8 +169,8 @@ def write_prompt(
     wants kept most. A tag of ours that stands in any of these texts is spelt so that it closes nothing.
     Raises `PromptMissing` for an unknown name, `EditError` for an addition without a provider.
 
-    >>> from inspector import count_tokens, make_plan, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
     >>> job = make_plan(session, count_tokens(session), "flue").jobs[0]
     >>> prompt = write_prompt(job, session, additions={"memory": "The release is on Friday."})
     >>> prompt.sections == SECTIONS, "The release is on Friday." in prompt.parts[1]

@@ -23,7 +23,7 @@ from ..planning.assemble import build_context, live_context
 from ..planning.context import Context, Piece
 from ..planning.fates import STANDS
 from ..planning.plan import Plan
-from ..planning.stages import Tiers
+from ..planning.stages import StageOutcomes
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
 from ..policies.rule import Rule
@@ -66,12 +66,12 @@ def core_plan(plan: Plan) -> Plan:
     """
     policy, _ = split_policy(plan.policy)
     table = replace(plan.table, rules=policy.rules, trigger=policy.trigger)
-    tiers = Tiers(policy, table, plan.tiers.pinned, plan.tiers.by_hand)
+    tiers = StageOutcomes(policy, table, plan.tiers.pinned, plan.tiers.by_hand)
     tiers.bound = False
     return replace(plan, policy=policy, table=table, tiers=tiers)
 
 
-def manifest_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
+def stored_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
     """The stored history as a plan leaves it; as it was when the plan changes only what is sent."""
     core = core_plan(plan)
     changed = (core.outcome.rule >= 0) & (core.fate != VERBATIM)

@@ -14,7 +14,7 @@ from ..session.blocks import Number
 from ..session.overflow import Version, classify_refusal, is_overflow
 from ..session.session import Session
 from ..tokens.models import window_of
-from .compaction import Transition
+from .compaction import CompactionResult
 
 Next = Literal["nothing", "compact", "recover", "surface"]
 
@@ -95,7 +95,7 @@ def was_recovered(session: Session, failed: str) -> bool:
     return False
 
 
-def may_retry(transition: Transition, judgement: Judgement) -> bool:
+def may_retry(transition: CompactionResult, judgement: Judgement) -> bool:
     """Whether the refused request is worth making again.
 
     Too many bytes are not cured by fewer tokens: then a picture or a document has to be gone (S2-22).

@@ -21,11 +21,11 @@ from ..formats.manifest import READER, dump_manifest
 from ..formats.readers import read_session
 from ..policies.rules.spill_outputs import Spill, SpillOutputs, find_spills
 from ..redaction.clean import clean_session, look_through
-from ..redaction.redact import Finding, Redactor
+from ..redaction.redact import Redactor, SecretFinding
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from .archive import make_record
-from .compaction import Transition
+from .compaction import CompactionResult
 from .record import core_plan
 
 LOCK = ".lock"
@@ -73,10 +73,10 @@ class Saved(NamedTuple):
     earlier: Path
     archive: Path | None
     outputs: tuple[Path, ...]
-    redacted: tuple[Finding, ...] = ()
+    redacted: tuple[SecretFinding, ...] = ()
 
 
-def save_transition(transition: Transition, folder: StrPath, *, keep_secrets: bool = False) -> Saved:
+def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secrets: bool = False) -> Saved:
     """Write what a compaction left: the new manifest last, so that all it speaks of is there before it.
 
     The manifest before it is kept under its hash and named in the new one, what left the context is archived
@@ -190,7 +190,7 @@ def _keep(folder: Path, content: bytes) -> Path:
     return place
 
 
-def _archive(transition: Transition, cleaner: Redactor | None) -> bytes | None:
+def _archive(transition: CompactionResult, cleaner: Redactor | None) -> bytes | None:
     if not transition.done:
         return None
     plan = core_plan(transition.plan)
@@ -203,7 +203,7 @@ def _archive(transition: Transition, cleaner: Redactor | None) -> bytes | None:
     return None if record is None else dump_lossless(record).encode("ascii")
 
 
-def _spills(transition: Transition) -> list[Spill]:
+def _spills(transition: CompactionResult) -> list[Spill]:
     plan = core_plan(transition.plan)
     rules = (rule for rule in plan.policy.rules if isinstance(rule, SpillOutputs) and rule.enabled)
     return [spill for rule in rules for spill in find_spills(rule, plan.table)] if transition.done else []

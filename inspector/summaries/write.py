@@ -1,7 +1,8 @@
 """Plan + summariser -> Checkpoint: the jobs of a plan are answered, and the answers put together.
 
-A summariser is anything that answers a job: `Extractive`, a model behind a door, a function of your own. What
-another harness wrote comes in by `from_text`.
+A summariser is anything that answers a job: `ExtractiveSummariser`, a model behind a door, a function of
+your own. What
+another harness wrote comes in by `checkpoint_from_text`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ..session.blocks import BlockRef
 from ..session.entries import Usage
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
-from .extractive.summariser import Extractive
+from .extractive.summariser import ExtractiveSummariser
 
 Summariser = Callable[[SummaryJob, Session], Reply | str]
 """Answers one job with a reply, or with nothing but its text.
@@ -34,22 +35,23 @@ listed elsewhere), `write_plan(plan)` (writes the whole checkpoint itself, or gi
 _WRAPPED = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 
 
-def write_up(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
-    """Have a plan's jobs answered and put the answers together (FLUE §10.3); without one, by `Extractive`.
+def summarise(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
+    """Have a plan's jobs answered and put the answers together (FLUE §10.3); without one, by
+    `ExtractiveSummariser`.
 
     A split turn takes two answers, anything else one (S4-47, S4-48); the lists of files that the policy
     carries end the text (S4-45). A reply that stopped in error makes a checkpoint with an `error`; what the
     summariser raises is raised. Raises `EditError` for a plan that summarises nothing.
 
-    >>> from inspector import count_tokens, make_plan, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
-    >>> write_up(plan).by, write_up(plan, lambda job, session: "All is well.").text
+    >>> summarise(plan).by, summarise(plan, lambda job, session: "All is well.").text
     ('extractive', 'All is well.')
     """
     if not plan.jobs:
         raise EditError("summary", plan.policy.name, plan.why or "the plan summarises nothing")
-    summariser = Extractive(plan.ledger) if summariser is None else summariser
+    summariser = ExtractiveSummariser(plan.ledger) if summariser is None else summariser
     whole = getattr(summariser, "write_plan", None)
     if whole is not None and (made := whole(plan)) is not None:
         return Checkpoint.model_validate(made)
@@ -68,13 +70,13 @@ def write_up(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
     return checkpoint.model_copy(update=told)
 
 
-def from_text(text: str, plan: Plan | None = None, *, by: str = "pasted") -> Checkpoint:
+def checkpoint_from_text(text: str, plan: Plan | None = None, *, by: str = "pasted") -> Checkpoint:
     """A checkpoint of text that somebody else wrote, such as another harness; `plan` says what it covers.
 
     Where one part of it is marked as the summary, that part is taken and what the writer thought before it is
     not. Raises `EditError` for text without words.
 
-    >>> from_text("<analysis>hm</analysis>\\n<summary>\\nAll is well.\\n</summary>").text
+    >>> checkpoint_from_text("<analysis>hm</analysis>\\n<summary>\\nAll is well.\\n</summary>").text
     'All is well.'
     """
     marked = _WRAPPED.findall(text)

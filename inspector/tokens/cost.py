@@ -41,7 +41,7 @@ class Charged(NamedTuple):
     money: Doubles
 
 
-class Line(NamedTuple):
+class BillLine(NamedTuple):
     """One line of a bill: the requests with such tokens, the tokens, and money, None without a price."""
 
     name: str
@@ -106,16 +106,16 @@ class Bill:
         return self.requests.money[:, 4]
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[BillLine, ...]:
         """The kinds of tokens of the requests; then the summariser's calls, if there were any."""
         tokens, money = self.requests
         lines = [
-            Line(name, int((tokens[:, at] > 0).sum()), int(tokens[:, at].sum()), _add(money[:, at]))
+            BillLine(name, int((tokens[:, at] > 0).sum()), int(tokens[:, at].sum()), _add(money[:, at]))
             for at, name in enumerate(KINDS)
         ]
         if self.calls:
             summed = int(self.summaries.tokens.sum())
-            lines.append(Line(COMPACTION, self.calls, summed, _add(self.summaries.money[:, 4])))
+            lines.append(BillLine(COMPACTION, self.calls, summed, _add(self.summaries.money[:, 4])))
         return tuple(lines)
 
     @cached_property
@@ -161,7 +161,7 @@ def _draw(bill: Bill) -> str:
     """The bill as a small table, its prices with source and date below it."""
     said = "estimate: tokens are counted, not reported" if bill.estimated else "usage as reported"
     asked = int(bill.requests.tokens.any(axis=1).sum())
-    total = Line("total", asked + bill.calls, bill.tokens, None if bill.cost is None else bill.cost.total)
+    total = BillLine("total", asked + bill.calls, bill.tokens, None if bill.cost is None else bill.cost.total)
     table = [("", "calls", "tokens", bill.currency)]
     for name, calls, tokens, money in (*bill.lines, total):
         table.append((name, f"{calls:,}", f"{tokens:,}", "?" if money is None else f"{money:,.4f}"))

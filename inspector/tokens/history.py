@@ -20,7 +20,7 @@ from .ledger import CLEARED_TEXT, Ledger
 from .reported import is_tokens, whole_tokens
 
 
-class Segment(NamedTuple):
+class Stretch(NamedTuple):
     """A stretch between two recorded compactions. `at` is its last entry; `tokens` what stood there.
 
     That is the last usage the provider reported in the stretch and what is counted after it; where it
@@ -35,7 +35,7 @@ class Segment(NamedTuple):
     tokens: int
 
 
-class Mark(NamedTuple):
+class CompactionMark(NamedTuple):
     """A recorded compaction on the path: the step it happened before, and the file's own figures."""
 
     step: int
@@ -62,11 +62,11 @@ class History:
     turn: Ints
     estimated: Longs
     reported: Longs
-    segments: tuple[Segment, ...]
-    marks: tuple[Mark, ...]
+    segments: tuple[Stretch, ...]
+    marks: tuple[CompactionMark, ...]
 
     @property
-    def fullest(self) -> Segment | None:
+    def fullest(self) -> Stretch | None:
         """The segment that ends with the most tokens; the last of equals."""
         return max(reversed(self.segments), key=lambda segment: segment.tokens, default=None)
 
@@ -111,7 +111,7 @@ def trace_history(session: Session, ledger: Ledger) -> History:
         if end > first:
             a, b = int(step[first]), int(step[end - 1])
             most = _measure(said[first:end], full[first:end])
-            segments.append(Segment(a, b, int(turn[a]), int(turn[b]), entries[path[end - 1]].id, most))
+            segments.append(Stretch(a, b, int(turn[a]), int(turn[b]), entries[path[end - 1]].id, most))
     return History(
         path=path,
         step=step,
@@ -207,13 +207,13 @@ def _emptied(session: Session, ledger: Ledger, path: Ints) -> tuple[Longs, Longs
     return position, np.maximum(position, first[tree.call[rows]]), less
 
 
-def _marks(session: Session, path: Ints, step: Ints) -> Iterator[Mark]:
+def _marks(session: Session, path: Ints, step: Ints) -> Iterator[CompactionMark]:
     for at in np.flatnonzero(np.isin(path, session.tree.bounded)).tolist():
         entry = session.entries[path[at]]
         told = entry.boundary
         if told is not None:
             before, after = _int(told.tokens_before), _int(told.tokens_after)
-            yield Mark(int(step[at]), entry.id, told.kind, told.trigger, before, after)
+            yield CompactionMark(int(step[at]), entry.id, told.kind, told.trigger, before, after)
 
 
 def _int(value: float | None) -> int | None:

@@ -28,8 +28,6 @@ from .models import model_of
 from .reported import Reported, Unexplained, explain, find_reported
 from .rows import HEAD, SECTIONS, Bytes, Counted, count_rows, gather_rows
 
-__all__ = ["CLEARED_TEXT", "SECTIONS", "Ledger", "clear_output", "count_tokens"]
-
 T = TypeVar("T")
 
 CLEARED_TEXT = "[output cleared by an earlier compaction]"
@@ -213,8 +211,8 @@ class Ledger(Drawable):
     def base(self) -> Counter:
         """The counter as it was asked for, before it was fitted: `count_tokens` with it counts as this did.
 
-        >>> from inspector import open_bundled
-        >>> ledger = count_tokens(open_bundled(), "calibrated")
+        >>> from inspector import open_demo
+        >>> ledger = count_tokens(open_demo(), "calibrated")
         >>> ledger.counter.fit is None, ledger.base is find_counter("calibrated")
         (True, True)
         """

@@ -30,7 +30,7 @@ _TIERS = {"standard": (1568, 1568), "high": (2576, 4784)}
 _PATCH = 28
 
 
-class Claude(NamedTuple):
+class ClaudeName(NamedTuple):
     """A Claude model's family and version; (0, 0) when the name holds none."""
 
     family: str
@@ -44,7 +44,7 @@ class Window(NamedTuple):
     source: str
 
 
-def find_claude(model: str | None) -> Claude | None:
+def find_claude(model: str | None) -> ClaudeName | None:
     """Family and version out of a model's name, or None when it is not a Claude model.
 
     >>> find_claude("us.anthropic.claude-sonnet-4-5-20250929-v1:0")
@@ -54,7 +54,7 @@ def find_claude(model: str | None) -> Claude | None:
     found = _OLD_STYLE.search(name) or _NEWEST_FIRST.search(name)
     if found is None:
         return None
-    return Claude(found["family"], (int(found["major"] or 0), int(found["minor"] or 0)))
+    return ClaudeName(found["family"], (int(found["major"] or 0), int(found["minor"] or 0)))
 
 
 def is_same(one: str | None, other: str | None) -> bool:

@@ -19,7 +19,7 @@ from pydantic import Field, model_validator
 from ..session.blocks import Value
 from ..session.entries import Usage
 from ..text import printable
-from .models import Claude, find_claude
+from .models import ClaudeName, find_claude
 
 Doubles = NDArray[np.float64]
 TTL = Literal["5m", "1h"]
@@ -187,7 +187,7 @@ def find_price(model: str | None, table: Mapping[str, Price] = PRICES) -> Priced
     return Priced(None, f"No price is known here for {asked}; give one as price=Price(…).")
 
 
-def _name(claude: Claude) -> str:
+def _name(claude: ClaudeName) -> str:
     major, minor = claude.version
     return f"claude-{claude.family}-{major}" + (f"-{minor}" if minor else "")
 

@@ -139,7 +139,7 @@ def _look_closer(
             rows.uncounted.append((row, SEALED))
 
 
-Tell = Callable[[float], None]
+OnProgress = Callable[[float], None]
 N = TypeVar("N", np.int32, np.uint8)
 
 BATCH, MOST_BATCHES = 2**21, 100
@@ -173,7 +173,7 @@ class Counted:
         return np.unique(np.array([row for row, _ in self.uncounted], np.int32))
 
 
-def count_rows(session: Session, counter: Counter, tell: Tell | None, known: Counted | None) -> Counted:
+def count_rows(session: Session, counter: Counter, tell: OnProgress | None, known: Counted | None) -> Counted:
     """Count every row, those that stand in `known` as they were counted there."""
     model = model_of(session)
     if known is None or known.counter is not counter or known.model != model:
@@ -224,7 +224,9 @@ def _is_same(a: Block, b: Block) -> bool:
     return a is b or (a.kind == "text" and b.kind == "text" and a.text == b.text)
 
 
-def _count(session: Session, first: int, counter: Counter, model: str | None, tell: Tell | None) -> Counted:
+def _count(
+    session: Session, first: int, counter: Counter, model: str | None, tell: OnProgress | None
+) -> Counted:
     """Count the head and the entries from `first` on."""
     part = session
     if first:
@@ -253,7 +255,7 @@ def _count(session: Session, first: int, counter: Counter, model: str | None, te
     )
 
 
-def _count_in_batches(counter: Counter, texts: list[str], tell: Tell) -> Ints:
+def _count_in_batches(counter: Counter, texts: list[str], tell: OnProgress) -> Ints:
     """int32: tokens of each text, a batch at a time."""
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
     total = int(ends[-1]) if texts else 0

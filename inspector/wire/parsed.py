@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ..tokens.models import Claude, ModelClass, find_class, find_claude
+from ..tokens.models import ClaudeName, ModelClass, find_class, find_claude
 from .render import Json, Size
 
 
@@ -30,7 +30,7 @@ class Violation:
     provider_error: str
 
 
-class Found(NamedTuple):
+class WireFault(NamedTuple):
     """What a rule finds; `error` is the message of the 400, without the status."""
 
     path: str
@@ -67,14 +67,14 @@ class Spot(NamedTuple):
                     yield f"{self.path}.content.{index}", part
 
 
-class Message(NamedTuple):
+class WireMessage(NamedTuple):
     at: int
     role: str
     spots: list[Spot]
     body: Json
 
 
-class Turn(NamedTuple):
+class WireTurn(NamedTuple):
     """Messages of one role in a row. `message` is the index of the first."""
 
     message: int
@@ -86,24 +86,24 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sent:
+class ParsedRequest:
     """A request body, read. `previous` is the body last sent; `sizes` are images of known size."""
 
     body: Json
-    messages: tuple[Message, ...]
+    messages: tuple[WireMessage, ...]
     malformed: tuple[str, ...]
     model_class: ModelClass = "keep"
-    previous: Sent | None = None
+    previous: ParsedRequest | None = None
     sizes: tuple[Size, ...] = ()
 
     @cached_property
-    def turns(self) -> tuple[Turn, ...]:
-        turns: list[Turn] = []
+    def turns(self) -> tuple[WireTurn, ...]:
+        turns: list[WireTurn] = []
         for message in self.messages:
             if turns and turns[-1].role == message.role:
                 turns[-1].spots.extend(message.spots)
             else:
-                turns.append(Turn(message.at, message.role, list(message.spots)))
+                turns.append(WireTurn(message.at, message.role, list(message.spots)))
         return tuple(turns)
 
     @cached_property
@@ -116,7 +116,7 @@ class Sent:
         return model if isinstance(model, str) else None
 
     @cached_property
-    def claude(self) -> Claude | None:
+    def claude(self) -> ClaudeName | None:
         """The model's family and version; None when its name does not tell both."""
         claude = find_claude(self.model)
         return claude if claude is not None and claude.version > (0, 0) else None
@@ -126,7 +126,7 @@ class Sent:
         return self.claude is not None and self.claude.version < version
 
 
-Check = Callable[[Sent], Iterator[Found]]
+Check = Callable[[ParsedRequest], Iterator[WireFault]]
 """A rule: what it finds in a request, in order. Its name is `find_` and the name of the violation."""
 
 
@@ -136,9 +136,9 @@ def read_request(
     model_class: ModelClass | None = None,
     previous: Json | None = None,
     sizes: tuple[Size, ...] = (),
-) -> Sent:
+) -> ParsedRequest:
     """Read a request body, linear in its blocks. Without `model_class` the model's is taken, else `keep`."""
-    messages: list[Message] = []
+    messages: list[WireMessage] = []
     malformed: list[str] = []
     listed = body.get("messages")
     if not isinstance(listed, list | tuple):
@@ -159,9 +159,9 @@ def read_request(
                 spots.append(Spot(i, j, role, kind, block))
             else:
                 malformed.append(f"messages.{i}.content.{j}")
-        messages.append(Message(i, role, spots, message))
+        messages.append(WireMessage(i, role, spots, message))
     before = None if previous is None else read_request(previous)
-    sent = Sent(body, tuple(messages), tuple(malformed), model_class or "keep", before, sizes)
+    sent = ParsedRequest(body, tuple(messages), tuple(malformed), model_class or "keep", before, sizes)
     return sent if model_class else replace(sent, model_class=find_class(sent.model) or "keep")
 
 

@@ -13,11 +13,11 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ..errors import InspectorError
-from ..files import Tail
+from ..files import FollowedFile
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
-from ..replays.engine import Tell
+from ..replays.engine import OnProgress
 from ..replays.run import Run
 from ..replays.scenario import Scenario
 from ..session.session import Session
@@ -25,11 +25,9 @@ from ..text import printable
 from ..tokens.counter import Counter
 from ..tokens.counters import ESTIMATE
 from ..tokens.ledger import Ledger, count_tokens
-from .model import Desk, reply_to
-from .summary_writer import Scribe
-from .tasks import Answer, Errands, Pulse, Questions, tell_error
-
-__all__ = ["Clerk", "Traits", "tell_error"]
+from .model import WorkbenchModel, reply_to
+from .summary_writer import SummaryWriter
+from .tasks import Answer, QueryQueue, TaskQueue, Ticker, tell_error
 
 Traits = dict[str, Any]
 
@@ -53,8 +51,8 @@ WRITTEN = ("sending", "summarise", "writing", "unsummarise")
 """Questions for the scribe."""
 
 
-class Clerk:
-    """A session's `Desk`, kept for a screen.
+class Controller:
+    """A session's `WorkbenchModel`, kept for a screen.
 
     `hand_over` gets traits that were found out in the background. It is called in the thread that found
     them, with `lock` held; nothing is found out before `begin`. `trouble` is the error behind the last
@@ -78,19 +76,21 @@ class Clerk:
         self._hand_over, self._seq, self._complaint = hand_over, 0, ""
         self._counter: str | Counter = counter
         self._works: dict[str, Traits] = {}
-        self._errands = Errands(lambda work: self._show("long", work))
+        self._errands = TaskQueue(lambda work: self._show("long", work))
         # Apart: a question does not wait until a long session is counted.
-        self._questions = Questions(lambda work: self._show("question", work), self.lock)
-        self._scribe = Scribe(lambda work: self._show("summary", work), self.adopt_summary)
+        self._questions = QueryQueue(lambda work: self._show("question", work), self.lock)
+        self._scribe = SummaryWriter(lambda work: self._show("summary", work), self.adopt_summary)
         self.keep: Callable[[Plan], Path] | None = None
         self.closed = False
-        self._pulse: Pulse | None = None
+        self._pulse: Ticker | None = None
         self._living: object = None
         self._behind = False
         self._long = _is_long(session)
         self._counted = not self._long or counter in QUICK
         ledger = None if self._counted else count_tokens(session, ESTIMATE)
-        self.desk = Desk(session, policy, counter=counter, window=window, scenario=scenario, ledger=ledger)
+        self.desk = WorkbenchModel(
+            session, policy, counter=counter, window=window, scenario=scenario, ledger=ledger
+        )
         if not self._counted:
             self._count()
 
@@ -197,15 +197,15 @@ class Clerk:
         if not self._scribe.wait(timeout):
             raise TimeoutError("the summary is not finished")
 
-    def follow(self, tail: Tail) -> None:
+    def follow(self, tail: FollowedFile) -> None:
         """Look at the file about once a second, and hand over what it has grown to."""
         if self._pulse is None:
             try:
-                self._pulse = Pulse(lambda: self.look(tail), SECONDS)
+                self._pulse = Ticker(lambda: self.look(tail), SECONDS)
             except RuntimeError:
                 self._tell({"_error": "The file is not followed: this Python has no threads."})
 
-    def look(self, tail: Tail) -> None:
+    def look(self, tail: FollowedFile) -> None:
         """Look at the file now. What cannot be read is told once; what was read last stays."""
         sentence = ""
         try:
@@ -265,7 +265,7 @@ class Clerk:
             works = (self._works.get(name) for name in ("long", "summary", "question"))
             self._tell({"_work": next((work for work in works if work), {})})
 
-    def _find(self, desk: Desk, asked: object) -> Traits:
+    def _find(self, desk: WorkbenchModel, asked: object) -> Traits:
         if isinstance(asked, dict) and asked.get("type") in WRITTEN:
             return reply_to(asked, lambda asked: self._scribe.find(self.desk, asked))
         if isinstance(asked, dict) and asked.get("type") == "save" and self.keep is not None:
@@ -288,7 +288,7 @@ class Clerk:
                     # It has grown meanwhile. What was counted is remembered by its text.
                     self._count()
 
-        def work(tell: Tell) -> Ledger:
+        def work(tell: OnProgress) -> Ledger:
             return count_tokens(session, counter, tell)
 
         self._errands.send("count", "Counting tokens", work, take, self._regret)

@@ -10,7 +10,7 @@ from ..policies.policy import Policy
 from ..policies.registry import find_policy, names_of_policies
 from ..policies.rule import Rule
 
-NAMES = ("cut", "policy", "settings", "pins", "at", "versus")
+INPUTS = ("cut", "policy", "settings", "pins", "at", "versus")
 """`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is."""
 _TYPES: dict[str, type[Any]] = {
     "cut": str,
@@ -24,8 +24,8 @@ _WORDS: dict[type, str] = {str: "text", dict: "object", list: "list"}
 
 
 def pick_wanted(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of `NAMES` that are there."""
-    return {name: values[name] for name in NAMES if name in values}
+    """Those of `INPUTS` that are there."""
+    return {name: values[name] for name in INPUTS if name in values}
 
 
 def check_wanted(wanted: Mapping[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """One workbench without a screen: what a user wants goes in, the values to show come out.
 
-The widget, the server, the kernel's comm and the export all stand on a `Desk`. It touches no file, clock
+The widget, the server, the kernel's comm and the export all stand on a `WorkbenchModel`. It touches no file,
+clock
 or thread; who calls it from several threads holds a lock.
 """
 
@@ -14,42 +15,42 @@ from ..planning.plan import Plan, make_plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Edits, Policy
 from ..policies.registry import add_policy, find_policy, names_of_policies
-from ..replays.engine import Life, Tell
+from ..replays.engine import OnProgress, ReplayTask
 from ..replays.run import Run
 from ..replays.scenario import Scenario, read_scenario
 from ..session.session import Session
 from ..text import printable
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
-from .inputs import NAMES, carry_over, check_wanted, let_go, tell_gone
+from .inputs import INPUTS, carry_over, check_wanted, let_go, tell_gone
 from .payloads.block import describe_body, describe_other_summary, describe_rows, describe_summary
 from .payloads.recorded import draw_recorded
 from .payloads.replay import draw_run
-from .payloads.scene import Picture, draw_plan, draw_scene
-from .written_summaries import Written, fill_in, keep
+from .payloads.scene import Payload, draw_plan, draw_scene
+from .written_summaries import WrittenSummary, fill_in, keep
 
 MOST_ROWS = 500
 MOST_HITS = 200
 MOST_WORDS = 2_000
 
 
-class Desk:
+class WorkbenchModel:
     """A session, what is wanted of it, and the plans that answer.
 
-    `wanted` holds the values of `NAMES` that were answered last; at first the fullest moment under
+    `wanted` holds the values of `INPUTS` that were answered last; at first the fullest moment under
     `policy`. `plan` is theirs. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
     `refused` says why there is none where one was wanted. `lived` is the replay last lived. `written` are
     the summaries that were written here.
 
-    >>> from inspector import open_bundled
-    >>> desk = Desk(open_bundled(), "keep-recent-turns")
+    >>> from inspector import open_demo
+    >>> desk = WorkbenchModel(open_demo(), "keep-recent-turns")
     >>> sorted(desk.answer({"versus": {"policy": "claude-code"}}))
     ['_error', '_other', '_other_data', '_plan', '_plan_data', '_scene', '_scene_data']
     >>> desk.plan.policy.name, desk.other.policy.name
     ('keep-recent-turns', 'claude-code')
     """
 
-    NAMES = NAMES
+    INPUTS = INPUTS
 
     def __init__(
         self,
@@ -66,10 +67,10 @@ class Desk:
         self.history: History = trace_history(session, self.ledger)
         self.scenario = read_scenario(scenario)
         self.plan: Plan
-        self.other: Plan | Picture | None = None
+        self.other: Plan | Payload | None = None
         self.refused: InspectorError | None = None
         self.lived: Run | None = None
-        self.written: tuple[Written, ...] = ()
+        self.written: tuple[WrittenSummary, ...] = ()
         name = policy if isinstance(policy, str) else add_policy(policy).name
         fullest = self.history.fullest
         self.wanted: dict[str, Any] = {
@@ -100,7 +101,7 @@ class Desk:
     def answer(self, wanted: Mapping[str, Any], seq: int = 0) -> dict[str, Any]:
         """Plan what is wanted and remember it; the traits to set, those of the wire only.
 
-        `wanted` may hold some of `NAMES`; the others stay, but what belonged to another moment or policy
+        `wanted` may hold some of `INPUTS`; the others stay, but what belonged to another moment or policy
         goes with it, so read `self.wanted` afterwards. Raises what `make_plan` raises, and then everything
         is as it was. A plan B that cannot be made is told in "_error" and there is none; a cut or a pin that
         a session has grown past is told there too, and is gone.
@@ -130,7 +131,9 @@ class Desk:
         answer: dict[str, Any] = {"_plan": {**self._picture, "seq": seq}}
         return {**answer, "_error": printable(error, MOST_WORDS)} if error else answer
 
-    def live_again(self, wanted: Mapping[str, Any] | None = None, tell: Tell | None = None) -> dict[str, Any]:
+    def live_again(
+        self, wanted: Mapping[str, Any] | None = None, tell: OnProgress | None = None
+    ) -> dict[str, Any]:
         """Live the whole session again under the policy wanted; the traits to set, none where that was done.
 
         `tell` hears the share that is done and may raise `Stopped`. Raises what `replay` raises.
@@ -138,13 +141,13 @@ class Desk:
         life = self.prepare_life(wanted)
         return {} if life is None else self.adopt_run(life.live(tell))
 
-    def prepare_life(self, wanted: Mapping[str, Any] | None = None) -> Life | None:
+    def prepare_life(self, wanted: Mapping[str, Any] | None = None) -> ReplayTask | None:
         """The same as work to be done elsewhere; None where it was done."""
         wanted = {**self.wanted, **(wanted or {})}
         if self._answers(wanted):
             return None
         policy = _configure(wanted)
-        return Life(self.session, self.ledger, self.history, policy, self.scenario, self.window)
+        return ReplayTask(self.session, self.ledger, self.history, policy, self.scenario, self.window)
 
     def adopt_run(self, run: Run) -> dict[str, Any]:
         """Take over what was lived elsewhere; the traits to set. A run of other counts is no answer."""
@@ -262,8 +265,8 @@ class Desk:
                     raise
 
     def _settle(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """All of `NAMES`, each of its type, without what no longer belongs."""
-        whole = {name: wanted.get(name, self.wanted[name]) for name in NAMES}
+        """All of `INPUTS`, each of its type, without what no longer belongs."""
+        whole = {name: wanted.get(name, self.wanted[name]) for name in INPUTS}
         check_wanted(whole)
         return carry_over(whole, self.wanted) if self._answered else whole
 
@@ -273,8 +276,8 @@ class Desk:
         self.refused = None
         if asked == self._compared or not (wanted["versus"] or self.other):
             return {}
-        other: Plan | Picture | None = None
-        picture: Picture = ({}, b"")
+        other: Plan | Payload | None = None
+        picture: Payload = ({}, b"")
         told: dict[str, Any] = {}
         try:
             other, picture = self._draw_other(plan, wanted["versus"])
@@ -284,7 +287,7 @@ class Desk:
         self.other, self._compared = other, asked
         return {"_other": picture[0], "_other_data": picture[1], **told}
 
-    def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | Picture | None, Picture]:
+    def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | Payload | None, Payload]:
         if not versus:
             return None, ({}, b"")
         if versus.get("recorded"):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .payloads.columns import unpack
-from .payloads.scene import Picture
+from .payloads.scene import Payload
 from .payloads.sections import tell_tokens
 from .svg import FONT, STYLE, fill, fill_fate, make_patterns, spell, stroke, stroke_fate, write
 
@@ -27,10 +27,10 @@ _PLOT = WIDTH - LEFT - RIGHT
 _LANES, _LOWEST = 170, 16
 
 
-class Still:
+class SnapshotData:
     """The scene and the plan, opened: what picture and table have in common."""
 
-    def __init__(self, scene: Picture, plan: Picture) -> None:
+    def __init__(self, scene: Payload, plan: Payload) -> None:
         self.scene, self.plan = scene[0], plan[0]
         self.columns = unpack(self.scene["columns"], scene[1])
         self.fated = unpack(self.plan["columns"], plan[1])
@@ -78,7 +78,7 @@ class Still:
         return [(fate, count) for fate, count in zip(self.fates, counts, strict=True) if count]
 
 
-def draw_bar(still: Still, label: str, sums: Sequence[int], y: int) -> Iterator[str]:
+def draw_bar(still: SnapshotData, label: str, sums: Sequence[int], y: int) -> Iterator[str]:
     full = max(still.scene["window"] or 0, sum(still.before), sum(still.after), 1)
     yield write(0, y + 12, label, "dim", 11)
     yield f'<rect x="{LEFT}" y="{y}" width="{_PLOT}" height="15" {fill("band")}/>'
@@ -103,7 +103,7 @@ def draw_bar(still: Still, label: str, sums: Sequence[int], y: int) -> Iterator[
     yield write(LEFT + _PLOT + 12, y + 12, told, "strong", 11)
 
 
-def draw_key(still: Still, y: int) -> tuple[int, list[str]]:
+def draw_key(still: SnapshotData, y: int) -> tuple[int, list[str]]:
     """The sections with their figures, as many in a row as fit."""
     out, x = [], LEFT
     for section, label, before, after in zip(
@@ -122,7 +122,7 @@ def draw_key(still: Still, y: int) -> tuple[int, list[str]]:
     return y + 40, out
 
 
-def draw_overview(still: Still, y: int) -> Iterator[str]:
+def draw_overview(still: SnapshotData, y: int) -> Iterator[str]:
     """The session's whole life: what was reported as a line, what is counted as an area."""
     counted, reported = still.columns["overview_estimated"], still.columns["overview_reported"]
     steps = len(counted)
@@ -174,7 +174,7 @@ def draw_overview(still: Still, y: int) -> Iterator[str]:
             room = x
 
 
-def draw_lanes(still: Still, y: int) -> tuple[int, list[str]]:
+def draw_lanes(still: SnapshotData, y: int) -> tuple[int, list[str]]:
     """Tokens of the moment's steps by lane, each block under its fate, and the cut."""
     columns = still.columns
     entry, tokens = columns["block_entry"], columns["block_tokens"]
@@ -223,7 +223,7 @@ def draw_lanes(still: Still, y: int) -> tuple[int, list[str]]:
 
 
 def _columns(
-    still: Still, section: str, lane: dict[int, dict[int, int]], y: int, wide: float, scale: float
+    still: SnapshotData, section: str, lane: dict[int, dict[int, int]], y: int, wide: float, scale: float
 ) -> Iterator[str]:
     """One path for each fate: its part of every column of a lane."""
     paths: dict[int, list[str]] = {}
@@ -250,7 +250,7 @@ def _column(fate: str, x: float, y: float, wide: float, tall: float) -> str:
     return f"M{x + wide / 2:.1f} {y:.1f}v{-tall:.1f}"
 
 
-def _bands(still: Still, place_of: Any, wide: float, y: int, tall: int) -> Iterator[str]:
+def _bands(still: SnapshotData, place_of: Any, wide: float, y: int, tall: int) -> Iterator[str]:
     """Every other turn stands on a band."""
     turn = still.turn
     first = np.flatnonzero(np.append(True, turn[1:] != turn[:-1])) if len(turn) else np.zeros(0, int)
@@ -274,7 +274,7 @@ _EDGE = 12
 class Snapshot:
     """Picture and table of one scene and plan. It stays in a notebook, and needs no widget to be shown."""
 
-    def __init__(self, scene: Picture, plan: Picture) -> None:
+    def __init__(self, scene: Payload, plan: Payload) -> None:
         self._scene, self._plan = scene, plan
 
     @property
@@ -291,15 +291,15 @@ class Snapshot:
         return {"text/plain": repr(self), "text/html": self.html}
 
     def __repr__(self) -> str:
-        return f"Snapshot({Still(self._scene, self._plan).sentence})"
+        return f"Snapshot({SnapshotData(self._scene, self._plan).sentence})"
 
 
-def draw_still(scene: Picture, plan: Picture, told: bool = True) -> str:
+def draw_still(scene: Payload, plan: Payload, told: bool = True) -> str:
     """The picture as SVG, light or dark as the viewer is; where styles are stripped it is light.
 
     `told` writes below it what the plan comes to.
     """
-    still = Still(scene, plan)
+    still = SnapshotData(scene, plan)
     parts: list[str] = []
     y = 22
     facts = " · ".join(fact for fact in still.scene["facts"] if not fact.startswith("0 "))
@@ -327,9 +327,9 @@ def draw_still(scene: Picture, plan: Picture, told: bool = True) -> str:
     )
 
 
-def tabulate(scene: Picture, plan: Picture) -> str:
+def tabulate(scene: Payload, plan: Payload) -> str:
     """The same figures as an HTML table: tokens by section before and after."""
-    still = Still(scene, plan)
+    still = SnapshotData(scene, plan)
     rows = [
         (label, before, after)
         for label, before, after in zip(still.labels, still.before, still.after, strict=True)
@@ -348,9 +348,9 @@ def tabulate(scene: Picture, plan: Picture) -> str:
     )
 
 
-def show_still(scene: Picture, plan: Picture) -> str:
+def show_still(scene: Payload, plan: Payload) -> str:
     """Picture and table as one piece of HTML. A viewer that strips pictures still has the table."""
-    still = Still(scene, plan)
+    still = SnapshotData(scene, plan)
     data = b64encode(draw_still(scene, plan, told=False).encode("utf-8")).decode("ascii")
     alt = escape(f"Compaction plan. {still.sentence}")
     return (

@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 from ..errors import EditError, InspectorError, Stopped, SummaryError
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
-from ..replays.engine import Tell
-from ..summaries.check import Checked, check_checkpoint
+from ..replays.engine import OnProgress
+from ..summaries.check import SummaryCheck, check_summary
 from ..summaries.claude.anthropic_api import KEYS
-from ..summaries.claude.summariser import Claude, Progress
-from ..summaries.extractive.summariser import TOKENS, Extractive
-from ..summaries.write import from_text, write_up
+from ..summaries.claude.summariser import ClaudeSummariser, Progress
+from ..summaries.extractive.summariser import TOKENS, ExtractiveSummariser
+from ..summaries.write import checkpoint_from_text, summarise
 from ..text import printable
-from .model import Desk
+from .model import WorkbenchModel
 from .payloads.summary import (
     describe_offline,
     describe_sending,
@@ -35,8 +35,8 @@ from .payloads.summary import (
     tell_usage,
     tell_written,
 )
-from .tasks import Errands, tell_error
-from .written_summaries import MOST, Writing
+from .tasks import TaskQueue, tell_error
+from .written_summaries import MOST, WritingState
 
 ADDRESS = "https://api.anthropic.com"
 """Where the `anthropic` package sends to, unless ANTHROPIC_BASE_URL says otherwise."""
@@ -44,11 +44,11 @@ Check = Callable[[], None]
 CHANGED = "What would be sent has changed since you looked; nothing was sent. Look again."
 
 
-class Looked(NamedTuple):
+class ApprovedPreview(NamedTuple):
     """What was looked at: the requests of a plan, by their digest, and where they go."""
 
     plan: Plan
-    claude: Claude
+    claude: ClaudeSummariser
     digest: str
     address: str
 
@@ -63,7 +63,7 @@ class Looked(NamedTuple):
             raise InspectorError(CHANGED)
         # All was gone through once more, which may have taken long enough to stop it.
         check()
-        return write_up(plan, self.claude)
+        return summarise(plan, self.claude)
 
 
 def find_address() -> str:
@@ -99,7 +99,7 @@ STOPPED = "Stopped; nothing of it was kept."
 Adopt = Callable[[Plan, Checkpoint | None], None]
 
 
-class Scribe:
+class SummaryWriter:
     """Writes for one document. `say` hears what is done, `adopt` gets a plan and what was written for it.
 
     Its questions are answered at once, but "sending", for which the session is looked through; ask that in a
@@ -107,17 +107,17 @@ class Scribe:
     """
 
     def __init__(self, say: Callable[[dict[str, Any]], None], adopt: Adopt) -> None:
-        self._errands, self._adopt = Errands(say), adopt
+        self._errands, self._adopt = TaskQueue(say), adopt
         # What `_now` is changes with its errand only: two who begin or stop at once take turns. Whoever
         # waits for the document's lock holds neither of these.
         self._turn, self._lock = threading.RLock(), threading.Lock()
-        self._now = Writing()
-        self._done: list[Writing] = []
-        self._looked: Looked | None = None
-        self._asked: Claude | None = None
+        self._now = WritingState()
+        self._done: list[WritingState] = []
+        self._looked: ApprovedPreview | None = None
+        self._asked: ClaudeSummariser | None = None
         self.begin, self.wait = self._errands.begin, self._errands.wait
 
-    def find(self, desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def find(self, desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The reply to one of its questions. Raises `InspectorError`, or what a strange one raises.
 
         `desk` is the document's own, no copy: a summary that is done must be found on its plan.
@@ -130,7 +130,7 @@ class Scribe:
         elif kind == "unsummarise":
             with self._turn:
                 self._halt()
-                self._end(Writing())
+                self._end(WritingState())
             self._adopt(desk.plan, None)
         return self.tell(desk, int(asked.get("from", 0)))
 
@@ -149,7 +149,7 @@ class Scribe:
             keep = [name for name in asked.get("keep", ()) if name in there]
             claude = self._hire(plan, {**asked, "keep": keep}, address)
             sending = claude.preview(plan)
-        self._looked = Looked(plan, claude, sending.digest, address)
+        self._looked = ApprovedPreview(plan, claude, sending.digest, address)
         return describe_sending(sending, find_host(address), _tell_nothing(plan) or tell_missing())
 
     def write(self, plan: Plan, asked: Mapping[str, Any]) -> None:
@@ -161,13 +161,13 @@ class Scribe:
             text = str(asked["text"])
             self._send(plan, by, lambda plan, _: _take_text(text, plan))
         elif by == "extractive":
-            self._send(plan, by, lambda plan, _: write_up(plan, Extractive(plan.ledger)))
+            self._send(plan, by, lambda plan, _: summarise(plan, ExtractiveSummariser(plan.ledger)))
         elif looked is None or not looked.is_of(plan, str(asked.get("digest", ""))):
             self._refuse(plan, str(asked.get("model", "")), CHANGED)
         else:
             self._send(plan, looked.claude.by, looked.write, looked.claude)
 
-    def tell(self, desk: Desk, first: int = 0) -> dict[str, Any]:
+    def tell(self, desk: WorkbenchModel, first: int = 0) -> dict[str, Any]:
         """How far it is: its text from character `first` on."""
         first = max(first, 0)
         with self._lock:
@@ -181,7 +181,7 @@ class Scribe:
             and now.checkpoint is not plan.checkpoint
         ):
             # That of another cut; this one has its own.
-            now = next((one for one in done if one.checkpoint is plan.checkpoint), Writing())
+            now = next((one for one in done if one.checkpoint is plan.checkpoint), WritingState())
             text, share = now.text, now.share
         here = now.state == "done" and plan.checkpoint is now.checkpoint
         usage, price = tell_usage(now.by, now.used)
@@ -213,7 +213,7 @@ class Scribe:
             with self._lock:
                 stopped = self._now.is_on
                 if stopped:
-                    self._now = Writing("stopped", by=self._now.by, sentence=STOPPED)
+                    self._now = WritingState("stopped", by=self._now.by, sentence=STOPPED)
             if stopped:
                 self._halt()
             return stopped
@@ -222,27 +222,33 @@ class Scribe:
         """Give up for good. Waits for nobody."""
         self._errands.close()
 
-    def _hire(self, plan: Plan, asked: Mapping[str, Any], address: str) -> Claude:
+    def _hire(self, plan: Plan, asked: Mapping[str, Any], address: str) -> ClaudeSummariser:
         model = str(asked["model"]).strip() or list_models(plan)[0]
         keep = [str(name) for name in asked.get("keep", ())]
-        claude = Claude(model, focus=str(asked.get("focus", "")).strip(), keep=keep, base_url=address)
+        claude = ClaudeSummariser(
+            model, focus=str(asked.get("focus", "")).strip(), keep=keep, base_url=address
+        )
         if self._looked is not None:
             claude.remember(self._looked.claude)
         return claude
 
     def _send(
-        self, plan: Plan, by: str, make: Callable[[Plan, Check], Checkpoint], claude: Claude | None = None
+        self,
+        plan: Plan,
+        by: str,
+        make: Callable[[Plan, Check], Checkpoint],
+        claude: ClaudeSummariser | None = None,
     ) -> None:
-        mine = Writing("writing", by=by, plan=plan)
+        mine = WritingState("writing", by=by, plan=plan)
 
-        def work(tell: Tell) -> tuple[Checkpoint, Checked]:
+        def work(tell: OnProgress) -> tuple[Checkpoint, SummaryCheck]:
             if claude is not None:
                 claude.tell = lambda progress: self._hear(mine, progress, tell)
             try:
                 made = make(plan, lambda: tell(0.0))
-                return made, check_checkpoint(made, plan)
+                return made, check_summary(made, plan)
             except Stopped:
-                self._swap(mine, Writing("stopped", by=by, sentence=STOPPED))
+                self._swap(mine, WritingState("stopped", by=by, sentence=STOPPED))
                 raise
             except BaseException as error:
                 # A counter's own panic is no `Exception`; nobody shall wait for it for ever.
@@ -250,7 +256,7 @@ class Scribe:
                     fail(RuntimeError(f"It could not be written: {str(error) or type(error).__name__}."))
                 raise
 
-        def take(made: tuple[Checkpoint, Checked]) -> None:
+        def take(made: tuple[Checkpoint, SummaryCheck]) -> None:
             nonlocal mine
             checkpoint, checked = made
             if checkpoint.error is not None:
@@ -273,7 +279,7 @@ class Scribe:
             used = error.used if isinstance(error, SummaryError) else None
             sentence = tell_error(error)
             self._swap(
-                mine, Writing("failed", by=by, sentence=sentence, plan=plan, tries=mine.tries, used=used)
+                mine, WritingState("failed", by=by, sentence=sentence, plan=plan, tries=mine.tries, used=used)
             )
 
         with self._turn:
@@ -285,7 +291,7 @@ class Scribe:
     def _refuse(self, plan: Plan, by: str, sentence: str) -> None:
         with self._turn:
             self._halt()
-            self._end(Writing("failed", by=by, sentence=sentence, plan=plan))
+            self._end(WritingState("failed", by=by, sentence=sentence, plan=plan))
 
     def _halt(self) -> None:
         """Give up the errand, and the calls that it has under way or is about to make."""
@@ -293,7 +299,7 @@ class Scribe:
         if self._asked is not None:
             self._asked.stop()
 
-    def _hear(self, mine: Writing, progress: Progress, tell: Tell) -> None:
+    def _hear(self, mine: WritingState, progress: Progress, tell: OnProgress) -> None:
         with self._lock:
             part = progress.kind, threading.get_ident()
             mine.parts[part], mine.shares[part] = progress.text, progress.share
@@ -301,11 +307,11 @@ class Scribe:
             share = mine.share
         tell(share or 0.0)
 
-    def _end(self, writing: Writing) -> None:
+    def _end(self, writing: WritingState) -> None:
         with self._lock:
             self._now = writing
 
-    def _swap(self, old: Writing, new: Writing) -> bool:
+    def _swap(self, old: WritingState, new: WritingState) -> bool:
         """Go from one to the next, unless another has come in between; whether that was done."""
         with self._lock:
             same = self._now is old
@@ -330,4 +336,4 @@ def _take_text(text: str, plan: Plan) -> Checkpoint:
         raise EditError(
             "summary by", "pasted", f"it has {len(text):,} characters; {MOST_PASTED:,} may be given"
         )
-    return from_text(text, plan)
+    return checkpoint_from_text(text, plan)

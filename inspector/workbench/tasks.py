@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..errors import Stopped
-from ..replays.engine import Tell
+from ..replays.engine import OnProgress
 from ..text import printable
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ GONE = "The workbench was closed before this was found out."
 
 
 @dataclass(eq=False)
-class Errand:
+class Task:
     """What is to be done, and to whom its result or its failure goes.
 
     Neither is told once it is stopped; one that is stopped in that very moment may still be. `what` is shown
@@ -33,13 +33,13 @@ class Errand:
 
     kind: str
     what: str
-    work: Callable[[Tell], Any]
+    work: Callable[[OnProgress], Any]
     then: Callable[[Any], None]
     sorry: Callable[[Exception], None]
     stopped: bool = False
 
 
-class Errands:
+class TaskQueue:
     """The long work of one document. There is a thread only while there is work.
 
     A newer errand of a kind takes the place of an older one. `say` hears what is being done, as the trait
@@ -50,15 +50,15 @@ class Errands:
     def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
         self._say = say
         self._change = threading.Condition()
-        self._waiting: list[Errand] = []
-        self._now: Errand | None = None
+        self._waiting: list[Task] = []
+        self._now: Task | None = None
         self._begun = self._running = self._closed = self._shown = False
 
     def send(
         self,
         kind: str,
         what: str,
-        work: Callable[[Tell], T],
+        work: Callable[[OnProgress], T],
         then: Callable[[T], None],
         sorry: Callable[[Exception], None],
     ) -> None:
@@ -67,7 +67,7 @@ class Errands:
             self.stop(kind)
             if self._closed:
                 return
-            self._waiting.append(Errand(kind, what, work, then, sorry))
+            self._waiting.append(Task(kind, what, work, then, sorry))
         if self._begun:
             self.begin()
 
@@ -108,7 +108,7 @@ class Errands:
         with self._change:
             return self._change.wait_for(lambda: not self._running, timeout)
 
-    def _all(self) -> list[Errand]:
+    def _all(self) -> list[Task]:
         return [*([self._now] if self._now is not None else []), *self._waiting]
 
     def _run(self) -> None:
@@ -136,7 +136,7 @@ class Errands:
                 self._shown = False
                 self._say({})
 
-    def _do(self, errand: Errand) -> None:
+    def _do(self, errand: Task) -> None:
         told = 0.0
 
         def tell(done: float | None) -> None:
@@ -161,7 +161,7 @@ class Errands:
                 errand.sorry(error)
 
 
-class Questions:
+class QueryQueue:
     """Questions that may take long, answered one after another.
 
     Each gets one answer, in the thread that found it and with `lock` held: a sentence where it is stopped, or
@@ -169,7 +169,7 @@ class Questions:
     """
 
     def __init__(self, say: Callable[[dict[str, Any]], None], lock: threading.RLock) -> None:
-        self._lock, self._errands, self._closed = lock, Errands(say), False
+        self._lock, self._errands, self._closed = lock, TaskQueue(say), False
         self._open: dict[str, tuple[Reply, Answer]] = {}
         self._number = 0
         self.begin, self.wait = self._errands.begin, self._errands.wait
@@ -212,7 +212,7 @@ class Questions:
                 answer({"type": "error", "id": asked.get("id"), "sentence": printable(sentence)})
 
 
-class Pulse:
+class Ticker:
     """Does something again and again, in a thread of its own, until it is stopped."""
 
     def __init__(self, beat: Callable[[], None], seconds: float) -> None:

@@ -1,6 +1,6 @@
 """Summaries that were written, each for what it was written from: there it stands, and nowhere else.
 
-`Writing` is one that is being written, as far as it is.
+`WritingState` is one that is being written, as far as it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Part = tuple[str, int]
 """A job that is being answered: its kind, and its thread, for there may be several of a kind."""
 
 
-class Written(NamedTuple):
+class WrittenSummary(NamedTuple):
     """A summary, and what it was written for. `entries` are those of the jobs, as they were read."""
 
     policy: Policy
@@ -35,7 +35,7 @@ class Written(NamedTuple):
 
 
 @dataclass(eq=False)
-class Writing:
+class WritingState:
     """The summary that is being written, or was written last; `parts` are its jobs' texts so far.
 
     `adopted` is False for one that is done and about to be handed over: it cannot be stopped any more.
@@ -71,16 +71,22 @@ class Writing:
         return round(sum(self.shares.values()) / jobs, 3) if jobs and self.shares else None
 
 
-def fill_in(plan: Plan, written: Sequence[Written]) -> Plan:
+def fill_in(plan: Plan, written: Sequence[WrittenSummary]) -> Plan:
     """The plan with the summary that was written for it, if one was."""
     known = (one.checkpoint for one in reversed(written) if one.is_for(plan))
     return plan.with_summary(next(known, None))
 
 
-def keep(written: Sequence[Written], plan: Plan, checkpoint: Checkpoint | None) -> tuple[Written, ...]:
+def keep(
+    written: Sequence[WrittenSummary], plan: Plan, checkpoint: Checkpoint | None
+) -> tuple[WrittenSummary, ...]:
     """With a summary that was written for a plan, in place of an earlier one; with none for None."""
     others = [one for one in written if not one.is_for(plan)]
-    new = [] if checkpoint is None else [Written(plan.policy, plan.jobs, _read_entries(plan), checkpoint)]
+    new = (
+        []
+        if checkpoint is None
+        else [WrittenSummary(plan.policy, plan.jobs, _read_entries(plan), checkpoint)]
+    )
     return tuple([*others, *new][-MOST:])
 
 

@@ -1,7 +1,8 @@
 """What a summary keeps: the extractive one beside the recorded one, at the same moment and no more tokens.
 
 For every compaction that a shared transcript of the package's formats records in readable words: the same
-entries are written up by `Extractive` in as many tokens as the recorded summary has (o200k_base), and every
+entries are written up by `ExtractiveSummariser` in as many tokens as the recorded summary has (o200k_base),
+and every
 fact that could be read before is looked up after, once with each text in its place. What the compaction left
 standing is the same both times. A fact counts as kept when it stands verbatim or is restated in full; that is
 string presence, so an error told in other words counts as lost for both.
@@ -20,12 +21,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import Said
 from inspector.facts.mentions import Occurrences, find_occurrences
-from inspector.facts.remaining import Stand, Standing, stand_live
+from inspector.facts.remaining import Remaining, RemainingText, stand_live
 from inspector.planning.summary_jobs import SummaryJob
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.session.tree import COMPACTION
-from inspector.summaries.extractive.summariser import Extractive
+from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.tokens.ledger import Ledger, count_tokens
 from tests.bench.bench_survival import AGAIN, Case, read_cases
 
@@ -73,7 +74,7 @@ def make_job(session: Session, entry: Entry, tokens: int) -> SummaryJob:
     )
 
 
-def keeps(found: Occurrences, session: Session, standing: Standing, number: int) -> bool:
+def keeps(found: Occurrences, session: Session, standing: Remaining, number: int) -> bool:
     """Whether all of a fact can be read: in a block that stands, in another text, or unmarked in a block."""
     rows = found.rows[found.first[number] : found.first[number + 1]]
     if standing.rows[rows].any():
@@ -85,12 +86,12 @@ def keeps(found: Occurrences, session: Session, standing: Standing, number: int)
     return unmarked is not None and unmarked[1].full
 
 
-def swap(standing: Standing, entry: Entry, text: str) -> Standing:
+def swap(standing: Remaining, entry: Entry, text: str) -> Remaining:
     """The same with another text in the recorded summary's place."""
     others = [stand for stand in standing.others if stand.ref.entry != entry.id]
     mine = [stand for stand in standing.others if stand.ref.entry == entry.id]
-    put = Stand(mine[0].ref, text, "summary", (), True)
-    return Standing(standing.session, standing.rows, (*others, put))
+    put = RemainingText(mine[0].ref, text, "summary", (), True)
+    return Remaining(standing.session, standing.rows, (*others, put))
 
 
 def compare(case: Case, ledger: Ledger) -> Iterator[Pair]:
@@ -106,7 +107,7 @@ def compare(case: Case, ledger: Ledger) -> Iterator[Pair]:
         if not job.entries:
             continue
         moment = session.at(entry.parent)
-        text = Extractive(ledger, tokens=tokens)(job, moment).text
+        text = ExtractiveSummariser(ledger, tokens=tokens)(job, moment).text
         before, recorded = stand_live(moment), stand_live(session.at(entry.id))
         extracted = swap(recorded, entry, text)
         path = {session.entries[at].id for at in moment.path}

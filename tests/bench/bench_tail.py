@@ -18,7 +18,7 @@ from bench_count import clock
 from long_session import make_messages, make_pi
 from outside import Missing, claude_session
 
-from inspector.files import Tail, open_session
+from inspector.files import FollowedFile, open_session
 from inspector.tokens.ledger import count_tokens
 
 MEGABYTES, PI_MESSAGES, ROUNDS = 100, 30_000, 7
@@ -56,7 +56,7 @@ def run() -> Iterator[tuple[str, str]]:
 
 def time_looks(path: Path, line: Callable[[int], bytes]) -> Iterator[tuple[str, str]]:
     """A line more, looked at and counted; and the same by opening the file."""
-    tail = Tail(path)
+    tail = FollowedFile(path)
     ledger = count_tokens(tail.session, "calibrated")
     yield f"{tail.session.format}, {tail.session.records:,} records", f"{path.stat().st_size / 1e6:.1f} MB"
     rows = []

@@ -2,7 +2,8 @@
 
 The longest real sessions, each lived from its beginning without the compactions it records and compacted at
 five moments, an equal share of its tokens apart, by each of the package's policies that stores what it does,
-once with the stand-in and once with `Extractive`. No model is asked and the replies are those of the file, so
+once with the stand-in and once with `ExtractiveSummariser`. No model is asked and the replies are those of
+the file, so
 the evidence is `planned`. What the files record of their own compactions in a row stands beside it.
 Two runs write the same bytes.
 """
@@ -22,8 +23,8 @@ from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
 from inspector.facts.trace import trace_recorded
 from inspector.policies.registry import POLICIES
-from inspector.replays.decay import Decay, Fading, Round, compact_rounds, measure_decay, strip_compactions
-from inspector.summaries.extractive.summariser import Extractive
+from inspector.replays.decay import Decay, DecayLine, Round, compact_rounds, measure_decay, strip_compactions
+from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.tokens.ledger import count_tokens
 from tests.bench import decay_page as page
 from tests.bench.bench_survival import Case, read_cases
@@ -68,7 +69,7 @@ def measure(case: Case) -> Iterator[Row]:
     """One row for each policy, summariser, moment and kind."""
     facts = find_facts(strip_compactions(case.session))
     for policy in POLICIES:
-        for summariser in (None, Extractive(COUNTER)):
+        for summariser in (None, ExtractiveSummariser(COUNTER)):
             decay = compact_rounds(
                 case.session, policy, summariser, rounds=ROUNDS, counter=COUNTER, facts=facts
             )
@@ -130,11 +131,11 @@ def write_csv(rows: Sequence[Row]) -> str:
     return file.getvalue()
 
 
-def read_line(rows: Sequence[Row], kind: str = ALL) -> Fading:
+def read_line(rows: Sequence[Row], kind: str = ALL) -> DecayLine:
     """Pooled rows as a line."""
     pooled = pool(rows, kind)
     shares = (1.0, *(row.kept / row.first for row in pooled))
-    return Fading(pooled[0].policy, pooled[0].by, shares, tuple(row.after for row in pooled))
+    return DecayLine(pooled[0].policy, pooled[0].by, shares, tuple(row.after for row in pooled))
 
 
 def measure_recorded(cases: Sequence[Case]) -> dict[str, tuple[Round, ...]]:
@@ -152,7 +153,7 @@ def write(folder: Path = NOTEBOOKS) -> None:
     rows = [row for case in cases for row in measure(case)]
     groups = group(rows)
     still = [policy.name for policy in POLICIES if not any(policy.name == name for name, _ in groups)]
-    lines = [read_line(groups[name, by]) for name in DRAWN for by in (Extractive.by, page.STAND_IN)]
+    lines = [read_line(groups[name, by]) for name in DRAWN for by in (ExtractiveSummariser.by, page.STAND_IN)]
     pooled = {key: (pool(mine), {kind: pool(mine, kind) for kind in KINDS}) for key, mine in groups.items()}
     text = page.write_page(
         pooled, [(case.name, case.harness) for case in cases], measure_recorded(every), still

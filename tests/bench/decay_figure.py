@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from inspector.replays.decay import Fading
+from inspector.replays.decay import DecayLine
 from inspector.workbench.palette import colour
 from inspector.workbench.svg import FONT, spell
 
@@ -18,7 +18,7 @@ def dot(x: float, y: float, fill: str, line: str) -> str:
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{fill}" stroke="{line}" stroke-width="1.25"/>'
 
 
-def draw_fading(lines: Sequence[Fading], dark: bool) -> str:
+def draw_fading(lines: Sequence[DecayLine], dark: bool) -> str:
     """The picture; lines of one policy share a panel."""
     names = list(dict.fromkeys(line.of for line in lines))
     most = max(len(line.shares) for line in lines) - 1
@@ -36,7 +36,7 @@ def draw_fading(lines: Sequence[Fading], dark: bool) -> str:
         x = LEFT + at * (wide + GAP) + 8 + (wide - 34) * number / most
         return x, TOP + TALL * (1 - share)
 
-    def path(at: int, line: Fading) -> Iterator[str]:
+    def path(at: int, line: DecayLine) -> Iterator[str]:
         name, dash, filled = STYLES[line.by]
         hue = colour(name, dark)
         spots = [place(at, number, share) for number, share in enumerate(line.shares)]

@@ -21,8 +21,8 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket
 
-from inspector import open_bundled, save_session
-from inspector.bundled import write_story
+from inspector import open_demo, save_session
+from inspector.demo import write_story
 from tests.browser.traffic import own_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +96,7 @@ class Lab(NamedTuple):
         place = self.notebooks / name
         place.parent.mkdir(exist_ok=True)
         if name.endswith(".json"):
-            save_session(open_bundled(), place)
+            save_session(open_demo(), place)
         else:
             place.write_bytes(b"".join(write_story().splitlines(keepends=True)[:lines]))
         return name

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from inspector import open_bundled
+from inspector import open_demo
 from inspector.workbench.page.export import export_html
 from tests.browser.lab import (
     ROOT,
@@ -29,7 +29,7 @@ from tests.browser.lab import (
 from tests.browser.test_workbench import ask, wait_for_python
 
 NARROW = 560
-CELL = "import inspector; session = inspector.open_bundled(); wb = inspector.Workbench(session); wb"
+CELL = "import inspector; session = inspector.open_demo(); wb = inspector.Workbench(session); wb"
 AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 # JupyterLab's body has no height and hides what flows over it, so axe would take everything for hidden.
 JUDGE = """async scope => {
@@ -191,7 +191,7 @@ def test_axe_finds_nothing_in_a_document(window: BrowserContext, lab: Lab) -> No
 
 
 def test_axe_finds_nothing_in_an_exported_page(window: BrowserContext, tmp_path: Path) -> None:
-    export_html(open_bundled(), tmp_path / "page.html")
+    export_html(open_demo(), tmp_path / "page.html")
     page = window.new_page()
     page.goto((tmp_path / "page.html").as_uri())
     page.get_by_test_id("cut-handle").wait_for()

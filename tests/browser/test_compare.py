@@ -13,7 +13,7 @@ from tests.browser.lab import Lab, Watch, open_notebook, run_all, screenshot, se
 from tests.browser.test_axe import find_violations
 from tests.browser.test_workbench import ask, wait_for_python
 
-OPEN = "import inspector, json; session = inspector.open_bundled(); wb = inspector.Workbench(session); wb"
+OPEN = "import inspector, json; session = inspector.open_demo(); wb = inspector.Workbench(session); wb"
 WIDE, NARROW = ViewportSize(width=1440, height=2000), ViewportSize(width=780, height=3000)
 # What each of two plans leaves of a block.
 SIDES = "[[int(side.fate[row]), int(side.tokens[row])] for side in (wb.plan.outcome, wb.other.outcome)]"

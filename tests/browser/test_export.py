@@ -14,9 +14,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Page, expect
 
-from inspector.bundled import open_bundled
+from inspector.demo import open_demo
 from inspector.files import open_session
-from inspector.workbench.model import Desk
+from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.export import export_html
 from inspector.workbench.snapshot import Snapshot
 from tests.browser.conftest import Watch
@@ -30,16 +30,16 @@ Open = Callable[..., tuple[Page, list[str]]]
 
 
 @pytest.fixture(scope="module")
-def desk() -> Desk:
+def desk() -> WorkbenchModel:
     """The real session where it is beside this checkout, else the bundled one."""
-    session = open_session(REAL) if REAL.exists() else open_bundled()
-    desk = Desk(session, "flue")
+    session = open_session(REAL) if REAL.exists() else open_demo()
+    desk = WorkbenchModel(session, "flue")
     desk.answer({"versus": {"policy": "keep-recent-turns"}})
     return desk
 
 
 @pytest.fixture(scope="module")
-def exported(desk: Desk, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(desk: WorkbenchModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = export_html(desk, tmp_path_factory.mktemp("page") / "page.html")
     assert done.size < 1_500_000
     return done.path
@@ -76,7 +76,9 @@ def after(page: Page) -> str:
     return page.get_by_test_id("gauge-after").inner_text()
 
 
-def test_the_page_opens_offline_and_the_cut_is_dragged(exported: Path, show: Open, desk: Desk) -> None:
+def test_the_page_opens_offline_and_the_cut_is_dragged(
+    exported: Path, show: Open, desk: WorkbenchModel
+) -> None:
     page, told = show(exported)
     handle = page.get_by_test_id("cut-handle")
     handle.wait_for()
@@ -121,7 +123,7 @@ def test_policies_are_switched_and_compared_without_a_kernel(exported: Path, sho
     assert told == []
 
 
-def test_a_block_is_opened_from_the_page(exported: Path, show: Open, desk: Desk) -> None:
+def test_a_block_is_opened_from_the_page(exported: Path, show: Open, desk: WorkbenchModel) -> None:
     page, told = show(exported)
     page.get_by_test_id("fates").locator("[data-fold]").first.click()
     page.get_by_test_id("fate-row").nth(1).click()
@@ -146,7 +148,7 @@ def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: Open) -> None:
     assert told == []
 
 
-def test_a_link_opens_the_page_at_a_block(exported: Path, show: Open, desk: Desk) -> None:
+def test_a_link_opens_the_page_at_a_block(exported: Path, show: Open, desk: WorkbenchModel) -> None:
     live = desk.moment.live
     row = int(live.start[desk.plan.place or 0])
     entry = desk.moment.entries[live.entries[live.position[row]]].id
@@ -182,7 +184,7 @@ def test_the_button_shows_what_is_taken_out_and_hands_the_page_to_the_browser(
     page: Page, lab: Lab, watch: Watch, show: Open, tmp_path: Path
 ) -> None:
     name = lab.write_notebook(
-        "export.ipynb", "from inspector import Workbench, open_bundled\nwb = Workbench(open_bundled())\nwb"
+        "export.ipynb", "from inspector import Workbench, open_demo\nwb = Workbench(open_demo())\nwb"
     )
     open_notebook(page, lab, name)
     run_all(page)
@@ -213,7 +215,7 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
     show: Open, tmp_path: Path, traffic: Traffic
 ) -> None:
     """Executed without keeping widget state, which only a network could draw."""
-    code = "from inspector import Workbench, open_bundled\nWorkbench(open_bundled())"
+    code = "from inspector import Workbench, open_demo\nWorkbench(open_demo())"
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=[new_code_cell(code)], metadata=kernel), tmp_path / "note.ipynb")
     command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", str(tmp_path / "note.ipynb")]
@@ -234,8 +236,8 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_how_the_picture_looks(desk: Desk, show: Open, tmp_path: Path, dark: bool) -> None:
-    told = Desk(desk.session, ledger=desk.ledger).answer({})
+def test_how_the_picture_looks(desk: WorkbenchModel, show: Open, tmp_path: Path, dark: bool) -> None:
+    told = WorkbenchModel(desk.session, ledger=desk.ledger).answer({})
     snapshot = Snapshot((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
     path = tmp_path / "still.svg"
     path.write_text(snapshot.svg)

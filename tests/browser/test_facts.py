@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from inspector import open_bundled
+from inspector import open_demo
 from inspector.story import LOST_PATH
 from inspector.workbench.page.export import export_html
 from tests.browser.lab import (
@@ -29,7 +29,7 @@ from tests.browser.test_workbench import ask, wait_for_python
 # The whole context goes into a summary that a model writes: nothing in it names a file.
 OPEN = """
 import inspector, json
-wb = inspector.Workbench(inspector.open_bundled(), "claude-code")
+wb = inspector.Workbench(inspector.open_demo(), "claude-code")
 wb.cut, wb.mode = "end", "debug"
 wb
 """
@@ -281,7 +281,7 @@ def test_the_panel_holds_together_where_it_is_narrow(notebook: Page) -> None:
 
 
 def test_a_page_without_a_kernel_says_that_it_needs_one(window: BrowserContext, tmp_path: Path) -> None:
-    export_html(open_bundled(), tmp_path / "page.html")
+    export_html(open_demo(), tmp_path / "page.html")
     page = window.new_page()
     page.goto((tmp_path / "page.html").as_uri())
     page.get_by_test_id("cut-handle").wait_for()

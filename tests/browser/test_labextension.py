@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Response, expect
 
-from inspector.bundled import write_story
+from inspector.demo import write_story
 from tests.browser.lab import (
     READY,
     WORKBENCH,

@@ -23,7 +23,7 @@ SECTIONS = ("compacted", "user", "assistant", "reasoning", "tool_call", "tool_ou
 FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")
 APART = 0.06  # of sections, under each colour blindness: three times that least
 PATTERNS_APART = 20  # of 255: mean difference of two fates' chips in grey, pixel by pixel
-WORKBENCH = "import inspector; session = inspector.open_bundled(); wb = inspector.Workbench(session); wb"
+WORKBENCH = "import inspector; session = inspector.open_demo(); wb = inspector.Workbench(session); wb"
 SIDE = 16
 MIDDLE = SIDE * SIDE // 2 + SIDE // 2
 

@@ -35,7 +35,7 @@ def _():
 
 @app.cell
 def _(inspector, mo):
-    wb = inspector.Workbench(inspector.open_bundled())
+    wb = inspector.Workbench(inspector.open_demo())
     view = mo.ui.anywidget(wb)
     view
     return view, wb

@@ -73,7 +73,7 @@ def test_the_context_menu_of_the_tree_inspects_a_plain_file(page: Page, lab: Lab
 
 def test_the_workbench_runs_in_a_notebook(page: Page, lab: Lab, watch: Watch) -> None:
     name = lab.write_notebook(
-        "seven.ipynb", "from inspector import Workbench, open_bundled\nWorkbench(open_bundled())"
+        "seven.ipynb", "from inspector import Workbench, open_demo\nWorkbench(open_demo())"
     )
     page.goto(f"{lab.base}/notebooks/{name}?token={lab.token}")
     page.wait_for_selector(".jp-Notebook")

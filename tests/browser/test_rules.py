@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from inspector import open_bundled, open_plan
-from inspector.workbench.model import Desk
+from inspector import open_demo, open_plan
+from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.export import export_html
 from tests.browser.lab import (
     Lab,
@@ -31,7 +31,7 @@ from tests.browser.test_workbench import ask, wait_for_python
 
 OPEN = """
 import inspector, json
-session = inspector.open_bundled()
+session = inspector.open_demo()
 wb = inspector.Workbench(session)
 wb
 """
@@ -239,7 +239,7 @@ def test_in_a_document_a_rule_is_added_outlives_a_reload_and_the_plan_is_saved(
 def test_an_exported_page_shows_an_added_rule_and_says_that_another_needs_a_kernel(
     browser: Browser, tmp_path: Path
 ) -> None:
-    desk = Desk(open_bundled())
+    desk = WorkbenchModel(open_demo())
     desk.answer({"settings": {"clear-tool-outputs.enabled": True}})
     done = export_html(desk, tmp_path / "page.html", policies=["pi"])
     context = browser.new_context(offline=True)

@@ -13,7 +13,7 @@ from tests.browser.conftest import Watch
 from tests.browser.lab import Lab, open_notebook, run_all, screenshot, set_theme
 from tests.browser.test_workbench import ask, drag_to, shown_place, wait_for_python
 
-OPEN = "import inspector, json; session = inspector.open_bundled(); wb = inspector.Workbench(session); wb"
+OPEN = "import inspector, json; session = inspector.open_demo(); wb = inspector.Workbench(session); wb"
 WIDE, NARROW = {"width": 1440, "height": 1500}, {"width": 760, "height": 2000}
 
 

@@ -32,7 +32,7 @@ from tests.loopback import KEY, Cue, Loopback, fail
 
 CELL = """
 import inspector, json
-wb = inspector.Workbench(inspector.open_bundled(), "flue")
+wb = inspector.Workbench(inspector.open_demo(), "flue")
 wb
 """
 NO_KEY = "import os; os.environ.pop('ANTHROPIC_API_KEY')"

@@ -21,7 +21,7 @@ from inspector.policies.pi_estimate import Estimate, measure_fresh, weigh_messag
 from inspector.policies.policy import Edits
 from inspector.policies.rules.carry_file_operations import collect
 from inspector.policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context, walk_back
-from inspector.policies.trigger import Measured, Tail, measure_usage
+from inspector.policies.trigger import Measured, TailWeight, measure_usage
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries.material import conversation_text, job_entries
@@ -153,7 +153,7 @@ def _role(entry: Entry) -> str:
 
 def _estimate(session: Session, version: str) -> Measured:
     """What the version's own estimate of a list of messages says; it looks at no compaction."""
-    tail = Tail(session, lambda entry: weigh_message(entry, ESTIMATES[version]))
+    tail = TailWeight(session, lambda entry: weigh_message(entry, ESTIMATES[version]))
     return measure_fresh(session, tail, since=0) if version == "1.5.2" else measure_usage(session, tail)
 
 

@@ -21,7 +21,7 @@ from .errors import find_errors, find_exit_codes, find_failure
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers
 from .paths import PathFinder
-from .segments import ANSWERED, ASKED, CALLED, FAILED, HARNESS, LISTING, REPORT, SUMMARY, Segment
+from .segments import ANSWERED, ASKED, CALLED, FAILED, HARNESS, LISTING, REPORT, SUMMARY, TextSegment
 from .sentences import Hit
 from .symbols import find_calls, find_symbols, find_ticked_symbols
 from .todos import find_tasks, find_todos
@@ -42,17 +42,17 @@ _WORDS = (ASKED, ANSWERED, HARNESS, SUMMARY)
 _REPORTS = (REPORT, FAILED)
 
 
-class Found:
+class Occurrences:
     """Collects occurrences, and numbers the facts."""
 
     def __init__(self) -> None:
         self._keys: list[tuple[str, str]] = []
         self._numbers: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
-        self._segments: list[Segment] = []
+        self._segments: list[TextSegment] = []
         self._rows: list[NDArray[np.int64]] = []
         self._named: list[int] = []
 
-    def add(self, segment: Segment, named: Iterable[Named]) -> None:
+    def add(self, segment: TextSegment, named: Iterable[Named]) -> None:
         """Take a text to search later, and what is already known to be named in it."""
         number = len(self._segments)
         self._segments.append(segment)

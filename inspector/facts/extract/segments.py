@@ -23,7 +23,7 @@ _STARTS = re.compile(r"(?:^|[|&;] )([a-z][\w.-]+) ")  # the programs of a comman
 ASKED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY = range(9)
 
 
-class Segment(NamedTuple):
+class TextSegment(NamedTuple):
     """A text to search: where it stands, how far into its block it starts, what it is, and the directory
     its relative paths start from (None: the session's)."""
 
@@ -35,7 +35,7 @@ class Segment(NamedTuple):
     base: str | None = None
 
 
-def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[Segment, list[Named]]]:
+def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegment, list[Named]]]:
     """Every text on the path, in order, with what its tool's arguments name."""
     tree, entries = session.tree, session.entries
     answers: dict[str, tuple[int, str | None]] = {}
@@ -57,20 +57,23 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[Segment, l
                 sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
                 if sort != SUMMARY and _REMINDER in block.text:
                     for start, mixed, text in _unmix(block.text, sort, "\n"):
-                        yield Segment(position, at, start, mixed, text, base if mixed == sort else None), []
+                        yield (
+                            TextSegment(position, at, start, mixed, text, base if mixed == sort else None),
+                            [],
+                        )
                 else:
-                    yield Segment(position, at, 0, sort, block.text, base), []
+                    yield TextSegment(position, at, 0, sort, block.text, base), []
             elif block.kind == "text" and words == ASKED and _REMINDER in block.text:
                 for start, sort, text in _unmix(block.text, ASKED):
-                    yield Segment(position, at, start, sort, text), []
+                    yield TextSegment(position, at, start, sort, text), []
             elif block.kind in ("text", "reasoning", "document") and block.text:
                 kept = CONTENT if block.kind == "document" and words == ASKED else words
-                yield Segment(position, at, 0, kept, block.text), []
+                yield TextSegment(position, at, 0, kept, block.text), []
 
 
 def _read_tool(
     session: Session, finder: PathFinder, call: ToolCall, place: tuple[int, int], known: set[str]
-) -> tuple[Segment, list[Named]]:
+) -> tuple[TextSegment, list[Named]]:
     text = call.text
     named: list[Named] = []
     blank: list[tuple[int, int]] = []
@@ -95,7 +98,7 @@ def _read_tool(
             pieces += [text[last:start], " " * (end - start)]
             last = end
     rest = "".join([*pieces, text[last:]]) if pieces else text
-    return Segment(*place, 0, CALLED, rest), named
+    return TextSegment(*place, 0, CALLED, rest), named
 
 
 def _answer(call: ToolCall, cwd: str | None, named: list[Named]) -> tuple[int, str | None]:

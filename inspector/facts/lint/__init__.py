@@ -1,1 +1,5 @@
-"""lint"""
+"""What a compaction loses, as findings: the codes (`findings.py`), the check, its reports."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -3,7 +3,8 @@
     findings = check(session, "flue", rules="CI001,CI006")
     assert findings.ok, findings
 
-The codes are in `CHECKS`. Nothing is asked of a model: for a policy the marked stand-in is read where a model
+The codes are in `LINT_CODES`. Nothing is asked of a model: for a policy the marked stand-in is read where a
+model
 would write a summary, so a finding there says that no rule keeps the thing.
 """
 
@@ -28,32 +29,32 @@ from ..facts import Said
 from ..grounding import ground_recorded
 from ..regret import find_regret
 from ..trace import trace_recorded
-from ..traced import Trace, Traced
-from .findings import CHECKS, SEVERITIES, Finding, Findings, Severity, choose
+from ..traced import Trace, TracedFact
+from .findings import LINT_CODES, SEVERITIES, LintFinding, LintReport, Severity, choose
 
 LONGEST = 120
 """Characters of a fact's form in a sentence."""
 CHANGED = ("created", "edited", "deleted")
 
 
-def check(
+def lint(
     session: Session,
     policy: str | Policy | dict[str, Any] | Plan | None = None,
     rules: str | Iterable[str] | None = None,
     *,
     ledger: Ledger | None = None,
     window: int | None = None,
-) -> Findings:
+) -> LintReport:
     """What is lost that should not be: in every recorded compaction, or where a policy would compact.
 
     With a policy, a /compact is planned at the moment the context was fullest; a `Plan` is taken as it is.
     `rules` are codes or their beginnings, "-CI007" leaves one out (see `choose`). Raises what `make_plan`
     raises, and `EditError` for a rule that does not exist. In a test of your own:
 
-    >>> from inspector.bundled import open_bundled
-    >>> findings = check(open_bundled(), "flue", rules="CI001,CI006")
+    >>> from inspector.demo import open_demo
+    >>> findings = lint(open_demo(), "flue", rules="CI001,CI006")
     >>> assert findings.ok, findings
-    >>> check(open_bundled(), rules="CI001")[0].fact.form
+    >>> lint(open_demo(), rules="CI001")[0].fact.form
     'src/tidepool/calendar/offsets.py'
     """
     chosen = choose(rules)
@@ -65,7 +66,7 @@ def check(
         looked = f"{plan.policy.name}, {where}"
         found = list(_check_trace(plan.trace, plan))
     found = [finding for finding in found if finding.code in chosen]
-    return Findings(tuple(found), looked)
+    return LintReport(tuple(found), looked)
 
 
 def _plan(session: Session, policy: Any, ledger: Ledger | None, window: int | None) -> Plan:
@@ -77,9 +78,9 @@ def _plan(session: Session, policy: Any, ledger: Ledger | None, window: int | No
 
 def _check_recorded(
     session: Session, chosen: frozenset[str], ledger: Ledger | None
-) -> tuple[list[Finding], str]:
+) -> tuple[list[LintFinding], str]:
     traces = trace_recorded(session, session.facts)
-    found: list[tuple[str, Finding]] = []
+    found: list[tuple[str, LintFinding]] = []
     for trace in traces:
         entry = "" if trace.scene.entry is None else trace.scene.entry.id
         found += [(entry, finding) for finding in _check_trace(trace, None)]
@@ -105,19 +106,19 @@ def _make(
     code: str,
     sentence: str,
     refs: tuple[BlockRef, ...],
-    traced: Traced | None = None,
+    traced: TracedFact | None = None,
     entry: str = "",
     plan: Plan | None = None,
-) -> Finding:
-    severity: Severity = CHECKS[code].severity
+) -> LintFinding:
+    severity: Severity = LINT_CODES[code].severity
     tier = "recorded" if traced is None else traced.tier
     # Nobody can read the summary, so nobody can say that it is not in there.
     if tier == "inferred" and severity == "error":
         severity = "warning"
-    return Finding(code, severity, sentence, refs, traced, tier, entry, plan)
+    return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan)
 
 
-def _check_trace(trace: Trace, plan: Plan | None) -> Iterator[Finding]:
+def _check_trace(trace: Trace, plan: Plan | None) -> Iterator[LintFinding]:
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
     look = _Look(trace)
     found = [
@@ -133,7 +134,9 @@ def _check_trace(trace: Trace, plan: Plan | None) -> Iterator[Finding]:
         losses = f"{lost:,} loss is" if lost == 1 else f"{lost:,} losses are"
         sentence = f"The summary of compaction {name} cannot be read; {losses} inferred."
         ref = (BlockRef(entry, 0),)
-        found.append(Finding("CI011", CHECKS["CI011"].severity, sentence, ref, None, "inferred", entry))
+        found.append(
+            LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)
+        )
     yield from sorted(found, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
 
 
@@ -217,13 +220,13 @@ def _lists_todos(call: ToolCall) -> bool:
     )
 
 
-def known(traced: Traced) -> list[Said]:
+def known(traced: TracedFact) -> list[Said]:
     """The places that say a fact, up to the moment it was traced at."""
     refs = set(traced.said)
     return [said for said in traced.fact.said if said.ref in refs]
 
 
-def _judge(traced: Traced, look: _Look) -> Iterator[tuple[str, str]]:
+def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
     """The codes that a fact's fate brings, each with its sentence."""
     fact, kind = traced.fact, traced.fact.kind
     form = printable(" ".join(fact.form.split()), LONGEST)
@@ -263,6 +266,6 @@ def _judge(traced: Traced, look: _Look) -> Iterator[tuple[str, str]]:
         yield "CI010", f"The decision {form}, made {_when(traced, traced.said[0])}, is lost."
 
 
-def _when(traced: Traced, ref: BlockRef) -> str:
+def _when(traced: TracedFact, ref: BlockRef) -> str:
     turn = traced.scene.turns.get(ref.entry)
     return f"in turn {turn}" if turn else "before"

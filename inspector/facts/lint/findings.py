@@ -18,7 +18,7 @@ from ...session.blocks import BlockRef
 from ...text import printable
 from ..facts import Fact
 from ..fixes import Fix
-from ..traced import Tier, Traced
+from ..traced import Evidence, TracedFact
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -113,12 +113,12 @@ _CHECKS = (
         "The summary of compaction e40 cannot be read; 12 losses are inferred.",
     ),
 )
-CHECKS: dict[str, Check] = {check.code: check for check in _CHECKS}
+LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
 """Every check by its code. Losses are of what could still be read before."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Finding:
+class LintFinding:
     """One thing found. `refs` are the blocks it is about, the last first to look at; `fact` and `traced` what
     was lost. `entry` is the recorded compaction, "" for a plan; `tier` says on whose word the loss is known.
     """
@@ -127,8 +127,8 @@ class Finding:
     severity: Severity
     sentence: str
     refs: tuple[BlockRef, ...] = ()
-    traced: Traced | None = None
-    tier: Tier = "recorded"
+    traced: TracedFact | None = None
+    tier: Evidence = "recorded"
     entry: str = ""
     plan: Plan | None = field(default=None)
 
@@ -146,17 +146,17 @@ class Finding:
     @property
     def name(self) -> str:
         """The name of its check."""
-        return CHECKS[self.code].name
+        return LINT_CODES[self.code].name
 
     def __repr__(self) -> str:
         return f"{self.code} {self.severity}: {self.sentence}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Findings(Framed, Sequence[Finding]):
+class LintReport(Framed, Sequence[LintFinding]):
     """What a check found, compaction by compaction, errors first. `looked` says at what."""
 
-    found: tuple[Finding, ...]
+    found: tuple[LintFinding, ...]
     looked: str
 
     def __getitem__(self, index: Any) -> Any:
@@ -165,7 +165,7 @@ class Findings(Framed, Sequence[Finding]):
     def __len__(self) -> int:
         return len(self.found)
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[LintFinding]:
         return iter(self.found)
 
     @property
@@ -184,10 +184,10 @@ class Findings(Framed, Sequence[Finding]):
         tally = Counter[str](finding.severity for finding in self.found)
         return {severity: tally[severity] for severity in SEVERITIES}
 
-    def select(self, *rules: str) -> Findings:
+    def select(self, *rules: str) -> LintReport:
         """Those whose code the rules choose, as `check` reads them."""
         chosen = choose(rules)
-        return Findings(tuple(f for f in self.found if f.code in chosen), self.looked)
+        return LintReport(tuple(f for f in self.found if f.code in chosen), self.looked)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """One row for each finding."""
@@ -213,17 +213,17 @@ def choose(rules: str | Iterable[str] | None) -> frozenset[str]:
 
     None, or rules that only leave out, start from all. Raises `EditError` for what begins no code.
 
-    >>> sorted(choose("CI001,CI00,-CI008"))[-2:], len(choose("-CI007")) == len(CHECKS) - 1
+    >>> sorted(choose("CI001,CI00,-CI008"))[-2:], len(choose("-CI007")) == len(LINT_CODES) - 1
     (['CI007', 'CI009'], True)
     """
     asked = [rules] if isinstance(rules, str) else list(rules or ())
     named = [word.strip() for words in asked for word in words.split(",") if word.strip()]
-    chosen: set[str] = set() if any(not word.startswith("-") for word in named) else set(CHECKS)
+    chosen: set[str] = set() if any(not word.startswith("-") for word in named) else set(LINT_CODES)
     # What is left out is left out wherever it stands in the list.
     for word in sorted(named, key=lambda word: word.startswith("-")):
         begun = word.removeprefix("-").upper()
-        codes = {code for code in CHECKS if code.startswith(begun) or begun == "ALL"}
+        codes = {code for code in LINT_CODES if code.startswith(begun) or begun == "ALL"}
         if not codes or not begun:
-            raise EditError("rule", word, f"no such check; known: {', '.join(CHECKS)}")
+            raise EditError("rule", word, f"no such check; known: {', '.join(LINT_CODES)}")
         chosen = chosen - codes if word.startswith("-") else chosen | codes
     return frozenset(chosen)

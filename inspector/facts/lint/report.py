@@ -7,13 +7,13 @@ from typing import Any
 
 from ...session.session import Session
 from ...text import printable
-from .findings import Finding, Findings
+from .findings import LintFinding, LintReport
 
 FORMATS = ("text", "json", "github")
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def write_text(findings: Findings, session: Session, *, fixes: bool = False) -> list[str]:
+def write_text(findings: LintReport, session: Session, *, fixes: bool = False) -> list[str]:
     """A line for each finding, with the line of the file where it is said, and a last one that adds up."""
     lines = []
     for finding in findings:
@@ -26,7 +26,7 @@ def write_text(findings: Findings, session: Session, *, fixes: bool = False) -> 
     return [*lines, f"{findings.looked}: {said or 'nothing found'}"]
 
 
-def write_json(findings: Findings, session: Session, *, fixes: bool = False) -> list[str]:
+def write_json(findings: LintReport, session: Session, *, fixes: bool = False) -> list[str]:
     """All of it as one JSON value; `line` is null where a finding is about no block of the file."""
     return [
         json.dumps(
@@ -42,12 +42,12 @@ def write_json(findings: Findings, session: Session, *, fixes: bool = False) -> 
     ]
 
 
-def write_github(findings: Findings, session: Session, file: str) -> list[str]:
+def write_github(findings: LintReport, session: Session, file: str) -> list[str]:
     """Workflow commands, which GitHub shows beside the file.
 
-    >>> from inspector.facts.lint.check import check
-    >>> from inspector.bundled import open_bundled
-    >>> session = open_bundled()
+    >>> from inspector.facts.lint.check import lint
+    >>> from inspector.demo import open_demo
+    >>> session = open_demo()
     >>> print(write_github(check(session, rules="CI001"), session, "a,b.jsonl")[0][:62])
     ::error file=a%2Cb.jsonl,line=79,title=CI001 edited file lost:
     """
@@ -61,7 +61,7 @@ def write_github(findings: Findings, session: Session, file: str) -> list[str]:
     return lines
 
 
-def find_line(finding: Finding, session: Session) -> int | None:
+def find_line(finding: LintFinding, session: Session) -> int | None:
     """The line of the file (from 1) that last says what a finding is about."""
     for ref in reversed(finding.refs):
         if ref.entry in session.index and (sources := session[ref.entry].sources):
@@ -69,11 +69,11 @@ def find_line(finding: Finding, session: Session) -> int | None:
     return None
 
 
-def _tier(finding: Finding) -> str:
+def _tier(finding: LintFinding) -> str:
     return " (inferred)" if finding.tier == "inferred" else ""
 
 
-def _describe(finding: Finding, session: Session, fixes: bool) -> dict[str, Any]:
+def _describe(finding: LintFinding, session: Session, fixes: bool) -> dict[str, Any]:
     fact, fix = finding.fact, finding.fix if fixes else None
     return {
         "code": finding.code,

@@ -1,1 +1,1 @@
-"""claude_code"""
+"""Claude Code's transcripts: `read.py`, `write.py`, and what both know of rows and their chain."""

@@ -70,7 +70,7 @@ class Draft:
         self.sources.append(source)
 
 
-class Chain:
+class LineChain:
     """The links of a file.
 
     `home` holds the draft of a row, `via` the parent of a row that has none. `last` is the last output of
@@ -85,9 +85,9 @@ class Chain:
         self.answered: dict[Draft, set[str]] = {}
         self.bridged = 0
 
-    def fork(self) -> Chain:
+    def fork(self) -> LineChain:
         """This chain, to be linked as it stands now; more rows may then come to this one."""
-        other = Chain()
+        other = LineChain()
         other.home, other.via = self.home, dict(self.via)
         other.tails = {draft: list(later) for draft, later in self.tails.items()}
         return other

@@ -11,13 +11,13 @@ from ...session.blocks import Number, build
 from ...session.entries import Boundary, Entry, Usage
 from ...tokens.reported import is_tokens
 from ..anthropic_blocks import read_usage
-from .chain import Chain, Draft
+from .chain import Draft, LineChain
 
 SYNTHETIC = "<synthetic>"
 """The model named in messages that Claude Code writes itself. Their usage is nobody's word."""
 
 
-def make_entry(draft: Draft, chain: Chain, drafts: list[Draft]) -> Entry:
+def make_entry(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Entry:
     """The entry; `drafts` are all of the file, linked. It is the one made before where nothing changed."""
     rows, parts, made = draft.rows, draft.parts, draft.made
     parent = draft.above if draft.up is None else draft.up.id
@@ -57,7 +57,7 @@ def _read_usage(draft: Draft) -> tuple[Usage | None, list[Any]]:
     return read_usage(draft.usage), several
 
 
-def _make_boundary(draft: Draft, chain: Chain, drafts: list[Draft]) -> Boundary:
+def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Boundary:
     told = dict(draft.metadata) if isinstance(draft.metadata, dict) else {}
     kept = chain.find_kept(draft, drafts)
     if kept:

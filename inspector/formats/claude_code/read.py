@@ -19,7 +19,7 @@ from ...session.session import Session
 from ..anthropic_blocks import Names, read_content
 from ..json_document import tell_wordless
 from ..json_lines import Data, Reader, iter_lines, read_lines
-from .chain import Chain, Draft
+from .chain import Draft, LineChain
 from .entries import SYNTHETIC, make_entry
 from .rows import BOOKKEEPING, SUBTYPES, TALK, Message, Row, decode_row, decode_sign
 
@@ -50,17 +50,17 @@ def sniff(data: Data) -> str | None:
 
 def read(data: Data) -> Session:
     """Every row of the file. Raises `EmptySession` when none of them is a message."""
-    return read_lines(Rows(), data)
+    return read_lines(ClaudeCodeLines(), data)
 
 
-class Rows:
+class ClaudeCodeLines:
     """The rows of one file as they come, and the session they make."""
 
     def __init__(self) -> None:
         self.drafts: list[Draft] = []
         self.notes: list[Note] = []
         self.corrupt: list[Corrupt] = []
-        self.chain = Chain()
+        self.chain = LineChain()
         self.names: Names = {}
         self.replies: dict[tuple[str, Lane], Draft] = {}
         self.unwritten: dict[Lane, list[Draft]] = {}
@@ -310,4 +310,4 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-READER = Reader(name=NAME, title="Claude Code JSONL", sniff=sniff, read=read, start=Rows)
+READER = Reader(name=NAME, title="Claude Code JSONL", sniff=sniff, read=read, start=ClaudeCodeLines)

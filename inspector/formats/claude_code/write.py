@@ -10,12 +10,12 @@ from ...session.blocks import Block, Document, Image, Reasoning, Text, ToolCall,
 from ...session.entries import Entry, Usage
 from ...session.json_text import dump_lossless
 from ...session.session import Session
-from ..linearize import Json, Line, Twig, take_line
+from ..linearize import BranchEntry, Json, LinearSession, take_line
 
 NEVER = "1970-01-01T00:00:00.000Z"
 
 
-def write(session: Session, twigs: Sequence[Twig] = ()) -> tuple[bytes, Counter[str]]:
+def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
     """The rows, and a count of what they do not hold."""
     # The last that is spoken is a file's leaf: what was emptied after it could not be told.
     ends = [session.entries[at].kind for at in session.path if session.entries[at].kind != "note"]
@@ -29,7 +29,7 @@ def write(session: Session, twigs: Sequence[Twig] = ()) -> tuple[bytes, Counter[
     return "".join(f"{dump_lossless(row)}\n" for row in out).encode("ascii"), losses
 
 
-def _write_rows(line: Line, twigs: Sequence[Twig], losses: Counter[str]) -> Iterator[Json]:
+def _write_rows(line: LinearSession, twigs: Sequence[BranchEntry], losses: Counter[str]) -> Iterator[Json]:
     """Other branches stand before the path's last entry: what is last in a file is its leaf."""
     last: dict[str | None, str | None] = {None: None}
 

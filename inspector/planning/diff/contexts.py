@@ -12,7 +12,7 @@ from ..context import Context, Piece
 from .runs import (
     KINDS,
     SIGNS,
-    Run,
+    DiffRun,
     cut_lines,
     find_longest_ascent,
     find_runs,
@@ -99,12 +99,12 @@ class Diff:
         """Whether a summary stands on either side: what comes after it was not given by the history alone."""
         return any(piece.summary for row in self.rows for piece in _pieces(row))
 
-    def runs(self) -> tuple[Run[Row], ...]:
+    def runs(self) -> tuple[DiffRun[Row], ...]:
         """All rows, adjacent ones of one kind together."""
         return find_runs(self.rows)
 
-    def summary_rows(self, around: int = 0) -> tuple[Row | Run[Row], ...]:
-        """The rows, each unchanged run folded into one `Run`, but for `around` rows next to a change."""
+    def summary_rows(self, around: int = 0) -> tuple[Row | DiffRun[Row], ...]:
+        """The rows, each unchanged run folded into one `DiffRun`, but for `around` rows next to a change."""
         return fold_runs(self.rows, around)
 
     def __len__(self) -> int:
@@ -146,7 +146,7 @@ def diff_contexts(before: Context, after: Context) -> Diff:
     return Diff(tuple(rows), head, before.tokens, after.tokens)
 
 
-def patch(before: Context, diff: Diff) -> Context:
+def patch_context(before: Context, diff: Diff) -> Context:
     """The second context of `diff`, made from the first; `PatchError` if `before` is not the first.
 
     What the head did not change is taken from `before` as it is.
@@ -212,7 +212,7 @@ def _table(diff: Diff) -> Iterator[str]:
     yield from cut_lines([line for run in diff.runs() for line in _run(run)])
 
 
-def _run(run: Run[Row]) -> list[str]:
+def _run(run: DiffRun[Row]) -> list[str]:
     """Unchanged rows as their number; of many others the first few, so that what follows is still seen."""
     if run.kind == "keep" and len(run) > 1:
         return [f"  … {len(run):,} rows the same"]

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from .runs import SIGNS, Run, cut_lines, find_longest_ascent, fold_runs, show_plain, weave_pairs
+from .runs import SIGNS, DiffRun, cut_lines, find_longest_ascent, fold_runs, show_plain, weave_pairs
 
 WORK_LIMIT = 10_000_000
 """Steps that `diff_text` may spend on searching, at worst about a second."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """A line of a text without its end. `kind` is keep, remove or insert."""
 
     kind: str
@@ -25,10 +25,10 @@ class Line:
 class TextDiff:
     """The lines of two texts. `exact` is False when they were too many to search them all."""
 
-    rows: tuple[Line, ...]
+    rows: tuple[DiffLine, ...]
     exact: bool = True
 
-    def summary_rows(self, around: int = 2) -> tuple[Line | Run[Line], ...]:
+    def summary_rows(self, around: int = 2) -> tuple[DiffLine | DiffRun[DiffLine], ...]:
         """The lines, unchanged runs folded, but for `around` lines next to a change."""
         return fold_runs(self.rows, around)
 
@@ -39,7 +39,7 @@ class TextDiff:
             else ["(too many equal lines to search them all: some are shown as removed and inserted)"]
         )
         for row in self.summary_rows():
-            if isinstance(row, Run):
+            if isinstance(row, DiffRun):
                 lines.append(f"  … {len(row):,} lines the same")
             else:
                 lines.append(f"{SIGNS[row.kind]} {show_plain(row.text, 100)}")
@@ -59,14 +59,14 @@ def diff_text(before: str, after: str) -> TextDiff:
     old, new = before.split("\n"), after.split("\n")
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
-    rows = [Line("keep", line) for line in old[:head]]
+    rows = [DiffLine("keep", line) for line in old[:head]]
     pairs, exact = _align(old[head : len(old) - tail], new[head : len(new) - tail])
     for i, j in weave_pairs(len(old) - head - tail, len(new) - head - tail, pairs):
         if i is not None:
-            rows.append(Line("remove" if j is None else "keep", old[head + i]))
+            rows.append(DiffLine("remove" if j is None else "keep", old[head + i]))
         elif j is not None:
-            rows.append(Line("insert", new[head + j]))
-    rows += [Line("keep", line) for line in old[len(old) - tail :]]
+            rows.append(DiffLine("insert", new[head + j]))
+    rows += [DiffLine("keep", line) for line in old[len(old) - tail :]]
     return TextDiff(tuple(rows), exact)
 
 

@@ -27,7 +27,7 @@ R = TypeVar("R", bound=Kinded)
 
 
 @dataclass(frozen=True, slots=True)
-class Run(Generic[R]):
+class DiffRun(Generic[R]):
     """Adjacent rows of one kind: `rows`, of which the first is row `first` of the diff."""
 
     kind: str
@@ -38,20 +38,20 @@ class Run(Generic[R]):
         return len(self.rows)
 
 
-def find_runs(rows: Iterable[R]) -> tuple[Run[R], ...]:
+def find_runs(rows: Iterable[R]) -> tuple[DiffRun[R], ...]:
     """Adjacent rows of one kind, together."""
-    runs: list[Run[R]] = []
+    runs: list[DiffRun[R]] = []
     first = 0
     for kind, group in groupby(rows, key=lambda row: row.kind):
-        run = Run(kind, first, tuple(group))
+        run = DiffRun(kind, first, tuple(group))
         runs.append(run)
         first += len(run)
     return tuple(runs)
 
 
-def fold_runs(rows: Sequence[R], around: int = 0) -> tuple[R | Run[R], ...]:
+def fold_runs(rows: Sequence[R], around: int = 0) -> tuple[R | DiffRun[R], ...]:
     """Rows as they are, unchanged runs folded; `around` unchanged rows stay beside each change."""
-    folded: list[R | Run[R]] = []
+    folded: list[R | DiffRun[R]] = []
     for run in find_runs(rows):
         lead = around if run.first else 0
         stop = len(run) - (around if run.first + len(run) < len(rows) else 0)
@@ -60,7 +60,7 @@ def fold_runs(rows: Sequence[R], around: int = 0) -> tuple[R | Run[R], ...]:
             folded += run.rows
         else:
             folded += run.rows[:lead]
-            folded.append(Run("keep", run.first + lead, run.rows[lead:stop]))
+            folded.append(DiffRun("keep", run.first + lead, run.rows[lead:stop]))
             folded += run.rows[stop:]
     return tuple(folded)
 

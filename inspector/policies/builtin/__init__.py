@@ -1,1 +1,1 @@
-"""builtin"""
+"""The published systems, one policy a file; `registry.py` beside this folder lists them."""

@@ -8,7 +8,7 @@ look at one and the same request, and summarising goes before clearing.
 
 from __future__ import annotations
 
-from ..harness import Conduct
+from ..harness import Harness
 from ..policy import Policy
 from ..rules.clear_thinking import ClearThinking
 from ..rules.clear_tool_outputs import ClearToolOutputs
@@ -21,7 +21,7 @@ ANTHROPIC_CONTEXT_EDITING = Policy(
     title="Anthropic context editing",
     source="platform.claude.com, context editing and compaction, September 2026; types of anthropic 2.12.0",
     trigger=Trigger(tokens=150_000, check="request"),
-    conduct=Conduct(mode="auto", reset=False),
+    conduct=Harness(mode="auto", reset=False),
     rules=(
         KeepSystem(),
         SummariseAll(above=150_000, by="provider"),

@@ -14,7 +14,7 @@ without it; `conduct.block` 0.95 is the other reading (K8).
 
 from __future__ import annotations
 
-from ..harness import Conduct
+from ..harness import Harness
 from ..policy import Policy, Stage
 from ..rules.collapse import Collapse
 from ..rules.drop_oldest_turns import DropOldestTurns
@@ -30,7 +30,7 @@ CLAUDE_CODE = Policy(
     source="seed 002, the compaction pipeline; figures of code.claude.com and the changelog (CLAUDE §1, §2)",
     trigger=Trigger(ratio=0.95, strict=True, check="request"),
     target=Target(ratio=0.8),
-    conduct=Conduct(
+    conduct=Harness(
         mode="auto",
         warn=0.8,
         require=0.95,

@@ -15,7 +15,7 @@ that Codex would have said again.
 
 from __future__ import annotations
 
-from ..harness import Conduct
+from ..harness import Harness
 from ..policy import Policy
 from ..rules.keep_system import KeepSystem
 from ..rules.keep_user_words import KeepUserWords
@@ -28,7 +28,7 @@ CODEX = Policy(
     title="Codex CLI, local compaction",
     source="openai/codex at 0100b103: 90 % of the window, 20,000 tokens of user messages (Apache-2.0)",
     trigger=Trigger(ratio=0.9, check="outputs"),
-    conduct=Conduct(recover=False, reset=False),
+    conduct=Harness(recover=False, reset=False),
     rules=(
         KeepSystem(),
         KeepUserWords(tokens=20_000),

@@ -11,7 +11,7 @@ against S4-74; here the trigger and `conduct.recover` are two switches, and Flue
 
 from __future__ import annotations
 
-from ..harness import Conduct
+from ..harness import Harness
 from ..policy import Policy
 from ..rules.carry_file_operations import CarryFileOperations
 from ..rules.keep_recent_tokens import KeepRecentTokens
@@ -24,6 +24,6 @@ FLUE = Policy(
     title="Flue (May 2026)",
     source="withastro/flue at dbaa9eff, as shipped in @flue/runtime 0.5.3 (Apache-2.0)",
     trigger=Trigger(reserve_tokens=16_384),
-    conduct=Conduct(retries=0, reset=False, dialect="flue"),
+    conduct=Harness(retries=0, reset=False, dialect="flue"),
     rules=(KeepSystem(), KeepRecentTokens(tokens=20_000), CarryFileOperations(), SummariseOlder()),
 )

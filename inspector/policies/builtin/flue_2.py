@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from ...session.blocks import Number
-from ..harness import Conduct
+from ..harness import Harness
 from ..policy import Policy
 from ..rules.carry_file_operations import CarryFileOperations
 from ..rules.keep_recent_tokens import KeepRecentTokens
@@ -24,7 +24,7 @@ FLUE_2 = Policy(
     title="Flue 2 (August 2026)",
     source="withastro/flue at bf86b872, v2.0.3 (Apache-2.0)",
     trigger=Trigger(reserve_tokens=20_000),
-    conduct=Conduct(retries=0, reset=False, dialect="flue-2"),
+    conduct=Harness(retries=0, reset=False, dialect="flue-2"),
     rules=(KeepSystem(), KeepRecentTokens(tokens=8_000), CarryFileOperations(), SummariseOlder()),
 )
 

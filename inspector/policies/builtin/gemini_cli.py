@@ -11,7 +11,7 @@ Messages are measured as JSON of Gemini's form, whatever the session's format.
 
 from __future__ import annotations
 
-from ..harness import Conduct
+from ..harness import Harness
 from ..policy import Policy
 from ..rules.budget_outputs import BudgetOutputs
 from ..rules.keep_recent_share import KeepRecentShare
@@ -24,7 +24,7 @@ GEMINI_CLI = Policy(
     title="Gemini CLI, chat compression",
     source="google-gemini/gemini-cli at 02b2885c: half the window, 30 %, 50,000 of outputs (Apache-2.0)",
     trigger=Trigger(ratio=0.5, check="request"),
-    conduct=Conduct(recover=False, retries=0, reset=False),
+    conduct=Harness(recover=False, retries=0, reset=False),
     rules=(
         KeepSystem(),
         BudgetOutputs(tokens=50_000, characters=40_000),

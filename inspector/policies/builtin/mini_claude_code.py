@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ...session.blocks import Number
-from ..harness import Conduct
+from ..harness import Harness
 from ..policy import Policy, Stage
 from ..rules.drop_middle import DropMiddle
 from ..rules.keep_pairs import KeepPairs
@@ -25,7 +25,7 @@ from ..trigger import Target, Trigger
 BUDGET = 24_000
 SOURCE = "wusijian007/mini-claude-code at 60a3bef, PR #18 (no licence; written from its behaviour alone)"
 # It acts by itself and tries once more when the provider refuses; no model is ever asked to summarise.
-CONDUCT = Conduct(mode="auto", recover=True, recoveries=1, retries=0, reset=False, dialect="mini-claude-code")
+CONDUCT = Harness(mode="auto", recover=True, recoveries=1, retries=0, reset=False, dialect="mini-claude-code")
 
 
 def _trigger(measure: str) -> Trigger:

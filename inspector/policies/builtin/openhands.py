@@ -13,7 +13,7 @@ shorter events (5 of x 0.8). The default agent's condenser has other figures: `c
 
 from __future__ import annotations
 
-from ..harness import Conduct
+from ..harness import Harness
 from ..policy import Policy
 from ..rules.condense_middle import CondenseMiddle
 from ..rules.keep_system import KeepSystem
@@ -25,7 +25,7 @@ OPENHANDS = Policy(
     title="OpenHands, LLMSummarizingCondenser",
     source="openhands-sdk 1.58.0: max_size 240, keep_first 2, minimum_progress 0.1 (MIT)",
     trigger=Trigger(tokens=240, measure="messages", check="request"),
-    conduct=Conduct(retries=0, reset=False),
+    conduct=Harness(retries=0, reset=False),
     rules=(
         KeepSystem(),
         CondenseMiddle(events=240, first=2, progress=0.1),

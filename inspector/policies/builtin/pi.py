@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..harness import Conduct
+from ..harness import Harness
 from ..policy import Policy
 from ..rule import LARGE
 from ..rules.carry_file_operations import CarryFileOperations
@@ -28,7 +28,7 @@ PI = Policy(
     title="pi 1.5.2",
     source="@earendil-works/pi-coding-agent 1.5.2 (MIT)",
     trigger=Trigger(reserve_tokens=16_384, check="outputs"),
-    conduct=Conduct(reset=False, dialect="pi"),
+    conduct=Harness(reset=False, dialect="pi"),
     rules=(
         KeepSystem(),
         KeepRecentTokens(

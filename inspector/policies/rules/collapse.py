@@ -39,7 +39,7 @@ _WORTH = 48
 """Characters that folding has to spare: the note it leaves is shorter than that."""
 
 
-class Segment(NamedTuple):
+class CollapsedSegment(NamedTuple):
     """A folded turn: its number from 1, the blocks that are folded, and their tokens unfolded."""
 
     turn: int
@@ -79,7 +79,7 @@ def fold(block: Block, shown: int) -> Block | None:
     return block
 
 
-def find_segments(rule: Collapse, table: Table) -> tuple[Segment, ...]:
+def find_segments(rule: Collapse, table: Table) -> tuple[CollapsedSegment, ...]:
     """The ledger of what is folded, turn by turn."""
     live, entries = table.live, table.session.entries
     rows = np.flatnonzero(find_folded(rule, table))
@@ -91,5 +91,5 @@ def find_segments(rule: Collapse, table: Table) -> tuple[Segment, ...]:
             BlockRef(entries[live.entries[live.position[row]]].id, int(live.block[row]))
             for row in mine.tolist()
         )
-        out.append(Segment(number + 1, refs, int(table.tokens[mine].sum())))
+        out.append(CollapsedSegment(number + 1, refs, int(table.tokens[mine].sum())))
     return tuple(out)

@@ -15,7 +15,7 @@ class DropOldestTurns(Rule):
     """Turns before the last `turns` are left out of what is sent.
 
     It is a view made when a request is read: the stored messages stay as they are, and so they stand in the
-    manifest (`manifest_context`). An earlier summary is no turn and stays.
+    manifest (`stored_context`). An earlier summary is no turn and stays.
     """
 
     title: ClassVar[str] = "Drop oldest turns"

@@ -82,7 +82,7 @@ class KeepRecentShare(Rule):
         return f"keep {bound}the last {{share}} of all {whole} {how}"
 
 
-class Walk(NamedTuple):
+class ShareWalk(NamedTuple):
     """Weights added up before every place (int64[n+1]), and the first entry that is counted."""
 
     before: Longs
@@ -104,7 +104,7 @@ def decide(rule: KeepRecentShare, table: Table) -> Decision:
     """Propose the place; the beginning that is not counted stays verbatim."""
     n = len(table.live)
     first = _after_first_words(table) if rule.first_words else 0
-    walk = Walk(_add_up(rule, table, first), first)
+    walk = ShareWalk(_add_up(rule, table, first), first)
     spare = Claim(table.live.position < first, VERBATIM) if first else None
     amount = _amount(rule, table)
     if amount is None:

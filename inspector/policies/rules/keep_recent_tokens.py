@@ -19,7 +19,7 @@ from ...session.tree import Ints
 from ..pi_estimate import Estimate, is_message, is_spoken, measure_fresh, weigh_in_walk, weigh_message
 from ..rule import LARGE, Rule
 from ..table import DROPPED, Claim, Decision, Table, find_start
-from ..trigger import Measured, Tail, measure_usage
+from ..trigger import Measured, TailWeight, measure_usage
 
 
 class KeepRecentTokens(Rule):
@@ -66,7 +66,7 @@ class KeepRecentTokens(Rule):
 PIN = KeepRecentTokens()
 
 
-class Walk(NamedTuple):
+class TokenWalk(NamedTuple):
     """Where the walk ended: the first entry kept, and the start of the turn it splits (-1: none).
 
     Both are one where pi 0.73.1 cuts at a shell command or a summary: it calls that a split turn of which
@@ -87,13 +87,13 @@ def valid_places(table: Table, first: int | None = None) -> Ints:
     return places[places >= (table.start if first is None else first)].astype(np.int32)
 
 
-def walk_back(table: Table, budget: Number, how: KeepRecentTokens = PIN) -> Walk:
+def walk_back(table: Table, budget: Number, how: KeepRecentTokens = PIN) -> TokenWalk:
     """The walk (FLUE §6), quirks kept: a cut moves forward from a tool's output; outputs at the very end that
     fill the budget alone leave Flue's stuck; without any valid place it stays where the context begins."""
     start, n = find_start(table, how), len(table.live)
     valid = valid_places(table, start)
     if not len(valid):
-        return Walk(start, -1)
+        return TokenWalk(start, -1)
     cut = int(valid[0])
     full = _tail(table, how.estimate).reach(max(budget, 1) if how.skip_empty else budget)
     if full is not None and full <= n - start:
@@ -107,7 +107,7 @@ def walk_back(table: Table, budget: Number, how: KeepRecentTokens = PIN) -> Walk
     turn = int(table.split_start[cut])
     if how.step_back and cut < n and not is_spoken(table.session.entries[table.live.entries[cut]]):
         turn = max(turn, cut)
-    return Walk(cut, turn if turn >= start else -1)
+    return TokenWalk(cut, turn if turn >= start else -1)
 
 
 def _step_back(table: Table, cut: int, start: int) -> int:
@@ -119,11 +119,13 @@ def _step_back(table: Table, cut: int, start: int) -> int:
     return cut
 
 
-def _tail(table: Table, estimate: Estimate, weigh: Callable[[Entry, Estimate], int] = weigh_in_walk) -> Tail:
+def _tail(
+    table: Table, estimate: Estimate, weigh: Callable[[Entry, Estimate], int] = weigh_in_walk
+) -> TailWeight:
     if estimate == "flue":
         return table.tail("chars4_utf16")
     key = ("tail", estimate, weigh is weigh_in_walk, table.session.leaf)
-    return table.ledger.remember(key, lambda: Tail(table.session, lambda entry: weigh(entry, estimate)))
+    return table.ledger.remember(key, lambda: TailWeight(table.session, lambda entry: weigh(entry, estimate)))
 
 
 def measure_context(table: Table, how: KeepRecentTokens = PIN) -> Measured:

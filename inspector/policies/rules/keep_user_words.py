@@ -15,7 +15,7 @@ from ..table import VERBATIM, Claim, Decision, Table, Writing
 BYTES_PER_TOKEN = 4
 
 
-class Words(NamedTuple):
+class KeptWords(NamedTuple):
     """bool[m] rows that stay whole; rows of the message that does not fit, and the tokens left for it."""
 
     whole: Bools
@@ -41,7 +41,7 @@ class KeepUserWords(Rule):
         20_000, ge=0, le=LARGE, description="Tokens of the user's words that stay, by bytes / 4"
     )
 
-    def find_words(self, table: Table) -> Words:
+    def find_words(self, table: Table) -> KeptWords:
         """Walk back over the user's messages while there are tokens left."""
         live = table.live
         whole, left = np.zeros(len(table.tokens), bool), self.tokens
@@ -53,10 +53,10 @@ class KeepUserWords(Rule):
             size = sum(len(table.block(row).text.encode("utf-8", "surrogatepass")) for row in rows)
             tokens = -(-size // BYTES_PER_TOKEN)
             if tokens > left:
-                return Words(whole, tuple(rows), left)
+                return KeptWords(whole, tuple(rows), left)
             whole[rows] = True
             left -= tokens
-        return Words(whole, (), left)
+        return KeptWords(whole, (), left)
 
 
 def decide(rule: KeepUserWords, table: Table) -> Decision:

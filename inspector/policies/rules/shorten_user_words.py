@@ -23,7 +23,7 @@ class ShortenUserWords(Rule):
     kind: Literal["shorten-user-words"] = "shorten-user-words"
 
 
-class Words(Protocol):
+class KeptWordsLike(Protocol):
     """What `keep-user-words` finds."""
 
     @property
@@ -35,7 +35,7 @@ class Words(Protocol):
 class FindsWords(Protocol):
     """A rule that keeps the user's words."""
 
-    def find_words(self, table: Table) -> Words: ...
+    def find_words(self, table: Table) -> KeptWordsLike: ...
 
 
 def cut_middle(text: str, tokens: int) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ...errors import RedactionError
 from ...planning.summary_jobs import SummaryJob
 from ...redaction.clean import clean_session, look_through
-from ...redaction.redact import Finding, Redactor
+from ...redaction.redact import Redactor, SecretFinding
 from ...session.json_text import stringify
 from ...session.session import Session
 from ...tokens.counter import Counter
@@ -34,7 +34,7 @@ NAME = "checkpoint"
 
 
 @dataclass(frozen=True)
-class Asking:
+class RequestOptions:
     """How a model is asked, the same for all jobs.
 
     `keep` are names of secrets to be sent all the same; `personal` takes out e-mail addresses and users'
@@ -52,7 +52,7 @@ class Asking:
     known: tuple[str, ...] = field(default=(), repr=False)
 
 
-class Asked(NamedTuple):
+class PreviewedRequest(NamedTuple):
     """One request: what it is for, its body, and the tokens of it by a counter; `cached` of them are written
     to the provider's cache."""
 
@@ -73,7 +73,7 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sending:
+class RequestPreview:
     """What would be sent for a plan. Nothing was.
 
     `tokens` and `price` are for asking once: `price` is the most that can cost, with each answer as long as
@@ -83,14 +83,14 @@ class Sending:
     """
 
     model: str
-    requests: tuple[Asked, ...]
+    requests: tuple[PreviewedRequest, ...]
     counter: str
     counter_note: str
     price: Money | None
     price_note: str
-    redacted: tuple[Finding, ...] = ()
+    redacted: tuple[SecretFinding, ...] = ()
     kept: tuple[str, ...] = ()
-    personal: tuple[Finding, ...] = ()
+    personal: tuple[SecretFinding, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -114,13 +114,13 @@ class Sending:
         return "\n".join(lines)
 
 
-class Cleaner:
+class RequestRedactor:
     """Takes secrets out of what is sent for a session; one found anywhere on its path is known in all of it.
 
     Raises `RedactionError` when that cannot be done: then nothing is sent.
     """
 
-    def __init__(self, session: Session, asking: Asking, known: Redactor | None = None) -> None:
+    def __init__(self, session: Session, asking: RequestOptions, known: Redactor | None = None) -> None:
         self._personal, self._keep = asking.personal, asking.keep
         self._redactor = (known or look_at(session)).fork(asking.keep)
         for secret in asking.known:
@@ -151,7 +151,7 @@ class Cleaner:
 
     def findings(
         self, bodies: Iterable[Json]
-    ) -> tuple[tuple[Finding, ...], tuple[str, ...], tuple[Finding, ...]]:
+    ) -> tuple[tuple[SecretFinding, ...], tuple[str, ...], tuple[SecretFinding, ...]]:
         """What was taken out of these bodies, what was kept by name, what is personal and stays."""
         text = "\0".join(part for body in bodies for part in read_texts(body))
         found = self._redactor.findings
@@ -197,7 +197,12 @@ def _guard(look: Callable[[], None]) -> None:
 
 
 def write_body(
-    job: SummaryJob, session: Session, asking: Asking, cleaner: Cleaner, *, limit: int | None = None
+    job: SummaryJob,
+    session: Session,
+    asking: RequestOptions,
+    cleaner: RequestRedactor,
+    *,
+    limit: int | None = None,
 ) -> Json:
     """The body of a Messages request for a job, without secrets.
 
@@ -270,11 +275,11 @@ def _sort(value: Any) -> Any:
     return [_sort(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def count_body(kind: str, body: Json, counter: Counter) -> Asked:
+def count_body(kind: str, body: Json, counter: Counter) -> PreviewedRequest:
     """The request with its tokens by a counter of texts."""
     sizes = counter.count(read_texts(body)).tolist()
     marked = [at for at, block in enumerate(_blocks(body)) if "cache_control" in block]
-    return Asked(kind, body, sum(sizes), sum(sizes[: marked[-1] + 1]) if marked else 0)
+    return PreviewedRequest(kind, body, sum(sizes), sum(sizes[: marked[-1] + 1]) if marked else 0)
 
 
 def _blocks(body: Json) -> list[Json]:
@@ -282,12 +287,14 @@ def _blocks(body: Json) -> list[Json]:
     return [*body.get("system", ()), *said]
 
 
-def price_requests(requests: Sequence[Asked], price: Price | None, ttl: TTL | None) -> Money | None:
+def price_requests(
+    requests: Sequence[PreviewedRequest], price: Price | None, ttl: TTL | None
+) -> Money | None:
     """The most that asking once for each can cost; None without a price."""
     return add_money([_price(asked, price, ttl) for asked in requests]) if price is not None else None
 
 
-def _price(asked: Asked, price: Price, ttl: TTL | None) -> Money:
+def _price(asked: PreviewedRequest, price: Price, ttl: TTL | None) -> Money:
     written = asked.cached if ttl is not None and asked.cached >= (price.minimum or 0) else 0
     fresh, output = asked.tokens - written, asked.body["max_tokens"]
     total = float(price.charge(fresh, 0, written, output, ttl or "5m").total)

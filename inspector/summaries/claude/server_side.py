@@ -22,7 +22,7 @@ from ...wire.checks.messages import find_prefill
 from ...wire.context_management import COMPACT, context_management, list_betas
 from ...wire.render import render_request
 from ..prompts import write_prompt
-from .request import LONGEST, Asking, Cleaner, Json, digest_body
+from .request import LONGEST, Json, RequestOptions, RequestRedactor, digest_body
 
 ON_DEMAND = "compact-2026-09-04"
 """The beta header of a compaction on demand; every later request that holds its block needs it too (§5.2)."""
@@ -57,7 +57,7 @@ class Compacted(NamedTuple):
     notes: tuple[str, ...]
 
 
-def ask_provider(plan: Plan, asking: Asking, cleaner: Cleaner) -> ProviderSide:
+def ask_provider(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -> ProviderSide:
     """The request for what stands before the plan's cut, or by edits at the wire for everything; no secrets.
 
     Where something was taken out, or another model is asked, thinking is left out too: it is bound to the
@@ -107,7 +107,7 @@ def tell_binding(model: str) -> tuple[str, ...]:
     return (told,)
 
 
-def ask_edits(plan: Plan, asking: Asking, cleaner: Cleaner) -> tuple[Json, tuple[str, ...]]:
+def ask_edits(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -> tuple[Json, tuple[str, ...]]:
     """The request whose tokens are counted with the policy's edits at the wire, and its beta headers.
 
     Raises `PolicyError` for a policy without such edits, `RequestRefused` for a context that is no request.
@@ -120,7 +120,9 @@ def ask_edits(plan: Plan, asking: Asking, cleaner: Cleaner) -> tuple[Json, tuple
     return _clean(body, plan.session.model, asking, cleaner)[0], tuple(list_betas(management))
 
 
-def _clean(body: Json, model: str | None, asking: Asking, cleaner: Cleaner) -> tuple[Json, tuple[str, ...]]:
+def _clean(
+    body: Json, model: str | None, asking: RequestOptions, cleaner: RequestRedactor
+) -> tuple[Json, tuple[str, ...]]:
     cleaned, notes = cleaner.clean_body(body), []
     parts = ("system", "tools", "messages")
     if any(cleaned.get(part) != body.get(part) for part in parts):
@@ -136,7 +138,7 @@ def _clean(body: Json, model: str | None, asking: Asking, cleaner: Cleaner) -> t
     return cleaned, tuple(notes)
 
 
-def _find_edits(plan: Plan, asking: Asking) -> tuple[Json | None, tuple[str, ...]]:
+def _find_edits(plan: Plan, asking: RequestOptions) -> tuple[Json | None, tuple[str, ...]]:
     """The policy's edits, if one of them would compact here: the others only hide, and write nothing.
 
     Below its trigger the provider would go on with the conversation instead, and be paid for that.
@@ -154,7 +156,7 @@ def _pause(edit: Json, told: str) -> Json:
     return {"pause_after_compaction": True, "instructions": told} if edit["type"] == COMPACT else {}
 
 
-def _write_instructions(plan: Plan, asking: Asking) -> str:
+def _write_instructions(plan: Plan, asking: RequestOptions) -> str:
     """The same instruction as for a summariser: it takes the place of the provider's own (§5)."""
     job = SummaryJob(kind="initial", entries=(), max_tokens=None)
     prompt = write_prompt(

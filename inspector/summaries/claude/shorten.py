@@ -55,8 +55,8 @@ def take_part(session: Session, job: SummaryJob) -> tuple[SummaryJob, Session]:
 def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | None:
     """The job with at most `most` characters of conversation; None when what must stay is longer.
 
-    >>> from inspector import count_tokens, make_plan, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
     >>> job = make_plan(session, count_tokens(session), "flue").jobs[0]
     >>> short = shorten_job(job, session, 3_000)
     >>> short.step, short.characters <= 3_000, short.job.entries[-1] == job.entries[-1]

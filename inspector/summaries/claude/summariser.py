@@ -31,11 +31,11 @@ from .anthropic_api import ApiCall, read_secrets
 from .request import (
     LONGEST,
     NAME,
-    Asked,
-    Asking,
-    Cleaner,
     Json,
-    Sending,
+    PreviewedRequest,
+    RequestOptions,
+    RequestPreview,
+    RequestRedactor,
     count_body,
     look_at,
     price_requests,
@@ -50,10 +50,10 @@ MOST_SHORTENED = 5
 _OVERFLOWS = frozenset({"token_overflow", "byte_overflow"})
 
 
-class Asker:
+class JobRunner:
     """One job, asked until there is an answer that can stand, or a reason why there is none."""
 
-    def __init__(self, claude: Claude, job: SummaryJob, session: Session) -> None:
+    def __init__(self, claude: ClaudeSummariser, job: SummaryJob, session: Session) -> None:
         self.claude, self.job, self.session = claude, job, session
         self.stops = claude.stops
         self.cleaner = claude.cleaner(session)
@@ -179,11 +179,11 @@ class Progress(NamedTuple):
     tries: int
 
 
-Tell = Callable[[Progress], None]
+OnSummaryProgress = Callable[[Progress], None]
 Work = Callable[[ApiCall], None]
 
 
-class Claude:
+class ClaudeSummariser:
     """A summariser that asks `model` by the Anthropic API.
 
     `focus` is what the user wants kept most, `additions` what context providers add, by their names. `cache`
@@ -198,7 +198,7 @@ class Claude:
     what was asked again and why. Raises `KeyMissing`, `RequestRefused`, `AnswerRefused`, `RedactionError` and
     `Stopped`. Several calls may run side by side.
 
-    >>> Claude("claude-opus-4-5", focus="the failing test")
+    >>> ClaudeSummariser("claude-opus-4-5", focus="the failing test")
     Claude('claude-opus-4-5')
     """
 
@@ -221,10 +221,12 @@ class Claude:
         personal: bool = False,
         provider_side: bool = False,
         prices: Mapping[str, Price] = PRICES,
-        tell: Tell | None = None,
+        tell: OnSummaryProgress | None = None,
     ) -> None:
         find_prompt(prompt)
-        self.asking = Asking(model, focus, dict(additions), cache, effort, prompt, keep_names(keep), personal)
+        self.asking = RequestOptions(
+            model, focus, dict(additions), cache, effort, prompt, keep_names(keep), personal
+        )
         self.max_retries, self.base_url, self.timeout = max_retries, base_url, timeout
         self.prices, self.tell, self.provider_side = prices, tell, provider_side
         self.events: list[AuditEvent] = []
@@ -250,9 +252,9 @@ class Claude:
 
     def __call__(self, job: SummaryJob, session: Session) -> Reply:
         """Ask for one job's summary."""
-        return Asker(self, job, session).run()
+        return JobRunner(self, job, session).run()
 
-    def preview(self, plan: Plan) -> Sending:
+    def preview(self, plan: Plan) -> RequestPreview:
         """What would be sent for a plan: redacted, counted by the plan's own counter, priced. Sends nothing.
 
         Raises `RedactionError` when secrets cannot be looked for, `EditError` for a name in `keep` that none
@@ -261,20 +263,20 @@ class Claude:
         counter = plan.ledger.counter
         if self.provider_side:
             side, cleaner = self._side(plan)
-            asked = [Asked("compaction", side.body, side.tokens, 0)]
+            asked = [PreviewedRequest("compaction", side.body, side.tokens, 0)]
             return self._sending(asked, counter.name, counter.source, cleaner, side.notes)
         cleaner, bodies = self._bodies(plan)
         asked = [count_body(job.kind, body, counter) for job, body in zip(plan.jobs, bodies, strict=True)]
         return self._sending(asked, counter.name, counter.source, cleaner, tell_binding(self.model))
 
-    def count(self, plan: Plan) -> Sending:
+    def count(self, plan: Plan) -> RequestPreview:
         """The same, its tokens counted by the provider: what would be sent goes there, without secrets.
 
         The count is free and no answer is written; the provider calls it an estimate (CLAUDE §6).
         """
         if self.provider_side:
             side, cleaner = self._side(plan)
-            shapes = [Asked("compaction", side.body, side.tokens, 0)]
+            shapes = [PreviewedRequest("compaction", side.body, side.tokens, 0)]
             notes, betas = side.notes, side.betas
         else:
             cleaner, bodies = self._bodies(plan)
@@ -334,7 +336,7 @@ class Claude:
         after = int(call.counted["input_tokens"])
         return int(before) if before is not None else after, after
 
-    def remember(self, other: Claude) -> None:
+    def remember(self, other: ClaudeSummariser) -> None:
         """Know what another found in a session, so that it is not looked through again."""
         self._seen = other._seen
 
@@ -344,17 +346,17 @@ class Claude:
         for call in tuple(self._calls):
             call.give_up()
 
-    def cleaner(self, session: Session) -> Cleaner:
+    def cleaner(self, session: Session) -> RequestRedactor:
         """What takes secrets out of what is sent for a session; the session is looked through once."""
         with self._lock:
             if self._seen is None or self._seen[0] is not session:
                 self._seen = session, look_at(session)
             # The environment is read now, and forgotten with the cleaner.
-            return Cleaner(session, replace(self.asking, known=read_secrets()), self._seen[1])
+            return RequestRedactor(session, replace(self.asking, known=read_secrets()), self._seen[1])
 
     def follow(
         self,
-        cleaner: Cleaner,
+        cleaner: RequestRedactor,
         kind: str,
         limit: int,
         work: Work,
@@ -384,22 +386,27 @@ class Claude:
         """Put down a moment that whoever asked should hear of."""
         self.events.append(AuditEvent(kind, provider="anthropic", model=self.model, data=data))
 
-    def _bodies(self, plan: Plan) -> tuple[Cleaner, list[Json]]:
+    def _bodies(self, plan: Plan) -> tuple[RequestRedactor, list[Json]]:
         cleaner = self.cleaner(plan.session)
         bodies = [write_body(job, plan.session, self.asking, cleaner) for job in plan.jobs]
         cleaner.check_keep()
         return cleaner, bodies
 
-    def _side(self, plan: Plan) -> tuple[ProviderSide, Cleaner]:
+    def _side(self, plan: Plan) -> tuple[ProviderSide, RequestRedactor]:
         cleaner = self.cleaner(plan.session)
         side = ask_provider(plan, self.asking, cleaner)
         cleaner.check_keep()
         return side, cleaner
 
     def _sending(
-        self, asked: list[Asked], counter: str, note: str, cleaner: Cleaner, notes: tuple[str, ...]
-    ) -> Sending:
+        self,
+        asked: list[PreviewedRequest],
+        counter: str,
+        note: str,
+        cleaner: RequestRedactor,
+        notes: tuple[str, ...],
+    ) -> RequestPreview:
         price, told = find_price(self.model, self.prices)
         money = price_requests(asked, price, self.asking.cache)
         found = cleaner.findings([one.body for one in asked])
-        return Sending(self.model, tuple(asked), counter, note, money, told, *found, notes)
+        return RequestPreview(self.model, tuple(asked), counter, note, money, told, *found, notes)

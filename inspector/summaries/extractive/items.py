@@ -19,7 +19,7 @@ from ...session.session import Session
 from ...session.toolcalls.shell import output_of
 from ...text import printable
 from .budget import Item
-from .outcomes import Deeds
+from .outcomes import SessionOutcomes
 from .quotes import WORDS, clip, find_answers, find_requests, find_sentence, quote
 
 NEWEST = 12
@@ -67,7 +67,7 @@ def gather_entries(session: Session, entries: Sequence[Entry], previous: str | N
     return Session.model_construct(**fields)
 
 
-def glean(session: Session) -> list[Item]:
+def collect_items(session: Session) -> list[Item]:
     """Items of a session that `gather_entries` made."""
     return list(_Gleaner(session).items())
 
@@ -79,7 +79,7 @@ class _Gleaner:
         self.first, self.last = _places(self.facts)
         self.requests = find_requests(session)
         self.answers = find_answers(session)
-        self.deeds = Deeds(session, self.facts)
+        self.deeds = SessionOutcomes(session, self.facts)
         self.changed, self.tried = (
             sorted(facts, key=lambda fact: -self.last[fact.number]) for facts in self.deeds.changes()
         )

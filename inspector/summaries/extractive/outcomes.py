@@ -27,7 +27,7 @@ Place = tuple[int, int]
 """An entry and a block of it."""
 
 
-class Run(NamedTuple):
+class CommandOutcome(NamedTuple):
     """How a command ended: the section where that is told, its words, and the entry that asked for it."""
 
     slot: str
@@ -35,7 +35,7 @@ class Run(NamedTuple):
     at: int
 
 
-class Deeds:
+class SessionOutcomes:
     """What was done in a session whose facts these are."""
 
     def __init__(self, session: Session, facts: Facts) -> None:
@@ -78,11 +78,11 @@ class Deeds:
         start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
         return bool((self.facts.by[start:end] == _TOOL).all())
 
-    def runs(self) -> Iterator[Run]:
+    def runs(self) -> Iterator[CommandOutcome]:
         """How each command ended the last time it ran, the latest first; what only shows is left out."""
         codes, errors = self._reports()
         calls: dict[str, tuple[int, str]] = {}
-        ends: dict[str, tuple[int, Run]] = {}
+        ends: dict[str, tuple[int, CommandOutcome]] = {}
         for at, entry in enumerate(self.session.entries):
             for number, block in enumerate(entry.blocks):
                 if block.kind == "tool_call" and (command := _command_of(block)):
@@ -94,7 +94,7 @@ class Deeds:
                     why = errors[place][0] if place in errors else end
                     said = f"failed: {why}" if bad else end or "no output"
                     text = f"`{clip(command, WORDS // 3)}`: {clip(said, WORDS // 3)}"
-                    ends[command] = at, Run("blocked" if bad else "done", text, asked)
+                    ends[command] = at, CommandOutcome("blocked" if bad else "done", text, asked)
         for _, run in sorted(ends.values(), key=lambda end: -end[0]):
             yield run
 

@@ -35,7 +35,7 @@ _WORDS = (
 _SECTION = re.compile("|".join(rf"(?P<{slot}>\b(?:{words})\b)" for slot, words in _WORDS[:-1]), re.IGNORECASE)
 
 
-class Line(NamedTuple):
+class SummaryLine(NamedTuple):
     """One line of a summary before, and the section it stood in."""
 
     slot: str
@@ -57,13 +57,13 @@ def _says_nothing(line: str) -> bool:
     return bool(_NOTHING.match(line) or _RULE.match(line))
 
 
-def read_summary(text: str) -> list[Line]:
+def read_summary(text: str) -> list[SummaryLine]:
     """Its lines in order, without marks, headings and what says that there is nothing.
 
     >>> read_summary("## Goal\\n- ship it\\n<modified-files>\\nsrc/a.py\\n</modified-files>")
     [Line(slot='goal', text='ship it'), Line(slot='modified', text='src/a.py')]
     """
-    lines: list[Line] = []
+    lines: list[SummaryLine] = []
     slot, listed = "context", ""
     for raw in text.split("\n"):
         line = raw.strip()
@@ -74,11 +74,11 @@ def read_summary(text: str) -> list[Line]:
                 else {"read-files": "read", "modified-files": "modified"}.get(tag[1], "")
             )
         elif listed:
-            lines += [Line(listed, line)] if line else []
+            lines += [SummaryLine(listed, line)] if line else []
         elif heading := _HEADING.match(line):
             slot = section_of(heading["a"] or heading["b"] or heading["c"])
         else:
             told = " ".join(_BULLET.sub("", line).split())
             if len(told) > 2 and not told.startswith(("```", "---")) and not _says_nothing(told):
-                lines.append(Line(slot, clip(told, LONGEST)))
+                lines.append(SummaryLine(slot, clip(told, LONGEST)))
     return lines

@@ -23,8 +23,8 @@ from ...tokens.ledger import Ledger
 from ..material import job_entries
 from ..prompts import PROGRESS, SECTIONS, TURN_SECTIONS
 from .budget import Item, Layout, Slot, fit
-from .items import BETWEEN, FIRST, LAST, NAMED_BEFORE, gather_entries, glean
-from .previous import Line, read_summary
+from .items import BETWEEN, FIRST, LAST, NAMED_BEFORE, collect_items, gather_entries
+from .previous import SummaryLine, read_summary
 
 TOKENS = 4_000
 """Tokens of a summary whose job sets no lower limit; those that harnesses record have 1,000 to 4,200."""
@@ -96,17 +96,17 @@ _ALWAYS = frozenset({"constraints", "read", "modified"})
 
 
 @dataclass(frozen=True)
-class Extractive:
+class ExtractiveSummariser:
     """The summariser that asks nobody: call it with a job and its session.
 
     Tokens are counted by `counter` (a ledger counts by its own). `tokens` is the most that any summary may
     have; a job's own limit goes before it where it is lower. `listed` are files that another list will name.
 
-    >>> from inspector import count_tokens, make_plan, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
     >>> ledger = count_tokens(session)
     >>> plan = make_plan(session, ledger, "flue")
-    >>> text = Extractive(ledger, tokens=500)(plan.jobs[0], session).text
+    >>> text = ExtractiveSummariser(ledger, tokens=500)(plan.jobs[0], session).text
     >>> int(ledger.count_texts([text])[0]) <= 500, "## Next steps" in text
     (True, True)
     """
@@ -124,14 +124,14 @@ class Extractive:
             return self.counter.counter
         return find_counter(self.counter) if isinstance(self.counter, str) else self.counter
 
-    def without(self, files: frozenset[str]) -> Extractive:
+    def without(self, files: frozenset[str]) -> ExtractiveSummariser:
         """The same that leaves these files out of its lists, by their canonical paths."""
         return replace(self, listed=files)
 
     def __call__(self, job: SummaryJob, session: Session) -> Reply:
         budget = self.tokens if job.max_tokens is None else min(job.max_tokens, self.tokens)
         entries = job_entries(session, job)
-        items = glean(gather_entries(session, entries, job.previous))
+        items = collect_items(gather_entries(session, entries, job.previous))
         # A summary before may stand among the entries too, where a policy shows it as one more message.
         told = [entry.text for entry in entries if entry.kind in ("compaction", "branch_summary")]
         if lines := [line for text in (job.previous or "", *told) for line in read_summary(text)]:
@@ -143,7 +143,7 @@ class Extractive:
         return Reply(text=fit(_redact(items), layout, max(budget, 0), self._counter, SHARES))
 
 
-def _merge(items: list[Item], told: list[Line]) -> list[Item]:
+def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
     """The items with the lines of the summary before, each kind's after the first that are new.
 
     A file changed since is no file only read; a command that ran again has its new outcome.
@@ -171,7 +171,7 @@ def _merge(items: list[Item], told: list[Line]) -> list[Item]:
     return out + alone
 
 
-def _carry(items: list[Item], told: list[Line], changed: set[str]) -> dict[str, list[Item]]:
+def _carry(items: list[Item], told: list[SummaryLine], changed: set[str]) -> dict[str, list[Item]]:
     """Lines of the summary before that still hold, as items by kind."""
     again = {item.text.partition("`: ")[0] for item in items if item.kind == "outcome"}
     known = {(item.slot, item.text) for item in items if not item.label}

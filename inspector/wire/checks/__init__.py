@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ...planning.context import Context
 from ...tokens.models import ModelClass
-from ..parsed import Check, Found, Sent, Violation, read_request
+from ..parsed import Check, ParsedRequest, Violation, WireFault, read_request
 from ..render import Json, LeftOut, Rendered, Size, render_request
 from .media import find_oversized_image, find_too_many_images, find_unknown_media
 from .messages import (
@@ -47,21 +47,6 @@ from .tools import (
     find_unexplained_error,
     find_unpaired_server_tool,
 )
-
-__all__ = [
-    "CHECKS",
-    "Check",
-    "Found",
-    "LeftOut",
-    "Rendered",
-    "Sent",
-    "Size",
-    "Violation",
-    "check_context",
-    "check_request",
-    "read_request",
-    "render_request",
-]
 
 CHECKS: tuple[Check, ...] = (
     find_malformed,

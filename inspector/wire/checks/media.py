@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...tokens.models import published_window
-from ..parsed import Found, Sent, clip
+from ..parsed import ParsedRequest, WireFault, clip
 
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 DOCUMENT_TYPES = {"base64": ("application/pdf",), "text": ("text/plain",)}
@@ -16,7 +16,7 @@ MANY_EDGE = 2_000
 LONGEST_EDGE = 8_000
 
 
-def find_unknown_media(sent: Sent) -> Iterator[Found]:
+def find_unknown_media(sent: ParsedRequest) -> Iterator[WireFault]:
     """Images are JPEG, PNG, GIF or WebP; documents are PDF or plain text (§13, types of the sources)."""
     for path, kind, source in _media(sent):
         encoding = source.get("type")
@@ -25,19 +25,19 @@ def find_unknown_media(sent: Sent) -> Iterator[Found]:
             known = DOCUMENT_TYPES.get(encoding) if isinstance(encoding, str) else None
         if known is not None and source.get("media_type") not in known:
             error = f"{path}.{kind}.source.{encoding}.media_type: Input should be {' or '.join(known)}"
-            yield Found(path, f"the wire takes no {kind} of type {clip(source.get('media_type'))}", error)
+            yield WireFault(path, f"the wire takes no {kind} of type {clip(source.get('media_type'))}", error)
 
 
-def find_too_many_images(sent: Sent) -> Iterator[Found]:
+def find_too_many_images(sent: ParsedRequest) -> Iterator[WireFault]:
     """At most 100 images where the window is 200 K else 600 (§10, §11)."""
     images = [path for path, kind, _ in _media(sent) if kind == "image"]
     limit = 100 if published_window(sent.model) == 200_000 else 600
     if len(images) > limit:
         sentence = f"{len(images)} images are more than the {limit} of one request"
-        yield Found(images[limit], sentence, f"messages: too many images, at most {limit} are allowed")
+        yield WireFault(images[limit], sentence, f"messages: too many images, at most {limit} are allowed")
 
 
-def find_oversized_image(sent: Sent) -> Iterator[Found]:
+def find_oversized_image(sent: ParsedRequest) -> Iterator[WireFault]:
     """No edge over 8000 px, none over 2000 px among more than 20 images (§11). Only known sizes are seen."""
     many = sum(kind == "image" for _, kind, _ in _media(sent)) > MANY_IMAGES
     limit, crowd = (MANY_EDGE, " for many-image requests") if many else (LONGEST_EDGE, "")
@@ -45,10 +45,10 @@ def find_oversized_image(sent: Sent) -> Iterator[Found]:
         if max(width, height) > limit:
             error = f"At least one of the image dimensions exceed max allowed size{crowd}: {limit} pixels"
             sentence = f"the image has {width} x {height} pixels, an edge may have {limit}"
-            yield Found(path, sentence, f"{path}.image.source.base64.data: {error}")
+            yield WireFault(path, sentence, f"{path}.image.source.base64.data: {error}")
 
 
-def _media(sent: Sent) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _media(sent: ParsedRequest) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(path, image or document, source), also inside tool results."""
     for spot in sent.spots:
         if spot.type in ("image", "document", "tool_result"):

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 
 from ...session.json_text import stringify
-from ..parsed import Found, Sent, clip
+from ..parsed import ParsedRequest, WireFault, clip
 from ..surrogates import has_lone_surrogate
 
 MESSAGE_LIMIT = 100_000
@@ -17,47 +17,47 @@ BODY_LIMIT = 32_000_000
 """Bytes of a request body: 32 MB, CLAUDE §1.3."""
 
 
-def find_malformed(sent: Sent) -> Iterator[Found]:
+def find_malformed(sent: ParsedRequest) -> Iterator[WireFault]:
     """A message is an object with a role and content; a block is an object with a type (§13)."""
     for path in sent.malformed:
-        yield Found(
+        yield WireFault(
             path, "this is not shaped like a message or a block", f"{path}: Input should be an object"
         )
 
 
-def find_no_message(sent: Sent) -> Iterator[Found]:
+def find_no_message(sent: ParsedRequest) -> Iterator[WireFault]:
     """At least one message (§7.5)."""
     if not sent.messages and not sent.malformed:
-        yield Found("messages", "there is no message", "messages: at least one message is required")
+        yield WireFault("messages", "there is no message", "messages: at least one message is required")
 
 
-def find_too_many_messages(sent: Sent) -> Iterator[Found]:
+def find_too_many_messages(sent: ParsedRequest) -> Iterator[WireFault]:
     """At most 100,000 messages (§7.5)."""
     count = len(sent.messages)
     if count > MESSAGE_LIMIT:
         sentence = f"{count:,} messages are more than the {MESSAGE_LIMIT:,} of one request"
-        yield Found(f"messages.{MESSAGE_LIMIT}", sentence, "messages: too many messages, at most 100,000")
+        yield WireFault(f"messages.{MESSAGE_LIMIT}", sentence, "messages: too many messages, at most 100,000")
 
 
-def find_unknown_role(sent: Sent) -> Iterator[Found]:
+def find_unknown_role(sent: ParsedRequest) -> Iterator[WireFault]:
     """Roles are user, assistant and system (§13)."""
     for message in sent.messages:
         if message.role not in ("user", "assistant", "system"):
             path = f"messages.{message.at}.role"
-            yield Found(path, f"there is no role {clip(message.role)}", f"{path}: Unexpected role")
+            yield WireFault(path, f"there is no role {clip(message.role)}", f"{path}: Unexpected role")
 
 
-def find_first_not_user(sent: Sent) -> Iterator[Found]:
+def find_first_not_user(sent: ParsedRequest) -> Iterator[WireFault]:
     """The first message is the user's, or opens with a compaction block (§7.5, §5.2)."""
     if not sent.messages or sent.messages[0].role == "user":
         return
     first = sent.messages[0]
     if not (first.spots and first.spots[0].type == "compaction"):
         sentence = f"the conversation opens with {clip(first.role)}, not with the user"
-        yield Found("messages.0", sentence, 'messages: first message must use the "user" role')
+        yield WireFault("messages.0", sentence, 'messages: first message must use the "user" role')
 
 
-def find_empty_message(sent: Sent) -> Iterator[Found]:
+def find_empty_message(sent: ParsedRequest) -> Iterator[WireFault]:
     """Only the assistant's last message may be empty (claude-code#4416), and the system's (§13)."""
     for message in sent.messages:
         last = message is sent.messages[-1] and message.role == "assistant"
@@ -65,39 +65,41 @@ def find_empty_message(sent: Sent) -> Iterator[Found]:
         if not (message.spots or last or settings):
             path = f"messages.{message.at}"
             error = "all messages must have non-empty content except for the optional final assistant message"
-            yield Found(path, "the message holds nothing", f"{path}: {error}")
+            yield WireFault(path, "the message holds nothing", f"{path}: {error}")
 
 
-def find_empty_text(sent: Sent) -> Iterator[Found]:
+def find_empty_text(sent: ParsedRequest) -> Iterator[WireFault]:
     """A text holds something (§7.5), and a message with texts holds a word (claude-code#23440)."""
     system = sent.body.get("system")
     for at, part in enumerate(system if isinstance(system, list) else ()):
         if isinstance(part, dict) and part.get("text") in ("", None):
-            yield Found(f"system.{at}", "the text is empty", "system: text content blocks must be non-empty")
+            yield WireFault(
+                f"system.{at}", "the text is empty", "system: text content blocks must be non-empty"
+            )
     for message in sent.messages:
         texts = [(path, part) for spot in message.spots for path, part in spot.parts()]
         texts = [(path, part) for path, part in texts if part.get("type") == "text"]
         for path, part in texts:
             if part.get("text") in ("", None):
-                yield Found(path, "the text is empty", "messages: text content blocks must be non-empty")
+                yield WireFault(path, "the text is empty", "messages: text content blocks must be non-empty")
         own = [spot for spot in message.spots if spot.type == "text" and spot.name("text")]
         if own and not any(spot.name("text").strip() for spot in own):
             error = "messages: text content blocks must contain non-whitespace text"
-            yield Found(own[0].path, "the message's text is nothing but white space", error)
+            yield WireFault(own[0].path, "the message's text is nothing but white space", error)
 
 
-def find_lone_surrogate(sent: Sent) -> Iterator[Found]:
+def find_lone_surrogate(sent: ParsedRequest) -> Iterator[WireFault]:
     """Every text is valid Unicode (§7.8)."""
     error = "the request body is not valid JSON: no low surrogate in string"
     for part in ("system", "tools"):
         if has_lone_surrogate(sent.body.get(part)):
-            yield Found(part, "a lone surrogate is no valid Unicode", error)
+            yield WireFault(part, "a lone surrogate is no valid Unicode", error)
     for spot in sent.spots:
         if has_lone_surrogate(spot.block):
-            yield Found(spot.path, "a lone surrogate is no valid Unicode", error)
+            yield WireFault(spot.path, "a lone surrogate is no valid Unicode", error)
 
 
-def find_body_too_large(sent: Sent) -> Iterator[Found]:
+def find_body_too_large(sent: ParsedRequest) -> Iterator[WireFault]:
     """A body is at most 32 MB, whatever its tokens; only images and documents can cure it (§1.3)."""
     try:
         text = json.dumps(sent.body, ensure_ascii=False, default=str)
@@ -107,10 +109,10 @@ def find_body_too_large(sent: Sent) -> Iterator[Found]:
     if size > BODY_LIMIT:
         sentence = f"the body has {size / 1e6:.1f} MB, more than 32"
         error = "Request exceeds the maximum allowed number of bytes"
-        yield Found("", sentence, error, "413 request_too_large")
+        yield WireFault("", sentence, error, "413 request_too_large")
 
 
-def find_prefill(sent: Sent) -> Iterator[Found]:
+def find_prefill(sent: ParsedRequest) -> Iterator[WireFault]:
     """From Claude 4.6 on the last message is not the assistant's (§7.6).
 
     Not prefill: a paused turn is sent back as it ended, with a server tool's block or a compaction (§5.1).
@@ -123,10 +125,10 @@ def find_prefill(sent: Sent) -> Iterator[Found]:
     if ending in ("server_tool_use", "compaction") or ending.endswith("_tool_result"):
         return
     error = "This model does not support assistant message prefill"
-    yield Found(f"messages.{turns[-1].message}", "the last words are the assistant's own", error)
+    yield WireFault(f"messages.{turns[-1].message}", "the last words are the assistant's own", error)
 
 
-def find_misplaced_system(sent: Sent) -> Iterator[Found]:
+def find_misplaced_system(sent: ParsedRequest) -> Iterator[WireFault]:
     """A system message follows the user's (or a server tool), and the assistant speaks next (§7.7).
 
     Opus 4.8 and later accept the role, Sonnet 5 does not (PF mid-conversation-system-messages).
@@ -141,22 +143,22 @@ def find_misplaced_system(sent: Sent) -> Iterator[Found]:
         paused = before is not None and before.role == "assistant" and ending.endswith("_tool_result")
         path = f"messages.{message.at}"
         if refused:
-            yield Found(
+            yield WireFault(
                 path,
                 "this model knows no system message here",
                 "role 'system' is not supported on this model",
             )
         elif before is None:
             error = "messages.0: use the top-level 'system' parameter for the initial system prompt"
-            yield Found(path, "a system message cannot open the conversation", error)
+            yield WireFault(path, "a system message cannot open the conversation", error)
         elif not (before.role == "user" or paused) or (after is not None and after.role != "assistant"):
             sentence = "a system message stands after the user's words and before the assistant's"
-            yield Found(path, sentence, f"{path}: system message is not allowed at this position")
+            yield WireFault(path, sentence, f"{path}: system message is not allowed at this position")
 
 
-def find_empty_compaction(sent: Sent) -> Iterator[Found]:
+def find_empty_compaction(sent: ParsedRequest) -> Iterator[WireFault]:
     """A compaction block holds a summary, or null when the compaction failed; never an empty text (§5.1)."""
     for spot in sent.spots:
         if spot.type == "compaction" and spot.block.get("content") == "":
             error = f"{spot.path}.compaction.content: String should have at least 1 character"
-            yield Found(spot.path, "the compaction's summary is empty", error)
+            yield WireFault(spot.path, "the compaction's summary is empty", error)

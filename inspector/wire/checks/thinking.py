@@ -11,21 +11,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...session.json_text import stringify
-from ..parsed import Found, Sent, Spot, Turn
+from ..parsed import ParsedRequest, Spot, WireFault, WireTurn
 from ..render import Json
 
 THINKING = ("thinking", "redacted_thinking")
 
 
-def find_misplaced_thinking(sent: Sent) -> Iterator[Found]:
+def find_misplaced_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
     """Thinking is the assistant's alone (§8)."""
     for spot in sent.spots:
         if spot.type in THINKING and spot.role != "assistant":
             error = f"messages.{spot.message}: `{spot.type}` blocks can only be in `assistant` messages"
-            yield Found(spot.path, f"reasoning stands in a message of the {spot.role}", error)
+            yield WireFault(spot.path, f"reasoning stands in a message of the {spot.role}", error)
 
 
-def find_unsealed_thinking(sent: Sent) -> Iterator[Found]:
+def find_unsealed_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
     """Thinking carries its signature, redacted thinking its data; the text itself may be empty (§8).
 
     A `strip` model never looks at the seals of earlier turns, only at their shape.
@@ -38,13 +38,13 @@ def find_unsealed_thinking(sent: Sent) -> Iterator[Found]:
         missing = [field for field in fields if not isinstance(spot.block.get(field), str)]
         if missing:
             error = f"{spot.path}.{spot.type}.{missing[0]}: Field required"
-            yield Found(spot.path, f"the reasoning has no {missing[0]}", error)
+            yield WireFault(spot.path, f"the reasoning has no {missing[0]}", error)
         elif not spot.block[fields[-1]] and spot.message >= latest:
             error = f"{spot.path}: Invalid `{fields[-1]}` in `{spot.type}` block"
-            yield Found(spot.path, f"the reasoning's {fields[-1]} is empty", error)
+            yield WireFault(spot.path, f"the reasoning's {fields[-1]} is empty", error)
 
 
-def find_loop_without_thinking(sent: Sent) -> Iterator[Found]:
+def find_loop_without_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
     """While a tool loop is open, the assistant's turn opens with thinking if that loop thinks at all (§8).
 
     Only where thinking is set by hand: adaptive thinking (Claude 4.6 and later, unless the request says
@@ -62,10 +62,10 @@ def find_loop_without_thinking(sent: Sent) -> Iterator[Found]:
             f"{first.path}.type: Expected `thinking` or `redacted_thinking`, but found `{first.type}`. "
             "When `thinking` is enabled, a final `assistant` message must start with a thinking block"
         )
-        yield Found(first.path, sentence, error)
+        yield WireFault(first.path, sentence, error)
 
 
-def find_altered_thinking(sent: Sent) -> Iterator[Found]:
+def find_altered_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
     """The latest assistant message of an open tool loop has its thinking as it was sent before (§8).
 
     Needs `previous`; a message that was not in it is taken as it is.
@@ -80,11 +80,11 @@ def find_altered_thinking(sent: Sent) -> Iterator[Found]:
                 path = f"messages.{loop[-1].message}"
                 sentence = "the reasoning of the latest message was changed or removed"
                 error = "blocks in the latest assistant message cannot be modified"
-                yield Found(path, sentence, f"{path}: `thinking` or `redacted_thinking` {error}")
+                yield WireFault(path, sentence, f"{path}: `thinking` or `redacted_thinking` {error}")
             return
 
 
-def find_unbound_thinking(sent: Sent) -> Iterator[Found]:
+def find_unbound_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
     """On `bound` models, thinking stands behind the very prefix it was sealed over (§8, preserved thinking).
 
     The prefix is the system prompt, the set of tools and all earlier messages; cache marks do not count.
@@ -100,10 +100,10 @@ def find_unbound_thinking(sent: Sent) -> Iterator[Found]:
         if spot.type in THINKING:
             sentence = f"the reasoning is bound to what stood before it, and {reason}"
             error = f"{spot.path}: Invalid `signature` in `{spot.type}` block (prefix_binding_mismatch)"
-            yield Found(spot.path, sentence, error)
+            yield WireFault(spot.path, sentence, error)
 
 
-def _latest_turn(sent: Sent) -> int:
+def _latest_turn(sent: ParsedRequest) -> int:
     """Message at which the latest turn begins: the user's last words that answer no call."""
     for turn in reversed(sent.turns):
         if turn.role == "user" and not turn.of("tool_result"):
@@ -111,9 +111,9 @@ def _latest_turn(sent: Sent) -> int:
     return 0
 
 
-def _open_loop(sent: Sent) -> list[Turn]:
+def _open_loop(sent: ParsedRequest) -> list[WireTurn]:
     """The assistant's turns of the tool loop that the request continues; empty when it continues none."""
-    loop: list[Turn] = []
+    loop: list[WireTurn] = []
     for turn in reversed(sent.turns):
         if turn.role == "user" and not turn.of("tool_result"):
             break
@@ -124,7 +124,7 @@ def _open_loop(sent: Sent) -> list[Turn]:
     return loop[::-1]
 
 
-def _thoughts(turn: Turn) -> list[tuple[Any, ...]]:
+def _thoughts(turn: WireTurn) -> list[tuple[Any, ...]]:
     return [
         tuple(spot.block.get(field) for field in ("type", "thinking", "signature", "data"))
         for spot in turn.spots

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..parsed import Found, Sent, Spot, clip
+from ..parsed import ParsedRequest, Spot, WireFault, clip
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
@@ -19,7 +19,7 @@ def is_server_result(kind: str) -> bool:
     return kind.endswith("_tool_result")
 
 
-def find_misplaced_tool_block(sent: Sent) -> Iterator[Found]:
+def find_misplaced_tool_block(sent: ParsedRequest) -> Iterator[WireFault]:
     """Calls, and all of a server tool, are the assistant's; a tool's result is the user's (§7.1–4)."""
     for spot in sent.spots:
         if spot.type == "tool_result":
@@ -30,21 +30,23 @@ def find_misplaced_tool_block(sent: Sent) -> Iterator[Found]:
             continue
         if spot.role != owner:
             error = f"messages.{spot.message}: `{spot.type}` blocks can only be in `{owner}` messages"
-            yield Found(
+            yield WireFault(
                 spot.path, f"a {spot.type} stands with {clip(spot.role)}, not with the {owner}", error
             )
 
 
-def find_misshapen_id(sent: Sent) -> Iterator[Found]:
+def find_misshapen_id(sent: ParsedRequest) -> Iterator[WireFault]:
     """Ids of calls are made of letters, digits, _ and - (widely reported 400, e.g. forgecode#1142)."""
     for spot in sent.spots:
         field = {"tool_use": "id", "tool_result": "tool_use_id"}.get(spot.type)
         if field is not None and not _ID.fullmatch(spot.name(field)):
             error = f"{spot.path}.{spot.type}.{field}: String should match pattern '^[a-zA-Z0-9_-]+$'"
-            yield Found(spot.path, f"the id {clip(spot.block.get(field))} is not one the wire takes", error)
+            yield WireFault(
+                spot.path, f"the id {clip(spot.block.get(field))} is not one the wire takes", error
+            )
 
 
-def find_repeated_id(sent: Sent) -> Iterator[Found]:
+def find_repeated_id(sent: ParsedRequest) -> Iterator[WireFault]:
     """No two calls share an id (§7.5: reported, not on the pages)."""
     seen: set[str] = set()
     for spot in sent.spots:
@@ -52,19 +54,19 @@ def find_repeated_id(sent: Sent) -> Iterator[Found]:
             name = spot.name("id")
             if name in seen:
                 error = f"{spot.path}: `tool_use` ids must be unique"
-                yield Found(spot.path, f"the id {clip(name)} names an earlier call too", error)
+                yield WireFault(spot.path, f"the id {clip(name)} names an earlier call too", error)
             seen.add(name)
 
 
-def find_input_not_object(sent: Sent) -> Iterator[Found]:
+def find_input_not_object(sent: ParsedRequest) -> Iterator[WireFault]:
     """A call's input is an object (§13)."""
     for spot in sent.spots:
         if spot.type in ("tool_use", *_SERVER_CALLS) and not isinstance(spot.block.get("input"), dict):
             error = f"{spot.path}.{spot.type}.input: Input should be a valid dictionary"
-            yield Found(spot.path, "the call's input is not an object", error)
+            yield WireFault(spot.path, "the call's input is not an object", error)
 
 
-def find_unanswered_call(sent: Sent) -> Iterator[Found]:
+def find_unanswered_call(sent: ParsedRequest) -> Iterator[WireFault]:
     """Every call is answered in the very next message (§7.1)."""
     for at, turn in enumerate(sent.turns):
         calls = turn.of("tool_use") if turn.role == "assistant" else []
@@ -78,10 +80,10 @@ def find_unanswered_call(sent: Sent) -> Iterator[Found]:
                     f"the call {clip(name)} of {clip(spot.name('name'))} is not answered in the next message"
                 )
                 error = "`tool_use` ids were found without `tool_result` blocks immediately after: "
-                yield Found(spot.path, sentence, f"messages.{spot.message}: {error}{name}")
+                yield WireFault(spot.path, sentence, f"messages.{spot.message}: {error}{name}")
 
 
-def find_orphan_result(sent: Sent) -> Iterator[Found]:
+def find_orphan_result(sent: ParsedRequest) -> Iterator[WireFault]:
     """Every result answers a call of the previous message (§7.2)."""
     for at, turn in enumerate(sent.turns):
         results = turn.of("tool_result") if turn.role == "user" else []
@@ -92,10 +94,12 @@ def find_orphan_result(sent: Sent) -> Iterator[Found]:
         for spot in results:
             if (name := spot.name("tool_use_id")) not in asked:
                 error = f"{spot.path}: unexpected `tool_use_id` found in `tool_result` blocks: {name}"
-                yield Found(spot.path, f"nothing in the previous message made the call {clip(name)}", error)
+                yield WireFault(
+                    spot.path, f"nothing in the previous message made the call {clip(name)}", error
+                )
 
 
-def find_repeated_result(sent: Sent) -> Iterator[Found]:
+def find_repeated_result(sent: ParsedRequest) -> Iterator[WireFault]:
     """A call has one result (widely reported 400, e.g. hindsight#4250)."""
     for turn in sent.turns:
         seen: set[str] = set()
@@ -105,13 +109,13 @@ def find_repeated_result(sent: Sent) -> Iterator[Found]:
                 error = (
                     "each tool_use must have a single result. Found multiple `tool_result` blocks with id: "
                 )
-                yield Found(
+                yield WireFault(
                     spot.path, f"the call {clip(name)} is answered twice", f"{spot.path}: {error}{name}"
                 )
             seen.add(name)
 
 
-def find_late_result(sent: Sent) -> Iterator[Found]:
+def find_late_result(sent: ParsedRequest) -> Iterator[WireFault]:
     """Results come first in their message, text after them (§7.3)."""
     for turn in sent.turns:
         other: Spot | None = None
@@ -122,10 +126,10 @@ def find_late_result(sent: Sent) -> Iterator[Found]:
                 error = "`tool_use` ids were found without `tool_result` blocks immediately after: "
                 sentence = f"the result stands after a {other.type} of the same message"
                 name = spot.name("tool_use_id")
-                yield Found(spot.path, sentence, f"messages.{max(0, turn.message - 1)}: {error}{name}")
+                yield WireFault(spot.path, sentence, f"messages.{max(0, turn.message - 1)}: {error}{name}")
 
 
-def find_unexplained_error(sent: Sent) -> Iterator[Found]:
+def find_unexplained_error(sent: ParsedRequest) -> Iterator[WireFault]:
     """A result that is an error says something (widely reported 400, e.g. markform#153)."""
     for spot in sent.spots:
         if (
@@ -134,10 +138,10 @@ def find_unexplained_error(sent: Sent) -> Iterator[Found]:
             and not spot.block.get("content")
         ):
             error = f"{spot.path}.tool_result: content cannot be empty if `is_error` is true"
-            yield Found(spot.path, "the output is an error that says nothing", error)
+            yield WireFault(spot.path, "the output is an error that says nothing", error)
 
 
-def find_unpaired_server_tool(sent: Sent) -> Iterator[Found]:
+def find_unpaired_server_tool(sent: ParsedRequest) -> Iterator[WireFault]:
     """A server tool's call and its result stand in one assistant turn (§7.4).
 
     The very last turn may end in an open call: a paused turn is sent back as it is.
@@ -152,9 +156,9 @@ def find_unpaired_server_tool(sent: Sent) -> Iterator[Found]:
                     f"{clip(spot.name('name'))} tool use was found without a corresponding tool_result block"
                 )
                 sentence = f"the server's call {clip(name)} has no result in this turn"
-                yield Found(spot.path, sentence, f"messages.{spot.message}: {error}")
+                yield WireFault(spot.path, sentence, f"messages.{spot.message}: {error}")
         for name, spot in results.items():
             if name not in calls:
                 sentence = f"nothing in this turn made the server's call {clip(name)}"
                 error = f"unexpected `tool_use_id` found in `{spot.type}` blocks: {name}"
-                yield Found(spot.path, sentence, f"{spot.path}: {error}")
+                yield WireFault(spot.path, sentence, f"{spot.path}: {error}")

@@ -1,1 +1,1 @@
-"""charts"""
+"""Plotly figures of what the workbench shows."""

@@ -1,6 +1,7 @@
 """How facts fade over several compactions in a row, as a plotly figure: a panel for each policy.
 
-In go `Fading`s, out comes a figure. It can be read without its colours: each summariser has a dash and a mark
+In go `DecayLine`s, out comes a figure. It can be read without its colours: each summariser has a dash and a
+mark
 of its own, and every line ends in its number.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...errors import FigureError
-from ...replays.decay import Decay, Fading
+from ...replays.decay import Decay, DecayLine
 from ..palette import colour
 from .style import make_template, plain, say
 
@@ -26,14 +27,14 @@ ACROSS, TALL, WIDE = 5, 210, 196
 
 
 def draw_decay(
-    lines: Iterable[Decay | Fading], *, title: str = "", note: str = "", dark: bool = False
+    lines: Iterable[Decay | DecayLine], *, title: str = "", note: str = "", dark: bool = False
 ) -> Any:
     """The share of facts that stand in full after each compaction, a panel for each policy or kind.
 
     A summariser has the same line in every panel. Raises `FigureError` for no lines, and without plotly.
 
-    >>> from inspector import compact_rounds, open_bundled
-    >>> figure = draw_decay([compact_rounds(open_bundled(), "claude-code", rounds=2)])
+    >>> from inspector import compact_rounds, open_demo
+    >>> figure = draw_decay([compact_rounds(open_demo(), "claude-code", rounds=2)])
     >>> [(line.name, list(line.x)) for line in figure.data]
     [('stand-in', [0, 1, 2])]
     """
@@ -68,7 +69,7 @@ def draw_decay(
 
 
 def _add_line(
-    figure: Any, line: Fading, writer: int, place: tuple[int, int], named: bool, dark: bool
+    figure: Any, line: DecayLine, writer: int, place: tuple[int, int], named: bool, dark: bool
 ) -> None:
     hue, dash, mark = STYLES[writer % len(STYLES)]
     last = len(line.shares) - 1
@@ -94,7 +95,7 @@ def _add_line(
     )
 
 
-def _say(figure: Any, lines: Sequence[Fading], title: str, note: str, dark: bool) -> None:
+def _say(figure: Any, lines: Sequence[DecayLine], title: str, note: str, dark: bool) -> None:
     most = max(len(line.shares) for line in lines) - 1
     figure.update_xaxes(dtick=1, range=[-0.25, most + 0.45])
     figure.update_xaxes(title_text="time compacted", col=1)

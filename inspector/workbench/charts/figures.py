@@ -33,8 +33,8 @@ TALL = {"sections": 240, "flow": 420, "sawtooth": 340}
 def draw_figure(value: Drawable, kind: str = "", *, dark: bool = False) -> Any:
     """The figure of a ledger, a plan, a run or a decay. Raises `FigureError` when there is none.
 
-    >>> from inspector import count_tokens, open_bundled
-    >>> figure = draw_figure(count_tokens(open_bundled()))
+    >>> from inspector import count_tokens, open_demo
+    >>> figure = draw_figure(count_tokens(open_demo()))
     >>> [(bar.name, bar.x[0]) for bar in figure.data][:3]
     [('summary', 849), ('user', 208), ('assistant', 563)]
     """
@@ -173,8 +173,8 @@ def find_flows(plan: Plan) -> list[tuple[str, str, int]]:
 
     What leaves the sections is the context before; what reaches `STAYS` is the context after.
 
-    >>> from inspector import count_tokens, make_plan, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session))
     >>> sum(n for _, to, n in find_flows(plan) if to == STAYS) == plan.after + plan.hidden
     True

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ...files import StrPath, open_session, write_whole
-from ...redaction.redact import Finding
+from ...redaction.redact import SecretFinding
 from ...session.session import Session
-from ..model import Desk
+from ..model import WorkbenchModel
 from .html import MARK, Page, make
 
 _HEAD = 4_000
@@ -25,16 +25,16 @@ class HasDesk(Protocol):
     """A workbench, as far as a page needs one; its desk changes no more."""
 
     @property
-    def desk(self) -> Desk: ...
+    def desk(self) -> WorkbenchModel: ...
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedPage:
     """What was written: the file, its size in bytes, what was redacted, what was kept by name."""
 
     path: Path
     size: int
-    redacted: tuple[Finding, ...]
+    redacted: tuple[SecretFinding, ...]
     kept: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -46,25 +46,26 @@ class Exported:
         told = f"{count:,} passage{'s' if count > 1 else ''} redacted" if count else "nothing redacted"
         if self.kept:
             told += f", {len(self.kept)} kept by name"
-        lines = [f"Exported({self.path.name}, {self.size / 1000:,.0f} kB: {told})"]
+        lines = [f"ExportedPage({self.path.name}, {self.size / 1000:,.0f} kB: {told})"]
         lines += [f"  {item.name:<34} ×{item.times:<5,} {item.hint}" for item in self.redacted]
         return "\n".join(lines)
 
 
 def export_html(
-    what: Session | Desk | HasDesk | StrPath,
+    what: Session | WorkbenchModel | HasDesk | StrPath,
     path: StrPath,
     *,
     policies: Sequence[str] | None = None,
     keep: Collection[str] = (),
     replace: bool = False,
     **options: Any,
-) -> Exported:
+) -> ExportedPage:
     """Write a session, a file of one, or a workbench as it stands, as one HTML page; tells what was redacted.
 
     In the page the cut can be dragged, the plans of `policies` switched and compared, and blocks opened; to
     change a rule needs a kernel. All that looks like a secret is taken out but the names in `keep`, which the
-    result of an earlier export lists. `options` are those of `Desk` for a session: policy, window, counter.
+    result of an earlier export lists. `options` are those of `WorkbenchModel` for a session: policy, window,
+    counter.
 
     Raises `FileExistsError` rather than write over a file that is no such page, unless `replace`, and always
     rather than over the session itself; `RedactionError` when secrets could not be looked for; `PolicyError`
@@ -84,19 +85,19 @@ def export_html(
     return _report(made, target, len(content))
 
 
-def _report(made: Page, target: Path, size: int) -> Exported:
-    return Exported(target, size, made.findings, made.kept, made.notes)
+def _report(made: Page, target: Path, size: int) -> ExportedPage:
+    return ExportedPage(target, size, made.findings, made.kept, made.notes)
 
 
-def _find_desk(what: Session | Desk | HasDesk | StrPath, options: dict[str, Any]) -> Desk:
+def _find_desk(what: Session | WorkbenchModel | HasDesk | StrPath, options: dict[str, Any]) -> WorkbenchModel:
     if isinstance(what, str | os.PathLike):
         what = open_session(what)
     if isinstance(what, Session):
-        return Desk(what, **options)
+        return WorkbenchModel(what, **options)
     if options:
         raise TypeError(f"these belong to a session, not to a workbench: {', '.join(sorted(options))}")
     # A desk never changes what it holds, it holds something else: this one stays as it is.
-    return copy(what) if isinstance(what, Desk) else what.desk
+    return copy(what) if isinstance(what, WorkbenchModel) else what.desk
 
 
 def _is_ours(target: Path) -> bool:

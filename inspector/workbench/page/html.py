@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 from ...errors import RedactionError
 from ...policies.registry import find_policy
 from ...redaction.clean import clean_session, look_through
-from ...redaction.redact import Finding, Redactor, keep_names
+from ...redaction.redact import Redactor, SecretFinding, keep_names
 from ...text import printable
-from ..model import Desk
+from ..model import WorkbenchModel
 from ..snapshot import draw_still, tabulate
 from ..svg import STYLE
 from .precomputed import Answers
@@ -52,12 +52,12 @@ class Page(NamedTuple):
 
     html: str
     name: str
-    findings: tuple[Finding, ...]
+    findings: tuple[SecretFinding, ...]
     kept: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def review(desk: Desk) -> dict[str, Any]:
+def review(desk: WorkbenchModel) -> dict[str, Any]:
     """What would be taken out of a page of this desk: {findings, sentence}, none of it shown.
 
     Raises `RedactionError` when nobody can tell.
@@ -82,7 +82,7 @@ def review(desk: Desk) -> dict[str, Any]:
     }
 
 
-def make(desk: Desk, keep: Collection[str] = (), policies: Sequence[str] | None = None) -> Page:
+def make(desk: WorkbenchModel, keep: Collection[str] = (), policies: Sequence[str] | None = None) -> Page:
     """The page of a desk, all that looks like a secret taken out but the names in `keep`.
 
     `policies` names those whose plans it holds, the desk's own always first, then that of plan B; None takes
@@ -97,7 +97,7 @@ def make(desk: Desk, keep: Collection[str] = (), policies: Sequence[str] | None 
         raise RedactionError(TOO_DEEP) from error
 
 
-def _make(desk: Desk, keep: Collection[str], policies: Sequence[str] | None) -> Page:
+def _make(desk: WorkbenchModel, keep: Collection[str], policies: Sequence[str] | None) -> Page:
     redactor = _look(desk, keep)
     redactor.check_keep()
     shown = _shown(desk)
@@ -122,7 +122,7 @@ def _make(desk: Desk, keep: Collection[str], policies: Sequence[str] | None) -> 
     return Page(html, f"{name}.html", hidden, tuple(sorted(redactor.keep)), tuple(notes))
 
 
-def tell_findings(findings: Sequence[Finding]) -> str:
+def tell_findings(findings: Sequence[SecretFinding]) -> str:
     """How many secrets there are, as a sentence."""
     secret = sum(item.grade == "secret" for item in findings)
     personal = len(findings) - secret
@@ -133,7 +133,7 @@ def tell_findings(findings: Sequence[Finding]) -> str:
     return f"{' and '.join(parts)} found; all are taken out but those kept by name. A detector can miss one."
 
 
-def _shown(desk: Desk) -> set[int]:
+def _shown(desk: WorkbenchModel) -> set[int]:
     """The entries whose text a page holds: the context that is planned, and what sub-agents were asked."""
     begins: dict[str, int] = {}
     for at, entry in enumerate(desk.session.entries):
@@ -142,7 +142,7 @@ def _shown(desk: Desk) -> set[int]:
     return {*desk.moment.live.entries.tolist(), *begins.values()}
 
 
-def _look(desk: Desk, keep: Collection[str]) -> Redactor:
+def _look(desk: WorkbenchModel, keep: Collection[str]) -> Redactor:
     redactor = Redactor(keep_names(keep))
     look_through(desk.session, _shown(desk), redactor)
     redactor.look("what is wanted", {name: desk.wanted[name] for name in ("settings", "pins", "versus")})
@@ -165,7 +165,7 @@ def _tell_texts(answers: Answers, cap: int) -> list[str]:
     return [f"{told} cut at {cap:,} characters to keep this page under {size}."]
 
 
-def _tell_hidden(hidden: Sequence[Finding]) -> list[str]:
+def _tell_hidden(hidden: Sequence[SecretFinding]) -> list[str]:
     if not hidden:
         return []
     count = sum(item.times for item in hidden)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...errors import InspectorError
 from ...planning.diff.pieces import find_pieces
-from ...planning.fates import STANDS, Side
+from ...planning.fates import STANDS, SideFates
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Edits, Policy
 from ...redaction.redact import Redactor
@@ -21,7 +21,7 @@ from ...session.session import Session
 from ...text import printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger
-from ..model import Desk
+from ..model import WorkbenchModel
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
 from ..payloads.recorded import draw_recorded
 from ..payloads.replay import draw_run
@@ -69,7 +69,7 @@ class Buffers:
 class Answers:
     """What a page holds: all is worked out at once, and `pack` makes it JSON as long as is wanted."""
 
-    desk: Desk
+    desk: WorkbenchModel
     redactor: Redactor
     clean: Session
     policies: Sequence[str]
@@ -179,7 +179,7 @@ class Answers:
         """What stands in the place of each rewritten block, before the cut and behind it."""
         return [self._rewritten(plan.older), self._rewritten(plan.kept)]
 
-    def _rewritten(self, side: Side) -> dict[str, Any]:
+    def _rewritten(self, side: SideFates) -> dict[str, Any]:
         told: dict[str, Any] = {}
         for row, block in side.blocks.items():
             if STANDS[side.fate[row]]:

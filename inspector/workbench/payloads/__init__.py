@@ -1,1 +1,1 @@
-"""payloads"""
+"""What the browser is told, one file for each panel."""

@@ -21,7 +21,7 @@ from ...tokens.ledger import CLEARED_TEXT
 from .columns import unpack
 from .provenance import AGAIN, DERIVED, UNTRUSTED, find_upstream, tell_downstream, tell_origin, tell_reader
 from .rules import first_rule
-from .scene import Picture
+from .scene import Payload
 
 BODY_CHARS = 20_000
 PREVIEW_CHARS = 160
@@ -33,7 +33,7 @@ def describe_rows(plan: Plan, first: int, last: int) -> list[dict[str, str]]:
     return [_row(plan.table, row) for row in range(max(first, 0), min(last, len(plan.table.tokens)))]
 
 
-def describe_body(plan: Plan, row: int, other: Plan | Picture | None = None) -> dict[str, Any]:
+def describe_body(plan: Plan, row: int, other: Plan | Payload | None = None) -> dict[str, Any]:
     """One live block in full (to 20,000 characters), what becomes of it, and where its numbers are from.
 
     `diff` are the pieces that tell the block from what stands in its place, where something else does and
@@ -89,7 +89,7 @@ def _compare(block: Block, after: str | None) -> dict[str, Any]:
     return {"after": _body(after), "diff": find_pieces(printable(block.text), printable(after))}
 
 
-def _text_of(other: Plan | Picture, row: int) -> str | None:
+def _text_of(other: Plan | Payload, row: int) -> str | None:
     if isinstance(other, Plan):
         return _after(other, row)
     picture, data = other
@@ -97,7 +97,7 @@ def _text_of(other: Plan | Picture, row: int) -> str | None:
     return CLEARED_TEXT if cleared else None
 
 
-def _tell_other(other: Plan | Picture, row: int) -> dict[str, Any]:
+def _tell_other(other: Plan | Payload, row: int) -> dict[str, Any]:
     """What plan B does with the block, and who decides it there."""
     if isinstance(other, Plan):
         code = int(other.outcome.rule[row])
@@ -145,7 +145,7 @@ def _after(plan: Plan, row: int) -> str | None:
     return "" if made is None else made.text
 
 
-def describe_other_summary(other: Plan | Picture | None, session: Session) -> dict[str, Any]:
+def describe_other_summary(other: Plan | Payload | None, session: Session) -> dict[str, Any]:
     """The same of plan B at its own cut; of a recorded compaction the summary that the file holds."""
     if other is None:
         raise LookupError("there is no plan B")

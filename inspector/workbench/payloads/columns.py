@@ -13,7 +13,7 @@ import numpy as np
 _DTYPES: dict[str, np.dtype[Any]] = {"i32": np.dtype("<i4"), "u8": np.dtype("u1")}
 
 
-class Packer:
+class ColumnPacker:
     """Collects columns; `columns` describes them and `data` is their bytes."""
 
     def __init__(self) -> None:

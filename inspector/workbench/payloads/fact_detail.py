@@ -10,15 +10,15 @@ from ...facts.facts import Fact, Facts
 from ...facts.fixes import Fix
 from ...facts.focus import write_focus
 from ...facts.trace import trace_rounds
-from ...facts.traced import Traced
+from ...facts.traced import TracedFact
 from ...session.blocks import BlockRef
 from ...text import printable, printable_tree
-from .fact_list import MOST_FORM, Listing, find_listing, list_facts, row_of
+from .fact_list import MOST_FORM, FactListing, find_listing, list_facts, row_of
 from .marks import find_marks, step_of, tell_grounding, tell_regret
 from .sections import label_mark
 
 if TYPE_CHECKING:
-    from ..model import Desk
+    from ..model import WorkbenchModel
 
 MOST_SAID = 200
 """Of more blocks that say a fact, half as many are told from the first on, half up to the last."""
@@ -27,7 +27,7 @@ UNSAID = "It has not been said up to this moment."
 GONE = "it is said on another path of this session, not on this one"
 
 
-def look_up_facts(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def look_up_facts(desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The reply to one of the workbench's four questions about facts."""
     kind = asked["type"]
     if kind == "facts":
@@ -37,7 +37,7 @@ def look_up_facts(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
     return tell_regret(desk) if kind == "regret" else tell_grounding(desk, int(asked["row"]))
 
 
-def tell_fact(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def tell_fact(desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]:
     """One fact, its fate with the cut at `place`. Raises IndexError or LookupError where there is none."""
     place = int(asked["place"])
     listing = find_listing(desk, place)
@@ -104,7 +104,7 @@ def _gather_said(fact: Fact) -> list[Block]:
     return list(blocks.values())
 
 
-def _tell_said(desk: Desk, listing: Listing, said: Block) -> dict[str, Any]:
+def _tell_said(desk: WorkbenchModel, listing: FactListing, said: Block) -> dict[str, Any]:
     session, step = listing.whole, step_of(desk, said.ref)
     turn = int(desk.history.turn[step]) if step >= 0 else listing.trace.scene.turns.get(said.ref.entry, 1) - 1
     block, role = session.block(said.ref), session[said.ref.entry].role
@@ -124,7 +124,7 @@ def _tell_said(desk: Desk, listing: Listing, said: Block) -> dict[str, Any]:
     }
 
 
-def _tools(desk: Desk, listing: Listing) -> dict[str, str]:
+def _tools(desk: WorkbenchModel, listing: FactListing) -> dict[str, str]:
     """The name of every call's tool."""
     known = desk.found.get("tools")
     if known is None or known[0] is not listing.whole:
@@ -136,7 +136,7 @@ def _tools(desk: Desk, listing: Listing) -> dict[str, str]:
     return names
 
 
-def _tell_rounds(desk: Desk, listing: Listing, number: int) -> list[dict[str, Any]]:
+def _tell_rounds(desk: WorkbenchModel, listing: FactListing, number: int) -> list[dict[str, Any]]:
     """What every recorded compaction left of a fact that had been said by then."""
     kept = desk.found.setdefault("rounds", {})
     key = id(listing.facts), number
@@ -147,7 +147,7 @@ def _tell_rounds(desk: Desk, listing: Listing, number: int) -> list[dict[str, An
     return rounds
 
 
-def _find_rounds(desk: Desk, listing: Listing, number: int) -> Iterator[dict[str, Any]]:
+def _find_rounds(desk: WorkbenchModel, listing: FactListing, number: int) -> Iterator[dict[str, Any]]:
     marks = {mark.entry: mark for mark in desk.history.marks}
     for trace in trace_rounds(listing.whole, listing.facts, lambda _: (number,)):
         mark = marks.get(trace.scene.entry.id) if trace.scene.entry is not None else None
@@ -156,7 +156,7 @@ def _find_rounds(desk: Desk, listing: Listing, number: int) -> Iterator[dict[str
             yield _tell_round(traced, label, mark.step if mark else -1)
 
 
-def _tell_round(traced: Traced, label: str, step: int = -1) -> dict[str, Any]:
+def _tell_round(traced: TracedFact, label: str, step: int = -1) -> dict[str, Any]:
     return {
         "step": step,
         "label": label,
@@ -167,7 +167,7 @@ def _tell_round(traced: Traced, label: str, step: int = -1) -> dict[str, Any]:
     }
 
 
-def _tell_fix(desk: Desk, fix: Fix) -> dict[str, Any]:
+def _tell_fix(desk: WorkbenchModel, fix: Fix) -> dict[str, Any]:
     return {
         "means": fix.means,
         "sentence": fix.sentence.removesuffix("."),
@@ -179,8 +179,8 @@ def _tell_fix(desk: Desk, fix: Fix) -> dict[str, Any]:
     }
 
 
-def _changes(desk: Desk, fix: Fix) -> dict[str, Any]:
-    """What is wanted otherwise than now, for `Desk.answer`."""
+def _changes(desk: WorkbenchModel, fix: Fix) -> dict[str, Any]:
+    """What is wanted otherwise than now, for `WorkbenchModel.answer`."""
     edits = fix.edits
     wanted: dict[str, Any] = {
         "cut": edits.cut or "",

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...errors import EditError
-from ...facts.at_risk import Namings, Risk, count_at_risk
+from ...facts.at_risk import NamedFacts, Risk, count_at_risk
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Facts
 from ...facts.mentions import find_occurrences
 from ...facts.trace import trace_facts
-from ...facts.traced import FATES, Trace, Traced
+from ...facts.traced import FATES, Trace, TracedFact
 from ...planning.plan import Plan, make_plan
 from ...session.blocks import BlockRef
 from ...session.session import Session
@@ -25,7 +25,7 @@ from ...session.tree import Bools
 from ...text import printable, printable_tree
 
 if TYPE_CHECKING:
-    from ..model import Desk
+    from ..model import WorkbenchModel
 
 MOST_FACTS = 500
 MOST_FORM = 400
@@ -44,7 +44,7 @@ LABELS = {
 NO_FACTS = "Nothing said so far is a path, a command, an error or anything else that is looked for."
 
 
-class Listing(NamedTuple):
+class FactListing(NamedTuple):
     """A plan's trace, and the same in `order`.
 
     `whole` is the session that `facts` are of; `on_path` (bool) tells the entries on the moment's path.
@@ -54,9 +54,9 @@ class Listing(NamedTuple):
     whole: Session
     facts: Facts
     trace: Trace
-    order: tuple[Traced, ...]
+    order: tuple[TracedFact, ...]
     risk: Risk
-    namings: Namings
+    namings: NamedFacts
     on_path: Bools
 
 
@@ -64,15 +64,15 @@ _WEIGHTS = np.array([*({"created": 0, "edited": 0, "deleted": 0}.get(did, 1) for
 _WEIGHTS[OPERATIONS.index("listed")] = 2
 
 
-def are_found(desk: Desk) -> bool:
+def are_found(desk: WorkbenchModel) -> bool:
     """Whether the session's facts are found already; it takes a second for 10 MB of text."""
     return "facts" in desk.ledger.session.__dict__
 
 
-def find_listing(desk: Desk, place: int) -> Listing:
+def find_listing(desk: WorkbenchModel, place: int) -> FactListing:
     """The facts of the moment with the cut at a place. Raises `EditError` where no cut may stand."""
     plan = plan_at(desk, place)
-    kept: list[Listing] = desk.found.setdefault("listings", [])
+    kept: list[FactListing] = desk.found.setdefault("listings", [])
     for listing in kept:
         if listing.plan is plan:
             return listing
@@ -83,7 +83,7 @@ def find_listing(desk: Desk, place: int) -> Listing:
     on_path = np.zeros(len(plan.session.entries), bool)
     on_path[list(plan.session.path)] = True
     risk = count_at_risk(namings, plan)
-    listing = Listing(plan, whole, facts, trace, _sort(facts, trace), risk, namings, on_path)
+    listing = FactListing(plan, whole, facts, trace, _sort(facts, trace), risk, namings, on_path)
     kept[:] = [*kept[-3:], listing]
     return listing
 
@@ -96,7 +96,7 @@ def whole_of(plan: Plan) -> Session:
     return plan.ledger.remember(("facts", session.leaf), lambda: session)
 
 
-def plan_at(desk: Desk, place: int) -> Plan:
+def plan_at(desk: WorkbenchModel, place: int) -> Plan:
     """The desk's plan with the cut at a place of its moment; 0 is its own where it makes no cut."""
     plan = desk.plan
     if place == (plan.place or 0):
@@ -119,22 +119,22 @@ def plan_at(desk: Desk, place: int) -> Plan:
     return made
 
 
-def _find_namings(desk: Desk, facts: Facts, trace: Trace) -> Namings:
+def _find_namings(desk: WorkbenchModel, facts: Facts, trace: Trace) -> NamedFacts:
     """Which block names what, once for a moment."""
     before = trace.scene.before
-    known: tuple[Facts, Namings] | None = desk.found.get("namings")
+    known: tuple[Facts, NamedFacts] | None = desk.found.get("namings")
     if known is not None and known[0] is facts and known[1].before is before:
         return known[1]
     # The occurrences are those that the trace remembers.
     _, found = desk.ledger.remember(
         ("occurrences", id(facts)), lambda: (facts, find_occurrences(facts, before.session))
     )
-    namings = Namings(found, before, (traced.fact.number for traced in trace if traced.stood))
+    namings = NamedFacts(found, before, (traced.fact.number for traced in trace if traced.stood))
     desk.found["namings"] = (facts, namings)
     return namings
 
 
-def _sort(facts: Facts, trace: Trace) -> tuple[Traced, ...]:
+def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
     """What is gone first, by kind; what was changed before what was read or only named; the last said first.
 
     What was gone before comes last.
@@ -155,7 +155,7 @@ def _sort(facts: Facts, trace: Trace) -> tuple[Traced, ...]:
     return tuple(trace.traced[at] for at in order.tolist())
 
 
-def list_facts(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def list_facts(desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of a moment with the cut at `place`: those that match, from `from` to `to`, and the counts.
 
     `query` is a part of the form whatever its case; `kind` and `fate` are names, "" for all. With a `fate`
@@ -192,7 +192,7 @@ def list_facts(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
     return dict(printable_tree(reply))
 
 
-def _row(listing: Listing, traced: Traced) -> dict[str, Any]:
+def _row(listing: FactListing, traced: TracedFact) -> dict[str, Any]:
     fact, facts = traced.fact, listing.facts
     start, end = facts.offset[fact.number : fact.number + 2].tolist()
     here = listing.on_path[facts.entry[start:end]]
@@ -218,7 +218,7 @@ def _row(listing: Listing, traced: Traced) -> dict[str, Any]:
     }
 
 
-def row_of(listing: Listing, ref: BlockRef) -> int:
+def row_of(listing: FactListing, ref: BlockRef) -> int:
     """The row of the moment's context that a block is, -1 where it is not in it."""
     tree = listing.plan.session.tree
     row = int(tree.start[tree.index[ref.entry]]) + ref.block

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...planning.cut_table import sum_behind
-from ...planning.fates import Side
+from ...planning.fates import SideFates
 from ...planning.plan import Plan
-from ...planning.stages import Tier
+from ...planning.stages import StageOutcome
 from ...policies.table import FATES
 from ...session.tree import Ints
 from ...tokens.counter import Longs
-from .columns import Packer
+from .columns import ColumnPacker
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Flow:
     hidden: int
     new: str = "notice"
 
-    def pack(self, pack: Packer) -> dict[str, Any]:
+    def pack(self, pack: ColumnPacker) -> dict[str, Any]:
         """Adds the columns flow_before, flow_after and flow_added; what else is to be told of them."""
         pack.add("flow_before", self.before.ravel())
         pack.add("flow_after", self.after.ravel())
@@ -54,8 +54,8 @@ class Flow:
 def trace_flow(plan: Plan) -> Flow:
     """The flow of a plan at every place, each at the depth where the policy stops for it.
 
-    >>> from inspector import count_tokens, make_plan, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session))
     >>> flow = trace_flow(plan)
     >>> bool(flow.head + flow.after[plan.place].sum() + flow.added[plan.place] == plan.after)
@@ -78,7 +78,7 @@ def trace_flow(plan: Plan) -> Flow:
     return Flow(fates, before, after, added, plan.ledger.head_tokens, plan.hidden)
 
 
-def _find_fates(tiers: list[Tier]) -> Longs:
+def _find_fates(tiers: list[StageOutcome]) -> Longs:
     sides = [side for tier in tiers for side in (tier.older, tier.kept, tier.uncut)]
     count = sum((np.bincount(side.fate, minlength=len(FATES)) for side in sides), np.zeros(len(FATES), int))
     # What stands as it stood is told even where nothing does.
@@ -86,14 +86,14 @@ def _find_fates(tiers: list[Tier]) -> Longs:
     return np.flatnonzero(count).astype(np.int64)
 
 
-def _sum_tier(tier: Tier, fates: Longs) -> tuple[Longs, Longs, Longs]:
+def _sum_tier(tier: StageOutcome, fates: Longs) -> tuple[Longs, Longs, Longs]:
     """`before`, `after` and `added` of one tier."""
     table = tier.table
     position, n = table.live.position, len(table.live)
     code = np.zeros(len(FATES), np.int64)
     code[fates] = np.arange(len(fates))
 
-    def spread(side: Side, tokens: Ints) -> NDArray[Any]:
+    def spread(side: SideFates, tokens: Ints) -> NDArray[Any]:
         cells = position * np.int64(len(fates)) + code[side.fate]
         return np.bincount(cells, tokens, n * len(fates)).reshape(n, len(fates))
 

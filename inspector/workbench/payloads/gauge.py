@@ -15,7 +15,7 @@ from ...policies.harness import FACES, Dialect, State, level_of, name_state, wri
 from ...policies.table import COUNTED
 
 
-class Headroom(NamedTuple):
+class TriggerHeadroom(NamedTuple):
     """What is left before the policy fires, by its own measure, and what a turn takes on average.
 
     `turns` is how many more that makes; None where no turn was seen yet. `until` says what happens then.
@@ -38,7 +38,7 @@ class Headroom(NamedTuple):
         return f"{said}: {turns} at {self.pace:,.0f} a turn, as here so far."
 
 
-def find_headroom(plan: Plan) -> Headroom | None:
+def find_headroom(plan: Plan) -> TriggerHeadroom | None:
     """How far the context is from the policy's trigger (S0-73); None where it fires or nothing tells.
 
     With the trigger switched off it is the window that is left.
@@ -53,7 +53,7 @@ def find_headroom(plan: Plan) -> Headroom | None:
     unit = "message" if trigger.measure == "messages" else "token"
     pace, turns = _find_pace(plan)
     until = "it fires" if trigger.enabled else "the window is full"
-    return Headroom(left, pace, int(left / pace) if turns and pace > 0 else None, unit, until)
+    return TriggerHeadroom(left, pace, int(left / pace) if turns and pace > 0 else None, unit, until)
 
 
 def _find_pace(plan: Plan) -> tuple[float, int]:

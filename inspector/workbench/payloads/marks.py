@@ -14,10 +14,10 @@ from ...session.blocks import BlockRef
 from ...session.tree import Ints
 from ...text import printable, printable_tree
 from .block import BODY_CHARS
-from .fact_list import MOST_FORM, Listing, find_listing
+from .fact_list import MOST_FORM, FactListing, find_listing
 
 if TYPE_CHECKING:
-    from ..model import Desk
+    from ..model import WorkbenchModel
 
 WRITTEN = ("compaction", "branch_summary")
 """Kinds of entries that a model wrote of what stood before."""
@@ -33,7 +33,7 @@ class Regretted(NamedTuple):
     sum: tuple[int, str]
 
 
-def tell_regret(desk: Desk) -> dict[str, Any]:
+def tell_regret(desk: WorkbenchModel) -> dict[str, Any]:
     """Everything on the path that was lost in a recorded compaction and then paid for again."""
     listing = find_listing(desk, desk.plan.place or 0)
     marks = find_marks(desk, listing)
@@ -48,7 +48,7 @@ def tell_regret(desk: Desk) -> dict[str, Any]:
     return dict(printable_tree(reply))
 
 
-def find_marks(desk: Desk, listing: Listing) -> list[dict[str, Any]]:
+def find_marks(desk: WorkbenchModel, listing: FactListing) -> list[dict[str, Any]]:
     """A mark for each regret, in the order they came, with the block that needed it again."""
     known: Regretted | None = desk.found.get("regret")
     if known is None or known.facts is not listing.facts:
@@ -61,7 +61,7 @@ def find_marks(desk: Desk, listing: Listing) -> list[dict[str, Any]]:
     return list(known.marks)
 
 
-def _mark(desk: Desk, regret: Regret) -> dict[str, Any]:
+def _mark(desk: WorkbenchModel, regret: Regret) -> dict[str, Any]:
     fact, step = regret.traced.fact, step_of(desk, regret.again)
     return {
         "step": step,
@@ -76,7 +76,7 @@ def _mark(desk: Desk, regret: Regret) -> dict[str, Any]:
     }
 
 
-def step_of(desk: Desk, ref: BlockRef) -> int:
+def step_of(desk: WorkbenchModel, ref: BlockRef) -> int:
     """The step of the session's life in which a block was said, -1 off the main path."""
     steps: Ints | None = desk.found.get("steps")
     if steps is None:
@@ -86,7 +86,7 @@ def step_of(desk: Desk, ref: BlockRef) -> int:
     return int(steps[desk.session.index[ref.entry]])
 
 
-def tell_grounding(desk: Desk, row: int) -> dict[str, Any]:
+def tell_grounding(desk: WorkbenchModel, row: int) -> dict[str, Any]:
     """What a recorded summary says that nothing before it says, as spans of the text that "body" gives.
 
     `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets. `hidden` marks more lie

@@ -25,9 +25,9 @@ from ...tokens.counter import Longs
 from ...tokens.history import History
 from ...tokens.reported import whole_tokens
 from ...tokens.rows import SECTIONS
-from .columns import Packer
+from .columns import ColumnPacker
 from .flow import Flow
-from .scene import Picture
+from .scene import Payload
 from .sections import sum_before
 
 OFF_PATH = "This moment is not on the session's main path, so no recorded compaction follows it."
@@ -35,7 +35,7 @@ NONE_LEFT = "The file records no compaction after this moment: the session ends 
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class RecordedCompaction:
     """The first compaction recorded after a plan's moment, and what it left: m live blocks.
 
     entry     the entry that records it, at path position `at`
@@ -69,7 +69,7 @@ class Recorded:
         return self.plan.ledger.head_tokens + stands + self.plan.hidden
 
 
-def find_recorded(plan: Plan, history: History) -> Recorded:
+def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
     """The first compaction recorded after the plan's moment. Raises `InspectorError` when there is none."""
     session, ledger = plan.session, plan.ledger
     if not history.passes(session):
@@ -110,7 +110,7 @@ def find_recorded(plan: Plan, history: History) -> Recorded:
     between = new & (where[owner] > last)
     sections = ledger.section[ledger.live_rows(left_by)]
     back = new & ~between
-    return Recorded(
+    return RecordedCompaction(
         plan=plan,
         entry=entry,
         at=at,
@@ -123,16 +123,16 @@ def find_recorded(plan: Plan, history: History) -> Recorded:
     )
 
 
-def draw_recorded(plan: Plan, history: History, seq: int = 0) -> Picture:
+def draw_recorded(plan: Plan, history: History, seq: int = 0) -> Payload:
     """The recorded compaction over the scene of a plan's moment, in the shape of `draw_plan`.
 
     A block has its fate wherever a cut may stand; the totals are those of the recorded place alone, -1 and 0
     elsewhere. `told` says what the provider and the file report of before and after, each with its source.
     Raises `InspectorError` with a sentence where the moment ends in no recorded compaction.
 
-    >>> from inspector import count_tokens, make_plan, open_bundled
+    >>> from inspector import count_tokens, make_plan, open_demo
     >>> from inspector.tokens.history import trace_history
-    >>> session = open_bundled()
+    >>> session = open_demo()
     >>> ledger = count_tokens(session)
     >>> history = trace_history(session, ledger)
     >>> picture, _ = draw_recorded(make_plan(session.at(history.fullest.at), ledger), history)
@@ -149,7 +149,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> Picture:
     summary[place] = found.summary
     if found.place is not None:
         total[place] = found.after
-    pack = Packer()
+    pack = ColumnPacker()
     for side in ("older", "kept"):
         pack.add(f"fate_{side}", found.fate, "u8")
         pack.add(f"tokens_{side}", found.tokens)
@@ -225,7 +225,7 @@ def _find_place(live: Live, stands: Bools) -> int:
     return int(kept.min()) if len(kept) else len(live)
 
 
-def _sum_sections(found: Recorded) -> list[int]:
+def _sum_sections(found: RecordedCompaction) -> list[int]:
     """By section: the head, what stands, what came back, and the summary as compacted history."""
     plan = found.plan
     sums = np.bincount(plan.table.section, found.tokens, len(SECTIONS)).astype(np.int64)
@@ -235,7 +235,7 @@ def _sum_sections(found: Recorded) -> list[int]:
     return out
 
 
-def _flow(found: Recorded, place: int) -> Flow:
+def _flow(found: RecordedCompaction, place: int) -> Flow:
     plan, n = found.plan, len(found.plan.session.live)
     size = len(FATES)
     fates = np.flatnonzero(np.bincount([*found.fate.tolist(), VERBATIM], minlength=size)).astype(np.int64)
@@ -247,7 +247,7 @@ def _flow(found: Recorded, place: int) -> Flow:
     return Flow(fates, before, after, added, plan.ledger.head_tokens, plan.hidden, new="brought back")
 
 
-def _cut(found: Recorded, session: Session) -> dict[str, object]:
+def _cut(found: RecordedCompaction, session: Session) -> dict[str, object]:
     place = found.place
     if place is None:
         count = int((found.fate == CLEARED).sum())
@@ -268,7 +268,7 @@ def _cut(found: Recorded, session: Session) -> dict[str, object]:
     return {"place": place, "id": name, "by": "file", "sentence": what}
 
 
-def _tell(found: Recorded, history: History) -> list[list[str]]:
+def _tell(found: RecordedCompaction, history: History) -> list[list[str]]:
     """What is said of before and after, and by whom; what nobody says is left out."""
     session, told = found.plan.session, []
     before, after = found.boundary.tokens_before, found.boundary.tokens_after
@@ -299,7 +299,7 @@ def _reply_tokens(entry: Entry) -> int:
     return 0 if entry.usage is None else whole_tokens(entry.usage.tokens)
 
 
-def _notes(found: Recorded) -> list[str]:
+def _notes(found: RecordedCompaction) -> list[str]:
     notes = []
     between = found.at - len(found.plan.session.path)
     if between:

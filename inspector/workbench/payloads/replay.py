@@ -11,11 +11,11 @@ from typing import Any
 from ...policies.events import AuditEvent
 from ...policies.harness import STATES, Dialect
 from ...policies.table import COUNTED
-from ...replays.run import Compaction, Finding, Run
+from ...replays.run import Compaction, Run, RunNote
 from ...text import printable_tree
 from ...tokens.cost import Bill, SummaryCall, price_steps
 from ...tokens.prices import find_price
-from .columns import Packer
+from .columns import ColumnPacker
 from .gauge import describe_state
 from .scene import describe_stages
 from .sections import tell_tokens
@@ -42,7 +42,7 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
 
     Events and findings are cut to the first 5,000 and 500; `counts` says how many there are.
     """
-    pack = Packer()
+    pack = ColumnPacker()
     for name, values in (
         ("recorded", run.recorded),
         ("replayed", run.context),
@@ -88,7 +88,7 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
     return printable_tree(picture), pack.data
 
 
-def list_findings(run: Run) -> list[Finding]:
+def list_findings(run: Run) -> list[RunNote]:
     """A run's findings in order, and from where on it is one of many that could follow (S0-70, S0-71)."""
     first = next((item for item in run.adopted if not item.plan.deterministic), None)
     if first is None:
@@ -97,7 +97,7 @@ def list_findings(run: Run) -> list[Finding]:
         "From here on everything follows a summary that a model writes. Another run may get another summary "
         "from the same history, and other turns after it."
     )
-    found = [*run.findings, Finding("downstream", first.step, sentence)]
+    found = [*run.findings, RunNote("downstream", first.step, sentence)]
     return sorted(found, key=lambda finding: finding.step)
 
 

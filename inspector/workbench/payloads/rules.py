@@ -172,8 +172,8 @@ def offer_rules(plan: Plan) -> list[dict[str, Any]]:
     rules that it takes the place of, which `instead` names. `delta` is what the context is longer by
     (tokens). One that cannot be had says in `refused` why.
 
-    >>> from inspector import count_tokens, make_plan, open_bundled
-    >>> session = open_bundled()
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
     >>> offers = offer_rules(make_plan(session, count_tokens(session), "keep-recent-turns"))
     >>> one = next(offer for offer in offers if offer["kind"] == "drop-older")
     >>> one["changes"], one["instead"]

@@ -20,11 +20,11 @@ from ...policies.table import COUNTED, FATES
 from ...session.queries import is_summary
 from ...session.session import Session
 from ...text import printable, printable_tree
-from ...tokens.history import History, Segment
+from ...tokens.history import History, Stretch
 from ...tokens.ledger import Ledger
 from ...tokens.models import window_of
 from ...tokens.rows import SECTIONS
-from .columns import Packer
+from .columns import ColumnPacker
 from .flow import trace_flow
 from .gauge import describe_fill, tell_fill
 from .provenance import BY_MODEL, tell_downstream
@@ -36,14 +36,14 @@ VERSION = 1
 LANES = ("user", "assistant", "reasoning", "tool_call", "tool_output", "compacted", "unknown")
 FORMATS = {"claude-code": "Claude Code", "flue": "Flue", "pi": "pi", "manifest": "session manifest"}
 
-Picture = tuple[dict[str, Any], bytes]
+Payload = tuple[dict[str, Any], bytes]
 
 
-def draw_scene(plan: Plan, history: History) -> Picture:
+def draw_scene(plan: Plan, history: History) -> Payload:
     """What lies under a plan: the moment it plans, and `history`, the session's whole life."""
     session, ledger, cuts = plan.session, plan.ledger, plan.cuts
     live = session.live
-    pack = Packer()
+    pack = ColumnPacker()
     pack.add("block_entry", live.position)
     pack.add("block_section", plan.table.section, "u8")
     pack.add("block_tokens", plan.table.tokens)
@@ -100,12 +100,12 @@ def draw_scene(plan: Plan, history: History) -> Picture:
     return printable_tree(scene), pack.data
 
 
-def draw_plan(plan: Plan, seq: int = 0) -> Picture:
+def draw_plan(plan: Plan, seq: int = 0) -> Payload:
     """A plan over its scene: fates on both sides of the cut, and the cut table."""
     table, cuts = plan.cut_table, plan.cuts
     hidden = plan.hidden
     sections = np.concatenate([table.sections, np.full((len(cuts), 1), hidden, np.int64)], axis=1)
-    pack = Packer()
+    pack = ColumnPacker()
     for name, side in (("older", plan.older), ("kept", plan.kept)):
         pack.add(f"fate_{name}", side.fate, "u8")
         pack.add(f"tokens_{name}", side.tokens)
@@ -242,7 +242,7 @@ def _lanes(session: Session, ledger: Ledger) -> list[dict[str, Any]]:
     ]
 
 
-def _segment(segment: Segment, session: Session, history: History) -> dict[str, Any]:
+def _segment(segment: Stretch, session: Session, history: History) -> dict[str, Any]:
     steps = segment.last_step - segment.first_step + 1
     turns = f"turn {segment.first_turn + 1}"
     if segment.last_turn > segment.first_turn:
@@ -258,7 +258,7 @@ def _segment(segment: Segment, session: Session, history: History) -> dict[str, 
     }
 
 
-def _tell_segment(segment: Segment, session: Session, history: History) -> str:
+def _tell_segment(segment: Stretch, session: Session, history: History) -> str:
     """Which recorded summary a stretch follows, if any (S0-70)."""
     at = [
         mark.entry

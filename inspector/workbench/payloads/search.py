@@ -43,10 +43,10 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
     the others, each in their order. A query that names a block ("e12/0") or an entry finds it too, first of
     all. Nothing is found for blanks.
 
-    >>> from inspector import open_bundled
+    >>> from inspector import open_demo
     >>> from inspector.tokens.ledger import count_tokens
     >>> from inspector.tokens.history import trace_history
-    >>> session = open_bundled()
+    >>> session = open_demo()
     >>> found = find_text(session, trace_history(session, count_tokens(session)), "TIDE", limit=1)
     >>> found["total"] > 1, len(found["hits"]), sorted(found["hits"][0])
     (True, 1, ['at', 'label', 'preview', 'ref', 'row', 'spans', 'turn'])

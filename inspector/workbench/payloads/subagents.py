@@ -25,7 +25,7 @@ from ...tokens.ledger import Ledger
 Times = NDArray[np.float64]
 
 
-class Side(NamedTuple):
+class Sidechain(NamedTuple):
     """A sidechain beside the moment: its number in the file, from 1; the first words of its task; its tokens.
 
     `call` is the row of the call in the context that started it, -1 where none is known.
@@ -37,7 +37,7 @@ class Side(NamedTuple):
     tokens: int
 
 
-class Sides(NamedTuple):
+class Sidechains(NamedTuple):
     """Columns over the k pairs of a sidechain and a step beside which it ran, in that order.
 
     lane    int32[k]  index into `named`
@@ -48,7 +48,7 @@ class Sides(NamedTuple):
     lane: Ints
     step: Ints
     tokens: Longs
-    named: tuple[Side, ...]
+    named: tuple[Sidechain, ...]
 
     def describe(self) -> list[dict[str, Any]]:
         """The lanes as JSON."""
@@ -63,7 +63,7 @@ class Sides(NamedTuple):
         ]
 
 
-def place_sides(session: Session, ledger: Ledger) -> Sides:
+def place_sides(session: Session, ledger: Ledger) -> Sidechains:
     """Where the sidechains of a session ran beside the context at its leaf; those that did not are left out.
 
     Linear in the entries. A session without sidechains has no lanes.
@@ -74,9 +74,9 @@ def place_sides(session: Session, ledger: Ledger) -> Sides:
             members.setdefault(entry.sidechain, []).append(i)
     live = session.live
     lanes, steps, tokens = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
-    named: list[Side] = []
+    named: list[Sidechain] = []
     if not members or not len(live):
-        return Sides(lanes[0], steps[0], tokens[0], ())
+        return Sidechains(lanes[0], steps[0], tokens[0], ())
     clock, calls = _Clock(session), _Calls(session, live)
     for number, entries in enumerate(members.values(), 1):
         rows = np.array(entries, np.int32)
@@ -91,8 +91,8 @@ def place_sides(session: Session, ledger: Ledger) -> Sides:
         lanes.append(np.full(len(beside), len(named), np.int32))
         steps.append(beside)
         tokens.append(sums[beside])
-        named.append(Side(number, task, call, int(sums.sum())))
-    return Sides(np.concatenate(lanes), np.concatenate(steps), np.concatenate(tokens), tuple(named))
+        named.append(Sidechain(number, task, call, int(sums.sum())))
+    return Sidechains(np.concatenate(lanes), np.concatenate(steps), np.concatenate(tokens), tuple(named))
 
 
 class _Clock:

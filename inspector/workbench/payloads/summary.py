@@ -1,6 +1,6 @@
 """What would be sent to a provider, and what came of it, as JSON for a screen.
 
-In go a `Sending` or a `Checked`, out come small values; every text passes `printable_tree`.
+In go a `RequestPreview` or a `SummaryCheck`, out come small values; every text passes `printable_tree`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...planning.plan import Plan
-from ...redaction.redact import Finding
+from ...redaction.redact import SecretFinding
 from ...session.entries import Usage
-from ...summaries.check import Checked
-from ...summaries.claude.request import Asked, Sending
+from ...summaries.check import SummaryCheck
+from ...summaries.claude.request import PreviewedRequest, RequestPreview
 from ...text import printable, printable_tree
 from ...tokens.models import find_claude, model_of
 from ...tokens.prices import PRICES, price_usage
@@ -23,7 +23,7 @@ MOST_TOLD = 20
 OFFLINE = "Made here from the session's own words, within {:,} tokens; nothing is sent."
 
 
-def describe_sending(sending: Sending, host: str, trouble: str = "") -> dict[str, Any]:
+def describe_sending(sending: RequestPreview, host: str, trouble: str = "") -> dict[str, Any]:
     """What would be sent to `host`; `trouble` says why it cannot be."""
     requests = len(sending.requests)
     price = "" if sending.price is None else f"at most {sending.price}"
@@ -69,7 +69,7 @@ def describe_offline(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any
     }
 
 
-def tell_checked(checked: Checked) -> list[str]:
+def tell_checked(checked: SummaryCheck) -> list[str]:
     """What is wrong with a written summary, a sentence each."""
     told = [printable(fault.sentence, 400) for fault in checked.faults[:MOST_TOLD]]
     more = len(checked.faults) - len(told)
@@ -115,7 +115,7 @@ def list_models(plan: Plan) -> list[str]:
     return [own, *(name for name in names if name != own)]
 
 
-def _tell_request(asked: Asked) -> dict[str, Any]:
+def _tell_request(asked: PreviewedRequest) -> dict[str, Any]:
     text = asked.text
     return {
         "kind": asked.kind,
@@ -126,5 +126,5 @@ def _tell_request(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _tell_findings(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+def _tell_findings(findings: Iterable[SecretFinding]) -> list[dict[str, Any]]:
     return [{"name": item.name, "hint": item.hint, "count": item.times} for item in findings]

@@ -10,9 +10,6 @@ from functools import cache
 
 from .formats.readers import read_session
 from .session.session import Session
-from .story import CONSTRAINT, LOST_PATH
-
-__all__ = ["CONSTRAINT", "LOST_PATH", "TITLE", "open_bundled", "write_story"]
 
 TITLE = "Every high water an hour early"
 
@@ -38,10 +35,10 @@ def write_story() -> bytes:
 
 
 @cache
-def open_bundled() -> Session:
+def open_demo() -> Session:
     """The demo session. It takes about a tenth of a second the first time.
 
-    >>> open_bundled()
+    >>> open_demo()
     Session(claude-code, 560 records, 21 turns, 1 compaction, 0 unknown)
     """
     return read_session(write_story(), "the bundled session", "claude-code")

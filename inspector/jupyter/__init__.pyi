@@ -1,0 +1,1 @@
+from .widget import Workbench as Workbench

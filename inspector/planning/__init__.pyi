@@ -1,0 +1,13 @@
+from .assemble import build_context as build_context
+from .assemble import live_context as live_context
+from .context import Context as Context
+from .context import Piece as Piece
+from .diff.contexts import Diff as Diff
+from .diff.contexts import diff_contexts as diff_contexts
+from .diff.contexts import patch_context as patch_context
+from .diff.lines import diff_text as diff_text
+from .plan import Plan as Plan
+from .plan import make_plan as make_plan
+from .saved_plan import SavedPlan as SavedPlan
+from .summary_jobs import Checkpoint as Checkpoint
+from .summary_jobs import SummaryJob as SummaryJob

@@ -1,0 +1,13 @@
+from .events import AuditEvent as AuditEvent
+from .harness import Harness as Harness
+from .policy import Edits as Edits
+from .policy import Policy as Policy
+from .policy import Stage as Stage
+from .registry import POLICIES as POLICIES
+from .registry import add_policy as add_policy
+from .registry import find_policy as find_policy
+from .rule import Rule as Rule
+from .rules import add_rule as add_rule
+from .rules import list_rules as list_rules
+from .trigger import Target as Target
+from .trigger import Trigger as Trigger

@@ -1,0 +1,11 @@
+from .comparison import Comparison as Comparison
+from .comparison import compare_policies as compare_policies
+from .decay import Decay as Decay
+from .decay import DecayLine as DecayLine
+from .decay import compact_rounds as compact_rounds
+from .decay import measure_decay as measure_decay
+from .engine import replay as replay
+from .run import Run as Run
+from .scenario import Scenario as Scenario
+from .scenario import ScenarioEvent as ScenarioEvent
+from .scenario import SimulatedSummariser as SimulatedSummariser

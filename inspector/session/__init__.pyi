@@ -1,0 +1,9 @@
+from .blocks import Block as Block
+from .blocks import BlockRef as BlockRef
+from .entries import Boundary as Boundary
+from .entries import Entry as Entry
+from .entries import Turn as Turn
+from .entries import Usage as Usage
+from .live import Live as Live
+from .session import Session as Session
+from .tree import Tree as Tree

@@ -1,0 +1,13 @@
+from .check import check_summary as check_summary
+from .claude.summariser import ClaudeSummariser as ClaudeSummariser
+from .claude.summariser import Progress as Progress
+from .compaction import CompactionResult as CompactionResult
+from .extractive.summariser import ExtractiveSummariser as ExtractiveSummariser
+from .prompts import PROMPTS as PROMPTS
+from .prompts import write_prompt as write_prompt
+from .record import append_checkpoint as append_checkpoint
+from .record import stored_context as stored_context
+from .store import open_earlier as open_earlier
+from .store import save_compaction as save_compaction
+from .write import checkpoint_from_text as checkpoint_from_text
+from .write import summarise as summarise

@@ -1,0 +1,12 @@
+from .counter import Counter as Counter
+from .counters import COUNTERS as COUNTERS
+from .counters import find_counter as find_counter
+from .cost import Bill as Bill
+from .cost import break_even as break_even
+from .cost import price_session as price_session
+from .cost import price_steps as price_steps
+from .ledger import Ledger as Ledger
+from .ledger import count_tokens as count_tokens
+from .prices import Money as Money
+from .prices import Price as Price
+from .prices import find_price as find_price
