@@ -32,8 +32,8 @@ _load, __dir__, __all__ = attach_stub(__name__, __file__)
 _MOVED = {
     "cuts": "CutPoint CutPoints",
     "errors": "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError "
-    "KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing ReadError RedactionError "
-    "RequestRefused Stopped SummaryError WriteConflict",
+    "KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing ReadError "
+    "RedactionError RequestRefused Stopped SummaryError WriteConflict",
     "facts": "Fact Fix Regret find_facts find_fixes ground_recorded trace_facts",
     "files": "session_schema",
     "formats": "READERS",

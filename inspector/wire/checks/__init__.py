@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from ...planning.context import Context
 from ...tokens.models import ModelClass
-from ..parsed import Check, ParsedRequest, Violation, WireFault, read_request
-from ..render import Json, LeftOut, Rendered, Size, render_request
+from ..parsed import Check, Violation, read_request
+from ..render import Json, Size, render_request
 from .media import find_oversized_image, find_too_many_images, find_unknown_media
 from .messages import (
     find_body_too_large,
