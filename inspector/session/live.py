@@ -64,19 +64,37 @@ class Live:
         return out
 
 
-def find_path(tree: Tree, leaf: str | None) -> tuple[int, ...]:
-    """Follow `parent` from the leaf while it resolves; a dangling parent ends the walk, a cycle too."""
-    index = tree.index.get(leaf) if leaf is not None else None
-    visited: dict[int, None] = {}
-    while index is not None and index not in visited:
-        visited[index] = None
-        index = tree.parent[index]
-    return tuple(reversed(visited))
+def find_path(tree: Tree, leaf: str | None) -> Ints:
+    """Follow `parent` from the leaf while it resolves; a dangling parent ends the walk, a cycle too.
+
+    It goes by whole stretches without a branch (`tree.chain`): most sessions are a few of them, however long.
+    """
+    at = tree.index.get(leaf) if leaf is not None else None
+    begins: list[int] = []
+    ends: list[int] = []
+    reached: dict[int, int] = {}
+    while at is not None:
+        first = int(tree.chain[at])
+        # Where the parents go in a circle, a part of this stretch, or all of it, was walked before.
+        begins.append(reached.get(first, first - 1) + 1)
+        ends.append(max(at + 1, begins[-1]))
+        if first in reached:
+            break
+        reached[first] = at
+        at = tree.parent[first]
+    return _join(np.array(begins[::-1], np.int32), np.array(ends[::-1], np.int32))
 
 
-def find_live(tree: Tree, entries: tuple[Entry, ...], positions: tuple[int, ...]) -> Live:
-    """The live view at the end of a path: `positions` are those of its entries, from the root."""
-    path = np.array(positions, np.int32)
+def _join(begins: Ints, ends: Ints) -> Ints:
+    """The positions of all stretches [begin, end), one after another."""
+    sizes = ends - begins
+    before = np.cumsum(sizes, dtype=np.int32) - sizes
+    out: Ints = np.arange(sizes.sum(), dtype=np.int32) + np.repeat(begins - before, sizes)
+    return out
+
+
+def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> Live:
+    """The live view at the end of a path: int32 positions of its entries, from the root."""
     order, summary = _surviving(tree, entries, path)
     kept = path[order]
     turn = np.maximum(np.cumsum(tree.opens[path], dtype=np.int32), 1)[order] - 1

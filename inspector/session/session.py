@@ -18,7 +18,7 @@ from ..mixins import ask
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
 from .entries import Boundary, Corrupt, Entry, Note, Provided, Tool, Turn
 from .live import Live, find_live, find_path
-from .tree import Tree, grow_tree
+from .tree import Ints, Tree, grow_tree
 
 MANIFEST: Literal["session-manifest/1"] = "session-manifest/1"
 """Name and version of the JSON form of a `Session`."""
@@ -87,7 +87,17 @@ class Session(Value):
     @cached_property
     def path(self) -> tuple[int, ...]:
         """Positions in `entries` from the root to the leaf. Empty when the leaf is unknown (FLUE §1.1)."""
+        return tuple(self.trail.tolist())
+
+    @cached_property
+    def trail(self) -> Ints:
+        """int32: the same as a column."""
         return find_path(self.tree, self.leaf)
+
+    @cached_property
+    def named(self) -> Ints:
+        """int32: those of the path that say which model wrote them, the last one last."""
+        return self.trail[self.tree.named[self.trail]]
 
     def path_since(self, entry_id: str | None) -> tuple[Entry, ...]:
         """Entries on the path after one of them: all for None, none for one that is not on it (FLUE §1.1)."""
@@ -100,7 +110,7 @@ class Session(Value):
     @cached_property
     def live(self) -> Live:
         """What the model would see at the leaf, as columns."""
-        return find_live(self.tree, self.entries, self.path)
+        return find_live(self.tree, self.entries, self.trail)
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:

@@ -35,6 +35,8 @@ class Tree:
     sort    int32[n]     index into SORTS: the entry's kind
     opens   bool[n]      a user's words start here
     bounded int32[·]     entries that record a compaction, whole or micro
+    named   bool[n]      the entry says which model wrote it
+    chain   int32[n]     the first of the entries before this one that are each the parent of the next
     start   int32[n+1]   blocks of entry i are rows start[i] … start[i+1]
     calls   dict         the id of a tool call to its number
     call    int32[r]     number of the call that a block makes or answers, -1 for other blocks
@@ -47,6 +49,8 @@ class Tree:
     sort: Ints
     opens: Bools
     bounded: Ints
+    named: Bools
+    chain: Ints
     start: Ints
     calls: dict[str, int]
     call: Ints
@@ -62,6 +66,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
     sort: list[int] = []
     opens: list[bool] = []
     bounded: list[int] = []
+    named: list[bool] = []
     start = [0]
     calls: dict[str, int] = {}
     call: list[int] = []
@@ -76,6 +81,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         opens.append(role[-1] == USER and entry.opens_turn)
         if entry.boundary is not None:
             bounded.append(i)
+        named.append(bool(entry.model))
         for block in entry.blocks:
             number = -1
             if block.kind == "tool_call":
@@ -86,15 +92,28 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
             answers.append(block.kind == "tool_output")
         start.append(len(call))
     index = aliases | {name: i for i, name in enumerate(ids)}
+    parent = [None if name is None else index.get(name) for name in parents]
     return Tree(
         index=index,
-        parent=[None if name is None else index.get(name) for name in parents],
+        parent=parent,
         role=np.array(role, np.int32),
         sort=np.array(sort, np.int32),
         opens=np.array(opens, bool),
         bounded=np.array(bounded, np.int32),
+        named=np.array(named, bool),
+        chain=_chain(parent),
         start=np.array(start, np.int32),
         calls=calls,
         call=np.array(call, np.int32),
         answers=np.array(answers, bool),
     )
+
+
+def _chain(parent: list[int | None]) -> Ints:
+    """Where each stretch of entries begins that follow one another without a branch."""
+    at = np.arange(len(parent), dtype=np.int32)
+    above = np.array([-1 if i is None else i for i in parent], np.int32)
+    begins = above != at - 1
+    begins[:1] = True
+    chain: Ints = np.maximum.accumulate(np.where(begins, at, 0), dtype=np.int32)
+    return chain

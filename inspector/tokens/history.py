@@ -89,7 +89,7 @@ class History:
 
 def trace_history(session: Session, ledger: Ledger) -> History:
     """Walk the path once. Linear in its entries."""
-    tree, entries, path = session.tree, session.entries, np.array(session.path, np.int32)
+    tree, entries, path = session.tree, session.entries, session.trail
     role, sort, opens = tree.role[path], tree.sort[path], tree.opens[path]
     begins = opens | (role == ASSISTANT) | (sort == COMPACTION)
     begins[:1] = True
