@@ -9,6 +9,8 @@ from inspector.policies.trigger import TailWeight
 from inspector.session.session import Session
 from inspector.session.tree import ROLES, SORTS
 from inspector.tokens.counters import chars4_utf16
+from inspector.session.entries import Entry
+from inspector.tokens.models import SYNTHETIC, model_of
 from tests.strategies import sessions
 
 
@@ -38,14 +40,39 @@ def test_every_moment_of_a_session_shares_its_columns(session: Session, data: st
     assert moment.tree is session.tree
 
 
+@given(st.lists(st.integers(-2, 12), max_size=12), st.integers(-1, 12))
+def test_a_path_follows_parents_one_by_one_and_ends_where_they_go_in_a_circle(
+    parents: list[int], leaf: int
+) -> None:
+    """-2 stands for the entry before, so that there are stretches; what is no entry ends the path."""
+    above = [i - 1 if parent == -2 else parent for i, parent in enumerate(parents)]
+    entries = tuple(Entry(id=f"e{i}", parent=f"e{parent}") for i, parent in enumerate(above))
+    session, path, at = Session(format="test", entries=entries, leaf=f"e{leaf}"), list[int](), leaf
+    while 0 <= at < len(above) and at not in path:
+        path.append(at)
+        at = above[at]
+    assert session.path == tuple(path[::-1]) and session.trail.tolist() == path[::-1]
+
+
+@given(sessions(), st.lists(st.sampled_from((None, "", "one", "two", SYNTHETIC)), min_size=1, max_size=9))
+def test_the_model_is_that_of_the_last_reply_that_names_one(session: Session, names: list[str | None]) -> None:
+    entries = tuple(
+        entry.model_copy(update={"model": names[i % len(names)]}) for i, entry in enumerate(session.entries)
+    )
+    session = session.model_copy(update={"entries": entries, "model": "the file's"})
+    said = [entries[i].model for i in session.path if entries[i].model not in (None, "", SYNTHETIC)]
+    assert model_of(session) == [session.model, *said][-1]
+
+
 @given(sessions(least=1))
 def test_a_copy_with_other_entries_is_worked_out_anew(session: Session) -> None:
     """Nothing of the session before stays in it, whatever was looked at there."""
-    looked = (session.tree, session.live, session.path, session.turns, session.boundaries)
+    looked = (session.tree, session.live, session.path, session.turns, session.boundaries, session.named)
     fewer = session.entries[:-1]
     copy = session.model_copy(update={"entries": fewer, "leaf": fewer[-1].id if fewer else None})
     made = Session(**{name: getattr(copy, name) for name in Session.model_fields})
     assert looked and copy.path == made.path and copy.index == made.index and copy.turns == made.turns
+    assert copy.named.tolist() == made.named.tolist() and copy.trail.tolist() == list(made.path)
     assert copy.live.entries.tolist() == made.live.entries.tolist() and copy.boundaries == made.boundaries
     assert session.model_copy().path is session.path
 

@@ -46,13 +46,14 @@ def rewrite_rows(
     for row in rows:
         if row in before and not again:
             continue
-        block = before[row] if row in before else table.block(row)
-        if block is None:
+        earlier = before.get(row)
+        if earlier is None and row in before:
             continue
         # An emptied output, or what a stage made of a block, is another block of the same row.
-        name = (int(at[row]), id(block) if row in before else -int(table.live.cleared[row]))
+        name = (int(at[row]), -int(table.live.cleared[row]) if earlier is None else id(earlier))
         kept = memory.get(name)
-        if kept is None or (row in before and kept[0] is not block):
+        if kept is None or (earlier is not None and kept[0] is not earlier):
+            block = table.block(row) if earlier is None else earlier
             made = rewrite.make(block, row)
             kept = memory[name] = (block, made, -1 if made is block else 0)
             if made is not None and made is not block:

@@ -1,0 +1,78 @@
+"""How many entries a plan looks at, counted: what does not grow with the session needs no clock to show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from inspector.blocks import Text, ToolCall, ToolOutput, build
+from inspector.ledger import count_tokens
+from inspector.plan import make_plan
+from inspector.policies import POLICIES
+from inspector.session import Entry, Session
+
+
+class Visited(tuple[Entry, ...]):
+    """Entries that count how often one of them is reached."""
+
+    visits = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.visits += 1
+        return super().__getitem__(at)
+
+    def __iter__(self) -> Iterator[Entry]:
+        for entry in super().__iter__():
+            self.visits += 1
+            yield entry
+
+
+@cache
+def long_session(turns: int) -> tuple[Session, Visited]:
+    """So many turns of four entries. No reply names its model, so that a search for one finds none to end at."""
+    entries: list[Entry] = []
+
+    def add(role: str, block: Text | ToolCall | ToolOutput) -> None:
+        parent = entries[-1].id if entries else None
+        entries.append(Entry(id=f"e{len(entries)}", parent=parent, role=role, blocks=(block,)))
+
+    for turn in range(turns):
+        add("user", Text(text=f"Read file {turn} and say what is in it, please."))
+        add("assistant", ToolCall(id=f"c{turn}", name="read", input={"path": f"src/{turn % 7}.py"}))
+        add("tool", ToolOutput(call_id=f"c{turn}", name="read", parts=(Text(text=f"line {turn}\n" * 200),)))
+        add("assistant", Text(text=f"There are 200 lines in file {turn}."))
+    visited = Visited(entries)
+    return build(Session, format="test", entries=visited, leaf=entries[-1].id), visited
+
+
+LOOK_AGAIN = {
+    "codex": "it measures what every user said, to keep the newest words",
+    "inspect-edit": "it asks every cleared output for its tool",
+    "mini-claude-code-compat": "its own measure weighs every message that it rewrote",
+}
+"""Policies whose every plan goes over all they may edit, and why."""
+
+
+def count_visits(turns: int, policy: str) -> tuple[int, int]:
+    """Entries that the first plan looks at, and a second one after an edit."""
+    session, visited = long_session(turns)
+    ledger = count_tokens(session, "chars4_utf16")
+    assert len(session.tree.index) == len(visited)
+    visited.visits = 0
+    make_plan(session, ledger, policy, window=20_000)
+    first = visited.visits
+    make_plan(session, ledger, policy, {"pins": [f"e{len(visited) - 2}"]}, window=20_000)
+    return first, visited.visits - first
+
+
+@pytest.mark.parametrize("policy", [p.name for p in POLICIES if p.name not in LOOK_AGAIN])
+def test_the_next_plan_of_a_longer_session_looks_at_no_more_entries(policy: str) -> None:
+    assert count_visits(1_200, policy)[1] <= count_visits(600, policy)[1]
+
+
+@pytest.mark.parametrize("policy", ["flue", "pi", "keep-recent-turns"])
+def test_a_plan_by_columns_looks_no_further_back_than_what_it_keeps(policy: str) -> None:
+    assert count_visits(1_200, policy)[0] <= count_visits(600, policy)[0] < 1_200
