@@ -15,7 +15,7 @@ import numpy as np
 
 from ..policies.table import Appendix, Summary, Table
 from ..session.entries import Entry
-from ..session.queries import _one_line, describe_call
+from ..session.queries import one_line, describe_call
 from ..session.tree import Bools, Ints
 
 
@@ -133,16 +133,17 @@ def extract_line(entry: Entry) -> str:
         more = (
             f" [… {len(text) - _PREVIOUS_CHARS} characters left out]" if len(text) > _PREVIOUS_CHARS else ""
         )
-        return _one_line("summary so far: " + text[:_PREVIOUS_CHARS] + more, _PREVIOUS_CHARS + 80)
-    parts = []
+        return one_line("summary so far: " + text[:_PREVIOUS_CHARS] + more, _PREVIOUS_CHARS + 80)
+    role, parts = entry.role, []
     for block in entry.blocks:
-        if block.kind == "text" and block.text.strip():
-            parts.append(_one_line(block.text, 200 if entry.role == "user" else 120))
-        elif block.kind == "tool_call":
+        kind = block.kind
+        if kind == "text" and (text := block.text) and not text.isspace():
+            parts.append(one_line(text, 200 if role == "user" else 120))
+        elif kind == "tool_call":
             parts.append(f"called {describe_call(block)}")
-        elif block.kind == "tool_output" and block.is_error:
-            parts.append("failed: " + _one_line(block.text, 100))
+        elif kind == "tool_output" and block.is_error:
+            parts.append("failed: " + one_line(block.text, 100))
     if not parts:
         return ""
-    who = entry.role if entry.role in ("user", "assistant", "system") else "tool"
+    who = role if role in ("user", "assistant", "system") else "tool"
     return f"{who}: " + " · ".join(parts)

@@ -67,10 +67,13 @@ def describe_call(call: ToolCall) -> str:
         for name in _SALIENT:
             value = call.input.get(name)
             if isinstance(value, str) and value:
-                return f"{call.name}({_one_line(value, 80)})"
+                return f"{call.name}({one_line(value, 80)})"
     return f"{call.name}()"
 
 
-def _one_line(text: str, limit: int) -> str:
-    line = " ".join(text[: limit * 4].split())
+def one_line(text: str, limit: int) -> str:
+    """The text with single spaces between its words, cut after `limit` characters."""
+    line = " ".join(text[: limit + 1].split())
+    if len(line) <= limit and len(line) < len(text):  # white space went, so more words may find room
+        line = " ".join(text[: limit * 4].split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
