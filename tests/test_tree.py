@@ -25,12 +25,14 @@ def test_the_columns_say_of_every_entry_what_the_entry_says(session: Session) ->
         assert ROLES[tree.role[i]] == (entry.role if entry.role in ROLES else "other")
         assert SORTS[tree.sort[i]] == entry.kind
         assert bool(tree.opens[i]) == entry.opens_turn
+        assert bool(tree.named[i]) == bool(entry.model)
         assert (i in tree.bounded) == (entry.boundary is not None)
         rows = range(tree.start[i], tree.start[i + 1])
         for row, block in zip(rows, entry.blocks, strict=True):
             told = {"tool_call": "id", "tool_output": "call_id"}.get(block.kind)
             assert tree.call[row] == (tree.calls[getattr(block, told)] if told else -1)
             assert tree.answers[row] == (block.kind == "tool_output")
+            assert tree.failed[row] == (block.kind == "tool_output" and block.is_error)
 
 
 @given(sessions(), st.data())

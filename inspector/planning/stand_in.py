@@ -14,9 +14,12 @@ from itertools import pairwise
 import numpy as np
 
 from ..policies.table import Appendix, Summary, Table
+from ..session.blocks import KINDS
 from ..session.entries import Entry
-from ..session.queries import one_line, describe_call
-from ..session.tree import Bools, Ints
+from ..session.queries import describe_call, one_line
+from ..session.tree import COMPACTION, Bools, Ints
+
+_TEXT, _TOOL_CALL = KINDS.index("text"), KINDS.index("tool_call")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +105,24 @@ def opening_turns(table: Table) -> Bools:
 
 
 def _lines(table: Table) -> tuple[tuple[str, ...], Ints]:
-    entries = table.session.entries
-    lines = tuple(extract_line(entries[i]) for i in table.live.entries.tolist())
+    entries, live = table.session.entries, table.live
+    lines = [""] * len(live)
+    for position in _speaking(table):
+        lines[position] = extract_line(entries[live.entries[position]])
     said = [i for i, line in enumerate(lines) if line]
     costs = np.zeros(len(lines), np.int32)
     costs[said] = table.ledger.count_lines([lines[i] for i in said])
-    return lines, costs
+    return tuple(lines), costs
+
+
+def _speaking(table: Table) -> list[int]:
+    """Live positions of the entries that may have a line: the others, most of them outputs, have none."""
+    tree, live = table.session.tree, table.live
+    rows = tree.start[live.entries[live.position]] + live.block
+    says = (table.kind == _TEXT) | (table.kind == _TOOL_CALL) | tree.failed[rows]
+    speaks = tree.sort[live.entries] == COMPACTION
+    speaks[live.position[says]] = True
+    return np.flatnonzero(speaks).tolist()
 
 
 MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"

@@ -41,6 +41,7 @@ class Tree:
     calls   dict         the id of a tool call to its number
     call    int32[r]     number of the call that a block makes or answers, -1 for other blocks
     answers bool[r]      the block is a tool's output
+    failed  bool[r]      … that tells of an error
     """
 
     index: dict[str, int]
@@ -55,6 +56,7 @@ class Tree:
     calls: dict[str, int]
     call: Ints
     answers: Bools
+    failed: Bools
 
 
 def grow_tree(entries: tuple[Entry, ...]) -> Tree:
@@ -71,6 +73,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
     calls: dict[str, int] = {}
     call: list[int] = []
     answers: list[bool] = []
+    failed: list[int] = []
     for i, entry in enumerate(entries):
         ids.append(entry.id)
         for alias in entry.aliases:
@@ -88,6 +91,8 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
                 number = calls.setdefault(block.id, len(calls))
             elif block.kind == "tool_output":
                 number = calls.setdefault(block.call_id, len(calls))
+                if block.is_error:
+                    failed.append(len(call))
             call.append(number)
             answers.append(block.kind == "tool_output")
         start.append(len(call))
@@ -106,6 +111,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         calls=calls,
         call=np.array(call, np.int32),
         answers=np.array(answers, bool),
+        failed=np.isin(np.arange(len(call)), failed),
     )
 
 
