@@ -53,11 +53,11 @@ class FileOperations:
 
     @property
     def modified_files(self) -> list[str]:
-        return sorted({*self.edited, *self.written}, key=_utf16)
+        return _sort({*self.edited, *self.written})
 
     @property
     def read_files(self) -> list[str]:
-        return sorted(set(self.read) - {*self.edited, *self.written}, key=_utf16)
+        return _sort(set(self.read) - {*self.edited, *self.written})
 
     def lists(self) -> list[list[str]]:
         """The lists that hold anything, as text lines between their tags."""
@@ -76,8 +76,10 @@ class FileOperations:
 Event = tuple[int, str, str]
 
 
-def _utf16(path: str) -> bytes:
-    return path.encode("utf-16-be", "surrogatepass")
+def _sort(paths: set[str]) -> list[str]:
+    """In the order of UTF-16 units, as JavaScript sorts; of ASCII that is Python's own."""
+    plain = all(map(str.isascii, paths))
+    return sorted(paths, key=None if plain else lambda path: path.encode("utf-16-be", "surrogatepass"))
 
 
 def collect(table: Table, place: int) -> FileOperations:
@@ -165,25 +167,17 @@ def _count_lists(table: Table) -> Ints:
             modified.setdefault(path, position)
     if not first:
         return np.zeros(n + 1, np.int32)
-    paths = list(first)
     tags = table.ledger.count_lines(
         ["<read-files>", "</read-files>", "<modified-files>", "</modified-files>"]
     )
-    tokens = table.ledger.count_lines(paths)
-    cost, only_read, changed = (np.zeros(n + 2, np.int64) for _ in range(3))
-    for path, amount in zip(paths, tokens, strict=True):
-        cost[first[path] + 1] += amount
-        at = modified.get(path)
-        if at is None or at > first[path]:
-            only_read[first[path] + 1] += 1
-        if at is not None:
-            changed[at + 1] += 1
-            if at > first[path]:
-                only_read[at + 1] -= 1
-    listed = np.cumsum(cost)[: n + 1]
-    listed += np.where(np.cumsum(only_read)[: n + 1] > 0, tags[0] + tags[1], 0)
-    listed += np.where(np.cumsum(changed)[: n + 1] > 0, tags[2] + tags[3], 0)
-    return listed.astype(np.int32)
+    # A path is listed from the place behind its first mention on, among the modified from its first change on.
+    listed, tokens = np.array([*first.values()]) + 1, table.ledger.count_lines([*first])
+    changed = np.array([modified.get(path, n) for path in first]) + 1
+    cost = np.cumsum(np.bincount(listed, tokens, n + 1).astype(np.int64))
+    writes = np.cumsum(np.bincount(changed, minlength=n + 2)[: n + 1])
+    reads = np.cumsum(np.bincount(listed, minlength=n + 1)) - writes
+    cost += np.where(reads > 0, tags[0] + tags[1], 0) + np.where(writes > 0, tags[2] + tags[3], 0)
+    return cost.astype(np.int32)
 
 
 def decide(rule: CarryFileOperations, table: Table) -> Decision:
