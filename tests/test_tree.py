@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.policies.trigger import TailWeight
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.session.tree import ROLES, SORTS
 from inspector.tokens.counters import chars4_utf16
-from inspector.session.entries import Entry
 from inspector.tokens.models import SYNTHETIC, model_of
 from tests.strategies import sessions
 
@@ -57,7 +57,9 @@ def test_a_path_follows_parents_one_by_one_and_ends_where_they_go_in_a_circle(
 
 
 @given(sessions(), st.lists(st.sampled_from((None, "", "one", "two", SYNTHETIC)), min_size=1, max_size=9))
-def test_the_model_is_that_of_the_last_reply_that_names_one(session: Session, names: list[str | None]) -> None:
+def test_the_model_is_that_of_the_last_reply_that_names_one(
+    session: Session, names: list[str | None]
+) -> None:
     entries = tuple(
         entry.model_copy(update={"model": names[i % len(names)]}) for i, entry in enumerate(session.entries)
     )

@@ -1,10 +1,10 @@
-"""How many entries a plan looks at, counted: what does not grow with the session needs no clock to show it."""
+"""How many entries a plan looks at, counted. What does not grow with the session shows without a clock."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,23 +16,24 @@ from inspector.session import Entry, Session
 
 
 class Visited(tuple[Entry, ...]):
-    """Entries that count how often one of them is reached."""
+    """Entries; how often one of any such is reached is counted."""
 
-    visits = 0
+    __slots__ = ()
+    visits: ClassVar[int] = 0
 
     def __getitem__(self, at: Any) -> Any:
-        self.visits += 1
+        Visited.visits += 1
         return super().__getitem__(at)
 
     def __iter__(self) -> Iterator[Entry]:
         for entry in super().__iter__():
-            self.visits += 1
+            Visited.visits += 1
             yield entry
 
 
 @cache
 def long_session(turns: int) -> tuple[Session, Visited]:
-    """So many turns of four entries. No reply names its model, so that a search for one finds none to end at."""
+    """So many turns of four entries. No reply names its model: a search for one would not end early."""
     entries: list[Entry] = []
 
     def add(role: str, block: Text | ToolCall | ToolOutput) -> None:
@@ -61,11 +62,11 @@ def count_visits(turns: int, policy: str) -> tuple[int, int]:
     session, visited = long_session(turns)
     ledger = count_tokens(session, "chars4_utf16")
     assert len(session.tree.index) == len(visited)
-    visited.visits = 0
+    Visited.visits = 0
     make_plan(session, ledger, policy, window=20_000)
-    first = visited.visits
+    first = Visited.visits
     make_plan(session, ledger, policy, {"pins": [f"e{len(visited) - 2}"]}, window=20_000)
-    return first, visited.visits - first
+    return first, Visited.visits - first
 
 
 @pytest.mark.parametrize("policy", [p.name for p in POLICIES if p.name not in LOOK_AGAIN])

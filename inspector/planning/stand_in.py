@@ -151,12 +151,12 @@ def extract_line(entry: Entry) -> str:
         return one_line("summary so far: " + text[:_PREVIOUS_CHARS] + more, _PREVIOUS_CHARS + 80)
     role, parts = entry.role, []
     for block in entry.blocks:
-        kind = block.kind
-        if kind == "text" and (text := block.text) and not text.isspace():
-            parts.append(one_line(text, 200 if role == "user" else 120))
-        elif kind == "tool_call":
+        if block.kind == "text":
+            if block.text and not block.text.isspace():
+                parts.append(one_line(block.text, 200 if role == "user" else 120))
+        elif block.kind == "tool_call":
             parts.append(f"called {describe_call(block)}")
-        elif kind == "tool_output" and block.is_error:
+        elif block.kind == "tool_output" and block.is_error:
             parts.append("failed: " + one_line(block.text, 100))
     if not parts:
         return ""

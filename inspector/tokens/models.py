@@ -114,7 +114,7 @@ def published_window(model: str | None) -> int | None:
 def model_of(session: Session) -> str | None:
     """The model that reads the context next: that of the last reply on the path, else the session's."""
     for index in session.named[::-1]:
-        model = session.entries[index].model
+        model = session.entries[int(index)].model
         if model != SYNTHETIC:
             return model
     return session.model

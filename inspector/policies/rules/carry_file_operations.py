@@ -170,7 +170,7 @@ def _count_lists(table: Table) -> Ints:
     tags = table.ledger.count_lines(
         ["<read-files>", "</read-files>", "<modified-files>", "</modified-files>"]
     )
-    # A path is listed from the place behind its first mention on, among the modified from its first change on.
+    # A path is listed from the place behind its first mention on, as modified from its first change on.
     listed, tokens = np.array([*first.values()]) + 1, table.ledger.count_lines([*first])
     changed = np.array([modified.get(path, n) for path in first]) + 1
     cost = np.cumsum(np.bincount(listed, tokens, n + 1).astype(np.int64))
