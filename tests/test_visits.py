@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from inspector.blocks import Text, ToolCall, ToolOutput, build
-from inspector.ledger import count_tokens
-from inspector.plan import make_plan
-from inspector.policies import POLICIES
-from inspector.session import Entry, Session
+from inspector.planning.plan import make_plan
+from inspector.policies.registry import POLICIES
+from inspector.session.blocks import Text, ToolCall, ToolOutput, build
+from inspector.session.entries import Entry
+from inspector.session.session import Session
+from inspector.tokens.ledger import count_tokens
 
 
 class Visited(tuple[Entry, ...]):

@@ -107,22 +107,23 @@ def opening_turns(table: Table) -> Bools:
 def _lines(table: Table) -> tuple[tuple[str, ...], Ints]:
     entries, live = table.session.entries, table.live
     lines = [""] * len(live)
-    for position in _speaking(table):
-        lines[position] = extract_line(entries[live.entries[position]])
+    speaking = _speaking(table)
+    for position, i in zip(speaking.tolist(), live.entries[speaking].tolist(), strict=True):
+        lines[position] = extract_line(entries[i])
     said = [i for i, line in enumerate(lines) if line]
     costs = np.zeros(len(lines), np.int32)
     costs[said] = table.ledger.count_lines([lines[i] for i in said])
     return tuple(lines), costs
 
 
-def _speaking(table: Table) -> list[int]:
+def _speaking(table: Table) -> Ints:
     """Live positions of the entries that may have a line: the others, most of them outputs, have none."""
     tree, live = table.session.tree, table.live
     rows = tree.start[live.entries[live.position]] + live.block
     says = (table.kind == _TEXT) | (table.kind == _TOOL_CALL) | tree.failed[rows]
     speaks = tree.sort[live.entries] == COMPACTION
     speaks[live.position[says]] = True
-    return np.flatnonzero(speaks).tolist()
+    return np.flatnonzero(speaks).astype(np.int32)
 
 
 MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"
