@@ -87,7 +87,7 @@ class Names:
     def __getattr__(self, name: str) -> Any:
         if name not in self.HOMES:
             raise AttributeError(name)
-        value = self.__dict__[name] = find(*self.HOMES[name])
+        value = self.__dict__[name] = find(*self.HOMES[name], f":{name}")
         return value
 
 

@@ -63,7 +63,7 @@ def hash_session(source: Source, wanted: Wanted) -> list[Line]:
             names = (source.name, EVERYTHING, part)
             lines.append(hash_part(names, plain, wanted.text, partial(of_session, work)))
     parts = [part for part in POLICY_PARTS if wanted.part in part]
-    for policy in api.POLICIES if parts else ():
+    for policy in api.POLICIES if parts and wanted.policy != EVERYTHING else ():
         if wanted.policy not in policy.name:
             continue
         tried, plain = Tried(work, policy.name), Plain()
