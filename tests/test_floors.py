@@ -15,46 +15,62 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "inspector"
 
-FLOORS: tuple[str, ...] = (
-    "errors blocks compactjson session tree live printable columns drawable palette svg above frames",
-    (
-        "readers counters counter ledger rows reported ranks history cuts policy rulebase trigger conduct "
-        "audit scenario models prices money prefix summary overflow usage dialects order tally lint "
-        "pi_estimate facts redact detector patterns judges cleaned counted growth prompts fitting earlier "
-        "quotes deeds gleaning extractive"
-    ),
-    (
-        "plan cuttable jobs rules policies table fates standin rewrites tiers stages notices weights "
-        "ownrules archive lengths remarks pointers provenance snips spill recipes"
-    ),
-    "context assembly carried editing fill manifest_view wire knobs recording exports writing savedplan",
-    (
-        "diff trace traced cost bill mentions standing occurrences whylost decay regret fixes grounding "
-        "finder checkpoints needs outcomes readings covering pinning keeping focus atrisk sending "
-        "shortening providerside transition recovery polarity walk"
-    ),
-    (
-        "review replays run life bundled story against attempts chronicle compactor gateway harness "
-        "inflight keeper world comparison checks findings lintreports"
-    ),
-    (
-        "view closeup runview desk wishes lesson recorded sidelanes flow figures plotting sawtooth strips "
-        "fading still page answers offers factview factstory factmarks sendview written lives"
-    ),
-    (
-        "disk lock shelf claude apicall asker corpus widgets server comms export cli magic tail "
-        "background clerk tenants planfiles looked scribe"
-    ),
+ROOMS = (
+    *("text", "errors", "mixins", "session", "cuts", "redaction", "tokens", "formats", "demo", "policies"),
+    *("planning", "wire", "files", "facts", "summaries", "replays", "workbench", "jupyter", "comms", "cli"),
     "__init__",
 )
-FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
-DOORS = frozenset(FLOORS[7].split())
-FAMILIES = frozenset({"readers", "counters", "rules", "policies"})
-# Not members but what members share. Nobody imports a member, helpers neither.
-HELPERS = frozenset(
-    "readers.anthropic_blocks readers.chain readers.claude_chain readers.claude_entries readers.claude_rows "
-    "readers.images readers.pi_ai readers.records readers.shapes".split()
+"""Rooms and loose modules from the ground up: the left may be imported by the right."""
+
+DOORS = frozenset(
+    "files cli comms jupyter summaries.store summaries.claude.anthropic_api summaries.claude.summariser "
+    "workbench.controller workbench.tasks workbench.summary_writer workbench.page.export".split()
 )
+"""The only modules that touch the world: files, network, clock, threads. Only they import each other."""
+
+# Which rooms a room imports at all: a new pair is one reviewed line.
+MAY_IMPORT: dict[str, frozenset[str]] = {
+    here: frozenset(there.split())
+    for here, there in {
+        "text": "",
+        "errors": "",
+        "mixins": "errors",
+        "session": "errors mixins",
+        "cuts": "session",
+        "redaction": "errors session",
+        "tokens": "text errors mixins session",
+        "formats": "errors session tokens",
+        "demo": "session formats",
+        "policies": "text errors session cuts tokens",
+        "planning": "text errors mixins session cuts tokens formats policies",
+        "wire": "errors session tokens policies planning",
+        "files": "errors session tokens formats planning",
+        "facts": "text errors mixins session cuts tokens policies planning",
+        "summaries": "text errors mixins session redaction tokens formats policies planning wire files facts",
+        "replays": "errors mixins session tokens policies planning facts summaries",
+        "workbench": (
+            "text errors mixins session cuts redaction tokens policies planning wire files facts summaries "
+            "replays"
+        ),
+        "jupyter": (
+            "text errors session tokens formats demo policies planning files summaries replays workbench"
+        ),
+        "comms": "jupyter",
+        "cli": "text errors session tokens policies planning files facts workbench",
+    }.items()
+}
+
+# A family holds files of one shape; only its registry knows its members.
+FAMILIES = {
+    "policies.rules": "policies.rules.__init__",
+    "policies.builtin": "policies.registry",
+    "tokens.counters": "tokens.counters.__init__",
+    "wire.checks": "wire.checks.__init__",
+}
+# Not members but what members share.
+SHARED = frozenset({"tokens.counters.openai_ranks"})
+# Folders whose __init__ is a registry, and the only ones that hold code.
+REGISTRIES = frozenset({"policies.rules.__init__", "tokens.counters.__init__", "wire.checks.__init__"})
 
 # Modules that touch the world, with the names in them that do not.
 WORLD: dict[str, frozenset[str]] = {
@@ -79,12 +95,12 @@ WORLD_ATTRIBUTES = {
 }
 # (module, what it may touch): why.
 ALLOWED: dict[tuple[str, str], str] = {
-    ("ranks", "importlib"): "token ranks are data inside an installed package",
-    ("readers.__init__", "importlib"): "other packages add readers by entry points",
-    ("rules.__init__", "importlib"): "other packages add rules by entry points",
-    ("policies.__init__", "importlib"): "other packages add policies by entry points",
-    ("page", "importlib"): "the script and the style of a page are data inside this package",
-    ("readers.records", "mmap"): "a mapped file is one kind of buffer a reader takes; it maps none itself",
+    ("tokens.counters.openai_ranks", "importlib"): "token ranks are data inside an installed package",
+    ("formats.readers", "importlib"): "other packages add readers by entry points",
+    ("policies.rules.__init__", "importlib"): "other packages add rules by entry points",
+    ("policies.registry", "importlib"): "other packages add policies by entry points",
+    ("workbench.page.html", "importlib"): "the script and the style of a page are data inside this package",
+    ("formats.json_lines", "mmap"): "a mapped file is one kind of buffer; a reader maps none itself",
 }
 
 # Slow to import: never at the top of a module, but for the doors that cannot do without.
@@ -134,7 +150,8 @@ MODULES = modules()
 TREES = {name: ast.parse(path.read_text("utf-8"), str(path)) for name, path in MODULES.items()}
 
 
-def family(name: str) -> str:
+def room(name: str) -> str:
+    """The room of a module, or itself where it stands loose."""
     return name.partition(".")[0]
 
 
@@ -160,77 +177,154 @@ def imports(name: str) -> Iterator[Import]:
     return visit(TREES[name], False)
 
 
-def inner(found: Import) -> str | None:
+def inner(statement: Import) -> str | None:
     """The module of this package that an import names, or None for another package's."""
-    top, *path = [*found.module.split("."), *([found.name] if found.name else [])]
+    top, *path = [*statement.module.split("."), *([statement.name] if statement.name else [])]
     if top != "inspector":
         return None
     for candidate in (path, path[:-1]):
         for dotted in (".".join(candidate), ".".join([*candidate, "__init__"])):
-            if dotted in MODULES:
-                return dotted
+            if dotted.removeprefix(".") in MODULES:
+                return dotted.removeprefix(".")
     return ".".join(path)
 
 
+def targets(name: str) -> set[str]:
+    """The modules of this package that a module imports, late and for types only too."""
+    return {target for statement in imports(name) if (target := inner(statement)) not in (None, name)}  # type: ignore[misc]
+
+
+GRAPH = {name: targets(name) for name in MODULES}
+ORDER = {name: floor for floor, name in enumerate(ROOMS)}
+
+
 def is_door(name: str) -> bool:
-    return family(name) in DOORS
+    return name in DOORS or room(name) in DOORS
 
 
 def report(offences: list[Offence]) -> None:
     assert not offences, "\n" + "\n".join(str(offence) for offence in sorted(set(offences)))
 
 
-def test_every_module_has_a_floor() -> None:
-    report([Offence(name, "", "has no floor in FLOORS") for name in MODULES if family(name) not in FLOOR])
+def test_the_rooms_are_those_of_the_tree() -> None:
+    assert {room(name) for name in MODULES} == set(ROOMS)
+    report([Offence(name, "", "is no module") for name in DOORS if name not in MODULES and name not in ROOMS])
+    report([Offence(name, "", "is no room") for name in MAY_IMPORT.keys() ^ (ORDER.keys() - {"__init__"})])
 
 
 def test_imports_point_down() -> None:
+    """From the loose modules and rooms on the right of ROOMS to those on the left; late imports count too."""
     report(
         [
-            Offence(name, target, f"floor {FLOOR[family(name)]} may not import floor {FLOOR[family(target)]}")
-            for name in MODULES
-            for found in imports(name)
-            if (target := inner(found)) is not None and family(name) in FLOOR and family(target) in FLOOR
-            if FLOOR[family(target)] > FLOOR[family(name)]
+            Offence(name, target, f"{room(name)} stands below {room(target)}")
+            for name, imported in GRAPH.items()
+            for target in imported
+            if ORDER[room(target)] > ORDER[room(name)]
         ]
     )
 
 
+def test_a_room_imports_only_the_rooms_it_may() -> None:
+    pairs = {(room(name), room(target)) for name, imported in GRAPH.items() for target in imported}
+    pairs = {(here, there) for here, there in pairs if here not in (there, "__init__")}
+    allowed = {(here, there) for here, rooms in MAY_IMPORT.items() for there in rooms}
+    report([Offence(here, there, "a new arrow: allow it in MAY_IMPORT") for here, there in pairs - allowed])
+    report([Offence(here, there, "is allowed and not done") for here, there in allowed - pairs])
+
+
 def test_imports_go_in_no_circle() -> None:
-    """Between modules of one floor; an import inside a function may look back."""
-    graph = {
-        name: {
-            target
-            for found in imports(name)
-            if not found.late and (target := inner(found)) not in (None, name)
-        }
-        for name in MODULES
-    }
+    """Between files, an import inside a function or for types only counted."""
     try:
-        TopologicalSorter(graph).prepare()
+        TopologicalSorter(GRAPH).prepare()
     except CycleError as error:
         pytest.fail(" imports ".join(reversed(error.args[1])))
 
 
+def test_only_doors_import_doors() -> None:
+    """What touches the world is reached from outside only, so that the core can be used anywhere."""
+    report(
+        [
+            Offence(name, target, "only a door imports a door")
+            for name, imported in GRAPH.items()
+            for target in imported
+            if is_door(target) and not is_door(name) and name != "__init__"
+        ]
+    )
+
+
 def test_siblings_in_a_family_do_not_know_each_other() -> None:
     offences = []
-    for name in MODULES:
-        kind = family(name)
-        if kind not in FAMILIES or name == f"{kind}.__init__":
-            continue
-        for found in imports(name):
-            target = inner(found)
-            if target is not None and family(target) == kind and target != name and target not in HELPERS:
-                offences.append(Offence(name, target, "only the family's __init__ imports its members"))
+    for family, registry in FAMILIES.items():
+        members = {name for name in MODULES if name.startswith(f"{family}.")} - SHARED - {registry}
+        assert len(members) > 2, family
+        offences += [
+            Offence(name, target, f"only {registry} imports the members of {family}")
+            for name in members
+            for target in GRAPH[name] & members
+        ]
     report(offences)
+
+
+def test_a_facade_holds_names_and_nothing_else() -> None:
+    """A room's __init__ imports nothing but lazy_loader, or holds its docstring alone."""
+    offences = []
+    for name, tree in TREES.items():
+        if not name.endswith(".__init__") or name in REGISTRIES:
+            continue
+        _, *rest = tree.body
+        assert ast.get_docstring(tree), name
+        lines = [ast.unparse(node) for node in rest]
+        if rest and lines != [
+            "from lazy_loader import attach_stub",
+            "__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)",
+        ]:
+            offences.append(Offence(name, lines[0], "a facade holds no code"))
+    report(offences)
+
+
+def test_no_class_has_the_name_of_another() -> None:
+    homes: dict[str, list[str]] = {}
+    for name, tree in TREES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(name)
+    report(
+        [Offence(kind, ", ".join(where), "one noun, one name") for kind, where in homes.items() if where[1:]]
+    )
+
+
+def test_no_facade_name_is_called_like_a_file_beside_it() -> None:
+    """`from room import name` must not give a module once somebody has imported the file of that name."""
+    offences = []
+    for stub in PACKAGE.rglob("__init__.pyi"):
+        beside = {path.stem for path in stub.parent.iterdir() if path.suffix == ".py" or path.is_dir()}
+        for node in ast.parse(stub.read_text("utf-8")).body:
+            if isinstance(node, ast.ImportFrom):
+                offences += [
+                    Offence(stub.parent.name, alias.name, "is a file of this folder too")
+                    for alias in node.names
+                    if alias.name in beside
+                ]
+    report(offences)
+
+
+LONGEST, NOTED = 600, 300
+
+
+def test_no_file_is_longer_than_one_noun_needs() -> None:
+    """A file is one noun: 300 lines are a warning, 600 the limit."""
+    lengths = {name: len(path.read_text("utf-8").splitlines()) for name, path in MODULES.items()}
+    report(
+        [Offence(n, f"{size} lines", f"more than {LONGEST}") for n, size in lengths.items() if size > LONGEST]
+    )
 
 
 def world_offences(name: str) -> Iterator[Offence]:
     reason = "only doors touch files, network, clock, chance, environment and processes"
-    for found in imports(name):
-        top, _, rest = found.module.partition(".")
+    for statement in imports(name):
+        top, _, rest = statement.module.partition(".")
         harmless = WORLD.get(top)
-        if harmless is not None and not {found.name, *rest.split(".")} & harmless:
+        if harmless is not None and not {statement.name, *rest.split(".")} & harmless:
             yield Offence(name, top, reason)
     for node in ast.walk(TREES[name]):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in WORLD_CALLS:
@@ -261,10 +355,10 @@ def test_no_allowance_is_left_over() -> None:
 def test_heavy_libraries_are_imported_late() -> None:
     report(
         [
-            Offence(name, found.module, "slow to import: do it inside the function that needs it")
+            Offence(name, statement.module, "slow to import: do it inside the function that needs it")
             for name in MODULES
-            for found in imports(name)
-            if not found.late and (top := family(found.module)) in HEAVY
+            for statement in imports(name)
+            if not statement.late and (top := room(statement.module)) in HEAVY
             if not (is_door(name) and top in WIDGET_LIBRARIES)
         ]
     )

@@ -24,7 +24,7 @@ from tornado.web import Application
 
 from inspector.demo import write_story
 from inspector.files import open_plan, open_session
-from inspector.jupyter.documents import MOST, Document, Documents, DocumentSource, pack_frame
+from inspector.jupyter.documents import MOST, DocumentSource, OpenDocument, OpenDocuments, pack_frame
 from inspector.jupyter.server import SaveHandler, ServerState
 from inspector.policies.registry import names_of_policies
 from inspector.workbench.payloads.columns import unpack
@@ -552,8 +552,8 @@ def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> No
 
 def test_files_too_large_for_all_make_room_too() -> None:
     async def fill() -> list[bool]:
-        tenants, loop = Documents(most=9, most_bytes=250), asyncio.get_running_loop()
-        found = [Document(DocumentSource(), {}, loop) for _ in range(3)]
+        tenants, loop = OpenDocuments(most=9, most_bytes=250), asyncio.get_running_loop()
+        found = [OpenDocument(DocumentSource(), {}, loop) for _ in range(3)]
         for tenant in found:
             tenant.size = 100
             assert tenants.admit(tenant)

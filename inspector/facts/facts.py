@@ -22,7 +22,7 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
 from ..text import printable
-from .extract.collect import BY, KIND, KINDS, OPERATIONS, Occurrences
+from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences
 from .extract.paths import PathFinder
 from .extract.segments import SUMMARY, read_path
 
@@ -82,7 +82,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     kind       uint8[f]    index into KINDS
     """
 
-    def __init__(self, session: Session, found: Occurrences, summaries: Facts | None = None) -> None:
+    def __init__(self, session: Session, found: FactOccurrences, summaries: Facts | None = None) -> None:
         self._session, self._summaries = session, summaries
         self.cwd = session.cwd
         keys, columns = found.finish()
@@ -181,7 +181,7 @@ def find_facts(session: Session) -> Facts:
     True
     """
     finder = PathFinder(session.cwd)
-    life, told = Occurrences(), Occurrences()
+    life, told = FactOccurrences(), FactOccurrences()
     for segment, named in read_path(session, finder):
         (told if segment.sort == SUMMARY else life).add(segment, named)
     for found in (life, told):

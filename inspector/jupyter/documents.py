@@ -57,7 +57,7 @@ class DocumentSource(NamedTuple):
         return sentence.replace(path, printable(self.name)) if path else sentence
 
 
-class Document:
+class OpenDocument:
     """An open document. Only `listen` belongs to the event loop; the rest may be called from any thread.
 
     `rev` counts changes; `heard` is the revision of the last one that came from behind: exact counts, a
@@ -163,23 +163,23 @@ class Document:
                 self._traits[name], self._revs[name] = value, self.rev
 
 
-class Documents:
+class OpenDocuments:
     """The open documents; those not used for longest make room for new ones. Belongs to the event loop."""
 
     def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES, idle: float = IDLE) -> None:
         self.most, self.most_bytes, self.idle = most, most_bytes, idle
-        self._all: OrderedDict[str, Document] = OrderedDict()
+        self._all: OrderedDict[str, OpenDocument] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def find(self, id: str) -> Document | None:
+    def find(self, id: str) -> OpenDocument | None:
         """The document of that id, which is thereby in use."""
         if id in self._all:
             self._all.move_to_end(id)
         return self._all.get(id)
 
-    def admit(self, tenant: Document) -> bool:
+    def admit(self, tenant: OpenDocument) -> bool:
         """Take a document in. False, and it is closed, when the others are all being looked at."""
         idle = [other for other in self._all.values() if not other.listeners]
         while idle and (self._is_full(tenant) or tenant.used - idle[0].used > self.idle):
@@ -196,7 +196,7 @@ class Documents:
         if tenant is not None:
             tenant.close()
 
-    def _is_full(self, newcomer: Document) -> bool:
+    def _is_full(self, newcomer: OpenDocument) -> bool:
         size = newcomer.size + sum(tenant.size for tenant in self._all.values())
         return len(self._all) >= self.most or (size > self.most_bytes and len(self._all) > 0)
 

@@ -36,7 +36,7 @@ from ..errors import InspectorError
 
 if TYPE_CHECKING:
     from ..workbench.controller import Traits
-    from .documents import Document, Documents, DocumentSource
+    from .documents import DocumentSource, OpenDocument, OpenDocuments
 
 Method = TypeVar("Method", bound=Callable[..., Awaitable[None]])
 
@@ -79,17 +79,17 @@ class ServerState:
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="compaction-inspector")
-        self.tenants: Documents | None = None
+        self.tenants: OpenDocuments | None = None
         self.saving = asyncio.Lock()
         """Between looking for a free name and writing there nobody else saves."""
 
-    async def load(self) -> Documents:
+    async def load(self) -> OpenDocuments:
         """The documents, with all that opens one."""
         await self.off_loop(import_module, "inspector.jupyter.documents")
         if self.tenants is None:
-            from .documents import Documents
+            from .documents import OpenDocuments
 
-            self.tenants = Documents()
+            self.tenants = OpenDocuments()
         return self.tenants
 
     async def off_loop(self, work: Any, *args: Any) -> Any:
@@ -108,7 +108,7 @@ class DeskHandler(APIHandler):
     def on_connection_close(self) -> None:
         self.gone = True
 
-    def tenant(self, id: str) -> Document:
+    def tenant(self, id: str) -> OpenDocument:
         found = None if self.house.tenants is None else self.house.tenants.find(id)
         if found is None:
             raise ServerRefusal(404, GONE)
@@ -155,7 +155,7 @@ class OpenHandler(DeskHandler):
     async def post(self) -> None:
         tenants = await self.house.load()
         from ..workbench.tasks import tell_error
-        from .documents import Document, DocumentSource
+        from .documents import DocumentSource, OpenDocument
 
         asked, wanted = self.body(), self.wanted()
         try:
@@ -163,7 +163,7 @@ class OpenHandler(DeskHandler):
         except OSError as error:
             raise ServerRefusal(422, tell_error(error), type(error).__name__) from None
         try:
-            tenant = await self.off_loop(Document, source, wanted, asyncio.get_running_loop())
+            tenant = await self.off_loop(OpenDocument, source, wanted, asyncio.get_running_loop())
         except (InspectorError, OSError) as error:
             raise ServerRefusal(422, source.hide(tell_error(error)), type(error).__name__) from None
         if self.gone:

@@ -1,5 +1,4 @@
 from .checks import CHECKS as CHECKS
 from .checks import check_context as check_context
 from .checks import check_request as check_request
-from .context_management import context_management as context_management
 from .render import render_request as render_request

@@ -42,7 +42,7 @@ _WORDS = (ASKED, ANSWERED, HARNESS, SUMMARY)
 _REPORTS = (REPORT, FAILED)
 
 
-class Occurrences:
+class FactOccurrences:
     """Collects occurrences, and numbers the facts."""
 
     def __init__(self) -> None:
