@@ -1,15 +1,23 @@
-"""A real JupyterLab, a real Chromium, a page of its own for each test."""
+"""A real Chromium, a tab of its own for each test, and what is shown in it.
+
+Most tests show a widget on a bare page: `open_workbench(session, "flue", cut="end")` draws it on `page` and
+returns the Python object behind it. What JupyterLab adds is tested in JupyterLab: `lab` is its server.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterator
+from typing import Any, Protocol
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.browser.lab import Lab, Watch, start_lab
+from tests.browser.bare import WidgetServer, open_bare_page, serve_widgets, show_widget
+from tests.browser.lab import Lab, start_lab
+from tests.browser.product import Workbench, open_bundled
+from tests.browser.screen import Watch
 from tests.browser.traffic import Traffic
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -37,13 +45,6 @@ def find_chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A JupyterLab server with a copy of notebooks/, and no trace of the user's own settings."""
-    with start_lab(tmp_path_factory.mktemp("lab")) as lab:
-        yield lab
-
-
-@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
@@ -66,7 +67,7 @@ def traffic(all_traffic: Traffic) -> Iterator[Traffic]:
 
 @pytest.fixture(scope="session")
 def window(browser: Browser) -> BrowserContext:
-    """One browser window for all tests: what Lab itself consists of is loaded once."""
+    """One browser window for all tests: what a page consists of is loaded once."""
     window = browser.new_context(
         viewport={"width": 1280, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
     )
@@ -75,15 +76,61 @@ def window(browser: Browser) -> BrowserContext:
 
 
 @pytest.fixture
-def page(window: BrowserContext, lab: Lab) -> Iterator[Page]:
-    """A fresh tab. Afterwards its kernels are gone."""
+def page(window: BrowserContext) -> Iterator[Page]:
+    """A fresh tab."""
     page = window.new_page()
     yield page
     page.close()
-    lab.shut_down_kernels()
 
 
 @pytest.fixture
 def watch(page: Page) -> Watch:
     """What the page complains about, and every request it makes."""
     return Watch(page)
+
+
+@pytest.fixture(scope="session")
+def widgets() -> Iterator[WidgetServer]:
+    """Serves the bare page, and carries messages between it and the widgets of this process."""
+    with serve_widgets() as server:
+        yield server
+
+
+class OpenWorkbench(Protocol):
+    """Draws one more workbench on the page and returns its Python half, of the type `Workbench`; the
+    arguments are `Workbench`'s own, and without any it shows the bundled session."""
+
+    def __call__(self, *given: Any, **settings: Any) -> Workbench: ...
+
+
+@pytest.fixture
+def open_workbench(page: Page, widgets: WidgetServer) -> Iterator[OpenWorkbench]:
+    """Opens workbenches on the bare page. All are closed after the test, and none may have raised."""
+    opened: list[Workbench] = []
+    open_bare_page(page, widgets)
+
+    def open_one(*given: Any, **settings: Any) -> Workbench:
+        opened.append(Workbench(*(given or (open_bundled(),)), **settings))
+        show_widget(page, opened[-1].model_id)
+        page.get_by_test_id("cut-handle").nth(len(opened) - 1).wait_for()
+        return opened[-1]
+
+    yield open_one
+    for workbench in opened:
+        workbench.close()
+    complaints, widgets.complaints[:] = list(widgets.complaints), []
+    assert complaints == []
+
+
+@pytest.fixture
+def workbench(open_workbench: OpenWorkbench) -> Workbench:
+    """The bundled session on the bare page."""
+    workbench = open_workbench()
+    return workbench
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A JupyterLab server with a copy of notebooks/, and no trace of the user's own settings."""
+    with start_lab(tmp_path_factory.mktemp("lab")) as lab:
+        yield lab

@@ -15,18 +15,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket
+from playwright.sync_api import Locator, Page
 
-from inspector import open_demo, save_session
-from inspector.demo import write_story
+from tests.browser.product import open_bundled, save_session, write_story
+from tests.browser.screen import ROOT
 from tests.browser.traffic import own_server
 
-ROOT = Path(__file__).resolve().parents[2]
-SHOTS = Path(__file__).parent / "shots"
 STARTUP = 60  # seconds
 
 READY = """async () => {
@@ -100,37 +97,6 @@ class Lab(NamedTuple):
         else:
             place.write_bytes(b"".join(write_story().splitlines(keepends=True)[:lines]))
         return name
-
-
-class Watch:
-    """What a page says and asks from the moment it is made."""
-
-    def __init__(self, page: Page) -> None:
-        self.errors: list[str] = []
-        self.requests: list[str] = []
-        page.on("console", self._console)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("request", self._request)
-        page.on("websocket", self._websocket)
-
-    def _console(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
-
-    def _request(self, request: Request) -> None:
-        self.requests.append(request.url)
-
-    def _websocket(self, socket: WebSocket) -> None:
-        self.requests.append(socket.url)
-
-    def strangers(self, lab: Lab) -> list[str]:
-        """Requests to any other host. Each one is a fault."""
-        home = urlsplit(lab.base).netloc
-        return [
-            url
-            for url in self.requests
-            if urlsplit(url).scheme in ("http", "https", "ws", "wss") and urlsplit(url).netloc != home
-        ]
 
 
 def free_port() -> int:
@@ -232,14 +198,3 @@ def set_theme(page: Page, dark: bool) -> None:
     page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
     page.wait_for_function("light => document.body.dataset.jpThemeLight === light", arg=str(not dark).lower())
     page.wait_for_selector("#jupyterlab-splash", state="detached")
-
-
-def screenshot(page: Page, name: str, selector: str = "") -> Path:
-    """Keep a picture of the page, or of one element, in tests/browser/shots."""
-    SHOTS.mkdir(exist_ok=True)
-    path = SHOTS / f"{name}.png"
-    if selector:
-        page.locator(selector).first.screenshot(path=path)
-    else:
-        page.screenshot(path=path)
-    return path

@@ -1,0 +1,107 @@
+"""What is on a page, whoever shows it: pictures of it, what it complains of and asks, what axe finds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from playwright.sync_api import ConsoleMessage, Page, Request, WebSocket
+
+ROOT = Path(__file__).resolve().parents[2]
+SHOTS = Path(__file__).parent / "shots"
+AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
+# JupyterLab's body has no height and hides what flows over it, so axe would take everything for hidden.
+JUDGE = """async scope => {
+  document.body.style.height = "100vh";
+  const { violations } = await axe.run(scope, { resultTypes: ["violations"] });
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, html, any, all, none }) => {
+      const why = [...any, ...all, ...none].map(check => check.message).join("; ");
+      return `${id}: ${target.join(" ")} ${html.slice(0, 160)} (${why.slice(0, 200)})`;
+    }));
+}"""
+
+
+class Server(Protocol):
+    """Whoever serves a page: `base` is its address."""
+
+    @property
+    def base(self) -> str: ...
+
+
+class Watch:
+    """What a page says and asks from now on, until `stop`."""
+
+    def __init__(self, page: Page) -> None:
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self._page = page
+        self._listeners = {
+            "console": self._console,
+            "pageerror": lambda error: self.errors.append(str(error)),
+            "request": self._request,
+            "websocket": self._websocket,
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)  # type: ignore[call-overload]
+
+    def stop(self) -> None:
+        for event, listener in self._listeners.items():
+            self._page.remove_listener(event, listener)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def _request(self, request: Request) -> None:
+        self.requests.append(request.url)
+
+    def _websocket(self, socket: WebSocket) -> None:
+        self.requests.append(socket.url)
+
+    def strangers(self, server: Server) -> list[str]:
+        """Requests to any other host. Each one is a fault."""
+        home = urlsplit(server.base).netloc
+        return [
+            url
+            for url in self.requests
+            if urlsplit(url).scheme in ("http", "https", "ws", "wss") and urlsplit(url).netloc != home
+        ]
+
+
+def screenshot(page: Page, name: str, selector: str = "") -> Path:
+    """Keep a picture of the page, or of one element, in tests/browser/shots."""
+    SHOTS.mkdir(exist_ok=True)
+    path = SHOTS / f"{name}.png"
+    if selector:
+        page.locator(selector).first.screenshot(path=path)
+    else:
+        page.screenshot(path=path)
+    return path
+
+
+def wait_until(fulfilled: Callable[[], bool], page: Page, seconds: float = 15) -> None:
+    """Look again and again, while the page goes on."""
+    end = time.monotonic() + seconds
+    while not fulfilled():
+        assert time.monotonic() < end, "it did not happen"
+        page.wait_for_timeout(50)
+
+
+@cache
+def axe_source() -> str:
+    assert AXE.is_file(), "axe-core is not installed: run `make build`"
+    return AXE.read_text("utf-8")
+
+
+def find_violations(page: Page, scope: str = ".ci") -> list[str]:
+    """What axe holds against an element and all in it, a line each. It must be on the screen: what is
+    scrolled away has no contrast to judge."""
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(axe_source())
+    found: list[str] = page.evaluate(JUDGE, scope)
+    return found
