@@ -67,10 +67,10 @@ class WidgetServer:
         """What a widget is given for its messages, in place of a kernel's comm."""
         return PageComm(self, **given)
 
-    def publish(self, type: str, comm_id: str, data: Any, buffers: list[Any]) -> None:
+    def publish(self, kind: str, comm_id: str, data: Any, buffers: list[Any]) -> None:
         """Send a message to the page; from any thread."""
         parent = self._parent if threading.current_thread() is self._thread else None
-        header = {"type": type, "comm": comm_id, "data": data, "parent": parent, "buffers": len(buffers)}
+        header = {"type": kind, "comm": comm_id, "data": data, "parent": parent, "buffers": len(buffers)}
         self._send(json.dumps(header), [bytes(buffer) for buffer in buffers])
 
     def connect(self, page: WebSocketHandler) -> None:
@@ -102,7 +102,7 @@ class WidgetServer:
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        routes = [(route, File, {"file": file, "type": type}) for route, (file, type) in FILES.items()]
+        routes = [(route, File, {"file": file, "kind": kind}) for route, (file, kind) in FILES.items()]
         application = Application([*routes, ("/comm", Socket, {"server": self})])
         (socket,) = bind_sockets(0, "127.0.0.1")
         HTTPServer(application).add_socket(socket)
@@ -127,11 +127,11 @@ class PageComm(BaseComm):
 class File(RequestHandler):
     """One file."""
 
-    def initialize(self, file: Path, type: str) -> None:
-        self.file, self.type = file, type
+    def initialize(self, file: Path, kind: str) -> None:
+        self.file, self.kind = file, kind
 
     def get(self) -> None:
-        self.set_header("Content-Type", f"{self.type}; charset=utf-8")
+        self.set_header("Content-Type", f"{self.kind}; charset=utf-8")
         self.finish(self.file.read_bytes())
 
 

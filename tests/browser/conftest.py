@@ -125,8 +125,7 @@ def open_workbench(page: Page, widgets: WidgetServer) -> Iterator[OpenWorkbench]
 @pytest.fixture
 def workbench(open_workbench: OpenWorkbench) -> Workbench:
     """The bundled session on the bare page."""
-    workbench = open_workbench()
-    return workbench
+    return open_workbench()
 
 
 @pytest.fixture(scope="session")

@@ -1,37 +1,23 @@
-"""Two plans side by side in a real JupyterLab: what is chosen, what is drawn, all with Python's numbers."""
+"""Two plans side by side: what is chosen, what is drawn, all with Python's numbers."""
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.lab import Lab, Watch, open_notebook, run_all, screenshot, set_theme
-from tests.browser.test_axe import find_violations
-from tests.browser.test_workbench import ask, wait_for_python
+from tests.browser.bare import WidgetServer, set_theme, wait_for_python
+from tests.browser.hand import focus_workbench
+from tests.browser.product import FATES, Workbench, describe_body, find_recorded, trace_history
+from tests.browser.screen import Watch, find_violations, screenshot
 
-OPEN = "import inspector, json; session = inspector.open_demo(); wb = inspector.Workbench(session); wb"
 WIDE, NARROW = ViewportSize(width=1440, height=2000), ViewportSize(width=780, height=3000)
-# What each of two plans leaves of a block.
-SIDES = "[[int(side.fate[row]), int(side.tokens[row])] for side in (wb.plan.outcome, wb.other.outcome)]"
 
 
-@pytest.fixture
-def notebook(page: Page, lab: Lab) -> Page:
+@pytest.fixture(autouse=True)
+def wide(page: Page) -> None:
     page.set_viewport_size(WIDE)
-    open_notebook(page, lab, lab.write_notebook("compare.ipynb", OPEN))
-    run_all(page)
-    page.get_by_test_id("cut-handle").wait_for()
-    page.get_by_test_id("cut-handle").scroll_into_view_if_needed()
-    return page
-
-
-def held(page: Page, told: str) -> Any:
-    """What Python holds."""
-    return json.loads(ask(page, f"print(json.dumps({told}))"))
 
 
 def choose(page: Page, value: str) -> None:
@@ -56,53 +42,47 @@ def cells(page: Page, row: int) -> list[str]:
 
 
 def test_what_the_file_records_is_chosen_by_keyboard_and_is_pythons(
-    notebook: Page, lab: Lab, watch: Watch
+    page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
 ) -> None:
-    page = notebook
     page.get_by_test_id("versus").first.focus()
     page.keyboard.type("rec")
     page.keyboard.press("Enter")
     wait_for_python(page)
     expect(page.get_by_test_id("gauge-other")).to_be_visible()
-    assert held(page, "wb.versus") == {"recorded": True}
-    told = held(page, "wb._other['told']")
+    assert workbench.versus == {"recorded": True}
+    other = workbench.get_state("_other")["_other"]
+    told = other["told"]
     assert told
     for what, tokens, source in told:
         expect(page.get_by_test_id("told")).to_contain_text(f"{what}{tokens} {source}")
-    ask(page, "from inspector.workbench.payloads.recorded import find_recorded")
-    ask(page, "found = find_recorded(wb.plan, inspector.tokens.history.trace_history(session, wb.ledger))")
-    after = held(page, "found.after")
-    assert after == held(page, "wb._other['after']['total']")
+    plan, session = workbench.plan, workbench.session
+    found = find_recorded(plan, trace_history(session, workbench.ledger))
+    assert found.after == other["after"]["total"]
     title = page.get_by_test_id("gauge-other").get_attribute("title") or ""
-    assert number(title.split(" tokens")[0]) == after
-    differing = held(
-        page, "int(((wb.plan.fate != found.fate) | (wb.plan.outcome.tokens != found.tokens)).sum())"
-    )
+    assert number(title.split(" tokens")[0]) == found.after
+    differing = ((plan.fate != found.fate) | (plan.outcome.tokens != found.tokens)).sum()
     expect(page.get_by_test_id("differing")).to_contain_text(f"{differing} of")
     # The recorded summary itself, under B's cut.
     page.locator("[data-cut=b]").scroll_into_view_if_needed()
     page.locator("[data-cut=b]").click()
     expect(page.get_by_label("plan B's summary")).to_contain_text(
-        held(page, "session[found.entry.id].text.strip().splitlines()[0]")[:60]
+        session[found.entry.id].text.strip().splitlines()[0][:60]
     )
     assert watch.errors == []
-    assert watch.strangers(lab) == []
+    assert watch.strangers(widgets) == []
 
 
-def test_where_nothing_is_recorded_a_sentence_says_so(notebook: Page) -> None:
-    page = notebook
-    ask(page, "wb.at = session.leaf")
+def test_where_nothing_is_recorded_a_sentence_says_so(page: Page, workbench: Workbench) -> None:
+    workbench.at = workbench.session.leaf
     wait_for_python(page)
     option = page.get_by_test_id("versus").first.locator("option", has_text="recorded")
     expect(option).to_have_attribute("disabled", "")
     expect(option).to_have_text("recorded: none after this moment")
 
 
-def test_rows_of_two_plans_say_what_python_says(notebook: Page) -> None:
-    page = notebook
+def test_rows_of_two_plans_say_what_python_says(page: Page, workbench: Workbench) -> None:
     edit(page, "stud-wiki-deterministic")
     choose(page, "flue")
-    fates = held(page, "list(inspector.policies.table.FATES)")
     seen = 0
     for _ in range(12):
         page.get_by_role("button", name="Next difference").click()
@@ -111,41 +91,40 @@ def test_rows_of_two_plans_say_what_python_says(notebook: Page) -> None:
         if chosen.count() == 0:
             continue
         row = int(chosen.get_attribute("data-row") or -1)
-        (mine, left), (theirs, right) = held(page, SIDES.replace("row", str(row)))
+        sides = (workbench.plan.outcome, workbench.other.outcome)
+        (mine, left), (theirs, right) = ((side.fate[row], side.tokens[row]) for side in sides)
         told = cells(page, row)
-        assert told[2].strip() == fates[mine]
-        assert told[3].strip() == fates[theirs]
+        assert told[2].strip() == FATES[mine]
+        assert told[3].strip() == FATES[theirs]
         assert (number(told[4]), number(told[5])) == (left, right - left)
         seen += 1
     assert seen > 3
-    totals = held(page, "[wb.plan.after + wb.plan.hidden, wb.other.after + wb.other.hidden]")
+    totals = [side.after + side.hidden for side in (workbench.plan, workbench.other)]
     for name, total in zip(("gauge-after", "gauge-other"), totals, strict=True):
         title = page.get_by_test_id(name).get_attribute("title") or ""
         assert number(title.split(" tokens")[0]) == total
 
 
-def test_a_plan_is_held_as_b_and_the_two_change_places(notebook: Page) -> None:
-    page = notebook
+def test_a_plan_is_held_as_b_and_the_two_change_places(page: Page, workbench: Workbench) -> None:
     choose(page, ":hold")
-    first = held(page, "wb.plan.cuts.ids[wb.plan.place]")
-    assert held(page, "wb.versus") == {"policy": "flue", "settings": {}, "pins": [], "cut": first}
+    first = workbench.plan.cuts.ids[workbench.plan.place]
+    assert workbench.versus == {"policy": "flue", "settings": {}, "pins": [], "cut": first}
     expect(page.get_by_test_id("gauge-other")).to_contain_text("the same as A")
     expect(page.get_by_test_id("differing")).to_contain_text("0 of")
     edit(page, "codex")
     expect(page.get_by_test_id("gauge-other")).to_contain_text("against A")
-    before = held(page, "[wb.plan.after, wb.other.after]")
+    before = [workbench.plan.after, workbench.other.after]
     page.get_by_test_id("swap").first.click()
     wait_for_python(page)
-    assert held(page, "[wb.policy, wb.versus['policy'], wb.cut]") == ["flue", "codex", first]
-    assert held(page, "[wb.plan.after, wb.other.after]") == before[::-1]
-    page.locator(".ci").focus()
+    assert [workbench.policy, workbench.versus["policy"], workbench.cut] == ["flue", "codex", first]
+    assert [workbench.plan.after, workbench.other.after] == before[::-1]
+    focus_workbench(page)
     page.keyboard.press("z")
     wait_for_python(page)
-    assert held(page, "[wb.policy, wb.versus['policy']]") == ["codex", "flue"], "one step back undoes all"
+    assert [workbench.policy, workbench.versus["policy"]] == ["codex", "flue"], "one step back undoes all"
 
 
-def test_keys_step_through_the_differences_and_agreement_is_folded(notebook: Page) -> None:
-    page = notebook
+def test_keys_step_through_the_differences_and_agreement_is_folded(page: Page, workbench: Workbench) -> None:
     edit(page, "stud-wiki-deterministic")
     choose(page, "langchain-trim")
     grid = page.get_by_role("treegrid")
@@ -163,26 +142,23 @@ def test_keys_step_through_the_differences_and_agreement_is_folded(notebook: Pag
     assert "ci-same" not in (active.get_attribute("class") or "")
 
 
-def test_a_shortened_block_shows_what_is_gone_and_what_is_new(notebook: Page, lab: Lab) -> None:
-    page = notebook
+def test_a_shortened_block_shows_what_is_gone_and_what_is_new(page: Page, workbench: Workbench) -> None:
     edit(page, "stud-wiki-deterministic")
-    row = held(page, "next(iter(wb.plan.outcome.blocks))")
+    row = next(iter(workbench.plan.outcome.blocks))
     page.locator(f"[data-row='{row}']").click()
     page.get_by_test_id("show-text").click()
     text = page.get_by_test_id("textdiff")
     text.wait_for()
-    pieces = held(page, f"inspector.workbench.payloads.block.describe_body(wb.plan, {row})['diff']")
+    body = describe_body(workbench.plan, row)
     gone, new = (
-        [words for kind, words in pieces if kind == "gone"],
-        [words for kind, words in pieces if kind == "new"],
+        [words for kind, words in body["diff"] if kind == "gone"],
+        [words for kind, words in body["diff"] if kind == "new"],
     )
     assert text.locator("ins").all_text_contents() == new
     assert gone[0][:40] in text.locator("del").first.inner_text()
     page.get_by_role("button", name="copy before").click()
     copied = page.evaluate("() => navigator.clipboard.readText()")
-    assert copied == held(
-        page, f"inspector.workbench.payloads.block.describe_body(wb.plan, {row})['before']['text']"
-    )
+    assert copied == body["before"]["text"]
     styles = text.evaluate(
         "node => ['del', 'ins'].map(tag => getComputedStyle(node.querySelector(tag)).textDecorationLine)"
     )
@@ -190,8 +166,7 @@ def test_a_shortened_block_shows_what_is_gone_and_what_is_new(notebook: Page, la
     screenshot(page, "compare-diff", ".ci-fates")
 
 
-def test_the_flow_adds_up_and_reads_as_the_gauge_does(notebook: Page) -> None:
-    page = notebook
+def test_the_flow_adds_up_and_reads_as_the_gauge_does(page: Page, workbench: Workbench) -> None:
     choose(page, "codex")
     for name, gauge in (("flow-a", "gauge-after"), ("flow-b", "gauge-other")):
         band = page.get_by_test_id(name)
@@ -207,10 +182,9 @@ def test_the_flow_adds_up_and_reads_as_the_gauge_does(notebook: Page) -> None:
         assert number(title.split(" tokens")[0]) == totals[1]
 
 
-def test_axe_finds_nothing_in_a_comparison(notebook: Page) -> None:
-    page = notebook
+def test_axe_finds_nothing_in_a_comparison(page: Page, workbench: Workbench) -> None:
     edit(page, "stud-wiki-deterministic")
-    row = held(page, "next(iter(wb.plan.outcome.blocks))")
+    row = next(iter(workbench.plan.outcome.blocks))
     choose(page, ":recorded")
     page.locator(f"[data-row='{row}']").click()
     page.get_by_test_id("show-text").click()
@@ -218,20 +192,19 @@ def test_axe_finds_nothing_in_a_comparison(notebook: Page) -> None:
     for dark in (False, True):
         set_theme(page, dark=dark)
         assert find_violations(page) == []
-    set_theme(page, dark=False)
 
 
-def test_pictures_of_the_comparison(notebook: Page, lab: Lab, watch: Watch) -> None:
-    page = notebook
+def test_pictures_of_the_comparison(
+    page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
+) -> None:
     choose(page, ":recorded")
     page.get_by_role("button", name="Next difference").click()
     for dark in (False, True):
         set_theme(page, dark=dark)
         page.wait_for_timeout(300)
         screenshot(page, f"compare-{'dark' if dark else 'light'}", ".ci")
-    set_theme(page, dark=False)
     page.set_viewport_size(NARROW)
     page.wait_for_timeout(400)
     screenshot(page, "compare-narrow", ".ci")
     assert watch.errors == []
-    assert watch.strangers(lab) == []
+    assert watch.strangers(widgets) == []

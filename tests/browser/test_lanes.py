@@ -1,24 +1,26 @@
-"""The upper half of the workbench in a real JupyterLab: outline, brush, zoom, arcs, sidechains, two plans."""
+"""The upper half of the workbench: outline, brush, zoom, arcs, sidechains, two plans."""
 
 from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Watch
-from tests.browser.lab import Lab, open_notebook, run_all, screenshot, set_theme
-from tests.browser.test_workbench import ask, shown_place, wait_for_python
+from tests.browser.bare import WidgetServer, set_theme, wait_for_python
+from tests.browser.conftest import OpenWorkbench
+from tests.browser.hand import shown_place
+from tests.browser.product import Workbench
+from tests.browser.screen import Watch, screenshot
 
 TURNS = 12
 ALL = re.compile("^all ")
-OPEN = "import inspector; wb = inspector.Workbench('{}', 'keep-recent-turns'); wb"
 
 
-def write_session(lab: Lab, name: str, compactions: int = 1) -> None:
+def write_session(path: Path, compactions: int = 1) -> Path:
     """A Claude Code session: turns of three calls, a sub-agent in every fourth, compactions between."""
     rows: list[dict[str, Any]] = []
     last: str | None = None
@@ -65,17 +67,16 @@ def write_session(lab: Lab, name: str, compactions: int = 1) -> None:
                 }
                 add("user", [result])
             add("assistant", f"Part {turn} is done. " * 6)
-    (lab.notebooks / name).write_text("\n".join(json.dumps(row) for row in rows))
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return path
 
 
 @pytest.fixture
-def notebook(page: Page, lab: Lab) -> Page:
-    write_session(lab, "lanes.jsonl")
-    open_notebook(page, lab, lab.write_notebook("lanes.ipynb", OPEN.format("lanes.jsonl")))
-    run_all(page)
-    page.get_by_test_id("cut-handle").wait_for()
+def workbench(open_workbench: OpenWorkbench, page: Page, tmp_path: Path) -> Workbench:
+    """A session of two stretches, with sub-agents."""
+    workbench = open_workbench(write_session(tmp_path / "lanes.jsonl"), "keep-recent-turns")
     page.get_by_test_id("overview").scroll_into_view_if_needed()
-    return page
+    return workbench
 
 
 def said(brush: Locator) -> str:
@@ -96,56 +97,56 @@ def drag(page: Page, start: float, end: float, y: float) -> None:
     page.wait_for_timeout(80)
 
 
-def test_the_brush_is_drawn_moved_resized_and_forgotten_by_mouse(notebook: Page) -> None:
-    brush = notebook.get_by_test_id("brush")
+def test_the_brush_is_drawn_moved_resized_and_forgotten_by_mouse(page: Page, workbench: Workbench) -> None:
+    brush = page.get_by_test_id("brush")
     expect(brush).to_have_attribute("aria-valuetext", ALL)
-    whole = spread(notebook)
+    whole = spread(page)
     third = (whole["right"] - whole["left"]) / 3
-    drag(notebook, whole["left"] + third, whole["left"] + 2 * third, whole["y"])
-    drawn = spread(notebook)
+    drag(page, whole["left"] + third, whole["left"] + 2 * third, whole["y"])
+    drawn = spread(page)
     assert said(brush).startswith("steps ")
     assert abs(drawn["left"] - whole["left"] - third) < 20
-    drag(notebook, drawn["left"] + third / 2, drawn["left"], whole["y"])
-    moved = spread(notebook)
+    drag(page, drawn["left"] + third / 2, drawn["left"], whole["y"])
+    moved = spread(page)
     assert moved["left"] < drawn["left"] - third / 3
     assert abs((moved["right"] - moved["left"]) - (drawn["right"] - drawn["left"])) < 2
-    drag(notebook, moved["right"], moved["right"] + third / 2, whole["y"])
-    wider = spread(notebook)
+    drag(page, moved["right"], moved["right"] + third / 2, whole["y"])
+    wider = spread(page)
     assert abs(wider["left"] - moved["left"]) < 2
     assert wider["right"] > moved["right"] + third / 4
-    notebook.mouse.dblclick(wider["left"] + third / 2, whole["y"])
+    page.mouse.dblclick(wider["left"] + third / 2, whole["y"])
     expect(brush).to_have_attribute("aria-valuetext", ALL)
 
 
-def test_the_brush_follows_the_keyboard(notebook: Page) -> None:
-    brush = notebook.get_by_test_id("brush")
+def test_the_brush_follows_the_keyboard(page: Page, workbench: Workbench) -> None:
+    brush = page.get_by_test_id("brush")
     brush.focus()
     brush.press("+")
     brush.press("Home")
-    notebook.wait_for_timeout(80)
+    page.wait_for_timeout(80)
     first = said(brush)
     assert first.startswith("steps 1–")
     assert brush.get_attribute("aria-valuenow") == "1"
     brush.press("ArrowRight")
-    notebook.wait_for_timeout(80)
+    page.wait_for_timeout(80)
     assert said(brush) != first
     brush.press("Shift+ArrowLeft")
     brush.press("End")
-    notebook.wait_for_timeout(80)
+    page.wait_for_timeout(80)
     assert int(brush.get_attribute("aria-valuenow") or 0) > 1
     brush.press("Escape")
-    notebook.wait_for_timeout(80)
+    page.wait_for_timeout(80)
     expect(brush).to_have_attribute("aria-valuetext", ALL)
 
 
-def test_zooming_goes_from_turns_to_steps_to_single_blocks_and_back(notebook: Page) -> None:
-    zoom = notebook.get_by_role("group", name="Zoom")
+def test_zooming_goes_from_turns_to_steps_to_single_blocks_and_back(page: Page, workbench: Workbench) -> None:
+    zoom = page.get_by_role("group", name="Zoom")
     expect(zoom).to_have_attribute("data-level", "step")
-    lanes = notebook.get_by_role("grid", name="Tokens per section and step")
+    lanes = page.get_by_role("grid", name="Tokens per section and step")
     lanes.focus()
     for _ in range(3):
         lanes.press("+")
-        notebook.wait_for_timeout(50)
+        page.wait_for_timeout(50)
     expect(zoom).to_have_attribute("data-level", "block")
     lanes.press("0")
     expect(zoom).to_have_attribute("data-level", "step")
@@ -153,112 +154,118 @@ def test_zooming_goes_from_turns_to_steps_to_single_blocks_and_back(notebook: Pa
     box = lanes.bounding_box()
     assert box is not None
     x = box["x"] + 0.7 * box["width"]
-    notebook.mouse.move(x, box["y"] + 40)
-    notebook.keyboard.down("Control")
+    page.mouse.move(x, box["y"] + 40)
+    page.keyboard.down("Control")
     for _ in range(4):
-        notebook.mouse.wheel(0, -120)
-    notebook.wait_for_function(
+        page.mouse.wheel(0, -120)
+    page.wait_for_function(
         "() => document.querySelector('[data-testid=brush]').ariaValueText.startsWith('steps')"
     )
-    notebook.keyboard.up("Control")
-    first, end = (int(part) for part in said(notebook.get_by_test_id("brush")).split()[1].split("–"))
+    page.keyboard.up("Control")
+    first, end = (int(part) for part in said(page.get_by_test_id("brush")).split()[1].split("–"))
     assert 1 < first < end, "what stood under the pointer is still in sight"
-    notebook.get_by_role("button", name="Show all steps").click()
-    expect(notebook.get_by_test_id("brush")).to_have_attribute("aria-valuetext", ALL)
+    page.get_by_role("button", name="Show all steps").click()
+    expect(page.get_by_test_id("brush")).to_have_attribute("aria-valuetext", ALL)
 
 
-def test_a_cut_out_of_sight_is_told_at_its_edge_and_the_range_follows_the_keys(notebook: Page) -> None:
-    brush, handle = notebook.get_by_test_id("brush"), notebook.get_by_test_id("cut-handle")
+def test_a_cut_out_of_sight_is_told_at_its_edge_and_the_range_follows_the_keys(
+    page: Page, workbench: Workbench
+) -> None:
+    brush, handle = page.get_by_test_id("brush"), page.get_by_test_id("cut-handle")
     brush.focus()
     for key in ("+", "+", "Home"):
         brush.press(key)
-    notebook.wait_for_timeout(100)
-    pill = notebook.locator(".ci-off .ci-pill")
+    page.wait_for_timeout(100)
+    pill = page.locator(".ci-off .ci-pill")
     expect(pill).to_contain_text("▸")
     expect(pill).to_contain_text("after")
-    screenshot(notebook, "lanes-cut-outside", ".ci")
+    screenshot(page, "lanes-cut-outside", ".ci")
     before = said(brush)
     handle.focus()
     handle.press("ArrowLeft")
-    wait_for_python(notebook)
+    wait_for_python(page)
     assert said(brush) != before
-    expect(notebook.locator(".ci-off")).to_have_count(0)
+    expect(page.locator(".ci-off")).to_have_count(0)
     handle.press("Home")
-    wait_for_python(notebook)
-    expect(notebook.locator(".ci-off")).to_have_count(0)
-    assert shown_place(notebook) == int(ask(notebook, "print(wb.plan.place)"))
+    wait_for_python(page)
+    expect(page.locator(".ci-off")).to_have_count(0)
+    assert shown_place(page) == workbench.plan.place
 
 
-def test_dragging_to_the_edge_of_a_zoomed_range_moves_it_on(notebook: Page) -> None:
-    brush, handle = notebook.get_by_test_id("brush"), notebook.get_by_test_id("cut-handle")
-    notebook.get_by_role("button", name="Zoom in").click()
-    notebook.wait_for_timeout(150)
+def test_dragging_to_the_edge_of_a_zoomed_range_moves_it_on(page: Page, workbench: Workbench) -> None:
+    brush, handle = page.get_by_test_id("brush"), page.get_by_test_id("cut-handle")
+    page.get_by_role("button", name="Zoom in").click()
+    page.wait_for_timeout(150)
     before = said(brush)
-    grip, lanes = handle.bounding_box(), notebook.get_by_test_id("lanes").bounding_box()
+    grip, lanes = handle.bounding_box(), page.get_by_test_id("lanes").bounding_box()
     assert grip is not None
     assert lanes is not None
     y = grip["y"] + grip["height"] / 2
-    notebook.mouse.move(grip["x"] + 6, y)
-    notebook.mouse.down()
-    notebook.mouse.move(lanes["x"] + 90, y, steps=6)
-    notebook.wait_for_timeout(1200)
-    notebook.mouse.up()
-    wait_for_python(notebook)
+    page.mouse.move(grip["x"] + 6, y)
+    page.mouse.down()
+    page.mouse.move(lanes["x"] + 90, y, steps=6)
+    page.wait_for_timeout(1200)
+    page.mouse.up()
+    wait_for_python(page)
     assert said(brush) != before
     assert int(brush.get_attribute("aria-valuenow") or 99) < 5
-    assert ask(notebook, "print(wb.plan.cuts.legal[wb.plan.place])") == "True"
+    assert workbench.plan.cuts.legal[workbench.plan.place]
 
 
-def test_where_a_cut_would_tear_a_pair_an_arc_joins_its_halves(notebook: Page) -> None:
-    marks = notebook.get_by_test_id("marks")
+def test_where_a_cut_would_tear_a_pair_an_arc_joins_its_halves(page: Page, workbench: Workbench) -> None:
+    marks = page.get_by_test_id("marks")
     expect(marks).to_have_attribute("data-pairs", "0")
-    strip = notebook.locator(".ci-strip")
+    strip = page.locator(".ci-strip")
     strip.scroll_into_view_if_needed()
     box = strip.bounding_box()
     assert box is not None
     for x in range(0, 120, 2):
-        notebook.mouse.move(box["x"] + x, box["y"] + 4)
-        notebook.wait_for_timeout(40)
+        page.mouse.move(box["x"] + x, box["y"] + 4)
+        page.wait_for_timeout(40)
         if marks.get_attribute("data-pairs") != "0":
             break
     expect(marks).to_have_attribute("data-pairs", "1")
-    expect(notebook.get_by_test_id("cut-reason")).to_contain_text("without the call")
-    screenshot(notebook, "lanes-arc", ".ci")
-    notebook.mouse.move(5, 5)
+    expect(page.get_by_test_id("cut-reason")).to_contain_text("without the call")
+    screenshot(page, "lanes-arc", ".ci")
+    page.mouse.move(5, 5)
     expect(marks).to_have_attribute("data-pairs", "0")
-    notebook.get_by_role("grid", name="Tokens per section and step").focus()
+    page.get_by_role("grid", name="Tokens per section and step").focus()
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown"):
-        notebook.keyboard.press(key)
-    expect(notebook.get_by_test_id("block")).to_contain_text("tool output")
+        page.keyboard.press(key)
+    expect(page.get_by_test_id("block")).to_contain_text("tool output")
     expect(marks).to_have_attribute("data-pairs", "1")
 
 
-def test_sub_agents_have_lanes_that_say_they_are_not_in_this_context(notebook: Page) -> None:
-    sides = notebook.get_by_test_id("sidelanes")
+def test_sub_agents_have_lanes_that_say_they_are_not_in_this_context(
+    page: Page, workbench: Workbench
+) -> None:
+    sides = page.get_by_test_id("sidelanes")
     expect(sides.get_by_role("listitem")).to_have_count(3)
-    told = json.loads(ask(notebook, "import json; print(json.dumps(wb._scene['sides']))"))
+    told = workbench.get_state("_scene")["_scene"]["sides"]
     assert len(told) == 3
     assert all(side["call"] >= 0 for side in told), "each is known by the call that started it"
     expect(sides.get_by_role("listitem").first).to_contain_text(told[0]["task"])
     box = sides.bounding_box()
     assert box is not None
-    notebook.mouse.move(box["x"] + 200, box["y"] + 7)
-    expect(notebook.locator(".ci-hint")).to_contain_text("not in this context")
-    notebook.mouse.move(box["x"] + 201, box["y"] - 400)
+    page.mouse.move(box["x"] + 200, box["y"] + 7)
+    expect(page.locator(".ci-hint")).to_contain_text("not in this context")
+    page.mouse.move(box["x"] + 201, box["y"] - 400)
 
 
-def test_both_plans_have_a_strip_and_b_its_own_cut(notebook: Page) -> None:
-    expect(notebook.get_by_test_id("after-b")).to_be_hidden()
-    ask(notebook, "wb.versus = {'policy': 'keep-recent-turns', 'settings': {'keep-recent-turns.turns': 6}}")
-    strip = notebook.get_by_test_id("after-b")
+def test_both_plans_have_a_strip_and_b_its_own_cut(page: Page, workbench: Workbench) -> None:
+    expect(page.get_by_test_id("after-b")).to_be_hidden()
+    workbench.versus = {"policy": "keep-recent-turns", "settings": {"keep-recent-turns.turns": 6}}
+    strip = page.get_by_test_id("after-b")
     expect(strip).to_be_visible()
-    expect(notebook.get_by_test_id("after-a")).to_contain_text("after A")
-    expect(notebook.locator(".ci-cutb")).to_contain_text("B · ")
-    screenshot(notebook, "lanes-two-plans", ".ci")
+    expect(page.get_by_test_id("after-a")).to_contain_text("after A")
+    expect(page.locator(".ci-cutb")).to_contain_text("B · ")
+    screenshot(page, "lanes-two-plans", ".ci")
 
 
-def test_the_outline_leads_to_the_stretches(notebook: Page, lab: Lab, watch: Watch) -> None:
-    outline = notebook.get_by_test_id("outline")
+def test_the_outline_leads_to_the_stretches(
+    page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
+) -> None:
+    outline = page.get_by_test_id("outline")
     expect(outline.get_by_role("button")).to_have_text([f"{TURNS} turns", "◆", f"{TURNS} turns"])
     mark = outline.get_by_role("button", name="compaction at 150k")
     mark.focus()
@@ -269,19 +276,15 @@ def test_the_outline_leads_to_the_stretches(notebook: Page, lab: Lab, watch: Wat
     name = other.get_attribute("aria-label") or "nothing"
     assert name != current.get_attribute("aria-label")
     other.click()
-    wait_for_python(notebook)
+    wait_for_python(page)
     expect(outline.get_by_role("button", name=name)).to_have_attribute("aria-current", "true")
-    set_theme(notebook, dark=True)
-    screenshot(notebook, "lanes-dark", ".ci")
-    set_theme(notebook, dark=False)
-    assert watch.strangers(lab) == []
+    set_theme(page, dark=True)
+    screenshot(page, "lanes-dark", ".ci")
+    assert watch.strangers(widgets) == []
 
 
-def test_many_stretches_fold(page: Page, lab: Lab) -> None:
-    write_session(lab, "many.jsonl", compactions=40)
-    open_notebook(page, lab, lab.write_notebook("many.ipynb", OPEN.format("many.jsonl")))
-    run_all(page)
-    page.get_by_test_id("cut-handle").wait_for()
+def test_many_stretches_fold(page: Page, open_workbench: OpenWorkbench, tmp_path: Path) -> None:
+    open_workbench(write_session(tmp_path / "many.jsonl", compactions=40), "keep-recent-turns")
     outline = page.get_by_test_id("outline")
     assert outline.get_by_role("button").count() < 20
     fold = outline.get_by_role("button", name="more stretches").first
@@ -292,11 +295,11 @@ def test_many_stretches_fold(page: Page, lab: Lab) -> None:
     assert size[1] <= 1
 
 
-def test_what_is_found_stands_as_ticks_over_the_lanes(notebook: Page) -> None:
-    marks = notebook.get_by_test_id("marks")
+def test_what_is_found_stands_as_ticks_over_the_lanes(page: Page, workbench: Workbench) -> None:
+    marks = page.get_by_test_id("marks")
     expect(marks).to_have_attribute("data-hits", "0")
-    search = notebook.get_by_test_id("search")
+    search = page.get_by_test_id("search")
     search.fill("part 3 of stretch 1")
     search.press("Enter")
     expect(marks).not_to_have_attribute("data-hits", "0")
-    screenshot(notebook, "lanes-found", ".ci")
+    screenshot(page, "lanes-found", ".ci")

@@ -15,7 +15,9 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
-from tests.browser.lab import Lab, open_notebook, run_all, screenshot, set_theme
+from tests.browser.bare import WidgetServer, open_bare_page, set_theme, show_widget
+from tests.browser.product import Workbench, open_bundled
+from tests.browser.screen import screenshot
 
 DEFICIENCIES = ("protanopia", "deuteranopia", "tritanopia", "achromatopsia")
 SECTIONS = ("compacted", "user", "assistant", "reasoning", "tool_call", "tool_output")
@@ -23,7 +25,6 @@ SECTIONS = ("compacted", "user", "assistant", "reasoning", "tool_call", "tool_ou
 FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")
 APART = 0.06  # of sections, under each colour blindness: three times that least
 PATTERNS_APART = 20  # of 255: mean difference of two fates' chips in grey, pixel by pixel
-WORKBENCH = "import inspector; session = inspector.open_demo(); wb = inspector.Workbench(session); wb"
 SIDE = 16
 MIDDLE = SIDE * SIDE // 2 + SIDE // 2
 
@@ -64,15 +65,17 @@ class Colour(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def notebook(window: BrowserContext, lab: Lab) -> Iterator[Page]:
+def page(window: BrowserContext, widgets: WidgetServer) -> Iterator[Page]:
+    """One workbench for all of them, which nobody touches."""
     page = window.new_page()
     page.set_viewport_size({"width": 1280, "height": 1700})
-    open_notebook(page, lab, lab.write_notebook("look.ipynb", WORKBENCH))
-    run_all(page)
+    open_bare_page(page, widgets)
+    workbench = Workbench(open_bundled())
+    show_widget(page, workbench.model_id)
     page.get_by_test_id("cut-handle").wait_for()
     yield page
     page.close()
-    lab.shut_down_kernels()
+    workbench.close()
 
 
 def see_as(page: Page, deficiency: str) -> None:
@@ -134,20 +137,20 @@ def test_white_is_one_and_grey_has_no_hue() -> None:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("deficiency", ["none", *DEFICIENCIES[:3]])
-def test_sections_are_told_apart_by_any_eye(notebook: Page, deficiency: str, dark: bool) -> None:
-    set_theme(notebook, dark)
-    see_as(notebook, deficiency)
-    seen = dict(zip(SECTIONS, (pixels[MIDDLE] for pixels in read_swatches(notebook)), strict=False))
+def test_sections_are_told_apart_by_any_eye(page: Page, deficiency: str, dark: bool) -> None:
+    set_theme(page, dark)
+    see_as(page, deficiency)
+    seen = dict(zip(SECTIONS, (pixels[MIDDLE] for pixels in read_swatches(page)), strict=False))
     apart = {pair: distance(seen[pair[0]], seen[pair[1]]) for pair in combinations(SECTIONS, 2)}
     near = {pair: round(gap, 3) for pair, gap in apart.items() if gap < APART}
     assert near == {}
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_fates_are_told_apart_in_grey(notebook: Page, dark: bool) -> None:
-    set_theme(notebook, dark)
-    see_as(notebook, "achromatopsia")
-    chips = dict(zip(FATES, read_swatches(notebook)[len(SECTIONS) :], strict=True))
+def test_fates_are_told_apart_in_grey(page: Page, dark: bool) -> None:
+    set_theme(page, dark)
+    see_as(page, "achromatopsia")
+    chips = dict(zip(FATES, read_swatches(page)[len(SECTIONS) :], strict=True))
     assert all(max(pixel) - min(pixel) <= 2 for chip in chips.values() for pixel in chip), "all is grey"
     near = {}
     for one, other in combinations(FATES, 2):
@@ -158,11 +161,11 @@ def test_fates_are_told_apart_in_grey(notebook: Page, dark: bool) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_pictures_of_every_eye_are_kept(notebook: Page, dark: bool) -> None:
-    set_theme(notebook, dark)
+def test_pictures_of_every_eye_are_kept(page: Page, dark: bool) -> None:
+    set_theme(page, dark)
     sizes = set()
     for deficiency in ("none", *DEFICIENCIES):
-        see_as(notebook, deficiency)
-        path = screenshot(notebook, f"look-{'dark' if dark else 'light'}-{deficiency}", ".ci")
+        see_as(page, deficiency)
+        path = screenshot(page, f"look-{'dark' if dark else 'light'}-{deficiency}", ".ci")
         sizes.add(path.read_bytes())
     assert len(sizes) == len(DEFICIENCIES) + 1, "the simulation changes what is seen"
