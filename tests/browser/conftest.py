@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -16,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser.bare import WidgetServer, open_bare_page, serve_widgets, show_widget
 from tests.browser.lab import Lab, start_lab
-from tests.browser.product import Workbench, open_bundled
+from tests.browser.product import Workbench, export_html, open_bundled
 from tests.browser.screen import Watch
 from tests.browser.traffic import Traffic
 
@@ -126,6 +127,14 @@ def open_workbench(page: Page, widgets: WidgetServer) -> Iterator[OpenWorkbench]
 def workbench(open_workbench: OpenWorkbench) -> Workbench:
     """The bundled session on the bare page."""
     return open_workbench()
+
+
+@pytest.fixture(scope="session")
+def exported_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled session as a page of its own, with neither kernel nor network."""
+    path = tmp_path_factory.mktemp("exported") / "page.html"
+    export_html(open_bundled(), path)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -1,60 +1,46 @@
-"""The Facts panel in JupyterLab: a lost path is found, told, and kept, by one click or by keys alone."""
+"""The Facts panel: a lost path is found, told, and kept, by one click or by keys alone."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from inspector import open_demo
-from inspector.story import LOST_PATH
-from inspector.workbench.page.export import export_html
-from tests.browser.lab import (
-    WORKBENCH,
-    Lab,
-    Watch,
-    open_lab,
-    open_notebook,
-    run_all,
-    screenshot,
-    set_theme,
+from tests.browser.bare import WidgetServer, set_theme, wait_for_python
+from tests.browser.conftest import OpenWorkbench
+from tests.browser.hand import focus_workbench
+from tests.browser.product import (
+    LOST_PATH,
+    Workbench,
+    find_facts,
+    open_bundled,
+    trace_facts,
+    write_focus,
 )
-from tests.browser.test_axe import find_violations
-from tests.browser.test_workbench import ask, wait_for_python
+from tests.browser.screen import Watch, find_violations, screenshot, wait_until
 
-# The whole context goes into a summary that a model writes: nothing in it names a file.
-OPEN = """
-import inspector, json
-wb = inspector.Workbench(inspector.open_demo(), "claude-code")
-wb.cut, wb.mode = "end", "debug"
-wb
-"""
 NARROW = 560
 MOST_NODES = 3000
 
 
 @pytest.fixture
-def notebook(page: Page, lab: Lab) -> Iterator[Page]:
+def workbench(open_workbench: OpenWorkbench, page: Page) -> Workbench:
+    """The whole context goes into a summary that a model writes: nothing in it names a file."""
     page.set_viewport_size({"width": 1440, "height": 2400})
-    open_notebook(page, lab, lab.write_notebook("facts.ipynb", OPEN))
-    run_all(page)
-    page.get_by_test_id("cut-handle").wait_for()
+    workbench = open_workbench(open_bundled(), "claude-code", cut="end", mode="debug")
     page.get_by_test_id("at-risk").get_by_text("at risk").wait_for()
-    yield page
-    set_theme(page, dark=False)
+    return workbench
 
 
-def held(page: Page, told: str) -> Any:
-    """What Python holds."""
-    return json.loads(ask(page, f"print(json.dumps({told}))"))
+def answer(workbench: Workbench, **asked: Any) -> Any:
+    """What Python answers to a question of the page."""
+    return workbench.desk.reply({"id": "", **asked})
 
 
 def type_query(page: Page, words: str) -> None:
-    page.locator(".ci").focus()
+    focus_workbench(page)
     page.keyboard.press("f")
     expect(page.get_by_test_id("facts-search")).to_be_focused()
     page.keyboard.type(words)
@@ -79,9 +65,8 @@ def at_risk(page: Page) -> str:
 
 
 def test_a_lost_path_is_found_told_and_kept_by_one_click_and_undo_takes_it_back(
-    notebook: Page, lab: Lab, watch: Watch
+    page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
 ) -> None:
-    page = notebook
     expect(find_lost(page)).to_contain_text("lost")
     expect(find_lost(page)).to_contain_text("planned")
     open_lost(page)
@@ -92,39 +77,37 @@ def test_a_lost_path_is_found_told_and_kept_by_one_click_and_undo_takes_it_back(
     expect(chain.nth(0)).to_contain_text("recorded")
     expect(chain.nth(1)).to_contain_text("this plan")
     expect(chain.nth(1)).to_contain_text("planned")
-    ask(page, "from inspector import find_facts, trace_facts")
-    why = held(page, f"trace_facts(find_facts(wb.session), wb.plan)[{LOST_PATH!r}].why()")
+    why = trace_facts(find_facts(workbench.session), workbench.plan)[LOST_PATH].why()
     expect(page.get_by_test_id("fact-why")).to_have_text(why)
 
     fix = page.get_by_test_id("fix").first
     price = fix.locator("xpath=following-sibling::span[1]").get_attribute("title")
-    before = held(page, "wb.plan.after")
+    before = workbench.plan.after
     fix.click()
     wait_for_python(page)
-    pins = held(page, "list(wb.pins)")
-    assert len(pins) == 1
-    assert price == f"{held(page, 'wb.plan.after') - before} tokens more", "the price is what it then costs"
+    assert len(workbench.pins) == 1
+    assert price == f"{workbench.plan.after - before} tokens more", "the price is what it then costs"
     expect(chain.nth(1)).to_contain_text("verbatim")
     expect(page.get_by_test_id("fix")).to_have_count(0)
     expect(find_lost(page)).to_contain_text("verbatim")
     expect(page.get_by_test_id("said")).to_contain_text("Press z to undo")
 
-    page.locator(".ci").focus()
+    focus_workbench(page)
     page.keyboard.press("z")
     wait_for_python(page)
-    assert held(page, "list(wb.pins)") == []
+    assert workbench.pins == []
     expect(chain.nth(1)).to_contain_text("lost")
     expect(find_lost(page)).to_contain_text("lost")
     assert watch.errors == []
-    assert watch.strangers(lab) == []
+    assert watch.strangers(widgets) == []
 
 
-def test_the_count_at_risk_follows_the_hand_without_asking(notebook: Page) -> None:
-    page = notebook
-    ask(page, "wb.policy = 'flue'")
+def test_the_count_at_risk_follows_the_hand_without_asking(page: Page, workbench: Workbench) -> None:
+    shown = at_risk(page)
+    workbench.policy = "flue"
     wait_for_python(page)
-    page.wait_for_timeout(400)
-    places = held(page, "wb._clerk.desk.reply({'type': 'facts', 'id': '', 'place': wb.plan.place})['risk']")
+    wait_until(lambda: at_risk(page) != shown, page)
+    places = answer(workbench, type="facts", place=workbench.plan.place)["risk"]
     handle, lanes = page.get_by_test_id("cut-handle"), page.get_by_test_id("lanes")
     handle.scroll_into_view_if_needed()
     grip, box = handle.bounding_box(), lanes.bounding_box()
@@ -145,8 +128,7 @@ def test_the_count_at_risk_follows_the_hand_without_asking(notebook: Page) -> No
     assert len({told for told, _ in seen}) == len(seen)
 
 
-def test_facts_are_found_read_and_kept_by_keys_alone(notebook: Page) -> None:
-    page = notebook
+def test_facts_are_found_read_and_kept_by_keys_alone(page: Page, workbench: Workbench) -> None:
     type_query(page, LOST_PATH)
     expect(page.get_by_test_id("facts-count")).to_have_text("2 facts")
     titles = [row.get_attribute("title") or "" for row in page.get_by_test_id("fact").all()]
@@ -156,7 +138,7 @@ def test_facts_are_found_read_and_kept_by_keys_alone(notebook: Page) -> None:
     assert (page.locator(f"[id='{active}']").get_attribute("title") or "").startswith(LOST_PATH)
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("fact-form")).to_have_text(LOST_PATH)
-    assert held(page, "list(wb.pins)") == []
+    assert workbench.pins == []
     for _ in range(40):
         page.keyboard.press("Tab")
         if page.evaluate("() => document.activeElement.dataset.testid") == "fix":
@@ -164,17 +146,16 @@ def test_facts_are_found_read_and_kept_by_keys_alone(notebook: Page) -> None:
     expect(page.get_by_test_id("fix").first).to_be_focused()
     page.keyboard.press("Enter")
     wait_for_python(page)
-    assert len(held(page, "list(wb.pins)")) == 1
+    assert len(workbench.pins) == 1
     expect(page.get_by_test_id("fact-chain").locator("li").last).to_contain_text("verbatim")
     expect(page.get_by_test_id("fact-story")).to_be_focused()
     page.keyboard.press("z")
     wait_for_python(page)
-    assert held(page, "list(wb.pins)") == []
+    assert workbench.pins == []
 
 
-def test_kinds_and_fates_filter_and_their_counts_are_pythons(notebook: Page) -> None:
-    page = notebook
-    kinds = held(page, "wb._clerk.desk.reply({'type': 'facts', 'id': '', 'place': wb.plan.place})['kinds']")
+def test_kinds_and_fates_filter_and_their_counts_are_pythons(page: Page, workbench: Workbench) -> None:
+    kinds = answer(workbench, type="facts", place=workbench.plan.place)["kinds"]
     for kind in kinds:
         expect(page.get_by_test_id(f"facts-{kind['id']}")).to_have_text(f"{kind['label']}{kind['total']}")
     page.get_by_test_id("facts-file").click()
@@ -189,27 +170,27 @@ def test_kinds_and_fates_filter_and_their_counts_are_pythons(notebook: Page) -> 
     assert page.locator(".ci *").count() < MOST_NODES
 
 
-def test_a_place_that_says_it_is_chosen_in_this_moment_and_in_another(notebook: Page) -> None:
-    page = notebook
+def test_a_place_that_says_it_is_chosen_in_this_moment_and_in_another(
+    page: Page, workbench: Workbench
+) -> None:
     open_lost(page)
     places = page.locator(".ci-places button")
     places.first.click()
     expect(page.get_by_test_id("block")).to_contain_text("Glob")
-    first = held(page, "wb.block") if page.wait_for_timeout(400) is None else ""
-    here = held(page, "wb.at")
+    # Python hears of the block looked at after a short pause.
+    wait_until(lambda: workbench.block != "", page)
+    first, here = workbench.block, workbench.at
     places.last.click()
+    wait_until(lambda: workbench.block != first, page)
     wait_for_python(page)
-    page.wait_for_timeout(600)
-    assert held(page, "wb.block") != first
-    assert held(page, "wb.at") != here, "what was said after the compaction is in another moment"
+    assert workbench.at != here, "what was said after the compaction is in another moment"
     expect(page.get_by_test_id("fact-form")).to_have_text(LOST_PATH)
 
 
-def test_what_was_needed_again_is_marked_and_told_in_words(notebook: Page) -> None:
-    page = notebook
+def test_what_was_needed_again_is_marked_and_told_in_words(page: Page, workbench: Workbench) -> None:
     marks = page.get_by_test_id("fact-marks")
     expect(marks).to_have_attribute("role", "img")
-    told = held(page, "wb._clerk.desk.reply({'type': 'regret', 'id': ''})['marks']")
+    told = answer(workbench, type="regret")["marks"]
     assert any(mark["form"] == LOST_PATH for mark in told)
     expect(marks).to_have_attribute(
         "aria-label", f"Something was needed again after a compaction {len(told)} times."
@@ -227,30 +208,22 @@ def test_what_was_needed_again_is_marked_and_told_in_words(notebook: Page) -> No
     expect(marks).to_be_hidden()
 
 
-def test_the_words_for_a_summary_are_copied(notebook: Page) -> None:
-    page = notebook
+def test_the_words_for_a_summary_are_copied(page: Page, workbench: Workbench) -> None:
     open_lost(page)
     page.get_by_test_id("fact-story").get_by_role("button", name="copy").click()
     copied = page.evaluate("() => navigator.clipboard.readText()")
-    ask(page, "from inspector import find_facts, write_focus")
-    assert copied == held(page, f"write_focus([find_facts(wb.session)[{LOST_PATH!r}]])")
+    assert copied == write_focus([find_facts(workbench.session)[LOST_PATH]])
     assert LOST_PATH in copied
 
 
-def test_a_recorded_summary_shows_what_has_no_ground(notebook: Page) -> None:
-    page = notebook
-    ask(page, "wb.at = ''")
+def test_a_recorded_summary_shows_what_has_no_ground(page: Page, workbench: Workbench) -> None:
+    workbench.at = ""
     wait_for_python(page)
-    row = held(
-        page,
-        "next(i for i, e in enumerate(wb.plan.table.live.entries[wb.plan.table.live.position].tolist())"
-        " if wb.moment.entries[e].kind == 'compaction')",
-    )
-    wanted = held(page, f"wb._clerk.desk.reply({{'type': 'grounding', 'id': '', 'row': {row}}})['marks']")
-    ref = held(
-        page, f"wb.plan.session.entries[wb.plan.table.live.entries[wb.plan.table.live.position[{row}]]].id"
-    )
-    ask(page, f"wb.block = '{ref}/0'")
+    live, entries = workbench.plan.table.live, workbench.moment.entries
+    owners = [entries[entry] for entry in live.entries[live.position]]
+    row, owner = next((i, entry) for i, entry in enumerate(owners) if entry.kind == "compaction")
+    wanted = answer(workbench, type="grounding", row=row)["marks"]
+    workbench.block = f"{owner.id}/0"
     page.get_by_test_id("show-text").click()
     figure = page.locator(".ci-bodies figure").first
     figure.wait_for()
@@ -267,8 +240,7 @@ def narrow(page: Page) -> None:
     page.wait_for_timeout(300)
 
 
-def test_the_panel_holds_together_where_it_is_narrow(notebook: Page) -> None:
-    page = notebook
+def test_the_panel_holds_together_where_it_is_narrow(page: Page, workbench: Workbench) -> None:
     narrow(page)
     open_lost(page)
     expect(page.get_by_test_id("fix").first).to_be_visible()
@@ -280,41 +252,17 @@ def test_the_panel_holds_together_where_it_is_narrow(notebook: Page) -> None:
     screenshot(page, "facts-narrow", ".ci")
 
 
-def test_a_page_without_a_kernel_says_that_it_needs_one(window: BrowserContext, tmp_path: Path) -> None:
-    export_html(open_demo(), tmp_path / "page.html")
-    page = window.new_page()
-    page.goto((tmp_path / "page.html").as_uri())
+def test_a_page_without_a_kernel_says_that_it_needs_one(page: Page, exported_page: Path) -> None:
+    page.goto(exported_page.as_uri())
     page.get_by_test_id("cut-handle").wait_for()
-    page.locator(".ci").focus()
+    focus_workbench(page)
     page.keyboard.press("f")
     expect(page.get_by_test_id("facts-note")).to_contain_text("needs a kernel")
     expect(page.get_by_test_id("facts-list")).to_be_hidden()
     assert find_violations(page, "html") == []
-    page.close()
 
 
-def test_a_document_finds_its_facts_too(page: Page, lab: Lab, watch: Watch) -> None:
-    page.set_viewport_size({"width": 1280, "height": 1600})
-    open_lab(page, lab)
-    lab.write_session("facts.session.jsonl")
-    page.evaluate(
-        "path => { window.jupyterapp.commands.execute('docmanager:open', { path }) }", "facts.session.jsonl"
-    )
-    page.locator(WORKBENCH).wait_for()
-    page.locator(".ci-document .ci").focus()
-    page.keyboard.press("f")
-    expect(page.get_by_test_id("facts-search")).to_be_focused()
-    page.keyboard.type(LOST_PATH)
-    expect(page.get_by_test_id("facts-count")).to_have_text("2 facts")
-    page.keyboard.press("Enter")
-    expect(page.get_by_test_id("fact-chain")).to_contain_text("this plan")
-    page.get_by_test_id("fix").first.click()
-    expect(page.get_by_test_id("fact-chain").locator("li").last).to_contain_text("verbatim")
-    assert watch.strangers(lab) == []
-
-
-def test_pictures_of_the_facts(notebook: Page, lab: Lab, watch: Watch) -> None:
-    page = notebook
+def test_pictures_of_the_facts(page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer) -> None:
     for dark in (False, True):
         set_theme(page, dark=dark)
         page.wait_for_timeout(300)
@@ -324,4 +272,4 @@ def test_pictures_of_the_facts(notebook: Page, lab: Lab, watch: Watch) -> None:
         set_theme(page, dark=dark)
         page.wait_for_timeout(300)
         screenshot(page, f"facts-{'dark' if dark else 'light'}", ".ci")
-    assert watch.strangers(lab) == []
+    assert watch.strangers(widgets) == []
