@@ -4,6 +4,8 @@
 // Python is at the other end of one socket. A message is a line of JSON, after which `buffers` binary messages follow.
 // To every message that goes out, Python says {"type": "idle"} once it is done with it.
 
+const PATIENCE = 20_000; // milliseconds
+
 const models = new Map();
 const awaited = new Map();
 const socket = new WebSocket(`ws://${location.host}/comm`);
@@ -173,11 +175,19 @@ window.bare = {
     await widget.render({ model, el });
   },
 
-  /** True where Python has heard of everything, and the page has drawn everything that Python said. */
-  async isSettled() {
-    await ping();
-    const isBusy = [...models.values()].some(model => model.isBusy);
-    return !isBusy && document.querySelector(".ci[aria-busy]") === null;
+  /** Until Python has heard of everything, and the page shows everything that Python said. */
+  async settle() {
+    const end = performance.now() + PATIENCE;
+    for (;;) {
+      await ping();
+      const isBusy = [...models.values()].some(model => model.isBusy);
+      if (!isBusy && document.querySelector(".ci[aria-busy]") === null) break;
+      if (performance.now() > end) throw new Error("the page still waits for Python");
+      await new Promise(requestAnimationFrame);
+    }
+    // What was received is drawn in the next frame.
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
   },
 
   /** Switches the theme as JupyterLab does: its attribute, and the theme's own style sheet. */

@@ -190,7 +190,7 @@ def show_widget(page: Page, comm_id: str) -> None:
 
 def wait_for_python(page: Page) -> None:
     """Until Python has handled all that was done on the page, and the page has drawn what Python answered."""
-    page.wait_for_function("() => window.bare.isSettled()")
+    page.evaluate("() => window.bare.settle()")
 
 
 def set_theme(page: Page, dark: bool) -> None:

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from tests.browser.bare import WidgetServer, open_bare_page, serve_widgets, show_widget
 from tests.browser.lab import Lab, start_lab
 from tests.browser.product import Workbench, export_html, open_bundled
 from tests.browser.screen import Watch
 from tests.browser.traffic import Traffic
+from tests.loopback import KEY, Loopback
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
@@ -34,6 +35,7 @@ FLAGS = (
     # Nothing else can be reached, whatever a page asks for; the asking is still recorded.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
+SIZE = ViewportSize(width=1280, height=900)
 
 
 def find_chromium() -> str:
@@ -69,9 +71,7 @@ def traffic(all_traffic: Traffic) -> Iterator[Traffic]:
 @pytest.fixture(scope="session")
 def window(browser: Browser) -> BrowserContext:
     """One browser window for all tests: what a page consists of is loaded once."""
-    window = browser.new_context(
-        viewport={"width": 1280, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
-    )
+    window = browser.new_context(viewport=SIZE, permissions=["clipboard-read", "clipboard-write"])
     window.set_default_timeout(20_000)
     return window
 
@@ -85,9 +85,11 @@ def page(window: BrowserContext) -> Iterator[Page]:
 
 
 @pytest.fixture
-def watch(page: Page) -> Watch:
-    """What the page complains about, and every request it makes."""
-    return Watch(page)
+def watch(page: Page) -> Iterator[Watch]:
+    """What the page complains about during a test, and every request it makes."""
+    watch = Watch(page)
+    yield watch
+    watch.stop()
 
 
 @pytest.fixture(scope="session")
@@ -138,7 +140,34 @@ def exported_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def provider() -> Iterator[Loopback]:
+    """A provider of models on 127.0.0.1, which JupyterLab's environment names; nothing is asked of it unless
+    a test has a model write."""
+    with Loopback() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory, provider: Loopback) -> Iterator[Lab]:
     """A JupyterLab server with a copy of notebooks/, and no trace of the user's own settings."""
-    with start_lab(tmp_path_factory.mktemp("lab")) as lab:
+    home = tmp_path_factory.mktemp("lab")
+    with start_lab(home, ANTHROPIC_BASE_URL=provider.url, ANTHROPIC_API_KEY=KEY) as lab:
         yield lab
+
+
+@pytest.fixture(scope="module")
+def lab_tab(window: BrowserContext, lab: Lab) -> Iterator[Page]:
+    """A tab for all tests of a file that need JupyterLab. A file uses it by a fixture `page` of its own."""
+    tab = window.new_page()
+    yield tab
+    tab.close()
+    lab.shut_down_kernels()
+
+
+@pytest.fixture
+def lab_page(lab_tab: Page, lab: Lab) -> Iterator[Page]:
+    """That tab. After the test its kernels are gone, and every request goes to the server again."""
+    lab_tab.set_viewport_size(SIZE)
+    yield lab_tab
+    lab_tab.unroute_all()
+    lab.shut_down_kernels()

@@ -14,11 +14,11 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.product import open_bundled, save_session, write_story
 from tests.browser.screen import ROOT
@@ -34,7 +34,16 @@ READY = """async () => {
   await panel.sessionContext.ready;
   await panel.sessionContext.session.kernel.info;
 }"""
+RUN = "([command, args]) => { window.jupyterapp.commands.execute(command, args) }"
 RUN_ALL = "async () => { await window.jupyterapp.commands.execute('notebook:run-all-cells') }"
+ASK = """async code => {
+  const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+  const future = kernel.requestExecute({ code, silent: false, store_history: false });
+  let said = "";
+  future.onIOPub = message => { if (message.header.msg_type === "stream") said += message.content.text; };
+  const reply = await future.done;
+  return reply.content.status === "ok" ? said : `${reply.content.ename}: ${reply.content.evalue}`;
+}"""
 # Cells outside the view are drawn only when scrolled to.
 DRAW_ALL = """async () => {
   const notebook = window.jupyterapp.shell.currentWidget.content;
@@ -42,7 +51,14 @@ DRAW_ALL = """async () => {
 }"""
 
 
-RESTORED = "async () => { await window.jupyterapp?.restored; return window.jupyterapp !== undefined }"
+# Closing takes its time: the server hears of it a little later. What is selected is selected no more.
+START_OVER = """async () => {
+  const { commands } = window.jupyterapp;
+  await commands.execute('application:close-all');
+  await new Promise(resolve => setTimeout(resolve, 150));
+  await commands.execute('filebrowser:go-to-path', { path: '/', dontShowBrowser: true });
+  await commands.execute('filebrowser:refresh');
+}"""
 WORKBENCH = ".ci-document [data-testid=cut-handle]"
 
 
@@ -171,15 +187,27 @@ def open_notebook(page: Page, lab: Lab, name: str) -> None:
 
 
 def open_lab(page: Page, lab: Lab) -> None:
-    """Load Lab with nothing open but its launcher."""
+    """Lab with nothing open but its launcher. A tab that shows Lab already only closes what is open there."""
+    if page.url.startswith(f"{lab.base}/lab") and page.evaluate("() => window.isFreshLab === true"):
+        page.evaluate(START_OVER)
+        page.locator(".jp-Document").first.wait_for(state="detached")
+        page.locator(".jp-Launcher").first.wait_for()
+        return
     page.goto(lab.url())
     page.wait_for_selector(".jp-DirListing-item")
     wait_until_restored(page)
+    page.evaluate("() => { window.isFreshLab = true }")
 
 
 def wait_until_restored(page: Page) -> None:
     """Until whatever was open is open again."""
-    page.wait_for_function(RESTORED)
+    page.wait_for_function("() => window.jupyterapp !== undefined")
+    page.evaluate("async () => { await window.jupyterapp.restored }")
+
+
+def run(page: Page, command: str, **args: Any) -> None:
+    """Run a command of Lab, without waiting for its end."""
+    page.evaluate(RUN, [command, args])
 
 
 def find_file(page: Page, name: str) -> Locator:
@@ -198,3 +226,23 @@ def set_theme(page: Page, dark: bool) -> None:
     page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
     page.wait_for_function("light => document.body.dataset.jpThemeLight === light", arg=str(not dark).lower())
     page.wait_for_selector("#jupyterlab-splash", state="detached")
+
+
+def settle(page: Page, document: str = ".ci-document:visible") -> Locator:
+    """Until a document shows its session and waits for nothing; returns it."""
+    found = page.locator(document)
+    found.get_by_test_id("cut-handle").wait_for()
+    expect(found.locator(".ci[aria-busy]")).to_have_count(0)
+    return found
+
+
+def ask(page: Page, code: str) -> str:
+    """Run a line in the notebook's own kernel and return what it prints, or the error it raises."""
+    return str(page.evaluate(ASK, code)).strip()
+
+
+def wait_for_kernel(page: Page) -> None:
+    """Until the screen is no longer ahead of Python."""
+    page.wait_for_function(
+        "() => { const w = document.querySelector('.ci'); return w && !w.hasAttribute('aria-busy') }"
+    )

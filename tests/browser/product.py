@@ -52,6 +52,7 @@ __all__ = [
 
 def make_again(recipe: str, workbench: Workbench) -> Plan:
     """The plan that the line of Python shown under a workbench makes, typed in as a reader would."""
-    names = {**vars(inspector), "Edits": Edits, "session": workbench.session, "ledger": workbench.ledger}
+    names = {name: getattr(inspector, name) for name in inspector.__all__}
+    names |= {"Edits": Edits, "session": workbench.session, "ledger": workbench.ledger}
     plan: Plan = eval(recipe, names)
     return plan

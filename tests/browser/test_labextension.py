@@ -5,48 +5,32 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, Response, expect
 
-from inspector.demo import write_story
 from tests.browser.lab import (
     READY,
     WORKBENCH,
     Lab,
-    Watch,
     find_file,
     open_lab,
-    screenshot,
+    run,
     set_theme,
+    settle,
     wait_until_restored,
 )
+from tests.browser.product import write_story
+from tests.browser.screen import Watch, screenshot, wait_until
 
 CLOSE_ALL = "window.jupyterapp.commands.execute('application:close-all')"
-RUN = "([command, args]) => { window.jupyterapp.commands.execute(command, args) }"
 
 
-def run(page: Page, command: str, **args: Any) -> None:
-    """Run a command of JupyterLab, without waiting for its end."""
-    page.evaluate(RUN, [command, args])
-
-
-def settle(page: Page, document: str = ".ci-document:visible") -> Locator:
-    """Until a document shows its session and waits for nothing; returns it."""
-    found = page.locator(document)
-    found.get_by_test_id("cut-handle").wait_for()
-    expect(found.locator(".ci[aria-busy]")).to_have_count(0)
-    return found
-
-
-def wait_until(fulfilled: Callable[[], bool], page: Page, seconds: float = 15) -> None:
-    """Look again and again, while the page goes on."""
-    end = time.monotonic() + seconds
-    while not fulfilled():
-        assert time.monotonic() < end, "it did not happen"
-        page.wait_for_timeout(50)
+@pytest.fixture
+def page(lab_page: Page) -> Page:
+    """One tab of JupyterLab for all tests here; each starts with nothing open."""
+    return lab_page
 
 
 def choose_policy(document: Locator, name: str) -> None:
@@ -241,6 +225,7 @@ def test_sixty_megabytes_stay_on_the_server(page: Page, lab: Lab, quiet: Watch) 
     page.locator(WORKBENCH).wait_for()
     print(f"\n{size / 1e6:.0f} MB open in {time.monotonic() - start:.2f} s, largest answer {max(sizes):,} B")
     assert max(sizes) < 500_000
+    page.remove_listener("response", weigh)
     expect(page.get_by_test_id("work")).to_be_hidden(timeout=60_000)
     place.unlink()
 
