@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -137,6 +137,32 @@ def exported_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("exported") / "page.html"
     export_html(open_bundled(), path)
     return path
+
+
+OpenOffline = Callable[..., tuple[Page, list[str]]]
+
+
+@pytest.fixture
+def show(browser: Browser) -> Iterator[OpenOffline]:
+    """Opens a file in a browser that is offline; what the page asked for and complained of comes with it."""
+    contexts = []
+
+    def show(path: Path, hash: str = "", **options: object) -> tuple[Page, list[str]]:
+        given = {"viewport": {"width": 1280, "height": 900}, "offline": True, "accept_downloads": True}
+        context = browser.new_context(**{**given, **options})  # type: ignore[arg-type]
+        contexts.append(context)
+        page, told = context.new_page(), []
+        page.on("console", lambda message: told.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: told.append(f"error: {error}"))
+        page.on("request", lambda request: told.append(f"request: {request.url}"))
+        page.goto(f"file://{path}{hash}")
+        asked = told.index(f"request: file://{path}")
+        del told[asked]
+        return page, told
+
+    yield show
+    for context in contexts:
+        context.close()
 
 
 @pytest.fixture(scope="session")

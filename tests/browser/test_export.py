@@ -1,4 +1,4 @@
-"""The exported page from file:// with the network off; the dialog that makes it; notebooks as plain HTML."""
+"""The exported page from file:// with the network off; notebooks as plain HTML."""
 
 from __future__ import annotations
 
@@ -6,27 +6,20 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from inspector.demo import open_demo
-from inspector.files import open_session
-from inspector.workbench.model import WorkbenchModel
-from inspector.workbench.page.export import export_html
-from inspector.workbench.snapshot import Snapshot
-from tests.browser.conftest import Watch
-from tests.browser.lab import SHOTS, Lab, open_notebook, run_all
+from tests.browser.conftest import OpenOffline
+from tests.browser.product import Desk, Snapshot, export_html, open_bundled, open_session
+from tests.browser.screen import SHOTS
 from tests.browser.traffic import Traffic
 from tests.shared import SHARED
 
 REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-3auto-compactions-893l.jsonl"
-
-Open = Callable[..., tuple[Page, list[str]]]
 
 
 @pytest.fixture(scope="module")
@@ -45,29 +38,6 @@ def exported(desk: WorkbenchModel, tmp_path_factory: pytest.TempPathFactory) -> 
     return done.path
 
 
-@pytest.fixture
-def show(browser: Browser) -> Iterator[Open]:
-    """Opens a file in a browser that is offline; what the page asked for and complained of comes with it."""
-    contexts = []
-
-    def show(path: Path, hash: str = "", **options: object) -> tuple[Page, list[str]]:
-        given = {"viewport": {"width": 1280, "height": 900}, "offline": True, "accept_downloads": True}
-        context = browser.new_context(**{**given, **options})  # type: ignore[arg-type]
-        contexts.append(context)
-        page, told = context.new_page(), []
-        page.on("console", lambda message: told.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: told.append(f"error: {error}"))
-        page.on("request", lambda request: told.append(f"request: {request.url}"))
-        page.goto(f"file://{path}{hash}")
-        asked = told.index(f"request: file://{path}")
-        del told[asked]
-        return page, told
-
-    yield show
-    for context in contexts:
-        context.close()
-
-
 def place(page: Page) -> int:
     return int(page.get_by_test_id("cut-handle").get_attribute("aria-valuenow") or -1)
 
@@ -76,9 +46,7 @@ def after(page: Page) -> str:
     return page.get_by_test_id("gauge-after").inner_text()
 
 
-def test_the_page_opens_offline_and_the_cut_is_dragged(
-    exported: Path, show: Open, desk: WorkbenchModel
-) -> None:
+def test_the_page_opens_offline_and_the_cut_is_dragged(exported: Path, show: OpenOffline, desk: Desk) -> None:
     page, told = show(exported)
     handle = page.get_by_test_id("cut-handle")
     handle.wait_for()
@@ -107,7 +75,7 @@ def test_the_page_opens_offline_and_the_cut_is_dragged(
     assert told == []
 
 
-def test_policies_are_switched_and_compared_without_a_kernel(exported: Path, show: Open) -> None:
+def test_policies_are_switched_and_compared_without_a_kernel(exported: Path, show: OpenOffline) -> None:
     page, told = show(exported)
     picker = page.get_by_test_id("policy")
     picker.wait_for()
@@ -123,7 +91,7 @@ def test_policies_are_switched_and_compared_without_a_kernel(exported: Path, sho
     assert told == []
 
 
-def test_a_block_is_opened_from_the_page(exported: Path, show: Open, desk: WorkbenchModel) -> None:
+def test_a_block_is_opened_from_the_page(exported: Path, show: OpenOffline, desk: Desk) -> None:
     page, told = show(exported)
     page.get_by_test_id("fates").locator("[data-fold]").first.click()
     page.get_by_test_id("fate-row").nth(1).click()
@@ -136,7 +104,7 @@ def test_a_block_is_opened_from_the_page(exported: Path, show: Open, desk: Workb
     assert told == []
 
 
-def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: Open) -> None:
+def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: OpenOffline) -> None:
     page, told = show(exported)
     knob = page.get_by_test_id("knob-keep-recent-tokens.tokens")
     knob.wait_for()
@@ -148,7 +116,7 @@ def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: Open) -> None:
     assert told == []
 
 
-def test_a_link_opens_the_page_at_a_block(exported: Path, show: Open, desk: WorkbenchModel) -> None:
+def test_a_link_opens_the_page_at_a_block(exported: Path, show: OpenOffline, desk: Desk) -> None:
     live = desk.moment.live
     row = int(live.start[desk.plan.place or 0])
     entry = desk.moment.entries[live.entries[live.position[row]]].id
@@ -157,7 +125,7 @@ def test_a_link_opens_the_page_at_a_block(exported: Path, show: Open, desk: Work
     assert told == []
 
 
-def test_without_scripts_the_page_shows_the_picture(exported: Path, show: Open) -> None:
+def test_without_scripts_the_page_shows_the_picture(exported: Path, show: OpenOffline) -> None:
     page, _ = show(exported, java_script_enabled=False, viewport={"width": 560, "height": 900})
     expect(page.locator("h1")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -167,7 +135,7 @@ def test_without_scripts_the_page_shows_the_picture(exported: Path, show: Open) 
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1280, 560])
-def test_how_the_page_looks(exported: Path, show: Open, dark: bool, width: int) -> None:
+def test_how_the_page_looks(exported: Path, show: OpenOffline, dark: bool, width: int) -> None:
     """For the eye: the screenshots; for the machine: nothing sticks out."""
     viewport = {"width": width, "height": 900}
     page, told = show(exported, color_scheme="dark" if dark else "light", viewport=viewport)
@@ -180,39 +148,8 @@ def test_how_the_page_looks(exported: Path, show: Open, dark: bool, width: int) 
     assert told == []
 
 
-def test_the_button_shows_what_is_taken_out_and_hands_the_page_to_the_browser(
-    page: Page, lab: Lab, watch: Watch, show: Open, tmp_path: Path
-) -> None:
-    name = lab.write_notebook(
-        "export.ipynb", "from inspector import Workbench, open_demo\nwb = Workbench(open_demo())\nwb"
-    )
-    open_notebook(page, lab, name)
-    run_all(page)
-    page.get_by_test_id("export").click()
-    dialog = page.get_by_test_id("exporter")
-    expect(dialog.get_by_test_id("export-told")).to_contain_text("found", timeout=60_000)
-    rows = dialog.locator("tbody tr")
-    expect(rows).to_have_count(1)
-    expect(rows.first).to_contain_text(re.compile(r"user [0-9a-f]{8}"))
-    expect(dialog).not_to_contain_text("marit")
-    dialog.screenshot(path=SHOTS / "exporter.png") if SHOTS.mkdir(exist_ok=True) is None else None
-    with page.expect_download(timeout=120_000) as waiting:
-        dialog.get_by_role("button", name="Save page").click()
-    target = tmp_path / waiting.value.suggested_filename
-    waiting.value.save_as(target)
-    assert target.suffix == ".html"
-    expect(dialog.get_by_test_id("export-told")).to_contain_text("Saved as")
-    expect(dialog.get_by_role("button", name="Save page")).to_be_focused()
-    assert watch.strangers(lab) == []
-    saved, told = show(target)
-    saved.get_by_test_id("cut-handle").wait_for()
-    assert "marit" not in saved.locator(".ci").inner_text()
-    assert saved.get_by_test_id("export").count() == 0
-    assert told == []
-
-
 def test_nbconvert_gives_a_picture_that_needs_no_network(
-    show: Open, tmp_path: Path, traffic: Traffic
+    show: OpenOffline, tmp_path: Path, traffic: Traffic
 ) -> None:
     """Executed without keeping widget state, which only a network could draw."""
     code = "from inspector import Workbench, open_demo\nWorkbench(open_demo())"
@@ -236,8 +173,8 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_how_the_picture_looks(desk: WorkbenchModel, show: Open, tmp_path: Path, dark: bool) -> None:
-    told = WorkbenchModel(desk.session, ledger=desk.ledger).answer({})
+def test_how_the_picture_looks(desk: Desk, show: OpenOffline, tmp_path: Path, dark: bool) -> None:
+    told = Desk(desk.session, ledger=desk.ledger).answer({})
     snapshot = Snapshot((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
     path = tmp_path / "still.svg"
     path.write_text(snapshot.svg)

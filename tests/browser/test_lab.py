@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page
 
-from tests.browser.lab import Lab, Watch, open_notebook, run_all, screenshot, set_theme
+from tests.browser.lab import Lab, open_lab, open_notebook, run_all, set_theme
+from tests.browser.screen import Watch, screenshot
 from tests.browser.traffic import Traffic
+
+
+@pytest.fixture
+def page(lab_page: Page) -> Page:
+    """One tab of JupyterLab for all tests here."""
+    return lab_page
 
 
 def test_a_notebook_runs_in_this_environment(page: Page, lab: Lab, watch: Watch) -> None:
@@ -18,7 +26,7 @@ def test_a_notebook_runs_in_this_environment(page: Page, lab: Lab, watch: Watch)
 
 
 def test_the_theme_can_be_switched(page: Page, lab: Lab) -> None:
-    open_notebook(page, lab, lab.write_notebook("theme.ipynb", "1"))
+    open_lab(page, lab)
     colours = []
     for dark in (True, False):
         set_theme(page, dark)
@@ -32,6 +40,6 @@ def test_the_theme_can_be_switched(page: Page, lab: Lab) -> None:
 def test_a_request_to_another_host_fails_and_is_seen(
     page: Page, lab: Lab, watch: Watch, traffic: Traffic
 ) -> None:
-    page.goto(lab.url())
+    open_lab(page, lab)
     page.evaluate("fetch('https://example.org/').catch(() => 0)")
     assert watch.strangers(lab) == traffic.take_strangers() == ["https://example.org/"]

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.lab import ROOT, free_port, screenshot
+from tests.browser.lab import free_port
+from tests.browser.screen import ROOT, screenshot
 from tests.browser.traffic import Traffic, own_server
 
 pytest.importorskip("marimo")
@@ -83,8 +84,9 @@ def wait_until_up(base: str, process: subprocess.Popen[bytes], log: Path) -> Non
             time.sleep(0.1)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def app(window: BrowserContext, server: str) -> Iterator[Page]:
+    """The app in one tab for all tests; each begins where the last one left the hand."""
     page = window.new_page()
     page.goto(server)
     page.get_by_test_id("cut-handle").wait_for(timeout=60_000)

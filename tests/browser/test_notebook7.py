@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.lab import (
@@ -9,17 +12,22 @@ from tests.browser.lab import (
     RUN_ALL,
     WORKBENCH,
     Lab,
-    Watch,
     find_file,
-    screenshot,
     wait_until_restored,
 )
+from tests.browser.screen import Watch, screenshot
 
 # Notebook 7.6 says these on its own: a plugin's settings, and an entry of the File menu that its pages lack.
 ITS_OWN = (
     "Cannot read properties of undefined (reading 'schema')",
     "Command 'filebrowser:open-path' not registered",
 )
+
+
+@pytest.fixture(autouse=True)
+def no_kernel_stays(lab: Lab) -> Iterator[None]:
+    yield
+    lab.shut_down_kernels()
 
 
 def errors(watch: Watch) -> list[str]:

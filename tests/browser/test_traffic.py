@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.lab import Lab
+from tests.browser.bare import WidgetServer
 from tests.browser.traffic import Traffic, is_stranger, own_server
 
 ELSEWHERE = "elsewhere.invalid"
@@ -27,8 +27,10 @@ ASKING = {
 
 
 @pytest.mark.parametrize("ask", ASKING.values(), ids=ASKING)
-def test_whatever_way_a_page_asks_it_is_seen(page: Page, lab: Lab, traffic: Traffic, ask: str) -> None:
-    page.goto(f"{lab.base}/login")
+def test_whatever_way_a_page_asks_it_is_seen(
+    page: Page, widgets: WidgetServer, traffic: Traffic, ask: str
+) -> None:
+    page.goto(widgets.base)
     page.evaluate(ask.format(ELSEWHERE))
     seen: list[str] = []
     for _ in range(100):
@@ -42,7 +44,7 @@ def test_whatever_way_a_page_asks_it_is_seen(page: Page, lab: Lab, traffic: Traf
     assert all(ELSEWHERE in url for url in seen)
 
 
-def test_windows_that_a_test_opens_itself_are_watched(browser: Browser, lab: Lab, traffic: Traffic) -> None:
+def test_windows_that_a_test_opens_itself_are_watched(browser: Browser, traffic: Traffic) -> None:
     with browser.new_context() as window:
         page = window.new_page()
         page.goto("about:blank")

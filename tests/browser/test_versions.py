@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.lab import ROOT, WORKBENCH, Lab, Watch, find_file, open_lab, screenshot, start_lab
+from tests.browser.lab import WORKBENCH, Lab, find_file, open_lab, start_lab
+from tests.browser.screen import ROOT, Watch, screenshot
 
 OLDEST = "4.2.0"
 FEW = 40  # seconds without a byte before an index counts as out of reach
