@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from tests.browser.bare import WidgetServer, open_bare_page, serve_widgets, show_widget
 from tests.browser.lab import Lab, start_lab
@@ -36,6 +36,8 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 SIZE = ViewportSize(width=1280, height=900)
+# Two tests at a time share the machine: what comes at all is waited for.
+expect.set_options(timeout=15_000)
 
 
 def find_chromium() -> str:

@@ -53,11 +53,12 @@ DRAW_ALL = """async () => {
 
 # Closing takes its time: the server hears of it a little later. What is selected is selected no more.
 START_OVER = """async () => {
-  const { commands } = window.jupyterapp;
+  const { commands, shell } = window.jupyterapp;
   await commands.execute('application:close-all');
   await new Promise(resolve => setTimeout(resolve, 150));
   await commands.execute('filebrowser:go-to-path', { path: '/', dontShowBrowser: true });
   await commands.execute('filebrowser:refresh');
+  [...shell.widgets('left')].find(({ id }) => id === 'filebrowser').clearSelectedItems();
 }"""
 WORKBENCH = ".ci-document [data-testid=cut-handle]"
 

@@ -58,9 +58,7 @@ def test_the_notebook_opens_the_workbench(page: Page, lab: Lab, watch: Watch) ->
 
 
 def test_python_moves_the_handle(page: Page) -> None:
-    name = ask(
-        page, "legal = [p for p in wb.plan.cuts if p.legal]; wb.cut = legal[5].entry; print(wb.cut)"
-    )
+    name = ask(page, "legal = [p for p in wb.plan.cuts if p.legal]; wb.cut = legal[5].entry; print(wb.cut)")
     expect(page.get_by_test_id("recipe")).to_contain_text(name)
     assert str(shown_place(page)) == ask(page, "print(wb.plan.place)")
     assert ask(page, "wb.cut = 'nowhere'").startswith("EditError")
