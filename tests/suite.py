@@ -19,7 +19,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short")
 NBVAL = ("--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg")
-LIMIT = 1200  # seconds; a step that hangs is ended
+# The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
+BY_FILE = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+LIMIT = 900  # seconds; a step that hangs is ended
 
 
 class Step(NamedTuple):
@@ -42,8 +44,8 @@ STEPS = (
     Step("unit", "pytest", (*PYTEST, "-n", "2", "--dist", "worksteal"), tests=True),
     Step("front", "vitest", ("npm", "run", "--silent", "test"), "js", tests=True),
     Step("notebooks", "nbval", (*PYTEST, *NBVAL, "-n", "2", "--dist", "loadfile", "notebooks"), tests=True),
-    # Playwright keeps an event loop running, so its tests have a process of their own.
-    Step("browser", "playwright", (*PYTEST, "tests/browser"), tests=True),
+    # Playwright keeps an event loop running, so its tests have processes of their own.
+    Step("browser", "playwright", (*PYTEST, *BY_FILE, "tests/browser"), tests=True),
 )
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")

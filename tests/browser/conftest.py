@@ -38,6 +38,20 @@ FLAGS = (
 SIZE = ViewportSize(width=1280, height=900)
 # Two tests at a time share the machine: what comes at all is waited for.
 expect.set_options(timeout=15_000)
+# The files that take longest come first, so that no worker is left with one of them at the end.
+SLOW = (
+    "test_labextension",
+    "test_versions",
+    "test_documents",
+    "test_notebook",
+    "test_summarise",
+    "test_export",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ranks = {name: rank for rank, name in enumerate(SLOW)}
+    items.sort(key=lambda item: ranks.get(item.path.stem, len(SLOW)))
 
 
 def find_chromium() -> str:
