@@ -26,7 +26,22 @@ def test_dragging_the_handle_moves_the_cut_in_python_too(page: Page, workbench: 
     assert shown_place(page) == workbench.plan.place
     assert page.get_by_test_id("gauge-after").inner_text() != before
     expect(page.get_by_test_id("recipe")).to_contain_text(f"cut='{workbench.cut}'")
-    assert workbench.plan.cuts.legal[workbench.plan.place], "the handle snaps to legal cuts"
+    legal = workbench.plan.cuts.legal
+    grip = page.get_by_test_id("cut-handle").bounding_box()
+    assert grip is not None
+    page.mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2)
+    page.mouse.down()
+    seen = set()
+    for x in range(60):
+        page.mouse.move(grip["x"] + grip["width"] / 2 + x, grip["y"] + grip["height"] / 2)
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        seen.add(shown_place(page))
+    page.mouse.up()
+    wait_for_python(page)
+    assert len(seen) > 5
+    assert not all(legal[min(seen) : max(seen)]), "the hand went over places where no cut may be"
+    assert all(legal[place] for place in seen), "the handle snaps to legal cuts"
+    assert shown_place(page) == workbench.plan.place
 
 
 def test_the_keyboard_moves_the_cut_from_legal_place_to_legal_place(page: Page, workbench: Workbench) -> None:
