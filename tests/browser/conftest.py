@@ -116,7 +116,7 @@ def widgets() -> Iterator[WidgetServer]:
 
 
 class OpenWorkbench(Protocol):
-    """Draws one more workbench on the page and returns its Python half, of the type `Workbench`; the
+    """Draws one more workbench on the page and returns the Python object behind it; the
     arguments are `Workbench`'s own, and without any it shows the bundled session."""
 
     def __call__(self, *given: Any, **settings: Any) -> Workbench: ...
