@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 
 from tests.browser.bare import WidgetServer, open_bare_page, serve_widgets, show_widget
 from tests.browser.lab import Lab, start_lab
-from tests.browser.product import Workbench, export_html, open_bundled
+from tests.browser.product import Workbench, export_html, open_demo
 from tests.browser.screen import Watch
 from tests.browser.traffic import Traffic
 from tests.loopback import KEY, Loopback
@@ -129,7 +129,7 @@ def open_workbench(page: Page, widgets: WidgetServer) -> Iterator[OpenWorkbench]
     open_bare_page(page, widgets)
 
     def open_one(*given: Any, **settings: Any) -> Workbench:
-        opened.append(Workbench(*(given or (open_bundled(),)), **settings))
+        opened.append(Workbench(*(given or (open_demo(),)), **settings))
         show_widget(page, opened[-1].model_id)
         page.get_by_test_id("cut-handle").nth(len(opened) - 1).wait_for()
         return opened[-1]
@@ -151,7 +151,7 @@ def workbench(open_workbench: OpenWorkbench) -> Workbench:
 def exported_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundled session as a page of its own, with neither kernel nor network."""
     path = tmp_path_factory.mktemp("exported") / "page.html"
-    export_html(open_bundled(), path)
+    export_html(open_demo(), path)
     return path
 
 

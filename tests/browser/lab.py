@@ -20,7 +20,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.product import open_bundled, save_session, write_story
+from tests.browser.product import open_demo, save_session, write_story
 from tests.browser.screen import ROOT
 from tests.browser.traffic import own_server
 

@@ -4,42 +4,40 @@ from __future__ import annotations
 
 import inspector
 from inspector import (
+    Edits,
     Plan,
+    Session,
     Workbench,
-    find_facts,
-    open_bundled,
+    export_html,
+    open_demo,
     open_plan,
+    open_session,
     save_session,
-    trace_facts,
     write_focus,
 )
-from inspector.bundled import LOST_PATH, write_story
-from inspector.closeup import describe_body
-from inspector.desk import Desk
-from inspector.disk import open_session
+from inspector.demo import LOST_PATH, write_story
 from inspector.errors import EditError
-from inspector.export import export_html
-from inspector.history import trace_history
-from inspector.policy import Edits
-from inspector.recorded import find_recorded
-from inspector.session import Session
-from inspector.still import Snapshot
-from inspector.table import FATES
+from inspector.facts import find_facts, trace_facts
+from inspector.policies.table import FATES
+from inspector.tokens.history import trace_history
+from inspector.workbench import Snapshot, WorkbenchModel
+from inspector.workbench.payloads.block import describe_body
+from inspector.workbench.payloads.recorded import find_recorded
 
 __all__ = [
     "FATES",
     "LOST_PATH",
-    "Desk",
     "EditError",
     "Session",
     "Snapshot",
     "Workbench",
+    "WorkbenchModel",
     "describe_body",
     "export_html",
     "find_facts",
     "find_recorded",
     "make_again",
-    "open_bundled",
+    "open_demo",
     "open_plan",
     "open_session",
     "save_session",

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenOffline
-from tests.browser.product import Desk, Snapshot, export_html, open_bundled, open_session
+from tests.browser.product import Snapshot, WorkbenchModel, export_html, open_demo, open_session
 from tests.browser.screen import SHOTS
 from tests.browser.traffic import Traffic
 from tests.shared import SHARED
@@ -46,7 +46,9 @@ def after(page: Page) -> str:
     return page.get_by_test_id("gauge-after").inner_text()
 
 
-def test_the_page_opens_offline_and_the_cut_is_dragged(exported: Path, show: OpenOffline, desk: Desk) -> None:
+def test_the_page_opens_offline_and_the_cut_is_dragged(
+    exported: Path, show: OpenOffline, desk: WorkbenchModel
+) -> None:
     page, told = show(exported)
     handle = page.get_by_test_id("cut-handle")
     handle.wait_for()
@@ -91,7 +93,7 @@ def test_policies_are_switched_and_compared_without_a_kernel(exported: Path, sho
     assert told == []
 
 
-def test_a_block_is_opened_from_the_page(exported: Path, show: OpenOffline, desk: Desk) -> None:
+def test_a_block_is_opened_from_the_page(exported: Path, show: OpenOffline, desk: WorkbenchModel) -> None:
     page, told = show(exported)
     page.get_by_test_id("fates").locator("[data-fold]").first.click()
     page.get_by_test_id("fate-row").nth(1).click()
@@ -116,7 +118,7 @@ def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: OpenOffline) -
     assert told == []
 
 
-def test_a_link_opens_the_page_at_a_block(exported: Path, show: OpenOffline, desk: Desk) -> None:
+def test_a_link_opens_the_page_at_a_block(exported: Path, show: OpenOffline, desk: WorkbenchModel) -> None:
     live = desk.moment.live
     row = int(live.start[desk.plan.place or 0])
     entry = desk.moment.entries[live.entries[live.position[row]]].id
@@ -173,8 +175,8 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_how_the_picture_looks(desk: Desk, show: OpenOffline, tmp_path: Path, dark: bool) -> None:
-    told = Desk(desk.session, ledger=desk.ledger).answer({})
+def test_how_the_picture_looks(desk: WorkbenchModel, show: OpenOffline, tmp_path: Path, dark: bool) -> None:
+    told = WorkbenchModel(desk.session, ledger=desk.ledger).answer({})
     snapshot = Snapshot((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
     path = tmp_path / "still.svg"
     path.write_text(snapshot.svg)

@@ -15,7 +15,7 @@ from tests.browser.product import (
     LOST_PATH,
     Workbench,
     find_facts,
-    open_bundled,
+    open_demo,
     trace_facts,
     write_focus,
 )
@@ -29,7 +29,7 @@ MOST_NODES = 3000
 def workbench(open_workbench: OpenWorkbench, page: Page) -> Workbench:
     """The whole context goes into a summary that a model writes: nothing in it names a file."""
     page.set_viewport_size({"width": 1440, "height": 2400})
-    workbench = open_workbench(open_bundled(), "claude-code", cut="end", mode="debug")
+    workbench = open_workbench(open_demo(), "claude-code", cut="end", mode="debug")
     page.get_by_test_id("at-risk").get_by_text("at risk").wait_for()
     return workbench
 

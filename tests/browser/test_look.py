@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.bare import WidgetServer, open_bare_page, set_theme, show_widget
-from tests.browser.product import Workbench, open_bundled
+from tests.browser.product import Workbench, open_demo
 from tests.browser.screen import screenshot
 
 DEFICIENCIES = ("protanopia", "deuteranopia", "tritanopia", "achromatopsia")
@@ -70,7 +70,7 @@ def page(window: BrowserContext, widgets: WidgetServer) -> Iterator[Page]:
     page = window.new_page()
     page.set_viewport_size({"width": 1280, "height": 1700})
     open_bare_page(page, widgets)
-    workbench = Workbench(open_bundled())
+    workbench = Workbench(open_demo())
     show_widget(page, workbench.model_id)
     page.get_by_test_id("cut-handle").wait_for()
     yield page

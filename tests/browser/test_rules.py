@@ -12,11 +12,10 @@ from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
 from tests.browser.product import (
-    Desk,
     Workbench,
     export_html,
     make_again,
-    open_bundled,
+    open_demo,
     open_plan,
     write_story,
 )

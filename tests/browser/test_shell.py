@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import drag_handle, find_sticking_out, focus_workbench, shown_place
-from tests.browser.product import Workbench, open_bundled
+from tests.browser.product import Workbench, open_demo
 from tests.browser.screen import Watch, screenshot, wait_until
 
 WIDE, NARROW = {"width": 1440, "height": 1500}, {"width": 760, "height": 2000}
@@ -232,7 +232,7 @@ def test_python_sets_the_mode(page: Page, workbench: Workbench) -> None:
 
 
 def test_two_workbenches_on_one_kernel_are_independent(page: Page, open_workbench: OpenWorkbench) -> None:
-    first, other = open_workbench(), open_workbench(open_bundled(), "keep-recent-turns")
+    first, other = open_workbench(), open_workbench(open_demo(), "keep-recent-turns")
     before = (first.cut, first.policy, first.mode)
     page.locator(".ci").nth(1).focus()
     keys(page, "m", "c", "ArrowLeft")
