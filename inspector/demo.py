@@ -10,6 +10,8 @@ from functools import cache
 
 from .formats.readers import read_session
 from .session.session import Session
+from .story import CONSTRAINT as CONSTRAINT
+from .story import LOST_PATH as LOST_PATH
 
 TITLE = "Every high water an hour early"
 

@@ -23,17 +23,17 @@ REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-3auto-compactions
 
 
 @pytest.fixture(scope="module")
-def desk() -> WorkbenchModel:
+def model() -> WorkbenchModel:
     """The real session where it is beside this checkout, else the bundled one."""
     session = open_session(REAL) if REAL.exists() else open_demo()
-    desk = WorkbenchModel(session, "flue")
-    desk.answer({"versus": {"policy": "keep-recent-turns"}})
-    return desk
+    model = WorkbenchModel(session, "flue")
+    model.answer({"versus": {"policy": "keep-recent-turns"}})
+    return model
 
 
 @pytest.fixture(scope="module")
-def exported(desk: WorkbenchModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    done = export_html(desk, tmp_path_factory.mktemp("page") / "page.html")
+def exported(model: WorkbenchModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    done = export_html(model, tmp_path_factory.mktemp("page") / "page.html")
     assert done.size < 1_500_000
     return done.path
 
@@ -47,7 +47,7 @@ def after(page: Page) -> str:
 
 
 def test_the_page_opens_offline_and_the_cut_is_dragged(
-    exported: Path, show: OpenOffline, desk: WorkbenchModel
+    exported: Path, show: OpenOffline, model: WorkbenchModel
 ) -> None:
     page, told = show(exported)
     handle = page.get_by_test_id("cut-handle")
@@ -64,15 +64,15 @@ def test_the_page_opens_offline_and_the_cut_is_dragged(
     expect(page.locator(".ci[aria-busy]")).to_have_count(0)
     assert after(page) != shown
     # What the page says of this cut is what Python says of it.
-    name = desk.plan.cuts.ids[place(page)]
-    desk.answer({"cut": name})
+    name = model.plan.cuts.ids[place(page)]
+    model.answer({"cut": name})
     expect(page.get_by_test_id("recipe")).to_contain_text(f"cut='{name}'")
     expect(page.get_by_test_id("cut-handle")).to_have_attribute(
-        "aria-valuetext", re.compile(f"{(desk.plan.after + desk.plan.hidden) / 1000:.1f}k after")
+        "aria-valuetext", re.compile(f"{(model.plan.after + model.plan.hidden) / 1000:.1f}k after")
     )
-    for note in desk.plan.notes:
+    for note in model.plan.notes:
         expect(page.locator(".ci")).to_contain_text(note)
-    desk.answer({"cut": ""})
+    model.answer({"cut": ""})
     page.wait_for_timeout(500)
     assert told == []
 
@@ -93,7 +93,7 @@ def test_policies_are_switched_and_compared_without_a_kernel(exported: Path, sho
     assert told == []
 
 
-def test_a_block_is_opened_from_the_page(exported: Path, show: OpenOffline, desk: WorkbenchModel) -> None:
+def test_a_block_is_opened_from_the_page(exported: Path, show: OpenOffline, model: WorkbenchModel) -> None:
     page, told = show(exported)
     page.get_by_test_id("fates").locator("[data-fold]").first.click()
     page.get_by_test_id("fate-row").nth(1).click()
@@ -118,10 +118,10 @@ def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: OpenOffline) -
     assert told == []
 
 
-def test_a_link_opens_the_page_at_a_block(exported: Path, show: OpenOffline, desk: WorkbenchModel) -> None:
-    live = desk.moment.live
-    row = int(live.start[desk.plan.place or 0])
-    entry = desk.moment.entries[live.entries[live.position[row]]].id
+def test_a_link_opens_the_page_at_a_block(exported: Path, show: OpenOffline, model: WorkbenchModel) -> None:
+    live = model.moment.live
+    row = int(live.start[model.plan.place or 0])
+    entry = model.moment.entries[live.entries[live.position[row]]].id
     page, told = show(exported, f"#ci={entry}/{live.block[row]}")
     expect(page.get_by_test_id("block")).to_contain_text("turn")
     assert told == []
@@ -175,8 +175,8 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_how_the_picture_looks(desk: WorkbenchModel, show: OpenOffline, tmp_path: Path, dark: bool) -> None:
-    told = WorkbenchModel(desk.session, ledger=desk.ledger).answer({})
+def test_how_the_picture_looks(model: WorkbenchModel, show: OpenOffline, tmp_path: Path, dark: bool) -> None:
+    told = WorkbenchModel(model.session, ledger=model.ledger).answer({})
     snapshot = Snapshot((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
     path = tmp_path / "still.svg"
     path.write_text(snapshot.svg)

@@ -13,6 +13,7 @@ from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
 from tests.browser.product import (
     Workbench,
+    WorkbenchModel,
     export_html,
     make_again,
     open_demo,
@@ -185,9 +186,9 @@ def test_a_saved_plan_opens_equal_in_python(
 def test_an_exported_page_shows_an_added_rule_and_says_that_another_needs_a_kernel(
     browser: Browser, tmp_path: Path
 ) -> None:
-    desk = WorkbenchModel(open_demo())
-    desk.answer({"settings": {"clear-tool-outputs.enabled": True}})
-    done = export_html(desk, tmp_path / "page.html", policies=["pi"])
+    model = WorkbenchModel(open_demo())
+    model.answer({"settings": {"clear-tool-outputs.enabled": True}})
+    done = export_html(model, tmp_path / "page.html", policies=["pi"])
     context = browser.new_context(offline=True)
     page = context.new_page()
     page.goto(f"file://{done.path}")
