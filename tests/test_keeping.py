@@ -1,4 +1,4 @@
-"""KeepResult facts under a limit: the search against every subset there is, and the plans it gives."""
+"""Keeping facts under a limit: the search against every subset there is, and the plans it gives."""
 
 from __future__ import annotations
 
