@@ -28,7 +28,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector import Fact, Session, find_facts, open_session
+from inspector import Session, open_session
+from inspector.facts import Fact, find_facts
 from tests.shared import SHARED
 
 LABELS = Path(__file__).parent / "cases" / "facts" / "labels.jsonl"

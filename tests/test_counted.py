@@ -13,10 +13,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import sessions
 
-from inspector import Session, count_tokens, find_counter, open_session, read_session
+from inspector import Session, count_tokens, open_session, read_session
 from inspector.files import FollowedFile
 from inspector.session.blocks import Image, Text
 from inspector.session.entries import Tool
+from inspector.tokens import find_counter
 from inspector.tokens.counter import Counter
 from inspector.tokens.counters import COUNTERS
 from inspector.tokens.ledger import Ledger

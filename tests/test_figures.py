@@ -17,17 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import sessions
 
-from inspector import (
-    POLICIES,
-    FigureError,
-    Session,
-    count_tokens,
-    find_policy,
-    make_plan,
-    open_demo,
-    replay,
-)
+from inspector import Session, count_tokens, find_policy, make_plan, open_demo, replay
+from inspector.errors import FigureError
 from inspector.planning.plan import Plan
+from inspector.policies import POLICIES
 from inspector.policies.table import FATES
 from inspector.tokens.history import trace_history
 from inspector.workbench.charts.figures import STAYS, draw_figure, find_flows

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from strategies import sessions
 
 import inspector.tokens.rows
-from inspector import Session, Stopped, compare_policies, count_tokens, open_demo, replay
+from inspector import Session, compare_policies, count_tokens, open_demo, replay
+from inspector.errors import Stopped
 
 WORK: dict[str, Callable[[Session, Callable[[float], None]], object]] = {
     "count": lambda session, tell: count_tokens(session, "o200k_base", tell),
@@ -27,7 +28,7 @@ WORK: dict[str, Callable[[Session, Callable[[float], None]], object]] = {
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that counting the bundled session is told more than once."""
-    monkeypatch.setattr(inspector.counted, "BATCH", 1000)
+    monkeypatch.setattr(inspector.tokens.rows, "BATCH", 1000)
 
 
 @pytest.mark.parametrize("work", WORK)
@@ -71,7 +72,7 @@ def _figures(result: object) -> object:
 def test_counting_in_batches_counts_the_same(session: Session, batch: int) -> None:
     whole, told = count_tokens(session), list[float]()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inspector.counted, "BATCH", batch)
+        patch.setattr(inspector.tokens.rows, "BATCH", batch)
         parts = count_tokens(session, tell=told.append)
     assert np.array_equal(whole.tokens, parts.tokens)
     assert told == sorted(told) and told[0] == 0.0 and told[-1] == 1.0

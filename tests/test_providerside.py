@@ -11,7 +11,6 @@ import pytest
 
 from inspector import (
     check_request,
-    check_summary,
     compact,
     count_tokens,
     live_context,
@@ -28,6 +27,7 @@ from inspector.formats.manifest import dump_manifest
 from inspector.formats.sealed import SEALED, read_sealed
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.session import Session
+from inspector.summaries import check_summary
 from inspector.summaries.claude.summariser import ClaudeSummariser
 from inspector.summaries.compaction import CompactionResult
 from inspector.tokens.cost import add_usage

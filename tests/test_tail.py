@@ -223,8 +223,8 @@ def test_a_later_line_changes_what_earlier_ones_make(case: str) -> None:
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files are followed like large ones."""
-    monkeypatch.setattr(inspector.tail, "HEAD", 0)
-    monkeypatch.setattr(inspector.tail, "LINES", 0)
+    monkeypatch.setattr(inspector.files, "HEAD", 0)
+    monkeypatch.setattr(inspector.files, "LINES", 0)
 
 
 def say(uuid: str, parent: str | None, text: str = "Hello") -> bytes:
@@ -344,8 +344,8 @@ def test_no_reader_looks_further_than_what_settles_the_format() -> None:
     from inspector.formats import pi
     from inspector.formats.claude_code import read as claude_code
 
-    assert claude_code.LOOK <= inspector.tail.LINES
-    assert pi.LOOK <= inspector.tail.LINES
+    assert claude_code.LOOK <= inspector.files.LINES
+    assert pi.LOOK <= inspector.files.LINES
     assert [reader.name for reader in READERS if reader.start is not None] == [CLAUDE, PI]
 
 
