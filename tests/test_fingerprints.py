@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from inspector.blocks import Text
+from inspector.session.blocks import Text
 from tests.fingerprints.__main__ import compare
 from tests.fingerprints.names import Names, api
 from tests.fingerprints.plain import Plain, dump
