@@ -1,39 +1,46 @@
-"""A demo session that comes with the package: made in memory, always the same, nothing in it is anybody's.
+"""A demo session that comes with the package: fictional, nothing in it is anybody's, and always the same.
 
-It is a Claude Code session about a fictional project, recorded with one automatic compaction that loses two
-things the story then has to win back: `LOST_PATH` and `CONSTRAINT`. See `story` for what happens in it.
+It is a Claude Code session about a project that publishes tide tables, recorded with one automatic compaction
+that loses two things which have to be won back afterwards: `LOST_PATH` and `CONSTRAINT`.
+The tests hold what generates it.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
+from .errors import ReadError
 from .formats.readers import read_session
 from .session.session import Session
-from .story import CONSTRAINT as CONSTRAINT
-from .story import LOST_PATH as LOST_PATH
 
-TITLE = "Every high water an hour early"
+FILE = "demo.jsonl.xz"
+"""The session's file inside this package."""
+
+LOST_PATH = "src/tidepool/calendar/offsets.py"
+"""The file with the cause: read and edited in turns 2 and 3, not named by the summary, then searched for."""
+
+CONSTRAINT = "never touch data/almanac.json"
+"""The user's rule, in these words in turn 2, not in the summary, and in these words again after it."""
 
 
 @cache
-def write_story() -> bytes:
+def read_demo() -> bytes:
     """The session as a Claude Code file (about 1 MB of JSON lines), for those who want it on disk.
 
-    Its usage figures are those of a provider that counts 1.2 tokens for each token of o200k_base.
-    """
-    # The story takes longer to import than most of this package, and few who import that want it.
-    from .story import aftermath, afternoon, morning, noon, tuesday
-    from .story.checkout import Checkout
-    from .story.recorder import Recorder
+    Raises `ReadError` where Python was built without lzma, which unpacks it.
 
-    desk, tree = Recorder(), Checkout()
-    morning.tell_morning(desk, tree)
-    noon.tell_noon(desk, tree)
-    afternoon.tell_afternoon(desk, tree)
-    aftermath.tell_aftermath(desk, tree)
-    tuesday.tell_tuesday(desk, tree)
-    return desk.finish(TITLE)
+    >>> read_demo().count(b"\\n")
+    560
+    """
+    # Few who import this package want the session.
+    from importlib import resources
+
+    try:
+        import lzma
+    except ImportError as error:
+        reason = "it is packed as .xz, and this Python was built without the module lzma, which unpacks that"
+        raise ReadError("the demo session", detail=reason) from error
+    return lzma.decompress((resources.files(__package__) / FILE).read_bytes())
 
 
 @cache
@@ -43,4 +50,4 @@ def open_demo() -> Session:
     >>> open_demo()
     Session(claude-code, 560 records, 21 turns, 1 compaction, 0 unknown)
     """
-    return read_session(write_story(), "the bundled session", "claude-code")
+    return read_session(read_demo(), "the bundled session", "claude-code")

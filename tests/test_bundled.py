@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
+import sys
 from collections import Counter
 from itertools import pairwise
 
@@ -11,20 +13,20 @@ import numpy as np
 import pytest
 
 from inspector.cuts import find_cuts
-from inspector.demo import open_demo, write_story
+from inspector.demo import CONSTRAINT, LOST_PATH, open_demo, read_demo
 from inspector.planning.assemble import live_context
 from inspector.session.blocks import ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
-from inspector.story import CONSTRAINT, LOST_PATH
-from inspector.story.project import make_project
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.models import window_of
 from inspector.wire.checks import check_request
 from inspector.wire.render import render_request
+from tests.demo_session import generate
+from tests.demo_session.project import make_project
 
 SESSION = open_demo()
-ROWS = [json.loads(line) for line in write_story().splitlines()]
+ROWS = [json.loads(line) for line in read_demo().splitlines()]
 COMPACTION = next(entry for entry in SESSION.entries if entry.kind == "compaction")
 FIRST = SESSION.at(COMPACTION.parent)
 
@@ -54,10 +56,31 @@ def test_every_row_is_read_and_none_is_unknown() -> None:
     assert sorted(lines) == list(range(1, len(ROWS) + 1))
 
 
-def test_the_story_is_always_the_same() -> None:
-    once = write_story()
-    assert write_story.__wrapped__() == once
-    assert len(once) < 1_050_000
+def test_the_session_that_is_shipped_is_the_one_that_is_generated() -> None:
+    """If not: `python -m tests.demo_session` writes the file anew."""
+    assert generate() == read_demo()
+    assert len(read_demo()) < 1_050_000
+
+
+def test_a_python_without_lzma_is_told_what_is_missing_and_only_when_the_session_is_asked_for() -> None:
+    """None in `sys.modules` makes the import fail, as it does where lzma was left out of Python."""
+    script = """
+import sys
+sys.modules["lzma"] = None
+import inspector, inspector.demo, inspector.errors
+print(inspector.demo.LOST_PATH)
+try:
+    inspector.open_demo()
+except inspector.errors.ReadError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    path, message = done.stdout.splitlines()
+    assert path == LOST_PATH
+    assert message == (
+        "the demo session is not a session this package can read — it is packed as .xz, "
+        "and this Python was built without the module lzma, which unpacks that"
+    )
 
 
 def test_it_is_as_long_as_a_real_session() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.demo import open_demo
+from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
 from inspector.errors import EditError, PolicyError
 from inspector.facts.lint.check import lint
 from inspector.facts.lint.findings import LINT_CODES, SEVERITIES, LintFinding, LintReport, choose
@@ -19,7 +19,6 @@ from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
-from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user

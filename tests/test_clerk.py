@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from inspector.demo import open_demo, write_story
+from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, Stopped
 from inspector.files import FollowedFile, open_session
 from inspector.formats.readers import read_session
@@ -256,7 +256,7 @@ def test_a_question_does_not_wait_for_other_work_and_small_ones_show_nothing() -
 
 
 def test_the_facts_of_a_session_that_has_grown_are_found_anew() -> None:
-    lines = write_story().splitlines(keepends=True)
+    lines = read_demo().splitlines(keepends=True)
     stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (200, 280)]
     replies = Replies()
     clerk = Controller(stories[0], nothing)
@@ -402,7 +402,7 @@ def test_a_wish_refused_leaves_the_switch_of_the_replay_as_it_was() -> None:
 
 
 def test_questions_are_answered_from_one_state_while_the_file_grows() -> None:
-    lines = write_story().splitlines(keepends=True)
+    lines = read_demo().splitlines(keepends=True)
     stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (250, len(lines))]
     clerk = Controller(stories[0], nothing, counter="chars4_utf16")
     clerk.start({"at": stories[0].leaf})
@@ -448,7 +448,7 @@ def test_closing_waits_for_nobody_and_nothing_is_begun_after_it(long_session: Se
 
 def test_whatever_goes_wrong_with_a_look_the_next_one_is_made(tmp_path: Path) -> None:
     place = tmp_path / "story.jsonl"
-    lines = write_story().splitlines(keepends=True)
+    lines = read_demo().splitlines(keepends=True)
     place.write_bytes(b"".join(lines[:200]))
     screen, tail = Screen(), FollowedFile(place)
     clerk = Controller(tail.session, screen)
@@ -466,7 +466,7 @@ def test_whatever_goes_wrong_with_a_look_the_next_one_is_made(tmp_path: Path) ->
 def test_where_no_thread_can_be_had_following_is_refused_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "story.jsonl").write_bytes(write_story())
+    (tmp_path / "story.jsonl").write_bytes(read_demo())
     screen, tail = Screen(), FollowedFile(tmp_path / "story.jsonl")
     clerk = Controller(tail.session, screen)
     clerk.start({})
@@ -481,7 +481,7 @@ def test_where_no_thread_can_be_had_following_is_refused_in_a_sentence(
 
 def test_a_file_that_is_gone_and_comes_back_is_told_once_each(tmp_path: Path) -> None:
     place = tmp_path / "story.jsonl"
-    place.write_bytes(write_story())
+    place.write_bytes(read_demo())
     screen, tail = Screen(), FollowedFile(place)
     clerk = Controller(tail.session, screen)
     clerk.start({})
@@ -490,7 +490,7 @@ def test_a_file_that_is_gone_and_comes_back_is_told_once_each(tmp_path: Path) ->
     assert [heard["_error"] for heard in screen.heard] == [
         "The file cannot be read any more: No such file or directory."
     ]
-    place.write_bytes(write_story())
+    place.write_bytes(read_demo())
     clerk.look(tail), clerk.look(tail)
     assert screen.traits["_error"] == "" and len(screen.heard) == 2
 
@@ -521,7 +521,7 @@ def test_waiting_takes_no_longer_than_allowed(long_file: Path) -> None:
 
 
 def test_a_workbench_follows_a_file_at_its_live_end(tmp_path: Path) -> None:
-    lines = write_story().splitlines(keepends=True)
+    lines = read_demo().splitlines(keepends=True)
     place = tmp_path / "growing.jsonl"
     place.write_bytes(b"".join(lines[:200]))
     workbench = Workbench(place, follow=True)
@@ -552,7 +552,7 @@ def test_errors_raise_in_python_while_it_is_counted(long_file: Path) -> None:
 
 def test_a_growing_file_and_a_hand_do_not_disturb_each_other() -> None:
     """Every value the hand sets is planned, whatever another thread finds out at the same time."""
-    lines = write_story().splitlines(keepends=True)
+    lines = read_demo().splitlines(keepends=True)
     stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (230, 250)]
     workbench = Workbench(stories[0])
     workbench.at = stories[0].entries[90].id

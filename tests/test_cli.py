@@ -15,14 +15,13 @@ import pytest
 
 from inspector import count_tokens, make_plan, open_session
 from inspector.cli import main
-from inspector.demo import write_story
-from inspector.story import LOST_PATH
+from inspector.demo import LOST_PATH, read_demo
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "session.jsonl"
-    path.write_bytes(write_story())
+    path.write_bytes(read_demo())
     return path
 
 

@@ -11,7 +11,7 @@ import comm
 import pytest
 from comm.base_comm import BaseComm
 
-from inspector.demo import write_story
+from inspector.demo import read_demo
 from inspector.files import open_plan
 from inspector.jupyter.comm import TARGET, open_document
 from inspector.workbench.payloads.columns import unpack
@@ -54,7 +54,7 @@ def opened(**data: Any) -> Recorder:
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("root")
-    (root / "story.jsonl").write_bytes(write_story())
+    (root / "story.jsonl").write_bytes(read_demo())
     return root
 
 
@@ -108,7 +108,7 @@ def test_questions_about_facts_are_answered_from_behind(root: Path) -> None:
 
 def test_a_plan_is_saved_beside_its_session(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "story.jsonl").write_bytes(write_story())
+    (tmp_path / "in" / "story.jsonl").write_bytes(read_demo())
     document = opened(path="in/story.jsonl", root=str(tmp_path), wanted={"cut": "end"})
     document.says(ask={"type": "save", "id": "11"})
     end = time.monotonic() + 60

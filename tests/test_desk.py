@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.demo import open_demo, write_story
+from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, InspectorError, Stopped
 from inspector.formats.readers import read_session
 from inspector.planning.plan import Plan, make_plan
@@ -178,7 +178,7 @@ def test_a_replay_that_is_stopped_leaves_the_one_before(desk: WorkbenchModel) ->
 
 
 def grown(lines: int) -> Session:
-    return read_session(b"".join(write_story().splitlines(keepends=True)[:lines]), "story", "claude-code")
+    return read_session(b"".join(read_demo().splitlines(keepends=True)[:lines]), "story", "claude-code")
 
 
 def test_the_live_end_goes_with_a_session_that_grows(session: Session) -> None:

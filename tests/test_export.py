@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 
-from inspector.demo import open_demo, write_story
+from inspector.demo import open_demo, read_demo
 from inspector.errors import RedactionError
 from inspector.files import open_session
 from inspector.formats.readers import read_session
@@ -61,11 +61,11 @@ def test_our_own_page_is_written_over_and_no_other_file_is(session: Session, tmp
 @pytest.mark.parametrize("name", ["story.jsonl", "link.html", "./story.jsonl"])
 def test_the_session_itself_is_never_written_over(tmp_path: Path, name: str) -> None:
     source = tmp_path / "story.jsonl"
-    source.write_bytes(write_story())
+    source.write_bytes(read_demo())
     (tmp_path / "link.html").symlink_to(source)
     with pytest.raises(FileExistsError, match="is the session itself"):
         export_html(source, tmp_path / name, replace=True)
-    assert source.read_bytes() == write_story()
+    assert source.read_bytes() == read_demo()
 
 
 def test_nothing_is_written_when_secrets_cannot_be_looked_for(
@@ -83,7 +83,7 @@ def test_nothing_is_written_when_secrets_cannot_be_looked_for(
 
 def test_a_file_a_session_a_desk_and_a_workbench_can_be_exported(tmp_path: Path) -> None:
     source = tmp_path / "story.jsonl"
-    source.write_bytes(write_story())
+    source.write_bytes(read_demo())
     target = tmp_path / "page.html"
     workbench = Workbench(source, "keep-recent-turns")
     for what in (source, open_session(source), workbench.desk):
@@ -99,7 +99,7 @@ def test_a_file_a_session_a_desk_and_a_workbench_can_be_exported(tmp_path: Path)
 
 
 def test_a_page_is_of_one_state_while_the_session_grows(tmp_path: Path) -> None:
-    lines = write_story().splitlines(keepends=True)
+    lines = read_demo().splitlines(keepends=True)
     stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (60, 90)]
     workbench = Workbench(stories[0])
     done = Event()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.demo import open_demo
+from inspector.demo import CONSTRAINT, open_demo
 from inspector.facts.grounding import check_grounding, gather_sources
 from inspector.files import open_session
 from inspector.planning.plan import make_plan
@@ -19,7 +19,6 @@ from inspector.planning.summary_jobs import SummaryJob
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
-from inspector.story import CONSTRAINT
 from inspector.summaries.check import check_summary
 from inspector.summaries.extractive.previous import SummaryLine, read_summary, section_of
 from inspector.summaries.extractive.quotes import clip

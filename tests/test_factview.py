@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.demo import open_demo
+from inspector.demo import LOST_PATH, open_demo
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.trace import trace_facts
 from inspector.facts.traced import FATES
@@ -23,7 +23,6 @@ from inspector.policies.registry import names_of_policies
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
-from inspector.story import LOST_PATH
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.block import describe_body

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector.demo import LOST_PATH
 from inspector.errors import EditError
 from inspector.facts.facts import find_facts
 from inspector.facts.fixes import find_fixes
@@ -20,7 +21,6 @@ from inspector.planning.context import Context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits
 from inspector.session.session import Session
-from inspector.story import LOST_PATH
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context, check_request
 from inspector.wire.render import render_request

@@ -117,8 +117,8 @@ TOP = {
     *(".ci", ".gitattributes", ".gitignore"),
 }
 LARGEST = 100_000
-# What may be larger: locks, pictures, and vectors of the published systems.
-LARGE = re.compile(r"js/package-lock\.json|.*\.png|tests/(conformance|cases)/.*")
+# What may be larger: locks, pictures, vectors of the published systems, and the demo session.
+LARGE = re.compile(r"js/package-lock\.json|.*\.png|tests/(conformance|cases)/.*|inspector/demo\.jsonl\.xz")
 
 
 class Offence(NamedTuple):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from inspector.demo import open_demo
+from inspector.demo import LOST_PATH, open_demo
 from inspector.errors import EditError
 from inspector.facts.keep import KeepResult, keep_facts
 from inspector.facts.set_cover import Unit, find_cover
@@ -20,7 +20,6 @@ from inspector.planning.plan import Plan, make_plan
 from inspector.session.blocks import BlockRef, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
-from inspector.story import LOST_PATH
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context

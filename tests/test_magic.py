@@ -11,7 +11,7 @@ from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from inspector.demo import open_demo, write_story
+from inspector.demo import open_demo, read_demo
 from inspector.jupyter.widget import Workbench
 from inspector.policies.registry import names_of_policies
 
@@ -30,7 +30,7 @@ def shell() -> Iterator[InteractiveShell]:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "my session.jsonl"
-    path.write_bytes(write_story())
+    path.write_bytes(read_demo())
     return path
 
 
@@ -63,7 +63,7 @@ def test_a_variable_that_holds_a_session_is_shown_and_can_be_kept(
 
 
 def test_a_file_is_followed(shell: InteractiveShell, file: Path) -> None:
-    lines = write_story().splitlines(keepends=True)
+    lines = read_demo().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[:100]))
     shown = run(shell, f'%inspect "{file}" --follow')
     assert shown.session.records == 100

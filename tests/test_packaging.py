@@ -66,7 +66,7 @@ def names(wheel: Path) -> set[str]:
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     held = names(wheel)
     package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "inspector").rglob("*.py")}
-    assert package | {"inspector/py.typed", *WIDGET} <= held
+    assert package | {"inspector/py.typed", "inspector/demo.jsonl.xz", *WIDGET} <= held
     assert {name.split("/")[0] for name in held} == {
         "inspector",
         f"compaction_inspector-{VERSION}.data",
@@ -117,6 +117,7 @@ def test_the_wheel_installs_and_imports_without_node(wheel: Path, tmp_path: Path
         "import inspector, importlib.resources as r; from importlib.metadata import version;"
         "print(inspector.__file__, version('compaction-inspector'));"
         "assert (r.files('inspector') / 'static' / 'widget.js').is_file();"
+        "assert len(inspector.open_demo().turns) == 21;"
         "assert all(getattr(inspector, name) is not None for name in getattr(inspector, '__all__', ()))"
     )
     borrowed = {

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from hypothesis import assume, given, settings
 
+from inspector.demo import CONSTRAINT, LOST_PATH
 from inspector.facts.facts import find_facts
 from inspector.facts.regret import find_regret, sum_regret
 from inspector.facts.trace import trace_recorded
@@ -13,7 +14,6 @@ from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
-from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.prices import add_money, find_price, price_tokens
 from tests.strategies import sessions

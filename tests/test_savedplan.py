@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import count_tokens, make_plan, open_demo, open_plan, read_session, save_plan
-from inspector.demo import write_story
+from inspector.demo import read_demo
 from inspector.errors import CounterError, InspectorError, OtherSession, PlanError, PolicyError
 from inspector.files import save_beside
 from inspector.jupyter.widget import Workbench
@@ -113,7 +113,7 @@ def test_a_written_summary_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_a_session_that_has_grown_gives_the_plan_as_it_was() -> None:
-    lines = write_story().splitlines(keepends=True)
+    lines = read_demo().splitlines(keepends=True)
     short, whole = (read_session(b"".join(part), "story") for part in (lines[: len(lines) * 2 // 3], lines))
     assert len(short.entries) < len(whole.entries)
     plan = make_plan(short, count_tokens(short, "calibrated"), "flue")
@@ -267,7 +267,7 @@ def test_the_workbench_saves_beside_the_sessions_file_and_a_session_in_this_fold
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / "a.jsonl").write_bytes(write_story())
+    (tmp_path / "runs" / "a.jsonl").write_bytes(read_demo())
     for session in ("runs/a.jsonl", open_demo()):
         wb = Workbench(session)
         replies: Queue[dict[str, Any]] = Queue()

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from inspector import Edits, Workbench, checkpoint_from_text, count_tokens, make_plan, open_demo
+from inspector.demo import LOST_PATH
 from inspector.planning.assemble import build_context
 from inspector.planning.diff.contexts import diff_contexts
 from inspector.planning.plan import Plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.session.session import Session
 from inspector.session.tree import Ints
-from inspector.story import LOST_PATH
 from inspector.text import printable
 from inspector.tokens.counter import Counter
 from inspector.workbench.controller import Controller

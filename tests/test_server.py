@@ -22,7 +22,7 @@ import pytest
 from jupyter_server.services.contents.filemanager import AsyncFileContentsManager
 from tornado.web import Application
 
-from inspector.demo import write_story
+from inspector.demo import read_demo
 from inspector.files import open_plan, open_session
 from inspector.jupyter.documents import MOST, DocumentSource, OpenDocument, OpenDocuments, pack_frame
 from inspector.jupyter.server import SaveHandler, ServerState
@@ -105,7 +105,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def start(home: Path, *options: str) -> Iterator[Server]:
     root = home / "root"
     root.mkdir()
-    (root / "story.jsonl").write_bytes(write_story())
+    (root / "story.jsonl").write_bytes(read_demo())
     shutil.copy(root / "story.jsonl", home / "outside.jsonl")
     token, base, port_file = secrets.token_hex(16), "/user/ann/", home / "run"
     environment = {
@@ -453,7 +453,7 @@ def test_deleting_ends_a_poll(server: Server) -> None:
 
 
 def test_a_growing_file_is_followed_at_its_end_and_nowhere_else(server: Server) -> None:
-    lines = write_story().splitlines(keepends=True)
+    lines = read_demo().splitlines(keepends=True)
     file = server.root / "growing.jsonl"
     file.write_bytes(b"".join(lines[:200]))
     first = server.open("growing.jsonl", at=open_session(file).leaf)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.demo import open_demo
+from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
 from inspector.errors import EditError, FrameError
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
@@ -29,7 +29,6 @@ from inspector.replays.decay import measure_decay
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
-from inspector.story import CONSTRAINT, LOST_PATH
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
 from tests.shared import SHARED, needs_shared

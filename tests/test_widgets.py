@@ -15,7 +15,7 @@ from anywidget import AnyWidget
 from comm.base_comm import BaseComm
 from traitlets import TraitError
 
-from inspector.demo import open_demo, write_story
+from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, PolicyError
 from inspector.jupyter.widget import Workbench
 from inspector.planning.plan import make_plan
@@ -360,7 +360,7 @@ def test_a_closed_workbench_holds_no_memory(sent: list[dict[str, Any]], session:
 def test_a_widget_that_the_browser_puts_away_works_no_more(
     sent: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    (tmp_path / "story.jsonl").write_bytes(write_story())
+    (tmp_path / "story.jsonl").write_bytes(read_demo())
     workbench = Workbench(tmp_path / "story.jsonl", follow=True)
     (pulse,) = (thread for thread in threading.enumerate() if thread.name == "compaction-inspector-follow")
     workbench.comm.handle_close({"content": {"data": {}}})

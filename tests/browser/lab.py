@@ -20,7 +20,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.product import open_demo, save_session, write_story
+from tests.browser.product import open_demo, read_demo, save_session
 from tests.browser.screen import ROOT
 from tests.browser.traffic import own_server
 
@@ -112,7 +112,7 @@ class Lab(NamedTuple):
         if name.endswith(".json"):
             save_session(open_demo(), place)
         else:
-            place.write_bytes(b"".join(write_story().splitlines(keepends=True)[:lines]))
+            place.write_bytes(b"".join(read_demo().splitlines(keepends=True)[:lines]))
         return name
 
 

@@ -15,7 +15,7 @@ from inspector import (
     save_session,
     write_focus,
 )
-from inspector.demo import LOST_PATH, write_story
+from inspector.demo import LOST_PATH, read_demo
 from inspector.errors import EditError
 from inspector.facts import find_facts, trace_facts
 from inspector.policies.table import FATES
@@ -40,11 +40,11 @@ __all__ = [
     "open_demo",
     "open_plan",
     "open_session",
+    "read_demo",
     "save_session",
     "trace_facts",
     "trace_history",
     "write_focus",
-    "write_story",
 ]
 
 

@@ -21,7 +21,7 @@ from tests.browser.lab import (
     settle,
     wait_until_restored,
 )
-from tests.browser.product import write_story
+from tests.browser.product import read_demo
 from tests.browser.screen import Watch, screenshot, wait_until
 
 CLOSE_ALL = "window.jupyterapp.commands.execute('application:close-all')"
@@ -195,7 +195,7 @@ def test_a_file_that_is_no_session_is_told_in_a_sentence_and_can_be_tried_again(
     expect(failure).to_have_text("broken.session.json is not a session this package can read")
     screenshot(page, "document-broken")
     assert str(lab.notebooks) not in page.locator(".ci-document").inner_text()
-    place.write_bytes(write_story())
+    place.write_bytes(read_demo())
     page.get_by_role("button", name="Try again").click()
     settle(page)
     page.evaluate(CLOSE_ALL)
@@ -211,7 +211,7 @@ def test_sixty_megabytes_stay_on_the_server(page: Page, lab: Lab, quiet: Watch) 
     place = lab.notebooks / "heavy.session.jsonl"
     size = 0
     with place.open("w") as file:
-        for line in write_story().decode().splitlines():
+        for line in read_demo().decode().splitlines():
             size += file.write(fatten(line) + "\n")
     assert size > 60_000_000
     sizes: list[int] = []
@@ -269,7 +269,7 @@ def test_the_screen_follows_a_file_that_grows(page: Page, lab: Lab, quiet: Watch
     document = settle(page)
     expect(document.locator(".ci-header")).to_contain_text("100 records")
     with (lab.notebooks / name).open("ab") as file:
-        file.writelines(write_story().splitlines(keepends=True)[100:300])
+        file.writelines(read_demo().splitlines(keepends=True)[100:300])
     expect(document.locator(".ci-header")).to_contain_text("300 records")
 
 

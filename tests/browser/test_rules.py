@@ -18,7 +18,7 @@ from tests.browser.product import (
     make_again,
     open_demo,
     open_plan,
-    write_story,
+    read_demo,
 )
 from tests.browser.screen import Watch, find_violations, screenshot
 
@@ -144,7 +144,7 @@ def test_a_saved_plan_opens_equal_in_python(
     monkeypatch.chdir(tmp_path)
     session = Path("kept", "story.jsonl")
     session.parent.mkdir()
-    session.write_bytes(write_story())
+    session.write_bytes(read_demo())
     workbench = open_workbench(str(session))
     page.get_by_test_id("cut-handle").press("PageUp")
     wait_for_python(page)

@@ -10,7 +10,7 @@ PARTS = ("the table", "the calendar", "the texts", "the API", "the locks")
 FIVE = tuple(f"Let {part} ask the helper for local time" for part in PARTS)
 
 
-def tell_noon(desk: Recorder, tree: Checkout) -> None:
+def record_noon(recorder: Recorder, tree: Checkout) -> None:
     for turn in (
         _move_all_five,
         _check_the_north,
@@ -18,13 +18,13 @@ def tell_noon(desk: Recorder, tree: Checkout) -> None:
         _rewrite_texts,
         _settle_the_regatta,
     ):
-        turn(desk, tree)
+        turn(recorder, tree)
 
 
-def _move_all_five(desk: Recorder, tree: Checkout) -> None:
-    desk.user("Yes, all five, please. One commit each, so that I can read them over lunch.", wait=150)
-    desk.reply("", todo(*FIVE), sealed=True)
-    desk.reply(
+def _move_all_five(recorder: Recorder, tree: Checkout) -> None:
+    recorder.user("Yes, all five, please. One commit each, so that I can read them over lunch.", wait=150)
+    recorder.reply("", todo(*FIVE), sealed=True)
+    recorder.reply(
         "The table first; I have it in front of me.",
         tree.edit(*edits.TABLE_ASKS),
         tree.edit(*edits.TABLE_IMPORTS),
@@ -33,10 +33,10 @@ def _move_all_five(desk: Recorder, tree: Checkout) -> None:
         "and take back any of them. The table asks for the offset of the first of the month. In March that "
         "is winter, so until tomorrow it would be wrong even with the new key.",
     )
-    desk.reply("", tree.test(edits.TEST_TABLE, seconds=0.9))
-    desk.reply("", tree.commit("Table: ask the helper for local time"), todo(*FIVE, done=1))
-    desk.reply("", tree.read(edits.FEED))
-    desk.reply(
+    recorder.reply("", tree.test(edits.TEST_TABLE, seconds=0.9))
+    recorder.reply("", tree.commit("Table: ask the helper for local time"), todo(*FIVE, done=1))
+    recorder.reply("", tree.read(edits.FEED))
+    recorder.reply(
         "The calendar has summer written into it as 31 March to 31 October. That is right in one year out "
         "of seven.",
         tree.edit(*edits.FEED_ASKS),
@@ -45,10 +45,10 @@ def _move_all_five(desk: Recorder, tree: Checkout) -> None:
         "With to_local they are not needed any more. I leave them in place: taking fields out of the "
         "registry is a change of its own and not what I was asked for.",
     )
-    desk.reply("", tree.test(edits.TEST_FEED, seconds=0.8))
-    desk.reply("", tree.commit("Calendar: ask the helper for local time"), todo(*FIVE, done=2))
-    desk.reply("", tree.read(edits.TEXTS), tree.read("tests/render/test_sms.py"))
-    desk.reply(
+    recorder.reply("", tree.test(edits.TEST_FEED, seconds=0.8))
+    recorder.reply("", tree.commit("Calendar: ask the helper for local time"), todo(*FIVE, done=2))
+    recorder.reply("", tree.read(edits.TEXTS), tree.read("tests/render/test_sms.py"))
+    recorder.reply(
         "",
         tree.edit(*edits.TEXTS_ASK),
         think="The texts use the machine's own zone. The machine is on UTC, so every text of every summer "
@@ -58,21 +58,21 @@ def _move_all_five(desk: Recorder, tree: Checkout) -> None:
     fits = "tests/render/test_sms.py::test_a_text_fits_into_one_message"
     why = "E   src/tidepool/render/sms.py: NameError: name 'to_local' is not defined"
     red = {fits: printouts.failure(fits, ">   text = text_for(row, registry.find(slug))", why)}
-    desk.reply("", tree.test("tests/render/test_sms.py", failed=red, seconds=0.7))
-    desk.reply("I forgot the import.", tree.edit(*edits.TEXTS_IMPORT))
-    desk.reply("", tree.test("tests/render/test_sms.py", seconds=0.7))
-    desk.reply("", tree.commit("Texts: ask the helper for local time"), todo(*FIVE, done=3))
-    desk.reply(
+    recorder.reply("", tree.test("tests/render/test_sms.py", failed=red, seconds=0.7))
+    recorder.reply("I forgot the import.", tree.edit(*edits.TEXTS_IMPORT))
+    recorder.reply("", tree.test("tests/render/test_sms.py", seconds=0.7))
+    recorder.reply("", tree.commit("Texts: ask the helper for local time"), todo(*FIVE, done=3))
+    recorder.reply(
         "",
         tree.read("tests/api/test_routes.py"),
         tree.edit(*edits.ROUTES_FORGET),
         tree.edit(*edits.ROUTES_ASK),
         tree.edit(*edits.ROUTES_IMPORT),
     )
-    desk.reply("", tree.test("tests/api", seconds=1.6))
-    desk.reply("", tree.commit("API: ask the helper for local time"), todo(*FIVE, done=4))
-    desk.reply("", tree.read(edits.WINDOWS), tree.read("tests/stations/test_windows.py"))
-    desk.reply(
+    recorder.reply("", tree.test("tests/api", seconds=1.6))
+    recorder.reply("", tree.commit("API: ask the helper for local time"), todo(*FIVE, done=4))
+    recorder.reply("", tree.read(edits.WINDOWS), tree.read("tests/stations/test_windows.py"))
+    recorder.reply(
         "The last one, and the boldest: it adds today's summer to whatever date it is asked for.",
         tree.edit(*edits.WINDOWS_ASK),
         tree.edit(*edits.WINDOWS_IMPORT),
@@ -80,37 +80,37 @@ def _move_all_five(desk: Recorder, tree: Checkout) -> None:
         "March gets winter. It calls the helper's own is_summer, which is why the sub-agent nearly passed "
         "it over.",
     )
-    desk.reply(
+    recorder.reply(
         "", tree.test("tests/stations/test_windows.py", seconds=0.9), tree.test("tests/render", seconds=2.4)
     )
-    desk.reply("", tree.commit("Locks: ask the helper for local time"), todo(*FIVE, done=5))
-    desk.reply(
+    recorder.reply("", tree.commit("Locks: ask the helper for local time"), todo(*FIVE, done=5))
+    recorder.reply(
         "All five together, once more with fresh eyes.",
         tree.diff(since=5),
         think="Five commits. Before I report I read them as one change: does any place still add minutes "
         "to a moment, did any import stay behind, does a test know the old behaviour by heart?",
     )
-    desk.reply(
+    recorder.reply(
         "All five ask the helper now, one commit each, tests green after every one.\n\nOne thing you should "
         "know: the text messages used the machine's zone, which is UTC. So *every* summer text so far was "
         "an hour early, and those for the Norwegian harbours two."
     )
 
 
-def _check_the_north(desk: Recorder, tree: Checkout) -> None:
-    desk.user(
+def _check_the_north(recorder: Recorder, tree: Checkout) -> None:
+    recorder.user(
         "Two hours! Poor Skarvik. And Iceland has no summer time at all: are the northern harbours right "
         "now?",
         wait=7200,
     )
     days = "2026-03-30 2026-07-01 2026-12-01"
-    desk.reply(
+    recorder.reply(
         "",
         tree.run(f".venv/bin/python -m tidepool offsets {days}", printouts.NORTH, "Print offsets by harbour"),
         tree.grep("Atlantic/|Oslo", "src/tidepool/stations"),
         think="Iceland stays on UTC all year, the Faroes change with London, Oslo is one hour ahead of it.",
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.run(
             "journalctl -u tidepool --since 'yesterday 00:00' -n 40 -o short-iso",
@@ -123,21 +123,21 @@ def _check_the_north(desk: Recorder, tree: Checkout) -> None:
         "reading with a wrong hour would bend the prediction for weeks. If they log in UTC there is "
         "nothing to repair.",
     )
-    desk.reply(
+    recorder.reply(
         "They are right. Svartavik, Kria Bank and Lundahofn stay at UTC all year, the Faroes go with "
         "London, and Skarvik has +60 in winter and +120 in summer. The gauges log in UTC and were never "
         "wrong."
     )
 
 
-def _time_the_small_machine(desk: Recorder, tree: Checkout) -> None:
-    desk.user(
+def _time_the_small_machine(recorder: Recorder, tree: Checkout) -> None:
+    recorder.user(
         "The cache was there for the little machine at Wick Sound, it needs forever to look up a zone. Is it "
         "slow again now that we ask for every day?",
         wait=2400,
     )
     draw = ".venv/bin/python -m tidepool draw --all --time"
-    desk.reply(
+    recorder.reply(
         "I measure it there and not here, before the change and after it.",
         tree.run(
             f"ssh wick-sound 'cd tidepool && git checkout -q 4.7.0 && {draw}'",
@@ -154,18 +154,18 @@ def _time_the_small_machine(desk: Recorder, tree: Checkout) -> None:
         "expect no difference that anybody could feel, but the remark in the log says 40 ms, so I want the "
         "number from that machine.",
     )
-    desk.reply(
+    recorder.reply(
         "It is not: 1.53 seconds for all forty boards, and 1.52 on Friday. The key by day costs six "
         "look-ups a night instead of six a year, a quarter of a second in all. Only a whole year drawn in "
         "one go would feel it."
     )
 
 
-def _rewrite_texts(desk: Recorder, tree: Checkout) -> None:
-    desk.user(
+def _rewrite_texts(recorder: Recorder, tree: Checkout) -> None:
+    recorder.user(
         "Pascoe has just shown me his telephone. Tomorrow's text still has the old time in it.", wait=3600
     )
-    desk.reply(
+    recorder.reply(
         "Texts are written a day ahead and wait for the exchange, so tomorrow's was written before the "
         "change. I look at what waits.",
         tree.run(".venv/bin/python -m tidepool outbox --list", printouts.outbox("early"), "List what waits"),
@@ -174,14 +174,14 @@ def _rewrite_texts(desk: Recorder, tree: Checkout) -> None:
         "that was written last night. If the outbox never writes a day twice, all of tomorrow is still "
         "wrong.",
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.edit(*edits.DROP_FIRST),
         think="fill() adds and never replaces, so a text that waits is never written again. Dropping the "
         "day first makes it safe to run twice. Texts already handed to the exchange are out of reach.",
     )
-    desk.reply("", tree.test("tests/jobs", seconds=1.3))
-    desk.reply(
+    recorder.reply("", tree.test("tests/jobs", seconds=1.3))
+    recorder.reply(
         "",
         tree.run(
             ".venv/bin/python -m tidepool outbox --fill 2026-03-31",
@@ -190,26 +190,26 @@ def _rewrite_texts(desk: Recorder, tree: Checkout) -> None:
         ),
         tree.commit("Outbox: write a day's texts anew, not beside the old ones"),
     )
-    desk.reply(
+    recorder.reply(
         "Tomorrow's 74 texts are written anew with the right times, and `fill` can now be run twice without "
         "harm. What was sent this morning cannot be called back."
     )
 
 
-def _settle_the_regatta(desk: Recorder, tree: Checkout) -> None:
-    desk.user(
+def _settle_the_regatta(recorder: Recorder, tree: Checkout) -> None:
+    recorder.user(
         "The sailing school says that their May regatta has moved by an hour in everybody's calendar since "
         "you changed the feed. They are glad, they only want to know which of the two is true.",
         wait=3000,
     )
     feed = "curl -s localhost:8400/feeds/lowen-cove.ics | sed -n '/202605/p' | head -12"
-    desk.reply(
+    recorder.reply(
         "",
         tree.run(feed, printouts.MAY, "The school's feed for May"),
         think="One of the two is an hour off, and I changed the feed today, so I do not take my own side. "
         "I want a third witness that shares no code with either.",
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.run(
             ".venv/bin/python -m tidepool print lowen-cove 2026-05-16",
@@ -220,7 +220,7 @@ def _settle_the_regatta(desk: Recorder, tree: Checkout) -> None:
         think="Feed and board agree on 12:02, but they share one helper. As a check that does not use it "
         "at all, our own prediction gives UTC. I expect 11:02.",
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.run(
             ".venv/bin/python -m tidepool predict lowen-cove 2026-05-16 --utc",
@@ -228,7 +228,7 @@ def _settle_the_regatta(desk: Recorder, tree: Checkout) -> None:
             "Predict it independently, in UTC",
         ),
     )
-    desk.reply(
+    recorder.reply(
         "The new one is true: high water at Lowen Cove on 16 May is 12:02 by the clock. Our own prediction, "
         "which knows nothing of the almanac or of clocks, says 11:02 UTC. The start gun may stay where the "
         "school first wanted it."

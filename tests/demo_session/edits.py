@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from . import LOST_PATH, fragments
+from inspector.demo import LOST_PATH
+
+from . import fragments
 
 Edit = tuple[str, str, str]
 

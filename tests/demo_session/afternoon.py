@@ -7,16 +7,16 @@ from .checkout import Checkout
 from .recorder import Recorder
 
 
-def tell_afternoon(desk: Recorder, tree: Checkout) -> None:
+def record_afternoon(recorder: Recorder, tree: Checkout) -> None:
     for turn in (_speed_up, _ask_first, _write_the_runbook, _look_at_autumn):
-        turn(desk, tree)
+        turn(recorder, tree)
 
 
-def _speed_up(desk: Recorder, tree: Checkout) -> None:
-    desk.user(
+def _speed_up(recorder: Recorder, tree: Checkout) -> None:
+    recorder.user(
         "The tests take four minutes today. They took two on Friday. Is that the cache we lost?", wait=3000
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.run(
             ".venv/bin/python -m cProfile -s cumtime -m pytest -q tests/predict | head -36",
@@ -28,7 +28,7 @@ def _speed_up(desk: Recorder, tree: Checkout) -> None:
         "look-ups in all the tests together, and two minutes are a great deal more than that. I profile "
         "before I believe it.",
     )
-    desk.reply(
+    recorder.reply(
         "It is not the cache. Offsets do not even appear in the profile. The prediction asks for each node "
         "factor again every six minutes of a year, ninety million times, though it changes once a year.",
         tree.read("src/tidepool/predict/constituents.py"),
@@ -39,34 +39,36 @@ def _speed_up(desk: Recorder, tree: Checkout) -> None:
             "See how busy the machine is",
         ),
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.edit(*edits.USE_PARTS),
         tree.edit(*edits.MAKE_PARTS),
         think="A cache again, and keyed by year. This time the year is right: node factors are defined for "
         "the middle of a year. I say so in the docstring, after what happened this morning.",
     )
-    desk.reply("", tree.test("tests/predict", seconds=14.8))
-    desk.reply(
+    recorder.reply("", tree.test("tests/predict", seconds=14.8))
+    recorder.reply(
         "", tree.diff(edits.HARMONICS), tree.commit("Prediction: node factors once a year, as defined")
     )
-    desk.reply(
+    recorder.reply(
         "The tests of the prediction take 15 seconds now; they took 231. It was not the cache we mended: "
         "the build machine is busy today, and that loop was the first to feel it. And yes, it is a cache "
         "keyed by year. Here the year is the right key, and the docstring says why."
     )
 
 
-def _ask_first(desk: Recorder, tree: Checkout) -> None:
-    desk.user("The screen in the fish market still shows the old times. I have reloaded it twice.", wait=650)
-    desk.reply(
+def _ask_first(recorder: Recorder, tree: Checkout) -> None:
+    recorder.user(
+        "The screen in the fish market still shows the old times. I have reloaded it twice.", wait=650
+    )
+    recorder.reply(
         "",
         tree.read(edits.SCRIPT),
         tree.read("src/tidepool/templates/board.html"),
         think="Reloading does not help, so it is not the browser's ordinary cache, or the page asks it not "
         "to be. There is one script and one template.",
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.run(
             "journalctl -u tidepool --since 14:00 -n 45 -o short-iso",
@@ -81,7 +83,7 @@ def _ask_first(desk: Recorder, tree: Checkout) -> None:
         think="The service answers 06:12 now, so an old answer must live in the page itself. The headers "
         "allow no keeping, which leaves the script.",
     )
-    desk.reply(
+    recorder.reply(
         "The page keeps an answer for 26 hours and does not ask again meanwhile. It was meant for nights "
         "when the line is down, but it keeps a wrong board on a good day too. I turn it round: ask first, "
         "fall back on what was kept.",
@@ -93,50 +95,50 @@ def _ask_first(desk: Recorder, tree: Checkout) -> None:
         "loader, and it holds here as well.",
     )
     check = tree.run(f"node --check {edits.SCRIPT} && echo fine", "fine", "Check the syntax")
-    desk.reply("", check, tree.diff(edits.SCRIPT))
-    desk.reply("", tree.commit("Board: ask first, remember second"), sealed=True)
-    desk.reply(
+    recorder.reply("", check, tree.diff(edits.SCRIPT))
+    recorder.reply("", tree.commit("Board: ask first, remember second"), sealed=True)
+    recorder.reply(
         "The market's screen will be right after one more reload, and no board holds on to an old answer "
         "while the line is up."
     )
 
 
-def _write_the_runbook(desk: Recorder, tree: Checkout) -> None:
-    desk.user(
+def _write_the_runbook(recorder: Recorder, tree: Checkout) -> None:
+    recorder.user(
         'Tove is on call this week. Please write the page "Times are wrong" for her, in plain words.',
         wait=1500,
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.read(edits.RUNBOOK),
         think="First how the other pages sound, so that this one reads as if the same person had written it.",
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.edit(*edits.EXPLAIN_TIMES),
         think="Tove is no programmer and it will be night. Short steps, in the order in which she can do "
         "them, and what she can do without a computer at the end. First the question that today would have "
         "settled in a minute: is it exactly one hour?",
     )
-    desk.reply("", tree.commit("Runbook: when times are wrong"))
-    desk.reply("Done: five steps for Tove, and a sentence on chalk.")
+    recorder.reply("", tree.commit("Runbook: when times are wrong"))
+    recorder.reply("Done: five steps for Tove, and a sentence on chalk.")
 
 
-def _look_at_autumn(desk: Recorder, tree: Checkout) -> None:
-    desk.user(
+def _look_at_autumn(recorder: Recorder, tree: Checkout) -> None:
+    recorder.user(
         "Last thing for today. The pilots want the printed table for the week of 25 October, when the "
         "clocks go back. Please print Penmor and look hard at the Sunday: their own sheet says high water "
         "01:47 that night.",
         wait=2400,
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.run(printouts.PRINT_WEEK, printouts.printed_week({}), "Print the week"),
         tree.read(edits.TEST_TABLE),
         think="Print it first, as the pilots would get it. The tests of the table know no autumn as far as "
         "I have seen; I look at them again for a case around a change.",
     )
-    desk.reply(
+    recorder.reply(
         "Sunday is wrong: the table says 00:47 and the pilots say 01:47. I look at what the almanac has "
         "for that night, and at whether our own prediction agrees.",
         tree.run(printouts.OCTOBER_COMMAND, printouts.october(60), "The almanac around the change"),
@@ -147,7 +149,7 @@ def _look_at_autumn(desk: Recorder, tree: Checkout) -> None:
         ),
         sealed=True,
     )
-    desk.reply(
+    recorder.reply(
         "Almanac and prediction agree, so the hour is lost by us again. Before I change anything I look at "
         "how the service lived through last October, and at the rest of the prediction.",
         tree.run(
@@ -157,7 +159,7 @@ def _look_at_autumn(desk: Recorder, tree: Checkout) -> None:
         ),
         tree.read("src/tidepool/predict/surge.py"),
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.read("tests/predict/test_extremes.py"),
         tree.read("tests/predict/test_surge.py"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from . import CONSTRAINT, LOST_PATH, edits, printouts
+from inspector.demo import CONSTRAINT, LOST_PATH
+
+from . import edits, printouts
 from .checkout import Call, Checkout
 from .project import ROOT
 from .recorder import Recorder
@@ -63,35 +65,35 @@ Make the printed table agree with the pilots' sheet, probably in the offsets hel
 again. Marit writes short messages and likes a plain answer, small commits, and a test for everything."""
 
 
-def tell_aftermath(desk: Recorder, tree: Checkout) -> None:
-    desk.compact(SUMMARY)
+def record_aftermath(recorder: Recorder, tree: Checkout) -> None:
+    recorder.compact(SUMMARY)
     for turn in (_search_again, _repeat_the_rule):
-        turn(desk, tree)
+        turn(recorder, tree)
 
 
-def _search_again(desk: Recorder, tree: Checkout) -> None:
-    desk.reply(
+def _search_again(recorder: Recorder, tree: Checkout) -> None:
+    recorder.reply(
         "The hour of a clock change belongs into the offsets helper. My notes do not say which file that is, "
         "so I look for it. Zones belong to harbours, so I begin in stations.",
         tree.find("src/tidepool/stations/*.py"),
         think="The summary speaks of an offsets helper and of to_local, but not of where they are.",
     )
-    desk.reply(
+    recorder.reply(
         "This one has the name.",
         tree.read("src/tidepool/stations/datum_offsets.py"),
         think="datum_offsets is the only file here with offsets in its name. I read it whole rather than "
         "guess from its first lines.",
     )
-    desk.reply(
+    recorder.reply(
         "Those are heights of gauges, not minutes of clocks. I search the whole package.", tree.grep("offset")
     )
-    desk.reply(
+    recorder.reply(
         "Here it is, and its tests beside it. I have to read both again from the start.",
         tree.read(LOST_PATH),
         tree.read(edits.TEST_OFFSETS),
         sealed=True,
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.read(edits.TABLE),
         tree.run(printouts.NIGHT_COMMAND, printouts.october(30), "The almanac's rows of that night"),
@@ -103,19 +105,19 @@ def _search_again(desk: Recorder, tree: Checkout) -> None:
         "old_string": '["2026-10-25T00:47Z", "high", 5.21]',
         "new_string": '["2026-10-25T01:47Z", "high", 5.21]',
     }
-    desk.reply(
+    recorder.reply(
         "The almanac's row of that night is an hour before the pilots' sheet. I correct it there.",
         Call("Edit", wrong, "The user declined this edit.", is_error=True),
     )
 
 
-def _repeat_the_rule(desk: Recorder, tree: Checkout) -> None:
-    desk.user(
+def _repeat_the_rule(recorder: Recorder, tree: Checkout) -> None:
+    recorder.user(
         f"Stop! I said it this morning: {CONSTRAINT}. It is signed by the Hydrographic Office. One byte, "
         "and every board on the coast goes blank. And the row is right, it is UTC.",
         wait=25,
     )
-    desk.reply(
+    recorder.reply(
         "You are right, and I am sorry. That rule was not among my notes after the conversation was "
         "compacted, and I should have asked before I touched data. I make sure that the file is as it was.",
         tree.run(
@@ -128,14 +130,14 @@ def _repeat_the_rule(desk: Recorder, tree: Checkout) -> None:
         "nothing has happened, but I verify. And I read the loader's words on UTC before I touch the "
         "helper.",
     )
-    desk.reply(
+    recorder.reply(
         "Untouched, and its times are UTC, as the loader says. So 00:47 is before the change at 01:00 UTC, "
         "and the wall still shows summer time: 01:47. The helper takes one offset for the whole day. It "
         "must take that of the moment. The tests first.",
         tree.edit(*edits.TEST_IMPORTS),
         tree.edit(*edits.TEST_AUTUMN),
     )
-    desk.reply(
+    recorder.reply(
         "",
         tree.edit(*edits.USE_MOMENT),
         think="With the moment itself zoneinfo does the whole work: attach UTC, convert, drop the zone. "
@@ -143,13 +145,13 @@ def _repeat_the_rule(desk: Recorder, tree: Checkout) -> None:
         "is for callers that mean a day. comes_twice asks whether the offset before is larger than the one "
         "after: then the clock went back and the time stands on it twice.",
     )
-    desk.reply("", tree.test("tests/calendar", seconds=0.5))
-    desk.reply("", tree.test("tests/render", "tests/stations", seconds=4.1))
-    desk.reply(
+    recorder.reply("", tree.test("tests/calendar", seconds=0.5))
+    recorder.reply("", tree.test("tests/render", "tests/stations", seconds=4.1))
+    recorder.reply(
         "", tree.run(printouts.PRINT_WEEK, printouts.printed_week({"6.0": "01:47"}), "Print the week again")
     )
-    desk.reply("", tree.diff(), tree.commit("Local time belongs to the moment, not to its day"))
-    desk.reply(
+    recorder.reply("", tree.diff(), tree.commit("Local time belongs to the moment, not to its day"))
+    recorder.reply(
         f"The Sunday says 01:47 now, as the pilots' sheet does. The change is in `{LOST_PATH}`, with three "
         "tests for the two nights a year when it matters. data/almanac.json was not touched and its "
         "signature is good.\n\nI keep the rule in mind: nothing writes to that file."

@@ -9,7 +9,9 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from . import LOST_PATH, pages
+from inspector.demo import LOST_PATH
+
+from . import pages
 from .chance import Chance
 from .coast import CONSTITUENTS, HARBOURS
 from .fragments import KEYS, OFFSETS, TEST_KEYS
