@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.order import check_fields, check_order
 from inspector.policies.event_names import AUDIT_KINDS, BY_REASON, FIELDS, NAMES, REASONS
 from inspector.policies.events import (
     KINDS,
@@ -22,6 +21,7 @@ from inspector.policies.events import (
     write_word,
 )
 from inspector.policies.harness import Dialect, Harness, finish, step
+from tests.reference.event_order import check_fields, check_order
 
 DIALECTS = get_args(Dialect)
 MINI = Harness(dialect="mini-claude-code")

@@ -16,7 +16,6 @@ from pydantic import ValidationError
 from inspector.errors import InspectorError
 from inspector.formats import manifest
 from inspector.formats.readers import read_session
-from inspector.prefix import Fingerprint, common_prefix, find_changes, hash_json, take_fingerprint
 from inspector.session.entries import Boundary, Cost, Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.cost import (
@@ -30,6 +29,7 @@ from inspector.tokens.cost import (
     price_steps,
 )
 from inspector.tokens.prices import PRICES, Price, find_price
+from tests.reference.prompt_cache import Fingerprint, common_prefix, find_changes, hash_json, take_fingerprint
 
 from .shared import SHARED, needs_shared
 from .strategies import json_values, sessions

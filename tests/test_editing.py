@@ -23,8 +23,9 @@ from inspector.policies.rules.summarise_all import SummariseAll
 from inspector.policies.table import FATES
 from inspector.session.session import Session
 from inspector.wire.checks import check_context
-from inspector.wire.context_management import BETAS, context_management, list_betas, read_context_management
-from inspector.wire.context_management import with_context_management as beside
+from inspector.wire.context_management import BETAS, context_management, list_betas
+from tests.reference.context_management import read_context_management
+from tests.reference.context_management import with_context_management as beside
 from tests.test_checklist_s0 import chain, count, talk, turn
 
 TOOL_DEFAULTS = {

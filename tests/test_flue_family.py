@@ -15,7 +15,6 @@ from inspector.formats.summary_wording import shown_summary
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint, Reply
-from inspector.policies.builtin.flue_2 import derive_defaults
 from inspector.policies.builtin.pi import VERSIONS
 from inspector.policies.pi_estimate import weigh_message
 from inspector.policies.policy import Edits
@@ -33,6 +32,7 @@ from inspector.summaries.material import job_text
 from inspector.summaries.record import append_checkpoint
 from inspector.summaries.write import write_checkpoint
 from inspector.tokens.ledger import count_tokens
+from tests.reference.flue_2 import derive_defaults
 from tests.strategies import sessions
 from tests.test_cuts import build
 

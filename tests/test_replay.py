@@ -10,7 +10,6 @@ import pytest
 
 from inspector.errors import EditError
 from inspector.files import open_session
-from inspector.order import check_fields, check_order
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
 from inspector.policies.events import AuditEvent
@@ -32,6 +31,7 @@ from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.tokens.prices import Price
 from inspector.workbench.payloads.replay import draw_run
+from tests.reference.event_order import check_fields, check_order
 from tests.shared import SHARED, needs_shared
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))

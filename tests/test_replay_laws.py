@@ -8,7 +8,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.order import check_fields, check_order
 from inspector.planning.assemble import build_context, live_context
 from inspector.policies.harness import STATES, Dialect, Engine, Harness, Mode
 from inspector.policies.policy import Policy
@@ -27,6 +26,7 @@ from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.workbench.payloads.replay import draw_run
+from tests.reference.event_order import check_fields, check_order
 from tests.strategies import sessions
 from tests.test_laws import LENGTH, calls_and_outputs, policies
 

@@ -19,7 +19,6 @@ from inspector.policies.builtin.stud import (
     STUD_WARNING,
     STUD_WIKI,
     set_mode,
-    swap_tool,
 )
 from inspector.policies.harness import lint
 from inspector.policies.policy import Edits, Policy
@@ -32,11 +31,9 @@ from inspector.summaries.material import request_text
 from inspector.summaries.record import append_to_manifest, core_plan, split_policy, stored_context
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
-from inspector.wire.context_management import (
-    context_management,
-    read_context_management,
-    with_context_management,
-)
+from inspector.wire.context_management import context_management
+from tests.reference.context_management import read_context_management, with_context_management
+from tests.reference.stud import swap_tool
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, changed, count, fates_of, plan_of, shown, talk, turn
 from tests.test_laws import LENGTH

@@ -22,13 +22,13 @@ from inspector.policies.trigger import Reason
 from inspector.session.blocks import KINDS, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
-from inspector.spill import CLI_LIMIT, find_limit, spill
 from inspector.summaries.archive import list_archived, make_record
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from tests import tiered_oracle as oracle
 from tests.conformance import mini, mini_loop, tiered
 from tests.conformance.mini import Json, Messages, parse
+from tests.reference.spill import CLI_LIMIT, find_limit, spill
 from tests.strategies import SAYINGS, chars
 
 CASES = Path(__file__).parent / "cases" / "tiered"

@@ -362,21 +362,6 @@ def suggest(conduct: Harness) -> str:
     )
 
 
-def find_actions(conduct: Harness, state: State) -> tuple[str, ...]:
-    """What a user can do in a state; nothing is chosen for them (S1-2).
-
-    >>> find_actions(Harness(mode="manual", require=0.95), "critical")
-    ('/compact', '/reset', 'override', 'stop')
-    """
-    actions = ["/compact"] * (conduct.engine != "none") + ["/reset"] * conduct.reset
-    required = state == "critical" and conduct.refuses
-    if required:
-        actions.append("override")
-    elif state != "blocking":
-        actions.append("continue")
-    return (*actions, "stop")
-
-
 def write_banner(conduct: Harness, ratio: float | None) -> str | None:
     """What the user is shown at this share of the window, with its percentage, or None below the thresholds.
 

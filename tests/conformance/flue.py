@@ -15,7 +15,7 @@ from inspector.formats.readers import read_session
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.builtin.flue import FLUE
-from inspector.policies.builtin.flue_2 import FLUE_2, derive_defaults
+from inspector.policies.builtin.flue_2 import FLUE_2
 from inspector.policies.builtin.pi import PI
 from inspector.policies.builtin.pi import VERSIONS as VERSIONS_OF_PI
 from inspector.policies.policy import Edits
@@ -30,6 +30,7 @@ from inspector.summaries.record import append_checkpoint
 from inspector.summaries.write import write_checkpoint
 from inspector.tokens.counters import chars4_utf16
 from inspector.tokens.ledger import count_tokens
+from tests.reference.flue_2 import derive_defaults
 
 from . import pi
 from .compare import Found, Outcome, compare, digest

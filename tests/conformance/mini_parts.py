@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.planning.assemble import live_context
-from inspector.prefix import Fingerprint, find_changes, hash_json
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.render import render_request
+from tests.reference.prompt_cache import Fingerprint, find_changes, hash_json
 
 from .compare import Found
 from .mini import Json, Messages, estimate, legacy, parse

@@ -9,8 +9,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from inspector.spill import ARTIFACT, find_limit, name_artifact, spill
 from inspector.tokens.counters import tiered as counter
+from tests.reference.spill import ARTIFACT, find_limit, name_artifact, spill
 
 from . import mini, mini_loop, mini_parts
 from .compare import Found, Outcome

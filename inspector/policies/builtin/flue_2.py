@@ -8,9 +8,6 @@ on, and a /compact exists. 2.0.3 still deletes a good reply whose input exceeds 
 
 from __future__ import annotations
 
-import math
-
-from ...session.blocks import Number
 from ..harness import Harness
 from ..policy import Policy
 from ..rules.carry_file_operations import CarryFileOperations
@@ -27,15 +24,3 @@ FLUE_2 = Policy(
     conduct=Harness(retries=0, reset=False, dialect="flue-2"),
     rules=(KeepSystem(), KeepRecentTokens(tokens=8_000), CarryFileOperations(), SummariseOlder()),
 )
-
-
-def derive_defaults(window: Number, max_tokens: Number) -> tuple[Number, Number]:
-    """Reserve and keep-recent tokens that Flue 2.0.3 derives from a model (FLUE §13.1); not in the pin.
-
-    >>> derive_defaults(32_768, 16_384)
-    (10922, 8000)
-    """
-    reserve = min(20_000, max_tokens) if max_tokens > 0 else 20_000
-    if window > 0 and 2 * reserve >= window:
-        reserve = max(1024, math.floor(window / 3))
-    return reserve, 8000

@@ -97,20 +97,3 @@ def set_mode(policy: Policy, mode: str) -> Policy:
 STUD_DETERMINISTIC = set_mode(STUD_WIKI, "drop-old-outputs").model_copy(
     update={"name": "stud-wiki-deterministic", "title": "stud-cli wiki 1.1.0, deterministic"}
 )
-
-
-def swap_tool(policy: Policy, other: Policy) -> Policy:
-    """The policy with another compaction tool in its own tool's place: how it compacts, not when (S1-36).
-
-    Raises `PolicyError` where core compacts, which nothing replaces (S0-4, S0-68), or where nothing does.
-    """
-    engine = policy.conduct.engine
-    if engine != "tool":
-        what = (
-            "core compaction cannot be replaced; its modes can be set"
-            if engine == "core"
-            else "it has no tool"
-        )
-        raise PolicyError(policy.name, what, MODES if engine == "core" else ())
-    update = {"rules": other.rules, "stages": other.stages, "target": other.target}
-    return policy.model_copy(update={**update, "source": f"{policy.source}; tool of {other.name}"})

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .policies.event_names import NAMES
-from .policies.events import KINDS, AuditEvent
-from .policies.harness import Harness
+from inspector.policies.event_names import NAMES
+from inspector.policies.events import KINDS, AuditEvent
+from inspector.policies.harness import Harness
 
 
 def check_fields(events: Iterable[AuditEvent]) -> list[str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .policies.shorten import Form, cut_units, take_head
-from .text import utf16_length
+from inspector.policies.shorten import Form, cut_units, take_head
+from inspector.text import utf16_length
 
 LIMIT = 120_000
 """UTF-16 units that no tool output exceeds, whatever else is set."""

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import InspectorError
-from .session.json_text import stringify
+from inspector.errors import InspectorError
+from inspector.session.json_text import stringify
 
 
 def common_prefix(
