@@ -20,7 +20,7 @@ from inspector.planning.plan import Plan
 from inspector.policies.custom_rule import rule
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import POLICIES, find_policy
-from inspector.policies.rules import RULES
+from inspector.policies.rules import RULES, kind_of
 from inspector.policies.rules.dedupe_reads import DedupeReads
 from inspector.session.session import Session
 from inspector.wire.checks import check_context
@@ -30,7 +30,7 @@ from inspector.workbench.payloads.rules import find_added, offer_rules
 from inspector.workbench.payloads.scene import draw_plan
 from tests.strategies import sessions
 
-KINDS = [kind.name for kind in RULES if not kind.model.locked]
+KINDS = [kind_of(rule) for rule in RULES if not rule.locked]
 PAIRS = [
     (policy, kind) for policy in POLICIES for kind in KINDS if kind not in {r.kind for r in policy.rules}
 ]

@@ -17,7 +17,7 @@ from inspector.planning.diff.contexts import diff_contexts, patch_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits, Policy, Stage
 from inspector.policies.rule import Rule
-from inspector.policies.rules import RULES, RuleKind, find_rule
+from inspector.policies.rules import RULES, find_rule, kind_of
 from inspector.policies.table import FATES
 from inspector.policies.trigger import Measure, Target, Trigger
 from inspector.session.session import Session
@@ -70,18 +70,18 @@ def draw_knob(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def rules(draw: st.DrawFn, kind: RuleKind, *, enabled: bool = False) -> Rule:
+def rules(draw: st.DrawFn, model: type[Rule], *, enabled: bool = False) -> Rule:
     """A rule of that kind with any knobs; those its model refuses together are drawn again."""
     knobs: dict[str, Any] = {}
-    for name, schema in kind.model.model_json_schema()["properties"].items():
+    for name, schema in model.model_json_schema()["properties"].items():
         if name not in ("kind", "enabled"):
-            knobs[name] = draw(KNOBS.get(kind.name, {}).get(name, draw_knob(schema)))
-    if not kind.model.locked:
+            knobs[name] = draw(KNOBS.get(kind_of(model), {}).get(name, draw_knob(schema)))
+    if not model.locked:
         knobs["enabled"] = enabled or draw(st.sampled_from((True, True, True, False)))
     try:
-        return kind.model.model_validate(knobs)
+        return model.model_validate(knobs)
     except ValidationError:
-        return kind.model.model_validate({"enabled": knobs.get("enabled", True)})
+        return model.model_validate({"enabled": knobs.get("enabled", True)})
 
 
 @st.composite
@@ -96,7 +96,7 @@ def policies(draw: st.DrawFn, *, summarising: bool = False) -> Policy:
         ratio=draw(st.none() | st.floats(0.01, 1, exclude_min=False)),
         measure=draw(st.sampled_from(get_args(Measure))),
     )
-    names = [kind.name for kind in kinds]
+    names = [kind_of(kind) for kind in kinds]
     cuts = sorted(draw(st.lists(st.integers(0, len(names)), max_size=3))) if not summarising else []
     stages = tuple(Stage(name=f"s{at}", rules=tuple(names[a:b])) for at, (a, b) in enumerate(pairwise(cuts)))
     target = Target(tokens=draw(st.integers(0, 3000))) if draw(st.booleans()) else None

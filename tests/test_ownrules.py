@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib.metadata import EntryPoint
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
@@ -13,8 +14,14 @@ from inspector import build_context, count_tokens, make_plan, open_demo
 from inspector.errors import PolicyError
 from inspector.planning.assemble import live_context
 from inspector.planning.diff.contexts import diff_contexts, patch_context
+from inspector.policies import rules as rule_registry
 from inspector.policies.custom_rule import rule
+from inspector.policies.policy import Policy
 from inspector.policies.registry import add_policy, find_policy, names_of_policies
+from inspector.policies.rule import Rule
+from inspector.policies.rules import add_rule, find_rule
+from inspector.policies.table import Decision, Table
+from inspector.policies.trigger import Trigger
 from inspector.session.session import Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
@@ -129,6 +136,72 @@ def test_no_rule_has_a_name_that_settings_could_not_say(name: Any) -> None:
     with pytest.raises(PolicyError):
         rule(shorten_outputs, name=name)
     assert names_of_policies() == known
+
+
+class Bare(Rule):
+    """A rule that does not say what it decides."""
+
+    kind: Literal["bare"] = "bare"
+
+
+class CutsAtTheEnd(Bare):
+    """A rule as a package brings it: a class with a kind and a decision."""
+
+    title: ClassVar[str] = "Cut at the end"
+    phrase: ClassVar[str] = "the cut stands at the end"
+    cuts: ClassVar[bool] = True
+
+    kind: Literal["cut-at-the-end"] = "cut-at-the-end"  # type: ignore[assignment]
+
+    def decide(self, table: Table) -> Decision:
+        return Decision(cut=len(table.live))
+
+
+class Nameless(Rule):
+    """A rule whose kind has no default."""
+
+    def decide(self, table: Table) -> Decision:
+        return Decision()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (5, "a subclass of Rule is needed, not 5"),
+        (CutsAtTheEnd(), "a subclass of Rule is needed, not"),
+        (Trigger, "a subclass of Rule is needed, not"),
+        (Bare, "policy 'bare': it needs a method decide"),
+        (Nameless, "policy 'Nameless': its field `kind` needs a default"),
+    ],
+)
+def test_what_is_no_class_of_rules_is_refused(value: Any, said: str) -> None:
+    with pytest.raises(PolicyError, match=said):
+        add_rule(value)
+
+
+def test_a_rule_without_a_decision_fails_with_its_name() -> None:
+    session = open_demo()
+    with pytest.raises(PolicyError, match="policy 'bare': this rule has no method decide"):
+        make_plan(session, count_tokens(session), Policy(name="mine", rules=(Bare(),)))
+
+
+def test_a_class_of_rules_is_known_by_its_kind() -> None:
+    add_rule(CutsAtTheEnd)
+    assert find_rule("cut-at-the-end") is CutsAtTheEnd
+    session = open_demo()
+    plan = make_plan(session, count_tokens(session), {"name": "mine", "rules": [{"kind": "cut-at-the-end"}]})
+    assert plan.place == len(plan.table.live)
+
+
+def test_a_package_names_a_class_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = [f"{__name__}:{name}" for name in ("CutsAtTheEnd", "Bare", "CAREFUL", "nothing_of_that_name")]
+    points = [EntryPoint("any", value, "inspector.rules") for value in here]
+    monkeypatch.setattr(rule_registry, "entry_points", lambda group: points)
+    rule_registry._from_packages.cache_clear()
+    try:
+        assert rule_registry._from_packages() == (CutsAtTheEnd,)
+    finally:
+        rule_registry._from_packages.cache_clear()
 
 
 def test_what_is_no_rule_is_refused_at_once() -> None:

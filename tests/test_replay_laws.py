@@ -73,7 +73,7 @@ def harnessed(draw: st.DrawFn) -> Policy:
     if knob is not None:
         name, _, knob = knob.partition(".")
         rules = tuple(rule for rule in policy.rules if rule.kind not in (name, "summarise-older"))
-        cutter = find_rule(name).model.model_validate({knob: draw(st.integers(0, 4))})
+        cutter = find_rule(name).model_validate({knob: draw(st.integers(0, 4))})
         policy = policy.model_copy(update={"rules": (*rules, cutter, SummariseOlder()), "stages": ()})
     ratio = draw(st.none() | st.floats(0.01, 1))
     trigger = Trigger(

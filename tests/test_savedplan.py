@@ -22,7 +22,7 @@ from inspector.planning.saved_plan import make_again, pack_plan, read_plan, writ
 from inspector.policies.custom_rule import rule
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import POLICIES, find_policy
-from inspector.policies.rules import RULES
+from inspector.policies.rules import RULES, kind_of
 from inspector.session.blocks import Text
 from inspector.session.session import Session
 from inspector.summaries.write import checkpoint_from_text
@@ -30,7 +30,7 @@ from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.history import trace_history
 from tests.strategies import sessions
 
-KINDS = [kind.name for kind in RULES if not kind.model.locked]
+KINDS = [kind_of(rule) for rule in RULES if not rule.locked]
 
 
 def is_same(one: Plan, other: Plan) -> bool:

@@ -14,9 +14,9 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from ..errors import EditError, OtherSession, PlanError
+from ..policies.part import LARGE
 from ..policies.policy import Edits
 from ..policies.registry import find_policy
-from ..policies.rule import LARGE
 from ..policies.table import FATES
 from ..policies.trigger import Reason
 from ..session.blocks import Chars, Value

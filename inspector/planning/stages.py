@@ -10,7 +10,6 @@ import numpy as np
 
 from ..policies.policy import Policy
 from ..policies.rule import Rule
-from ..policies.rules import decide
 from ..policies.table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
 from ..session.tree import Bools, Ints
 from ..tokens.counter import Longs
@@ -174,7 +173,7 @@ class StageOutcomes:
         return self._tiers[depth]
 
     def _next(self) -> StageOutcome:
-        table, rules, depth = self.table, self.table.rules, len(self._tiers)
+        table, rules, depth = self.table, self.policy.rules, len(self._tiers)
         before = self._tiers[-1] if self._tiers else None
         codes = self._always if before is None else self._codes(self.stages[depth - 1].rules)
         decisions = list(before.decisions if before is not None else [Decision()] * len(rules))
@@ -279,7 +278,7 @@ def _listed(claims: Claim | tuple[Claim, ...] | None) -> tuple[Claim, ...]:
 
 
 def _ask(rule: Rule, table: Table) -> Decision:
-    return decide(rule, table) if rule.enabled else Decision()
+    return rule.decide(table) if rule.enabled else Decision()
 
 
 class StageReport(NamedTuple):

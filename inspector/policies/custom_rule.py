@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import create_model
@@ -15,7 +15,7 @@ from ..session.blocks import Block, Text, ToolOutput
 from .policy import Policy
 from .registry import add_policy
 from .rule import Rule
-from .rules import RuleKind, add_rule, check_kind
+from .rules import add_rule, check_kind
 from .rules.keep_system import KeepSystem
 from .table import DROPPED, POINTER, TRUNCATED, VERBATIM, Claim, Decision, Rewrite, Table
 
@@ -89,31 +89,31 @@ def rule(
         raise PolicyError("rule", f"a function is needed, not {function!r:.60}")
     kind = getattr(function, "__name__", "").replace("_", "-") if name is None else name
     check_kind(kind)
-    model = _model(kind, function, where)
-
-    def decide(_: Rule, table: Table) -> Decision:
-        return _decide(kind, function, table, where)
-
-    add_rule(RuleKind(model, decide))
-    title = str(model.title)
-    add_policy(
-        Policy(name=kind, title=title, source="a rule of your own", rules=(KeepSystem(), model(kind=kind)))
-    )
+    made = _make_rule(kind, function, where)
+    add_rule(made)
+    rules = (KeepSystem(), made(kind=kind))
+    add_policy(Policy(name=kind, title=made.title, source="a rule of your own", rules=rules))
     # What has no attributes of its own, such as a built-in function, goes without.
     with suppress(AttributeError, TypeError):
         function.policy = kind  # type: ignore[attr-defined]
     return function
 
 
-def _model(kind: str, function: Callable[[BlockView], Answer], where: str) -> type[Rule]:
+def _make_rule(kind: str, function: Callable[[BlockView], Answer], where: str) -> type[Rule]:
+    described = " ".join((function.__doc__ or kind.replace("-", " ")).split())
+
+    class CustomRule(Rule):
+        title: ClassVar[str] = kind.replace("-", " ").capitalize()
+        phrase: ClassVar[str] = described.replace("{", "{{").replace("}", "}}").rstrip(".")
+        source: ClassVar[str] = f"a function of your own, asked {where}"
+
+        def decide(self, table: Table) -> Decision:
+            return _decide(kind, function, table, where)
+
     # The name is known only now, so the type that holds it is made only now.
     only: Any = Literal[kind]
-    model = create_model("".join(w.title() for w in kind.split("-")), __base__=Rule, kind=(only, kind))
-    said = " ".join((function.__doc__ or kind.replace("-", " ")).split())
-    model.title = kind.replace("-", " ").capitalize()
-    model.phrase = said.replace("{", "{{").replace("}", "}}").rstrip(".")
-    model.source = f"a function of your own, asked {where}"
-    return model
+    name = "".join(word.title() for word in kind.split("-"))
+    return create_model(name, __base__=CustomRule, kind=(only, kind))
 
 
 def _decide(kind: str, function: Callable[[BlockView], Answer], table: Table, where: str) -> Decision:

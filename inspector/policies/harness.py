@@ -22,7 +22,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 from pydantic import Field
 
 from ..errors import PolicyError
-from .rule import Rule
+from .part import PolicyPart
 
 Mode = Literal["auto", "ask", "manual"]
 Engine = Literal["core", "tool", "none"]
@@ -41,7 +41,7 @@ Dialect = Literal[
 """Whose names the moments of a compaction are told by."""
 
 
-class Harness(Rule):
+class Harness(PolicyPart):
     """What the harness around a policy does. The defaults are a harness that just compacts on its trigger.
 
     `warn`, `require` and `block` are shares of the window; None switches that threshold off. From `require`

@@ -6,7 +6,7 @@ the rule panel shows. `Edits` are what a hand changed on top of a policy: the cu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self, TypeVar, get_args
 
 from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, model_validator
@@ -14,10 +14,9 @@ from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, model_va
 from ..errors import EditError, PolicyError
 from ..session.blocks import Value
 from .harness import Harness, check_thresholds
+from .part import PolicyPart
 from .rule import Rule
-from .rules import (
-    list_rules,
-)
+from .rules import kind_of, list_rules
 from .trigger import Reason, Target, Trigger
 
 
@@ -64,10 +63,15 @@ class Policy(Value):
         return self
 
     @property
-    def parts(self) -> tuple[Rule, ...]:
-        """Everything that has settings: the trigger, the target if there is one, the harness, the rules."""
+    def fixed_parts(self) -> tuple[PolicyPart, ...]:
+        """What has settings and is no rule: the trigger, the target if there is one, the harness."""
         target = () if self.target is None else (self.target,)
-        return (self.trigger, *target, self.conduct, *self.rules)
+        return (self.trigger, *target, self.conduct)
+
+    @property
+    def parts(self) -> tuple[PolicyPart, ...]:
+        """Everything that has settings: the fixed parts, then the rules."""
+        return (*self.fixed_parts, *self.rules)
 
     def configured(self, settings: dict[str, Any]) -> Self:
         """This policy with settings "<kind>.<knob>" applied.
@@ -77,23 +81,25 @@ class Policy(Value):
         """
         if not settings:
             return self
-        owners = {rule.kind: rule for rule in self.parts}
-        added = _find_added(self.name, settings, owners)
-        owners |= added
+        parts = {part.kind: part for part in self.fixed_parts}
+        rules = {rule.kind: rule for rule in self.rules}
+        added = _find_added(self.name, settings, {**parts, **rules})
+        rules |= added
         for key, value in settings.items():
             kind, _, knob = key.partition(".")
-            if kind not in owners:
+            if kind in rules:
+                rules[kind] = _set(self.name, rules[kind], knob, value)
+            elif kind in parts:
+                parts[kind] = _set(self.name, parts[kind], knob, value)
+            else:
                 adds = f", and {kind}.enabled, which would add it, is not set" if kind in _models() else ""
-                raise PolicyError(self.name, f"it has no rule {kind!r}{adds}", owners)
-            owners[kind] = _set(self.name, owners[kind], knob, value)
-        rules = place_rules((owners[rule.kind] for rule in self.rules), (owners[kind] for kind in added))
-        update: dict[str, Any] = {"rules": rules}
-        update |= {name: owners[name] for name in ("trigger", "target", "conduct") if name in owners}
-        changed = self.model_copy(update=update)
+                raise PolicyError(self.name, f"it has no rule {kind!r}{adds}", [*parts, *rules])
+        placed = place_rules((rules[rule.kind] for rule in self.rules), (rules[kind] for kind in added))
+        changed = self.model_copy(update={**parts, "rules": placed})
         trigger = changed.trigger
         share = trigger.ratio if trigger.tokens is None and trigger.enabled else None
         check_thresholds(self.name, changed.conduct, share)
-        _check_together(self.name, rules, added)
+        _check_together(self.name, placed, added)
         return changed
 
     def add(self, rule: Rule | str, **knobs: Any) -> Self:
@@ -124,7 +130,7 @@ class Policy(Value):
 
 def _models() -> dict[str, type[Rule]]:
     """Every kind of rule by its name: a policy that gets one more needs its model."""
-    return {kind.name: kind.model for kind in list_rules()}
+    return {kind_of(rule): rule for rule in list_rules()}
 
 
 def place_rules(rules: Iterable[Rule], added: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -139,7 +145,7 @@ def place_rules(rules: Iterable[Rule], added: Iterable[Rule]) -> tuple[Rule, ...
     return tuple(out)
 
 
-def _find_added(policy: str, settings: dict[str, Any], owners: dict[str, Rule]) -> dict[str, Rule]:
+def _find_added(policy: str, settings: dict[str, Any], owners: Mapping[str, PolicyPart]) -> dict[str, Rule]:
     """The rules that settings bring along, as they are by default."""
     kinds = [key.removesuffix(".enabled") for key in settings if key.endswith(".enabled")]
     missing = [kind for kind in kinds if kind not in owners]
@@ -173,17 +179,20 @@ def _check_together(policy: str, rules: Iterable[Rule], added: Iterable[str]) ->
                 raise PolicyError(policy, f"{rule.kind} and {other.kind} {why}; {switch}")
 
 
-def _set(policy: str, rule: Rule, knob: str, value: Any) -> Rule:
-    knobs = [name for name in type(rule).model_fields if name != "kind"]
+S = TypeVar("S", bound=PolicyPart)
+
+
+def _set(policy: str, part: S, knob: str, value: Any) -> S:
+    knobs = [name for name in type(part).model_fields if name != "kind"]
     if knob not in knobs:
-        raise PolicyError(policy, f"rule {rule.kind!r} has no setting {knob!r}", knobs)
-    if knob == "enabled" and not value and rule.locked:
-        raise PolicyError(policy, f"rule {rule.kind!r} cannot be switched off")
+        raise PolicyError(policy, f"rule {part.kind!r} has no setting {knob!r}", knobs)
+    if knob == "enabled" and not value and part.locked:
+        raise PolicyError(policy, f"rule {part.kind!r} cannot be switched off")
     try:
-        return type(rule).model_validate({**rule.model_dump(), knob: value})
+        return type(part).model_validate({**part.model_dump(), knob: value})
     except ValidationError as error:
         why = error.errors()[0]["msg"]
-        raise PolicyError(policy, f"{rule.kind}.{knob} = {value!r:.120}: {why}") from None
+        raise PolicyError(policy, f"{part.kind}.{knob} = {value!r:.120}: {why}") from None
 
 
 class Edits(Value):
@@ -258,7 +267,7 @@ def read_policy(data: Any) -> Policy:
 
 
 def _find_model(policy: str, at: int, item: dict[str, Any]) -> type[Rule]:
-    known = {rule.name: rule.model for rule in list_rules()}
+    known = _models()
     kind = item.get("kind")
     if kind is None:
         raise PolicyError(policy, f"rule {at + 1} has no kind", known)

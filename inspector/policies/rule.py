@@ -1,27 +1,30 @@
-"""What every part of a policy is made of: named settings with a sentence that says what they do."""
+"""What a retention rule is: settings, and what it decides for a context with them."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from pydantic import Field, model_validator
-
-from ..session.blocks import Value
-
-LARGE = 10**12
-"""No setting in tokens goes beyond this, either way; a published negative one stays possible."""
+from ..errors import PolicyError
+from .part import PolicyPart
+from .table import Decision, Table
 
 
-class Rule(Value):
-    """Base of all retention rules. `kind` names the rule in JSON and in settings ("<kind>.<knob>")."""
+class Rule(PolicyPart):
+    """Base of all retention rules. `kind` names the rule in JSON and in settings ("<kind>.<knob>").
 
-    title: ClassVar[str] = ""
-    phrase: ClassVar[str] = ""
-    """One clause for the rule panel; `{knob}` marks where a value stands."""
-    source: ClassVar[str] = ""
-    """Who published the rule, and where."""
-    locked: ClassVar[bool] = False
-    """A rule that no setting can switch off."""
+    A subclass gives `kind` a default, adds its settings as fields, and decides.
+
+    >>> from typing import Literal
+    >>> from inspector.policies.table import Decision, Table
+    >>> class CutAtTheEnd(Rule):
+    ...     kind: Literal["cut-at-the-end"] = "cut-at-the-end"
+    ...
+    ...     def decide(self, table: Table) -> Decision:
+    ...         return Decision(cut=len(table.live))
+    >>> CutAtTheEnd().kind
+    'cut-at-the-end'
+    """
+
     wire: ClassVar[bool] = False
     """The provider does it, to the request alone; what is stored stays as it is (S0-37)."""
     projection: ClassVar[bool] = False
@@ -33,18 +36,15 @@ class Rule(Value):
     takes: ClassVar[bool] = False
     """It takes whatever is left before the cut; of two such rules the second finds nothing."""
 
-    kind: str
-    enabled: bool = Field(True, description="Whether the rule takes part")
+    def decide(self, table: Table) -> Decision:
+        """What the rule claims in this context, and where it would cut. Pure: it may be asked at any time.
 
-    @model_validator(mode="after")
-    def _stay_on(self) -> Self:
-        if self.locked and not self.enabled:
-            raise ValueError(f"rule {self.kind!r} cannot be switched off")
-        return self
+        Raises `PolicyError` here, where a subclass has not said what it decides.
+        """
+        raise PolicyError(self.kind, "this rule has no method decide(table)")
 
     @property
     def by_provider(self) -> bool:
-        """Whether the provider makes its edits itself: those break no binding of reasoning (CLAUDE §8)."""
         return self.wire
 
     @property
@@ -62,13 +62,3 @@ class Rule(Value):
         if self.cuts and other.cuts:
             return "both say where the cut stands"
         return "both take everything before the cut" if self.takes and other.takes else ""
-
-    @property
-    def template(self) -> str:
-        """The clause that says what the rule does as it is set now."""
-        return self.phrase
-
-    @property
-    def sentence(self) -> str:
-        """The rule in words, with its knobs' values."""
-        return self.template.format(**self.model_dump())

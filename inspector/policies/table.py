@@ -26,7 +26,7 @@ from ..session.tree import Bools, Ints
 from ..tokens.counters import find_counter
 from ..tokens.ledger import Ledger, clear_output
 from ..tokens.models import window_of
-from .rule import Rule
+from .part import PolicyPart
 from .trigger import Reason, TailWeight, Trigger
 
 FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")
@@ -59,12 +59,12 @@ class Table:
     cuts: CutPoints
     tokens: Ints
     section: Bytes
-    rules: tuple[Rule, ...]
+    rules: tuple[PolicyPart, ...]
     trigger: Trigger
     given_window: int | None = None
     reason: Reason = "auto"
 
-    def sibling(self, kind: str) -> Rule | None:
+    def sibling(self, kind: str) -> PolicyPart | None:
         """The policy's rule of that kind, if it has one that is switched on."""
         return next((rule for rule in self.rules if rule.kind == kind and rule.enabled), None)
 

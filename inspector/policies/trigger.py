@@ -13,7 +13,7 @@ from ..session.blocks import Number
 from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import ASSISTANT
-from .rule import LARGE, Rule
+from .part import LARGE, PolicyPart
 
 Measure = Literal["usage", "assembled", "chars4_utf16", "tiered", "messages"]
 """What is held against a threshold: the provider's word and an estimate of what came after, the counted
@@ -23,7 +23,7 @@ Check = Literal["reply", "outputs", "request"]
 request."""
 
 
-class Trigger(Rule):
+class Trigger(PolicyPart):
     """When a policy compacts. The first of these that is given decides.
 
     `tokens`: above so many (or messages, by that measure). `ratio`: from a share of the window on (S0-12),
@@ -85,7 +85,7 @@ class Trigger(Rule):
         return tokens > threshold if self.above else tokens >= threshold
 
 
-class Target(Rule):
+class Target(PolicyPart):
     """How far down a policy of several stages goes: it stops after the first stage that gets there.
 
     `tokens` decides if given, else `ratio` of what the trigger counts as the window.

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..harness import Harness
+from ..part import LARGE
 from ..policy import Policy
-from ..rule import LARGE
 from ..rules.carry_file_operations import CarryFileOperations
 from ..rules.keep_recent_tokens import KeepRecentTokens
 from ..rules.keep_system import KeepSystem

@@ -1,20 +1,18 @@
-"""Retention rules, one kind per file: its knobs as a model, and one pure function over columns.
+"""Retention rules, one kind per file: a class with its knobs as fields and one pure method over columns.
 
 To add one, write a file and add a line here. Other packages add theirs through the entry point group
-`inspector.rules`, each naming a `RuleKind`.
+`inspector.rules`, each naming a subclass of `Rule`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import PolicyError
 from ..rule import Rule
-from ..table import Decision, Table
 from . import (
     budget_outputs,
     carry_file_operations,
@@ -47,49 +45,37 @@ from . import (
     truncate_outputs,
 )
 
-
-class RuleKind(NamedTuple):
-    """A kind of rule: the model of its knobs, and the function that decides."""
-
-    model: type[Rule]
-    decide: Callable[[Any, Table], Decision]
-
-    @property
-    def name(self) -> str:
-        return str(self.model.model_fields["kind"].default)
-
-
-RULES: tuple[RuleKind, ...] = (
-    RuleKind(keep_system.KeepSystem, keep_system.decide),
-    RuleKind(keep_recent_turns.KeepRecentTurns, keep_recent_turns.decide),
-    RuleKind(keep_recent_tokens.KeepRecentTokens, keep_recent_tokens.decide),
-    RuleKind(carry_file_operations.CarryFileOperations, carry_file_operations.decide),
-    RuleKind(summarise_older.SummariseOlder, summarise_older.decide),
-    RuleKind(keep_pairs.KeepPairs, keep_pairs.decide),
-    RuleKind(keep_root.KeepRoot, keep_root.decide),
-    RuleKind(keep_recent_messages.KeepRecentMessages, keep_recent_messages.decide),
-    RuleKind(point_large_outputs.PointLargeOutputs, point_large_outputs.decide),
-    RuleKind(snip_long_text.SnipLongText, snip_long_text.decide),
-    RuleKind(snip_everything.SnipEverything, snip_everything.decide),
-    RuleKind(drop_middle.DropMiddle, drop_middle.decide),
-    RuleKind(budget_outputs.BudgetOutputs, budget_outputs.decide),
-    RuleKind(condense_middle.CondenseMiddle, condense_middle.decide),
-    RuleKind(drop_last_replies.DropLastReplies, drop_last_replies.decide),
-    RuleKind(drop_older.DropOlder, drop_older.decide),
-    RuleKind(keep_newest_reasoning.KeepNewestReasoning, keep_newest_reasoning.decide),
-    RuleKind(keep_recent_share.KeepRecentShare, keep_recent_share.decide),
-    RuleKind(keep_user_words.KeepUserWords, keep_user_words.decide),
-    RuleKind(shorten_user_words.ShortenUserWords, shorten_user_words.decide),
-    RuleKind(drop_reasoning.DropReasoning, drop_reasoning.decide),
-    RuleKind(clear_tool_outputs.DropOldOutputs, clear_tool_outputs.decide),
-    RuleKind(dedupe_reads.DedupeReads, dedupe_reads.decide),
-    RuleKind(spill_outputs.SpillOutputs, spill_outputs.decide),
-    RuleKind(drop_oldest_turns.DropOldestTurns, drop_oldest_turns.decide),
-    RuleKind(truncate_outputs.TruncateOutputs, truncate_outputs.decide),
-    RuleKind(summarise_all.SummariseAll, summarise_all.decide),
-    RuleKind(collapse.Collapse, collapse.decide),
-    RuleKind(clear_thinking.ClearThinking, clear_thinking.decide),
-    RuleKind(clear_tool_outputs.ClearToolOutputs, clear_tool_outputs.decide),
+RULES: tuple[type[Rule], ...] = (
+    keep_system.KeepSystem,
+    keep_recent_turns.KeepRecentTurns,
+    keep_recent_tokens.KeepRecentTokens,
+    carry_file_operations.CarryFileOperations,
+    summarise_older.SummariseOlder,
+    keep_pairs.KeepPairs,
+    keep_root.KeepRoot,
+    keep_recent_messages.KeepRecentMessages,
+    point_large_outputs.PointLargeOutputs,
+    snip_long_text.SnipLongText,
+    snip_everything.SnipEverything,
+    drop_middle.DropMiddle,
+    budget_outputs.BudgetOutputs,
+    condense_middle.CondenseMiddle,
+    drop_last_replies.DropLastReplies,
+    drop_older.DropOlder,
+    keep_newest_reasoning.KeepNewestReasoning,
+    keep_recent_share.KeepRecentShare,
+    keep_user_words.KeepUserWords,
+    shorten_user_words.ShortenUserWords,
+    drop_reasoning.DropReasoning,
+    clear_tool_outputs.DropOldOutputs,
+    dedupe_reads.DedupeReads,
+    spill_outputs.SpillOutputs,
+    drop_oldest_turns.DropOldestTurns,
+    truncate_outputs.TruncateOutputs,
+    summarise_all.SummariseAll,
+    collapse.Collapse,
+    clear_thinking.ClearThinking,
+    clear_tool_outputs.ClearToolOutputs,
 )
 """Every built-in kind of rule."""
 
@@ -97,37 +83,58 @@ RULES: tuple[RuleKind, ...] = (
 RESERVED = ("trigger", "target", "conduct")
 """What else has settings in a policy, and so no rule may be called."""
 GROUP = "inspector.rules"
-_own: dict[str, RuleKind] = {}
+_own: dict[str, type[Rule]] = {}
 
 
 @cache
-def _brought() -> tuple[RuleKind, ...]:
+def _from_packages() -> tuple[type[Rule], ...]:
     """What other packages bring; a package that cannot be loaded, or brings no rule, is left out."""
-    found = []
+    rules = []
     for point in entry_points(group=GROUP):
         try:
-            kind = point.load()
+            rules.append(check_rule(point.load()))
         except Exception:
             continue
-        if isinstance(kind, RuleKind):
-            found.append(kind)
-    return tuple(found)
+    return tuple(rules)
 
 
-def list_rules() -> tuple[RuleKind, ...]:
-    """Every kind of rule: the built-in ones, those of other packages, and those of one's own."""
-    return (*RULES, *_brought(), *_own.values())
+def list_rules() -> tuple[type[Rule], ...]:
+    """Every kind of rule: the built-in ones, those of other packages, and those of one's own.
+
+    >>> [kind_of(rule) for rule in list_rules()][:3]
+    ['keep-system', 'keep-recent-turns', 'keep-recent-tokens']
+    """
+    return (*RULES, *_from_packages(), *_own.values())
 
 
-def add_rule(kind: RuleKind) -> None:
+def kind_of(rule: type[Rule]) -> str:
+    """The kind that a class of rules is named by in JSON and in settings."""
+    return str(rule.model_fields["kind"].default)
+
+
+def add_rule(rule: type[Rule]) -> None:
     """Make a kind of rule known for as long as this process runs; its own earlier form is replaced.
 
-    Raises `PolicyError` for the name of a built-in kind, and for one that no setting could name.
+    Raises `PolicyError` for what is no subclass of `Rule` that decides, for the name of a built-in kind, and
+    for one that no setting could name.
     """
-    check_kind(kind.name)
-    if any(kind.name == rule.name for rule in RULES):
-        raise PolicyError(kind.name, "a built-in kind of rule has this name")
-    _own[kind.name] = kind
+    kind = kind_of(check_rule(rule))
+    if any(kind == kind_of(built_in) for built_in in RULES):
+        raise PolicyError(kind, "a built-in kind of rule has this name")
+    _own[kind] = rule
+
+
+def check_rule(rule: Any) -> type[Rule]:
+    """The class itself. Raises `PolicyError` unless it is a subclass of `Rule` with a kind and a decision."""
+    if not isinstance(rule, type) or not issubclass(rule, Rule):
+        raise PolicyError("rule", f"a subclass of Rule is needed, not {rule!r:.60}")
+    kind = rule.model_fields["kind"]
+    if kind.is_required():
+        raise PolicyError(rule.__name__, "its field `kind` needs a default, which names the rule")
+    check_kind(kind.default)
+    if rule.decide is Rule.decide:
+        raise PolicyError(kind.default, "it needs a method decide(table), which returns a Decision")
+    return rule
 
 
 def check_kind(kind: Any) -> None:
@@ -138,14 +145,9 @@ def check_kind(kind: Any) -> None:
         raise PolicyError(kind, "another part of every policy has this name", RESERVED)
 
 
-def find_rule(kind: str) -> RuleKind:
-    """The kind of that name. Raises `PolicyError` when there is none."""
-    for rule in list_rules():
-        if rule.name == kind:
-            return rule
-    raise PolicyError(kind, "no such kind of rule", [rule.name for rule in list_rules()])
-
-
-def decide(rule: Rule, table: Table) -> Decision:
-    """What a rule answers for this context."""
-    return find_rule(rule.kind).decide(rule, table)
+def find_rule(kind: str) -> type[Rule]:
+    """The class of that kind. Raises `PolicyError` when there is none."""
+    rules = {kind_of(rule): rule for rule in reversed(list_rules())}
+    if kind not in rules:
+        raise PolicyError(kind, "no such kind of rule", [kind_of(rule) for rule in list_rules()])
+    return rules[kind]

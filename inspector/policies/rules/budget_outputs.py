@@ -10,7 +10,8 @@ from pydantic import Field
 
 from ...session.blocks import KINDS, Block, Text, ToolOutput
 from ...text import utf16_length
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 ASCII_TOKENS, OTHER_TOKENS = 0.25, 1.3
@@ -74,6 +75,14 @@ class BudgetOutputs(Rule):
             f"[{size - head - tail:,} characters left out]\n\n{_units(text, size - tail, size)}"
         )
 
+    def decide(self, table: Table) -> Decision:
+        """Claim the outputs on the side that is kept; older ones go wherever the other rules send them."""
+        made = self.shorten(table)
+        rows = np.zeros(len(table.tokens), bool)
+        rows[list(made)] = True
+        rewrite = Rewrite(lambda block, row: made[row])
+        return Decision(kept=Claim(rows, POINTER, rewrite=rewrite))
+
 
 def estimate(text: str) -> int:
     """Tokens of a text as Gemini CLI estimates them, rounded down.
@@ -104,12 +113,3 @@ def _units(text: str, first: int, end: int) -> str:
     ):
         whole = whole[:-1]
     return whole
-
-
-def decide(rule: BudgetOutputs, table: Table) -> Decision:
-    """Claim the outputs on the side that is kept; older ones go wherever the other rules send them."""
-    made = rule.shorten(table)
-    rows = np.zeros(len(table.tokens), bool)
-    rows[list(made)] = True
-    rewrite = Rewrite(lambda block, row: made[row])
-    return Decision(kept=Claim(rows, POINTER, rewrite=rewrite))

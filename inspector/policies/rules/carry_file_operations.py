@@ -42,6 +42,10 @@ class CarryFileOperations(Rule):
         False, description="Also files that other tools, other arguments and shell commands name (our own)"
     )
 
+    def decide(self, table: Table) -> Decision:
+        """Add the lists to whatever summary is written."""
+        return Decision(appendix=Appendix(lambda: _price(table), lambda place: collect(table, place).lines()))
+
 
 @dataclass(frozen=True)
 class FileOperations:
@@ -178,8 +182,3 @@ def _count_lists(table: Table) -> Ints:
     reads = np.cumsum(np.bincount(listed, minlength=n + 1)) - writes
     cost += np.where(reads > 0, tags[0] + tags[1], 0) + np.where(writes > 0, tags[2] + tags[3], 0)
     return cost.astype(np.int32)
-
-
-def decide(rule: CarryFileOperations, table: Table) -> Decision:
-    """Add the lists to whatever summary is written."""
-    return Decision(appendix=Appendix(lambda: _price(table), lambda place: collect(table, place).lines()))

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import KINDS
 from ...tokens.models import find_class, model_of
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import CLEARED, Claim, Decision, Rewrite, Table
 
 REASONING = KINDS.index("reasoning")
@@ -39,6 +40,18 @@ class ClearThinking(Rule):
             return "the provider clears earlier thinking as the model does by default"
         return "the provider keeps all thinking" if self.keep == "all" else self.phrase
 
+    def decide(self, table: Table) -> Decision:
+        """Claim the thinking of earlier turns, on both sides of the cut."""
+        keep = default_keep(model_of(table.session)) if self.keep is None else self.keep
+        if not isinstance(keep, int):
+            return Decision()
+        rows = table.kind == REASONING
+        turn = table.live.turn[table.live.position]
+        turns = np.unique(turn[rows])
+        gone = Rewrite(lambda block, row: None, ("clear-thinking",))
+        claim = Claim(rows & np.isin(turn, turns[:-keep]), CLEARED, rewrite=gone)
+        return Decision(older=claim, kept=claim)
+
 
 def default_keep(model: str | None) -> int | Literal["all"] | None:
     """Turns whose thinking a model keeps by default; None where no default is published (CLAUDE §4).
@@ -48,16 +61,3 @@ def default_keep(model: str | None) -> int | Literal["all"] | None:
     """
     known = find_class(model)
     return None if known is None else 1 if known == "strip" else "all"
-
-
-def decide(rule: ClearThinking, table: Table) -> Decision:
-    """Claim the thinking of earlier turns, on both sides of the cut."""
-    keep = default_keep(model_of(table.session)) if rule.keep is None else rule.keep
-    if not isinstance(keep, int):
-        return Decision()
-    rows = table.kind == REASONING
-    turn = table.live.turn[table.live.position]
-    turns = np.unique(turn[rows])
-    gone = Rewrite(lambda block, row: None, ("clear-thinking",))
-    claim = Claim(rows & np.isin(turn, turns[:-keep]), CLEARED, rewrite=gone)
-    return Decision(older=claim, kept=claim)

@@ -13,7 +13,8 @@ from pydantic import Field
 
 from ...session.blocks import Block, Text, ToolCall, ToolOutput
 from ...session.tree import Bools
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..shorten import TOOL_OUTPUT, from_tools
 from ..table import CLEARED, TRUNCATED, Claim, Decision, Rewrite, Table
 
@@ -67,6 +68,10 @@ class ClearToolOutputs(Clearing):
     kind: Literal["clear-tool-outputs"] = "clear-tool-outputs"
     keep: int = Field(3, ge=0, le=LARGE, description="Tool uses, the newest, whose outputs stay")
 
+    def decide(self, table: Table) -> Decision:
+        """Claim them on both sides of the cut."""
+        return _clear(self, table, CLEARED)
+
 
 class DropOldOutputs(Clearing):
     """Tool outputs before the cut leave a stub, or with `keep` those of all but so many newest tool uses.
@@ -89,8 +94,12 @@ class DropOldOutputs(Clearing):
             return self.phrase + self.once
         return "outputs of all but the {keep} newest tool uses leave a stub" + self.once
 
+    def decide(self, table: Table) -> Decision:
+        """Claim them before the cut, or with `keep` on both sides."""
+        return _clear(self, table, TRUNCATED)
 
-def decide(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Decision:
+
+def _clear(rule: ClearToolOutputs | DropOldOutputs, table: Table, fate: int) -> Decision:
     """Claim the outputs that may go, and the calls whose inputs go with them."""
     why = _not_yet(rule, table)
     if why:
@@ -103,7 +112,6 @@ def decide(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Decision:
         if gain < least:
             some = "1 token" if gain == 1 else f"{gain:,} tokens"
             return Decision(why=f"{some} could be cleared, fewer than the {least:,} that must go.")
-    fate = CLEARED if isinstance(rule, ClearToolOutputs) else TRUNCATED
     claim = Claim(rows, fate, rewrite=Rewrite(empty, key=("clear-tool-outputs",)))
     return Decision(older=claim, kept=None if rule.keep is None else claim)
 

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import Block, BlockRef, Reasoning, Text, ToolOutput
 from ...session.tree import Bools
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..shorten import replace_text
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
@@ -34,6 +35,13 @@ class Collapse(Rule):
     shown: int = Field(200, ge=0, le=LARGE, description="Characters shown of a folded block")
     expanded: tuple[int, ...] = Field((), description="Turns, counted from 1, that are unfolded")
 
+    def decide(self, table: Table) -> Decision:
+        """Claim the blocks of folded turns, over what earlier stages made of them."""
+        rows = find_folded(self, table)
+        rewrite = Rewrite(lambda block, row: fold(block, self.shown), ("collapse", self.shown))
+        claim = Claim(rows, TRUNCATED, rewrite=rewrite, again=True)
+        return Decision(older=claim, kept=claim)
+
 
 _WORTH = 48
 """Characters that folding has to spare: the note it leaves is shorter than that."""
@@ -45,14 +53,6 @@ class CollapsedSegment(NamedTuple):
     turn: int
     refs: tuple[BlockRef, ...]
     tokens: int
-
-
-def decide(rule: Collapse, table: Table) -> Decision:
-    """Claim the blocks of folded turns, over what earlier stages made of them."""
-    rows = find_folded(rule, table)
-    rewrite = Rewrite(lambda block, row: fold(block, rule.shown), ("collapse", rule.shown))
-    claim = Claim(rows, TRUNCATED, rewrite=rewrite, again=True)
-    return Decision(older=claim, kept=claim)
 
 
 def find_folded(rule: Collapse, table: Table) -> Bools:

@@ -11,7 +11,8 @@ from pydantic import Field
 from ...session.blocks import KINDS, REASONING
 from ...session.tree import Bools
 from ...tokens.counter import Longs
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import VERBATIM, Claim, Decision, Table, Writing
 
 
@@ -40,6 +41,29 @@ class CondenseMiddle(Rule):
         2, ge=0, le=LARGE, description="Events at the beginning that stay, the system prompt one"
     )
     progress: float = Field(0.1, ge=0, le=1, description="Share of the events that must go, or nothing does")
+
+    def decide(self, table: Table) -> Decision:
+        """Propose the end of the range; what stands before its beginning stays verbatim."""
+        events = count_events(table)
+        n = len(table.live)
+        first = events.next(max(self.first, int(bool(table.session.system))))
+        head = n if first is None else first
+        claim = Claim(table.live.position < head, VERBATIM)
+        summary = Writing(LARGE, at=head, limited=False)
+        keep, must = _find_tail(self, table, events)
+        if keep is None:
+            some = "1 event is" if events.total == 1 else f"{events.total:,} events are"
+            why = f"There is nothing to condense: {some} no more than {self.events:,}."
+            return Decision(why=why, older=claim, summary=summary)
+        end = events.next(events.total - keep)
+        gone = 0 if end is None or end <= head else int(events.before[end] - events.before[head])
+        if end is not None and gone and gone >= events.total * self.progress:
+            return Decision(cut=end, older=claim, summary=summary)
+        if must and n > table.start:
+            note = "No range could be condensed, so everything was."
+            return Decision(cut=n, summary=Writing(LARGE, limited=False), notes=(note,))
+        why = f"Nothing is condensed: {gone:,} of the {events.total:,} would be too few events."
+        return Decision(why=why, older=claim, summary=summary)
 
 
 class Events(NamedTuple):
@@ -91,30 +115,6 @@ def _find_valid(table: Table, paired: NDArray[np.integer[Any]]) -> Bools:
     idle = np.maximum.accumulate(np.where(~busy, at, -1))
     valid[:n] &= ~(busy & ~opens & (opened > idle))
     return valid
-
-
-def decide(rule: CondenseMiddle, table: Table) -> Decision:
-    """Propose the end of the range; what stands before its beginning stays verbatim."""
-    events = count_events(table)
-    n = len(table.live)
-    first = events.next(max(rule.first, int(bool(table.session.system))))
-    head = n if first is None else first
-    claim = Claim(table.live.position < head, VERBATIM)
-    summary = Writing(LARGE, at=head, limited=False)
-    keep, must = _find_tail(rule, table, events)
-    if keep is None:
-        some = "1 event is" if events.total == 1 else f"{events.total:,} events are"
-        why = f"There is nothing to condense: {some} no more than {rule.events:,}."
-        return Decision(why=why, older=claim, summary=summary)
-    end = events.next(events.total - keep)
-    gone = 0 if end is None or end <= head else int(events.before[end] - events.before[head])
-    if end is not None and gone and gone >= events.total * rule.progress:
-        return Decision(cut=end, older=claim, summary=summary)
-    if must and n > table.start:
-        note = "No range could be condensed, so everything was."
-        return Decision(cut=n, summary=Writing(LARGE, limited=False), notes=(note,))
-    why = f"Nothing is condensed: {gone:,} of the {events.total:,} would be too few events."
-    return Decision(why=why, older=claim, summary=summary)
 
 
 def _find_tail(rule: CondenseMiddle, table: Table, events: Events) -> tuple[int | None, bool]:

@@ -34,21 +34,20 @@ class DedupeReads(Rule):
         ("read", "Read", "FileRead", "read_file", "view"), description="Tools that read files"
     )
 
+    def decide(self, table: Table) -> Decision:
+        """Claim the readings that a later one stands for, wherever the cut is."""
+        key = ("dedupe-reads", table.session.leaf, self.tools)
+        later = table.ledger.remember(key, lambda: _find_repeated(self.tools, table))
+        rows = np.zeros(len(table.tokens), bool)
+        rows[list(later)] = True
 
-def decide(rule: DedupeReads, table: Table) -> Decision:
-    """Claim the readings that a later one stands for, wherever the cut is."""
-    key = ("dedupe-reads", table.session.leaf, rule.tools)
-    later = table.ledger.remember(key, lambda: _find_repeated(rule.tools, table))
-    rows = np.zeros(len(table.tokens), bool)
-    rows[list(later)] = True
+        def make(block: Block, row: int) -> Block:
+            if not isinstance(block, ToolOutput):
+                return block
+            return block.model_copy(update={"parts": (Text(text=later[row]),)})
 
-    def make(block: Block, row: int) -> Block:
-        if not isinstance(block, ToolOutput):
-            return block
-        return block.model_copy(update={"parts": (Text(text=later[row]),)})
-
-    claim = Claim(rows, POINTER, rewrite=Rewrite(make, key))
-    return Decision(older=claim, kept=claim)
+        claim = Claim(rows, POINTER, rewrite=Rewrite(make, key))
+        return Decision(older=claim, kept=claim)
 
 
 def _find_repeated(tools: tuple[str, ...], table: Table) -> dict[int, str]:

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import KINDS
 from ...session.tree import ASSISTANT
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import DROPPED, Claim, Decision, Table
 
 TEXT, DOCUMENT = KINDS.index("text"), KINDS.index("document")
@@ -33,15 +34,14 @@ class DropLastReplies(Rule):
             return "the assistant's messages at the very end are left out"
         return "at most {most} of the assistant's messages at the very end are left out"
 
-
-def decide(rule: DropLastReplies, table: Table) -> Decision:
-    """Claim the blocks of the last messages where they are the assistant's."""
-    n = len(table.live)
-    others = np.flatnonzero(table.live.role != ASSISTANT)
-    first = int(others[-1]) + 1 if len(others) else 0
-    if rule.most is not None:
-        first = max(first, n - rule.most)
-    says = (table.tokens > 0) | ((table.kind != TEXT) & (table.kind != DOCUMENT))
-    if not says[table.live.role[table.live.position] != ASSISTANT].any():
-        return Decision()
-    return Decision(kept=Claim(table.live.position >= first, DROPPED))
+    def decide(self, table: Table) -> Decision:
+        """Claim the blocks of the last messages where they are the assistant's."""
+        n = len(table.live)
+        others = np.flatnonzero(table.live.role != ASSISTANT)
+        first = int(others[-1]) + 1 if len(others) else 0
+        if self.most is not None:
+            first = max(first, n - self.most)
+        says = (table.tokens > 0) | ((table.kind != TEXT) & (table.kind != DOCUMENT))
+        if not says[table.live.role[table.live.position] != ASSISTANT].any():
+            return Decision()
+        return Decision(kept=Claim(table.live.position >= first, DROPPED))

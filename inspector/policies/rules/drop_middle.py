@@ -10,7 +10,8 @@ from pydantic import Field
 
 from ...session.entries import Entry
 from ...session.tree import ROLES, Bools
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..shorten import Form
 from ..table import DROPPED, Claim, Decision, Notice, Table
 
@@ -55,6 +56,32 @@ class DropMiddle(Rule):
         more = "" if self.form == "fixed" else "; automatically, between what the other rules keep"
         return f"drop what stands between {first} and {last}{more}"
 
+    def decide(self, table: Table) -> Decision:
+        """Claim the middle, and propose its end as the cut."""
+        compat, n = self.form == "compat", len(table.live)
+        windows = find_windows(self, table)
+        nothing = Decision(why="No messages stand between the first and the last.", unpaired=compat)
+        if n <= sum(windows):
+            return nothing
+        begin, end = windows.first, n - windows.last
+        if not compat:
+            borders = _mend_borders(table, max(begin, table.start), end)
+            if borders is None:
+                return nothing
+            begin, end = borders
+            entries = table.session.entries
+            if all(is_notice(entries[i]) for i in table.live.entries[begin:end].tolist()):
+                return nothing
+        middle: Bools = np.arange(n) >= begin
+        if not compat:
+            middle &= table.live.role != SYSTEM
+        return Decision(
+            cut=end,
+            older=Claim(middle[table.live.position], DROPPED),
+            notice=Notice("assistant" if compat else "user", middle, write_notice, echo=compat),
+            unpaired=compat,
+        )
+
 
 FIRST, LAST = 1, 6
 """Messages kept where neither the rule nor another says (TIERED §4)."""
@@ -94,33 +121,6 @@ def write_notice(messages: int, tokens: int) -> str:
 def is_notice(entry: Entry) -> bool:
     """Whether an entry says nothing but such a notice."""
     return len(entry.blocks) == 1 and _NOTICE.fullmatch(entry.blocks[0].text) is not None
-
-
-def decide(rule: DropMiddle, table: Table) -> Decision:
-    """Claim the middle, and propose its end as the cut."""
-    compat, n = rule.form == "compat", len(table.live)
-    windows = find_windows(rule, table)
-    nothing = Decision(why="No messages stand between the first and the last.", unpaired=compat)
-    if n <= sum(windows):
-        return nothing
-    begin, end = windows.first, n - windows.last
-    if not compat:
-        borders = _mend_borders(table, max(begin, table.start), end)
-        if borders is None:
-            return nothing
-        begin, end = borders
-        entries = table.session.entries
-        if all(is_notice(entries[i]) for i in table.live.entries[begin:end].tolist()):
-            return nothing
-    middle: Bools = np.arange(n) >= begin
-    if not compat:
-        middle &= table.live.role != SYSTEM
-    return Decision(
-        cut=end,
-        older=Claim(middle[table.live.position], DROPPED),
-        notice=Notice("assistant" if compat else "user", middle, write_notice, echo=compat),
-        unpaired=compat,
-    )
 
 
 def _mend_borders(table: Table, begin: int, end: int) -> tuple[int, int] | None:

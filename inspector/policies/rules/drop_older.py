@@ -22,7 +22,6 @@ class DropOlder(Rule):
 
     kind: Literal["drop-older"] = "drop-older"
 
-
-def decide(rule: DropOlder, table: Table) -> Decision:
-    """Claim every older block."""
-    return Decision(older=Claim(np.ones(len(table.tokens), bool), DROPPED))
+    def decide(self, table: Table) -> Decision:
+        """Claim every older block."""
+        return Decision(older=Claim(np.ones(len(table.tokens), bool), DROPPED))

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import DROPPED, Claim, Decision, Table
 
 
@@ -27,21 +28,20 @@ class DropOldestTurns(Rule):
     kind: Literal["drop-oldest-turns"] = "drop-oldest-turns"
     turns: int = Field(10, ge=1, le=LARGE, description="Whole turns sent, the current one among them")
 
-
-def decide(rule: DropOldestTurns, table: Table) -> Decision:
-    """Propose the place where the N-th last turn begins, and claim what is older."""
-    live = table.live
-    opens = np.flatnonzero(live.opens)
-    if rule.turns >= len(opens):
-        held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
-        return Decision(why=f"There is nothing to drop: the context holds {held}.")
-    wanted = opens[: len(opens) - rule.turns + 1]
-    legal = wanted[table.cuts.legal[wanted]]
-    if not len(legal):
-        return Decision(why="There is nothing to drop before the turns that are kept.")
-    place = int(legal[-1])
-    rows = live.position >= table.start
-    if table.sibling("summarise-all") is not None:
-        # Where another rule cuts further on, the window still begins where it begins.
-        rows &= live.position < place
-    return Decision(cut=place, older=Claim(rows, DROPPED))
+    def decide(self, table: Table) -> Decision:
+        """Propose the place where the N-th last turn begins, and claim what is older."""
+        live = table.live
+        opens = np.flatnonzero(live.opens)
+        if self.turns >= len(opens):
+            held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
+            return Decision(why=f"There is nothing to drop: the context holds {held}.")
+        wanted = opens[: len(opens) - self.turns + 1]
+        legal = wanted[table.cuts.legal[wanted]]
+        if not len(legal):
+            return Decision(why="There is nothing to drop before the turns that are kept.")
+        place = int(legal[-1])
+        rows = live.position >= table.start
+        if table.sibling("summarise-all") is not None:
+            # Where another rule cuts further on, the window still begins where it begins.
+            rows &= live.position < place
+        return Decision(cut=place, older=Claim(rows, DROPPED))

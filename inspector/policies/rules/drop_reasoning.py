@@ -39,15 +39,14 @@ class DropReasoning(Rule):
         disposable = self.tools or self.stages
         return "disposable reasoning before the cut is dropped" if disposable else self.phrase
 
-
-def decide(rule: DropReasoning, table: Table) -> Decision:
-    """Claim the older reasoning of all turns but the last."""
-    live = table.live
-    turn = live.turn[live.position]
-    rows: Bools = (table.kind == REASONING) & (turn < (turn.max() if len(turn) else 0))
-    if rule.tools or rule.stages:
-        rows &= _in_steps(rule.tools, table) | _in_stages(rule.stages, table, rows)
-    return Decision(older=Claim(rows, DROPPED))
+    def decide(self, table: Table) -> Decision:
+        """Claim the older reasoning of all turns but the last."""
+        live = table.live
+        turn = live.turn[live.position]
+        rows: Bools = (table.kind == REASONING) & (turn < (turn.max() if len(turn) else 0))
+        if self.tools or self.stages:
+            rows &= _in_steps(self.tools, table) | _in_stages(self.stages, table, rows)
+        return Decision(older=Claim(rows, DROPPED))
 
 
 def _in_steps(tools: tuple[str, ...], table: Table) -> Bools:

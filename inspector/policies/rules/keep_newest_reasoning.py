@@ -9,7 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import KINDS
 from ...session.tree import ASSISTANT
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import DROPPED, Claim, Decision, Table
 
 TEXT, REASONING, TOOL_OUTPUT = (KINDS.index(kind) for kind in ("text", "reasoning", "tool_output"))
@@ -28,17 +29,16 @@ class KeepNewestReasoning(Rule):
         True, description="A tool loop still running keeps all of it, as some providers want it back whole"
     )
 
-
-def decide(rule: KeepNewestReasoning, table: Table) -> Decision:
-    """Claim the reasoning of earlier messages, on both sides of the cut."""
-    replies = np.flatnonzero(table.live.role == ASSISTANT)
-    first = int(replies[-rule.replies]) if 0 < rule.replies <= len(replies) else len(table.live)
-    if rule.replies > len(replies):
-        first = 0
-    if rule.loop:
-        first = min(first, _find_loop(table))
-    claim = Claim((table.kind == REASONING) & (table.live.position < first), DROPPED)
-    return Decision(older=claim, kept=claim)
+    def decide(self, table: Table) -> Decision:
+        """Claim the reasoning of earlier messages, on both sides of the cut."""
+        replies = np.flatnonzero(table.live.role == ASSISTANT)
+        first = int(replies[-self.replies]) if 0 < self.replies <= len(replies) else len(table.live)
+        if self.replies > len(replies):
+            first = 0
+        if self.loop:
+            first = min(first, _find_loop(table))
+        claim = Claim((table.kind == REASONING) & (table.live.position < first), DROPPED)
+        return Decision(older=claim, kept=claim)
 
 
 def _find_loop(table: Table) -> int:

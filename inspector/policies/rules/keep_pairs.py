@@ -30,7 +30,6 @@ class KeepPairs(Rule):
     def template(self) -> str:
         return self.phrase if self.form == "fixed" else "calls and their outputs are left as they fall"
 
-
-def decide(rule: KeepPairs, table: Table) -> Decision:
-    """Claim nothing; only say whether pairs are kept."""
-    return Decision(unpaired=rule.form == "compat")
+    def decide(self, table: Table) -> Decision:
+        """Claim nothing; only say whether pairs are kept."""
+        return Decision(unpaired=self.form == "compat")

@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from ...cuts import CUT_RULES
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..shorten import Form
 from ..table import VERBATIM, Claim, Decision, Table
 
@@ -37,18 +38,18 @@ class KeepRecentMessages(Rule):
     )
     form: Form = Field("fixed", description="Cut where a provider allows it, or exactly as published")
 
-
-def decide(rule: KeepRecentMessages, table: Table) -> Decision:
-    """Propose the place, and claim what comes after it."""
-    n, kept = len(table.live), max(rule.messages, 0)
-    everything = Claim(np.ones(len(table.tokens), bool), VERBATIM)
-    if rule.form == "compat":
-        root = getattr(table.sibling("keep-root"), "messages", 0)
-        if n <= max(root, 0) + kept:
-            return Decision(why="Root and recent messages are all there is.", older=everything)
-        return Decision(cut=n - kept, unpaired=True)
-    places = table.cuts.legal | (table.cuts.reason == OPEN_LOOP if rule.loops else False)
-    legal = np.flatnonzero(places[: max(n - kept, 0) + 1])
-    if not len(legal):
-        return Decision(why="There is nothing to compact before the messages that are kept.", kept=everything)
-    return Decision(cut=int(legal[-1]), kept=everything)
+    def decide(self, table: Table) -> Decision:
+        """Propose the place, and claim what comes after it."""
+        n, kept = len(table.live), max(self.messages, 0)
+        everything = Claim(np.ones(len(table.tokens), bool), VERBATIM)
+        if self.form == "compat":
+            root = getattr(table.sibling("keep-root"), "messages", 0)
+            if n <= max(root, 0) + kept:
+                return Decision(why="Root and recent messages are all there is.", older=everything)
+            return Decision(cut=n - kept, unpaired=True)
+        places = table.cuts.legal | (table.cuts.reason == OPEN_LOOP if self.loops else False)
+        legal = np.flatnonzero(places[: max(n - kept, 0) + 1])
+        if not len(legal):
+            why = "There is nothing to compact before the messages that are kept."
+            return Decision(why=why, kept=everything)
+        return Decision(cut=int(legal[-1]), kept=everything)

@@ -18,7 +18,8 @@ from ...session.tree import ASSISTANT, TOOL, USER, Bools
 from ...text import utf16_length
 from ...tokens.counter import Longs
 from ...tokens.rows import SECTIONS
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import VERBATIM, Claim, Decision, Table
 
 Snap = Literal["none", "call", "words", "turn", "forwards", "backwards"]
@@ -81,6 +82,29 @@ class KeepRecentShare(Rule):
         whole = "tokens of the window" if self.of == "window" else "{measure}"
         return f"keep {bound}the last {{share}} of all {whole} {how}"
 
+    def decide(self, table: Table) -> Decision:
+        """Propose the place; the beginning that is not counted stays verbatim."""
+        n = len(table.live)
+        first = _after_first_words(table) if self.first_words else 0
+        walk = ShareWalk(_add_up(self, table, first), first)
+        spare = Claim(table.live.position < first, VERBATIM) if first else None
+        amount = _amount(self, table)
+        if amount is None:
+            why = "The model's window is not known, so no share of it is."
+            return Decision(why=why, older=spare, kept=spare)
+        before = walk.total * (1 - self.share) if amount < 0 else walk.total - amount
+        place = walk.place(before, self.least)
+        if self.keep_last and place >= n > first:
+            place = n - 1
+        place = _snap(self.snap, table, place, first)
+        if not self.empty and not any(_says(table, at) for at in range(max(place, 0), n)):
+            words = np.flatnonzero(_speaking(table))[::-1].tolist()
+            place = next((at for at in words if _says(table, at)), first)
+        if place <= max(table.start, first):
+            what = "nothing is left before it" if place >= 0 else "no cut is legal there"
+            return Decision(why=f"There is nothing to compact: {what}.", older=spare, kept=spare)
+        return Decision(cut=place, older=spare, kept=spare)
+
 
 class ShareWalk(NamedTuple):
     """Weights added up before every place (int64[n+1]), and the first entry that is counted."""
@@ -98,29 +122,6 @@ class ShareWalk(NamedTuple):
         if least:
             return self.first + max(int(np.searchsorted(column, before, "right")) - 1, 0)
         return self.first + int(np.searchsorted(column, before, "left"))
-
-
-def decide(rule: KeepRecentShare, table: Table) -> Decision:
-    """Propose the place; the beginning that is not counted stays verbatim."""
-    n = len(table.live)
-    first = _after_first_words(table) if rule.first_words else 0
-    walk = ShareWalk(_add_up(rule, table, first), first)
-    spare = Claim(table.live.position < first, VERBATIM) if first else None
-    amount = _amount(rule, table)
-    if amount is None:
-        return Decision(why="The model's window is not known, so no share of it is.", older=spare, kept=spare)
-    before = walk.total * (1 - rule.share) if amount < 0 else walk.total - amount
-    place = walk.place(before, rule.least)
-    if rule.keep_last and place >= n > first:
-        place = n - 1
-    place = _snap(rule.snap, table, place, first)
-    if not rule.empty and not any(_says(table, at) for at in range(max(place, 0), n)):
-        words = np.flatnonzero(_speaking(table))[::-1].tolist()
-        place = next((at for at in words if _says(table, at)), first)
-    if place <= max(table.start, first):
-        what = "nothing is left before it" if place >= 0 else "no cut is legal there"
-        return Decision(why=f"There is nothing to compact: {what}.", older=spare, kept=spare)
-    return Decision(cut=place, older=spare, kept=spare)
 
 
 def _amount(rule: KeepRecentShare, table: Table) -> int | None:

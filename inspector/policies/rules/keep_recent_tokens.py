@@ -16,8 +16,9 @@ from ...session.blocks import Number
 from ...session.entries import Entry
 from ...session.queries import since_compaction
 from ...session.tree import Ints
+from ..part import LARGE
 from ..pi_estimate import Estimate, is_message, is_spoken, measure_fresh, weigh_in_walk, weigh_message
-from ..rule import LARGE, Rule
+from ..rule import Rule
 from ..table import DROPPED, Claim, Decision, Table, find_start
 from ..trigger import Measured, TailWeight, measure_usage
 
@@ -61,6 +62,25 @@ class KeepRecentTokens(Rule):
     )
     again: bool = Field(True, description="Compact even if nothing was said since the last compaction (Flue)")
     always: bool = Field(False, description="Compact even if the cut leaves nothing to summarise (pi 0.73.1)")
+
+    def decide(self, table: Table) -> Decision:
+        """Propose the walk's place, unless nothing stands before it or it is no message (FLUE §7.3, §9.2)."""
+        start, n = find_start(table, self), len(table.live)
+        lost = None
+        if start > table.start:
+            position = table.live.position
+            lost = Claim((position >= table.start) & (position < start), DROPPED)
+        if not n or (table.live.summary == 0 and not self.again and since_compaction(table.session) >= n):
+            return Decision(why="Nothing was said since the last compaction.", older=lost)
+        walk = walk_back(table, self.tokens, self)
+        if walk.first_kept <= start and not self.always:
+            why = "There is nothing to compact: the walk back ended where the context begins."
+            return Decision(why=why, older=lost)
+        entry = table.session.entries[table.live.entries[walk.first_kept]] if walk.first_kept < n else None
+        if entry is not None and entry.kind != "message" and not self.summaries:
+            why = "The walk back ended on a branch summary, and Flue keeps only from a message on."
+            return Decision(why=why)
+        return Decision(cut=walk.first_kept, older=lost)
 
 
 PIN = KeepRecentTokens()
@@ -140,22 +160,3 @@ def measure_context(table: Table, how: KeepRecentTokens = PIN) -> Measured:
             forget=how.start == "compaction",
         )
     return measure_usage(session, tail)
-
-
-def decide(rule: KeepRecentTokens, table: Table) -> Decision:
-    """Propose the walk's place, unless there is nothing before it or it is no message (FLUE §7.3, §9.2)."""
-    start, n = find_start(table, rule), len(table.live)
-    lost = None
-    if start > table.start:
-        position = table.live.position
-        lost = Claim((position >= table.start) & (position < start), DROPPED)
-    if not n or (table.live.summary == 0 and not rule.again and since_compaction(table.session) >= n):
-        return Decision(why="Nothing was said since the last compaction.", older=lost)
-    walk = walk_back(table, rule.tokens, rule)
-    if walk.first_kept <= start and not rule.always:
-        why = "There is nothing to compact: the walk back ended where the context begins."
-        return Decision(why=why, older=lost)
-    entry = table.session.entries[table.live.entries[walk.first_kept]] if walk.first_kept < n else None
-    if entry is not None and entry.kind != "message" and not rule.summaries:
-        return Decision(why="The walk back ended on a branch summary, and Flue keeps only from a message on.")
-    return Decision(cut=walk.first_kept, older=lost)

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import Decision, Table
 
 
@@ -24,15 +25,14 @@ class KeepRecentTurns(Rule):
         4, ge=0, le=LARGE, description="Whole turns kept after the cut, the current one among them"
     )
 
-
-def decide(rule: KeepRecentTurns, table: Table) -> Decision:
-    """Propose the place where the N-th last turn begins, or the nearest legal place before it."""
-    opens = np.flatnonzero(table.live.opens)
-    if rule.turns > len(opens):
-        held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
-        return Decision(why=f"There is nothing to compact: the context holds {held}.")
-    wanted = int(opens[-rule.turns]) if rule.turns else len(table.live)
-    legal = np.flatnonzero(table.cuts.legal[: wanted + 1])
-    if not len(legal):
-        return Decision(why="There is nothing to compact before the turns that are kept.")
-    return Decision(cut=int(legal[-1]))
+    def decide(self, table: Table) -> Decision:
+        """Propose the place where the N-th last turn begins, or the nearest legal place before it."""
+        opens = np.flatnonzero(table.live.opens)
+        if self.turns > len(opens):
+            held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
+            return Decision(why=f"There is nothing to compact: the context holds {held}.")
+        wanted = int(opens[-self.turns]) if self.turns else len(table.live)
+        legal = np.flatnonzero(table.cuts.legal[: wanted + 1])
+        if not len(legal):
+            return Decision(why="There is nothing to compact before the turns that are kept.")
+        return Decision(cut=int(legal[-1]))

@@ -6,7 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import VERBATIM, Claim, Decision, Table
 
 
@@ -23,8 +24,7 @@ class KeepRoot(Rule):
         1, ge=-LARGE, le=LARGE, description="Messages kept at the beginning; less than 0 is 0"
     )
 
-
-def decide(rule: KeepRoot, table: Table) -> Decision:
-    """Claim the blocks of the first messages."""
-    claim = Claim(table.live.position < max(rule.messages, table.start), VERBATIM)
-    return Decision(older=claim, kept=claim)
+    def decide(self, table: Table) -> Decision:
+        """Claim the blocks of the first messages."""
+        claim = Claim(table.live.position < max(self.messages, table.start), VERBATIM)
+        return Decision(older=claim, kept=claim)

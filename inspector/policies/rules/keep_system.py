@@ -19,10 +19,9 @@ class KeepSystem(Rule):
 
     kind: Literal["keep-system"] = "keep-system"
 
-
-def decide(rule: KeepSystem, table: Table) -> Decision:
-    """Claim the blocks of system messages inside the conversation, on both sides."""
-    live = table.live
-    rows = (live.role == ROLES.index("system"))[live.position]
-    claim = Claim(rows, VERBATIM)
-    return Decision(older=claim, kept=claim)
+    def decide(self, table: Table) -> Decision:
+        """Claim the blocks of system messages inside the conversation, on both sides."""
+        live = table.live
+        rows = (live.role == ROLES.index("system"))[live.position]
+        claim = Claim(rows, VERBATIM)
+        return Decision(older=claim, kept=claim)

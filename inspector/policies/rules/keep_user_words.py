@@ -9,7 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import KINDS
 from ...session.tree import Bools
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import VERBATIM, Claim, Decision, Table, Writing
 
 BYTES_PER_TOKEN = 4
@@ -58,12 +59,11 @@ class KeepUserWords(Rule):
             left -= tokens
         return KeptWords(whole, (), left)
 
-
-def decide(rule: KeepUserWords, table: Table) -> Decision:
-    """Propose the end, and claim the words that stay there."""
-    n = len(table.live)
-    claim = Claim(rule.find_words(table).whole, VERBATIM)
-    summary = Writing(LARGE, at=n, limited=False)
-    if n <= table.start or not table.cuts.legal[n]:
-        return Decision(why="There is nothing to compact.", older=claim, summary=summary)
-    return Decision(cut=n, older=claim, summary=summary)
+    def decide(self, table: Table) -> Decision:
+        """Propose the end, and claim the words that stay there."""
+        n = len(table.live)
+        claim = Claim(self.find_words(table).whole, VERBATIM)
+        summary = Writing(LARGE, at=n, limited=False)
+        if n <= table.start or not table.cuts.legal[n]:
+            return Decision(why="There is nothing to compact.", older=claim, summary=summary)
+        return Decision(cut=n, older=claim, summary=summary)

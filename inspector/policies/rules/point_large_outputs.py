@@ -9,8 +9,9 @@ from pydantic import Field
 
 from ...session.blocks import KINDS, Block, ToolOutput
 from ...session.tree import ASSISTANT, Bools
+from ..part import LARGE
 from ..pointers import call_of, find_calls, point_at
-from ..rule import LARGE, Rule
+from ..rule import Rule
 from ..shorten import Form, text_lengths
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
@@ -35,24 +36,23 @@ class PointLargeOutputs(Rule):
     )
     form: Form = Field("fixed", description="Without the published defects, or exactly as published")
 
+    def decide(self, table: Table) -> Decision:
+        """Claim long outputs, with the pointer each becomes."""
+        rows = (table.kind == TOOL_OUTPUT) & (text_lengths(table) > self.characters)
+        if not rows.any():
+            return Decision()
 
-def decide(rule: PointLargeOutputs, table: Table) -> Decision:
-    """Claim long outputs, with the pointer each becomes."""
-    rows = (table.kind == TOOL_OUTPUT) & (text_lengths(table) > rule.characters)
-    if not rows.any():
-        return Decision()
+        def make(block: Block, row: int) -> Block:
+            if not isinstance(block, ToolOutput) or not block.call_id:
+                return block
+            # As published, the latest call of that id names the output, whichever it answers.
+            compat = self.form == "compat"
+            call = find_calls(table).get(block.call_id) if compat else call_of(table, block, row)
+            return point_at(block, call, self.form)
 
-    def make(block: Block, row: int) -> Block:
-        if not isinstance(block, ToolOutput) or not block.call_id:
-            return block
-        # As published, the latest call of that id names the output, whichever it answers.
-        compat = rule.form == "compat"
-        call = find_calls(table).get(block.call_id) if compat else call_of(table, block, row)
-        return point_at(block, call, rule.form)
-
-    rewrite = Rewrite(make, ("point-large-outputs", rule.form, table.session.leaf))
-    kept = Claim(rows & _answered(table), POINTER, rewrite=rewrite) if rule.recent else None
-    return Decision(older=Claim(rows, POINTER, rewrite=rewrite), kept=kept)
+        rewrite = Rewrite(make, ("point-large-outputs", self.form, table.session.leaf))
+        kept = Claim(rows & _answered(table), POINTER, rewrite=rewrite) if self.recent else None
+        return Decision(older=Claim(rows, POINTER, rewrite=rewrite), kept=kept)
 
 
 def _answered(table: Table) -> Bools:

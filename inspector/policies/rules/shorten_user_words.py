@@ -22,6 +22,21 @@ class ShortenUserWords(Rule):
 
     kind: Literal["shorten-user-words"] = "shorten-user-words"
 
+    def decide(self, table: Table) -> Decision:
+        """Claim the message, if there is one: its words become one text."""
+        sibling = table.sibling("keep-user-words")
+        if sibling is None:
+            return Decision()
+        words = cast("FindsWords", sibling).find_words(table)
+        rows = np.zeros(len(table.tokens), bool)
+        rows[list(words.beyond)] = True
+        text = cut_middle("".join(table.block(row).text for row in words.beyond), words.left)
+
+        def make(block: Block, row: int) -> Block | None:
+            return Text(text=text) if row == words.beyond[0] else None
+
+        return Decision(older=Claim(rows, TRUNCATED, rewrite=Rewrite(make)))
+
 
 class KeptWordsLike(Protocol):
     """What `keep-user-words` finds."""
@@ -66,19 +81,3 @@ def _whole(data: bytes, *, from_end: bool) -> str:
         need = 2 if data[last - 1] < 0xE0 else 3 if data[last - 1] < 0xF0 else 4
         last = last - 1 if len(data) - (last - 1) < need else len(data)
     return data[:last].decode("utf-8", "surrogatepass")
-
-
-def decide(rule: ShortenUserWords, table: Table) -> Decision:
-    """Claim the message, if there is one: its words become one text."""
-    sibling = table.sibling("keep-user-words")
-    if sibling is None:
-        return Decision()
-    words = cast("FindsWords", sibling).find_words(table)
-    rows = np.zeros(len(table.tokens), bool)
-    rows[list(words.beyond)] = True
-    text = cut_middle("".join(table.block(row).text for row in words.beyond), words.left)
-
-    def make(block: Block, row: int) -> Block | None:
-        return Text(text=text) if row == words.beyond[0] else None
-
-    return Decision(older=Claim(rows, TRUNCATED, rewrite=Rewrite(make)))

@@ -8,8 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from ...session.blocks import KINDS, Block, ToolOutput
+from ..part import LARGE
 from ..pointers import call_of, is_pointer
-from ..rule import LARGE, Rule
+from ..rule import Rule
 from ..shorten import Form, replace_text, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
@@ -30,24 +31,23 @@ class SnipEverything(Rule):
     characters: int = Field(2000, ge=0, le=LARGE, description="UTF-16 units a text or output may have")
     form: Form = Field("fixed", description="Without the published defects, or exactly as published")
 
+    def decide(self, table: Table) -> Decision:
+        """Claim long texts and outputs on both sides, with what is left of each."""
+        compat = self.form == "compat"
+        # What an earlier stage made of a block may be longer than the block was.
+        rows = np.isin(table.kind, TEXTS) if compat else text_lengths(table) > self.characters
+        rows = rows & (table.live.position >= table.start)
 
-def decide(rule: SnipEverything, table: Table) -> Decision:
-    """Claim long texts and outputs on both sides, with what is left of each."""
-    compat = rule.form == "compat"
-    # What an earlier stage made of a block may be longer than the block was.
-    rows = np.isin(table.kind, TEXTS) if compat else text_lengths(table) > rule.characters
-    rows = rows & (table.live.position >= table.start)
+        def make(block: Block, row: int) -> Block:
+            if not compat and isinstance(block, ToolOutput) and is_pointer(block, call_of(table, block, row)):
+                return block
+            text = snip(block.text, self.characters, self.form)
+            if text == block.text:
+                return block
+            if isinstance(block, ToolOutput):
+                return replace_text(block, text)
+            return block.model_copy(update={"text": text})
 
-    def make(block: Block, row: int) -> Block:
-        if not compat and isinstance(block, ToolOutput) and is_pointer(block, call_of(table, block, row)):
-            return block
-        text = snip(block.text, rule.characters, rule.form)
-        if text == block.text:
-            return block
-        if isinstance(block, ToolOutput):
-            return replace_text(block, text)
-        return block.model_copy(update={"text": text})
-
-    rewrite = Rewrite(make, ("snip-everything", rule.form, rule.characters, table.session.leaf))
-    claim = Claim(rows, TRUNCATED, rewrite=rewrite, again=compat)
-    return Decision(older=claim, kept=claim, unpaired=compat)
+        rewrite = Rewrite(make, ("snip-everything", self.form, self.characters, table.session.leaf))
+        claim = Claim(rows, TRUNCATED, rewrite=rewrite, again=compat)
+        return Decision(older=claim, kept=claim, unpaired=compat)

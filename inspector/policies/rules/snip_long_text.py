@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from ...session.blocks import Block, Text, ToolOutput
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..shorten import Form, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
@@ -26,20 +27,19 @@ class SnipLongText(Rule):
     characters: int = Field(2000, ge=0, le=LARGE, description="UTF-16 units a text may have")
     form: Form = Field("fixed", description="Without the published defects, or exactly as published")
 
+    def decide(self, table: Table) -> Decision:
+        """Claim long texts, with what is left of each."""
+        # The summary of an earlier compaction is all there is of what it stands for.
+        rows = (text_lengths(table) > self.characters) & (table.live.position >= table.start)
 
-def decide(rule: SnipLongText, table: Table) -> Decision:
-    """Claim long texts, with what is left of each."""
-    # The summary of an earlier compaction is all there is of what it stands for.
-    rows = (text_lengths(table) > rule.characters) & (table.live.position >= table.start)
+        def make(block: Block, row: int) -> Block:
+            if isinstance(block, Text):
+                text = snip(block.text, self.characters, self.form)
+                return block if text == block.text else block.model_copy(update={"text": text})
+            if isinstance(block, ToolOutput) and not block.call_id:
+                text = snip(block.text, self.characters, self.form)
+                return block if text == block.text else block.model_copy(update={"parts": (Text(text=text),)})
+            return block
 
-    def make(block: Block, row: int) -> Block:
-        if isinstance(block, Text):
-            text = snip(block.text, rule.characters, rule.form)
-            return block if text == block.text else block.model_copy(update={"text": text})
-        if isinstance(block, ToolOutput) and not block.call_id:
-            text = snip(block.text, rule.characters, rule.form)
-            return block if text == block.text else block.model_copy(update={"parts": (Text(text=text),)})
-        return block
-
-    rewrite = Rewrite(make, ("snip-long-text", rule.form, rule.characters))
-    return Decision(older=Claim(rows, TRUNCATED, rewrite=rewrite))
+        rewrite = Rewrite(make, ("snip-long-text", self.form, self.characters))
+        return Decision(older=Claim(rows, TRUNCATED, rewrite=rewrite))

@@ -11,7 +11,8 @@ from pydantic import Field
 
 from ...session.blocks import Block, BlockRef, ToolOutput
 from ...session.tree import Bools
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..shorten import TOOL_OUTPUT, from_tools, output_lengths, replace_text
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
@@ -39,6 +40,16 @@ class SpillOutputs(Rule):
     )
     folder: str = Field("tool-results", description="Where the files are")
 
+    def decide(self, table: Table) -> Decision:
+        """Claim the outputs that go to files, wherever the cut is."""
+
+        def make(block: Block, row: int) -> Block:
+            return replace_text(block, _point(self, block)) if isinstance(block, ToolOutput) else block
+
+        rewrite = Rewrite(make, ("spill", self.folder, self.preview))
+        claim = Claim(find_spilled(self, table), POINTER, rewrite=rewrite)
+        return Decision(older=claim, kept=claim)
+
 
 _WORTH = 256
 """Characters beyond the preview that an output must have: a pointer is always shorter, and stays one."""
@@ -52,17 +63,6 @@ class Spill(NamedTuple):
     path: str
     text: str
     sha256: str
-
-
-def decide(rule: SpillOutputs, table: Table) -> Decision:
-    """Claim the outputs that go to files, wherever the cut is."""
-
-    def make(block: Block, row: int) -> Block:
-        return replace_text(block, _point(rule, block)) if isinstance(block, ToolOutput) else block
-
-    rewrite = Rewrite(make, ("spill", rule.folder, rule.preview))
-    claim = Claim(find_spilled(rule, table), POINTER, rewrite=rewrite)
-    return Decision(older=claim, kept=claim)
 
 
 def find_spilled(rule: SpillOutputs, table: Table) -> Bools:

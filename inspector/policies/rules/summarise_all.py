@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import SUMMARISED, Claim, Decision, Summary, Table
 
 
@@ -43,20 +44,19 @@ class SummariseAll(Rule):
         said = "the provider summarises the whole conversation" if self.by_provider else self.phrase
         return said if self.above is None else f"{said} once it holds more than {{above}} tokens"
 
-
-def decide(rule: SummariseAll, table: Table) -> Decision:
-    """Propose the last place there is, and claim everything before it."""
-    if rule.above is not None and table.reason == "auto":
-        beyond = table.ledger.head_tokens + table.ledger.explain(table.session).tokens
-        size = beyond + int(table.tokens.sum())
-        if size <= rule.above:
-            some = "1 token is" if size == 1 else f"{size:,} tokens are"
-            return Decision(why=f"{some} not more than the {rule.above:,} that are summarised.")
-    legal = np.flatnonzero(table.cuts.legal)
-    if not len(legal):
-        return Decision(why="There is nothing to summarise.")
-    return Decision(
-        cut=int(legal[-1]),
-        older=Claim(np.ones(len(table.tokens), bool), SUMMARISED),
-        summary=Summary(rule.max_tokens),
-    )
+    def decide(self, table: Table) -> Decision:
+        """Propose the last place there is, and claim everything before it."""
+        if self.above is not None and table.reason == "auto":
+            beyond = table.ledger.head_tokens + table.ledger.explain(table.session).tokens
+            size = beyond + int(table.tokens.sum())
+            if size <= self.above:
+                some = "1 token is" if size == 1 else f"{size:,} tokens are"
+                return Decision(why=f"{some} not more than the {self.above:,} that are summarised.")
+        legal = np.flatnonzero(table.cuts.legal)
+        if not len(legal):
+            return Decision(why="There is nothing to summarise.")
+        return Decision(
+            cut=int(legal[-1]),
+            older=Claim(np.ones(len(table.tokens), bool), SUMMARISED),
+            summary=Summary(self.max_tokens),
+        )

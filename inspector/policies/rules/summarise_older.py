@@ -8,7 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..table import SUMMARISED, Claim, Decision, Effort, Table, Writing
 
 ONE_MESSAGE = "Recorded as a compaction, the summaries of all older turns stand in one message."
@@ -65,25 +66,24 @@ class SummariseOlder(Rule):
             return "each older turn becomes a message of its own, a summary of it"
         return self.phrase
 
-
-def decide(rule: SummariseOlder, table: Table) -> Decision:
-    """Claim every older block."""
-    reserve = table.trigger.reserve_tokens
-    shares = rule.share, rule.prefix_share
-    limit, prefix = (min(math.floor(s * reserve), rule.cap) if rule.limited else LARGE for s in shares)
-    return Decision(
-        older=Claim(np.ones(len(table.tokens), bool), SUMMARISED),
-        summary=Writing(
-            max_tokens=limit,
-            prefix_max_tokens=prefix,
-            split_turns=rule.split_turns,
-            per_turn=rule.per == "turn",
-            limited=rule.limited,
-            effort=rule.effort,
-            thinking=rule.thinking,
-            whole_characters=rule.whole_characters,
-            keep_previous=rule.keep_previous,
-            strict=rule.strict,
-        ),
-        notes=(ONE_MESSAGE,) if rule.per == "turn" else (),
-    )
+    def decide(self, table: Table) -> Decision:
+        """Claim every older block."""
+        reserve = table.trigger.reserve_tokens
+        shares = self.share, self.prefix_share
+        limit, prefix = (min(math.floor(s * reserve), self.cap) if self.limited else LARGE for s in shares)
+        return Decision(
+            older=Claim(np.ones(len(table.tokens), bool), SUMMARISED),
+            summary=Writing(
+                max_tokens=limit,
+                prefix_max_tokens=prefix,
+                split_turns=self.split_turns,
+                per_turn=self.per == "turn",
+                limited=self.limited,
+                effort=self.effort,
+                thinking=self.thinking,
+                whole_characters=self.whole_characters,
+                keep_previous=self.keep_previous,
+                strict=self.strict,
+            ),
+            notes=(ONE_MESSAGE,) if self.per == "turn" else (),
+        )

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import Block, ToolOutput
 from ...session.tree import Ints
-from ..rule import LARGE, Rule
+from ..part import LARGE
+from ..rule import Rule
 from ..shorten import TOOL_OUTPUT, output_lengths, replace_text
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
@@ -42,6 +43,22 @@ class TruncateOutputs(Rule):
         """The limit in force for the output of a call."""
         return self.decided.get(call, self.limit)
 
+    def decide(self, table: Table) -> Decision:
+        """Claim the outputs over their limit, wherever the cut is."""
+        rows = np.zeros(len(table.tokens), bool)
+        rows[_find_rows(self, table)] = True
+        key = ("truncate", self.limit, self.form, tuple(sorted(self.decided.items())))
+
+        def make(block: Block, row: int) -> Block:
+            if not isinstance(block, ToolOutput):
+                return block
+            text = block.text
+            short = shorten(text, self.limit_of(block.call_id), self.form)
+            return block if short == text else replace_text(block, short)
+
+        claim = Claim(rows, TRUNCATED, rewrite=Rewrite(make, key))
+        return Decision(older=claim, kept=claim)
+
 
 def shorten(text: str, limit: int, form: Form = "head") -> str:
     """A text cut to `limit` characters, what is left out said in its place; as it is where that is no gain.
@@ -62,23 +79,6 @@ def shorten(text: str, limit: int, form: Form = "head") -> str:
 
 def _mark(left: int) -> str:
     return f"\n[… {left:,} characters left out …]\n"
-
-
-def decide(rule: TruncateOutputs, table: Table) -> Decision:
-    """Claim the outputs over their limit, wherever the cut is."""
-    rows = np.zeros(len(table.tokens), bool)
-    rows[_find_rows(rule, table)] = True
-    key = ("truncate", rule.limit, rule.form, tuple(sorted(rule.decided.items())))
-
-    def make(block: Block, row: int) -> Block:
-        if not isinstance(block, ToolOutput):
-            return block
-        text = block.text
-        short = shorten(text, rule.limit_of(block.call_id), rule.form)
-        return block if short == text else replace_text(block, short)
-
-    claim = Claim(rows, TRUNCATED, rewrite=Rewrite(make, key))
-    return Decision(older=claim, kept=claim)
 
 
 def remember_decisions(rule: TruncateOutputs, table: Table) -> TruncateOutputs:

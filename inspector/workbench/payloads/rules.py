@@ -13,10 +13,11 @@ import numpy as np
 
 from ...errors import InspectorError
 from ...planning.plan import Plan, make_plan
+from ...policies.part import PolicyPart
 from ...policies.policy import Policy
 from ...policies.registry import list_policies
 from ...policies.rule import Rule
-from ...policies.rules import RuleKind, list_rules
+from ...policies.rules import kind_of, list_rules
 from ...text import printable, printable_tree
 
 MOST_CHARS = 120
@@ -67,7 +68,7 @@ def first_rule(policy: Policy) -> int:
     return 1 if policy.target is None else 2
 
 
-def _describe(rule: Rule, delta: int | None) -> dict[str, Any]:
+def _describe(rule: PolicyPart, delta: int | None) -> dict[str, Any]:
     return {
         "kind": rule.kind,
         "title": rule.title,
@@ -81,7 +82,7 @@ def _describe(rule: Rule, delta: int | None) -> dict[str, Any]:
 
 
 @cache
-def _schema(model: type[Rule]) -> dict[str, dict[str, Any]]:
+def _schema(model: type[PolicyPart]) -> dict[str, dict[str, Any]]:
     """What a rule's knobs may be, as JSON schema. A drag asks for it with every plan."""
     properties: dict[str, dict[str, Any]] = model.model_json_schema()["properties"]
     return properties
@@ -97,7 +98,7 @@ def _is_free(schema: dict[str, Any]) -> bool:
     )
 
 
-def _knob(rule: Rule, name: str) -> dict[str, Any]:
+def _knob(rule: PolicyPart, name: str) -> dict[str, Any]:
     schema = _schema(type(rule))[name]
     value, default = getattr(rule, name), type(rule).model_fields[name].get_default(call_default_factory=True)
     common = {
@@ -182,22 +183,22 @@ def offer_rules(plan: Plan) -> list[dict[str, Any]]:
     # A summary is written for one plan: all are compared with a stand-in in its place.
     plan = plan.with_summary(None)
     has = {rule.kind for rule in plan.policy.rules}
-    kinds = [kind for kind in list_rules() if kind.name not in has and not kind.model.locked]
-    offers = [dict(printable_tree(_offer(plan, kind))) for kind in kinds]
+    rules = [rule for rule in list_rules() if kind_of(rule) not in has and not rule.locked]
+    offers = [dict(printable_tree(_offer(plan, rule))) for rule in rules]
     return sorted(offers, key=lambda offer: (offer["refused"] != "", offer["delta"] == 0))
 
 
-def _offer(plan: Plan, kind: RuleKind) -> dict[str, Any]:
-    title = kind.model.title or kind.name
-    offer: dict[str, Any] = {"kind": kind.name, "title": printable(title, MOST_WORDS)}
-    offer |= {"sentence": "", "source": kind.model.source, "instead": "", "changes": {}}
+def _offer(plan: Plan, offered: type[Rule]) -> dict[str, Any]:
+    kind = kind_of(offered)
+    offer: dict[str, Any] = {"kind": kind, "title": printable(offered.title or kind, MOST_WORDS)}
+    offer |= {"sentence": "", "source": offered.source, "instead": "", "changes": {}}
     offer |= {"delta": None, "refused": ""}
     try:
         # Switched off, it is no rule's rival yet.
-        added = plan.policy.add(kind.name, enabled=False).rules
-        rule = next(rule for rule in added if rule.kind == kind.name)
+        added = plan.policy.add(kind, enabled=False).rules
+        rule = next(rule for rule in added if rule.kind == kind)
         rivals = [other for other in plan.policy.rules if other.enabled and rule.rivals(other)]
-        changes = {f"{kind.name}.enabled": True, **{f"{other.kind}.enabled": False for other in rivals}}
+        changes = {f"{kind}.enabled": True, **{f"{other.kind}.enabled": False for other in rivals}}
         tried = _try(plan, changes)
     except InspectorError as error:
         return {**offer, "refused": printable(str(error), MOST_WORDS)}

@@ -1,0 +1,48 @@
+"""What every part of a policy is made of: named settings with a sentence that says what they do."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from ..session.blocks import Value
+
+LARGE = 10**12
+"""No setting in tokens goes beyond this, either way; a published negative one stays possible."""
+
+
+class PolicyPart(Value):
+    """Base of the trigger, the target, the harness and all rules: what has settings, "<kind>.<knob>"."""
+
+    title: ClassVar[str] = ""
+    phrase: ClassVar[str] = ""
+    """One clause for the rule panel; `{knob}` marks where a value stands."""
+    source: ClassVar[str] = ""
+    """Who published it, and where."""
+    locked: ClassVar[bool] = False
+    """No setting can switch it off."""
+
+    kind: str
+    enabled: bool = Field(True, description="Whether the rule takes part")
+
+    @model_validator(mode="after")
+    def _stay_on(self) -> Self:
+        if self.locked and not self.enabled:
+            raise ValueError(f"rule {self.kind!r} cannot be switched off")
+        return self
+
+    @property
+    def by_provider(self) -> bool:
+        """Whether the provider makes its edits itself: those break no binding of reasoning (CLAUDE §8)."""
+        return False
+
+    @property
+    def template(self) -> str:
+        """The clause that says what it does as it is set now."""
+        return self.phrase
+
+    @property
+    def sentence(self) -> str:
+        """The same in words, with the values of its settings."""
+        return self.template.format(**self.model_dump())
