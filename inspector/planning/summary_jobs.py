@@ -1,7 +1,7 @@
 """What a summariser is asked to write for a cut: the history, and a split turn's beginning apart.
 
 The order and the limits are Flue's (FLUE §7, §10.3): a turn's beginning gets no previous summary, and a
-history that is empty is not asked for. `Writing` holds what pi's versions do otherwise (FLUE §13.2-3).
+history that is empty is not asked for. `Summary` holds what pi's versions do otherwise (FLUE §13.2-3).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from ..formats.sealed import Sealed
-from ..policies.table import Summary, Table, Writing, find_start
+from ..policies.table import Summary, Table, find_start
 from ..session.blocks import BlockRef, Chars, Value
 from ..session.entries import Entry, Usage
 from ..session.tree import Bools
@@ -84,7 +84,6 @@ def list_jobs(
     before up to date; `write_checkpoint` puts their replies into one text, for one message.
     """
     session, live = table.session, table.live
-    how = spec if isinstance(spec, Writing) else Writing(spec.max_tokens, spec.prefix_max_tokens)
     start = find_start(table)
     split = split if split >= start else -1
     names = [session.entries[i].id for i in live.entries.tolist()]
@@ -94,18 +93,18 @@ def list_jobs(
         by_entry.setdefault(position, []).append(str(BlockRef(names[position], int(live.block[row]))))
 
     def job(kind: Kind, first: int, last: int, limit: int, previous: str | None) -> SummaryJob:
-        effort = "session" if how.effort == "session" else "high"
+        effort = "session" if spec.effort == "session" else "high"
         leave_out = tuple(ref for position in range(first, last) for ref in by_entry.get(position, ()))
         return SummaryJob(
             kind=kind,
             entries=tuple(names[first:last]),
             leave_out=leave_out,
-            max_tokens=limit if how.limited else None,
+            max_tokens=limit if spec.limited else None,
             previous=previous,
-            reasoning="" if how.effort == "history" and kind == "turn_prefix" else effort,
-            thinking=how.thinking,
-            whole_characters=how.whole_characters,
-            strict=how.strict,
+            reasoning="" if spec.effort == "history" and kind == "turn_prefix" else effort,
+            thinking=spec.thinking,
+            whole_characters=spec.whole_characters,
+            strict=spec.strict,
         )
 
     previous = _previous(session.entries[live.entries[0]]) if live.summary == 0 else None
@@ -124,7 +123,7 @@ def list_jobs(
         jobs.append(job(kind, start, history_end, spec.max_tokens, previous))
     if split >= 0:
         prefix = job("turn_prefix", split, place, spec.prefix_max_tokens, None)
-        history = previous if how.keep_previous and previous is not None else NO_HISTORY
+        history = previous if spec.keep_previous and previous is not None else NO_HISTORY
         jobs.append(prefix.model_copy(update={"history": history}))
     return tuple(jobs)
 

@@ -23,6 +23,7 @@ from pydantic import Field
 
 from ..errors import PolicyError
 from .part import PolicyPart
+from .trigger import Reason
 
 Mode = Literal["auto", "ask", "manual"]
 Engine = Literal["core", "tool", "none"]
@@ -146,7 +147,6 @@ class StateChange(NamedTuple):
 
 
 Transitions = tuple[StateChange, ...]
-Reason = Literal["auto", "manual", "overflow"]
 _ACTS: dict[Reason, State] = {"auto": "auto", "manual": "manual", "overflow": "reactive"}
 _UP: dict[State, Crossing] = {"warning": "warned", "critical": "required", "blocking": "blocked"}
 

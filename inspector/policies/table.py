@@ -197,12 +197,17 @@ class Notice:
     echo: bool = False
 
 
+Effort = Literal["high", "history", "session"]
+"""How hard a summariser is to think: `high`, only for the history, or as in the session."""
+
+
 @dataclass(frozen=True, eq=False)
 class Summary:
     """How the older side is summarised. Caps are the tokens a summariser may write.
 
     `at` is the live position before which the summary stands, where something older stays before it.
-    `per_turn` writes one message for each older turn in place of one for all.
+    `per_turn` writes one message for each older turn in place of one for all. What is below it is what the
+    summariser is told, named as the settings of `rules/summarise_older.py`.
     """
 
     max_tokens: int
@@ -210,6 +215,12 @@ class Summary:
     split_turns: bool = False
     at: int = 0
     per_turn: bool = False
+    limited: bool = True
+    effort: Effort = "high"
+    thinking: bool = True
+    whole_characters: bool = False
+    keep_previous: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,22 +241,6 @@ class Decision:
     notice: Notice | None = None
     notes: tuple[str, ...] = field(default=())
     unpaired: bool = False
-
-
-Effort = Literal["high", "history", "session"]
-"""How hard a summariser is to think: `high`, only for the history, or as in the session."""
-
-
-@dataclass(frozen=True, eq=False)
-class Writing(Summary):
-    """A summary with what its jobs are told: the knobs of `rules/summarise_older.py`, named as there."""
-
-    limited: bool = True
-    effort: Effort = "high"
-    thinking: bool = True
-    whole_characters: bool = False
-    keep_previous: bool = False
-    strict: bool = False
 
 
 def find_start(table: Table, rule: Any = None) -> int:

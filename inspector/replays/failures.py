@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..policies.harness import Harness, Reason
+from ..policies.harness import Harness
+from ..policies.trigger import Reason
 
 EPSILON = 0.05
 

@@ -7,7 +7,7 @@ stands what the file tells of its own context.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from ..session.overflow import classify_refusal
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, Bools, Ints
 from ..tokens.counter import Longs
-from ..tokens.counters import find_counter
 from ..tokens.history import History, count_along
 from ..tokens.ledger import Ledger
 from ..tokens.reported import is_tokens, whole_tokens
@@ -209,6 +208,4 @@ def weigh_entries(session: Session, ledger: Ledger, measure: Measure) -> Longs:
         return ledger.entry_tokens.astype(np.int64)
     if measure == "messages":
         return np.ones(len(session.entries), np.int64)
-    counter = find_counter(measure)
-    weights: Any = ledger.remember(("weights", measure), lambda: counter.entry_weights(session))
-    return np.asarray(weights, np.int64)
+    return ledger.weights(measure).astype(np.int64)

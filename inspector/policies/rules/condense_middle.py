@@ -13,7 +13,7 @@ from ...session.tree import Bools
 from ...tokens.counter import Longs
 from ..part import LARGE
 from ..rule import Rule
-from ..table import VERBATIM, Claim, Decision, Table, Writing
+from ..table import VERBATIM, Claim, Decision, Summary, Table
 
 
 class CondenseMiddle(Rule):
@@ -49,7 +49,7 @@ class CondenseMiddle(Rule):
         first = events.next(max(self.first, int(bool(table.session.system))))
         head = n if first is None else first
         claim = Claim(table.live.position < head, VERBATIM)
-        summary = Writing(LARGE, at=head, limited=False)
+        summary = Summary(LARGE, at=head, limited=False)
         keep, must = _find_tail(self, table, events)
         if keep is None:
             some = "1 event is" if events.total == 1 else f"{events.total:,} events are"
@@ -61,7 +61,7 @@ class CondenseMiddle(Rule):
             return Decision(cut=end, older=claim, summary=summary)
         if must and n > table.start:
             note = "No range could be condensed, so everything was."
-            return Decision(cut=n, summary=Writing(LARGE, limited=False), notes=(note,))
+            return Decision(cut=n, summary=Summary(LARGE, limited=False), notes=(note,))
         why = f"Nothing is condensed: {gone:,} of the {events.total:,} would be too few events."
         return Decision(why=why, older=claim, summary=summary)
 

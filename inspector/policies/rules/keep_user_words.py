@@ -11,7 +11,7 @@ from ...session.blocks import KINDS
 from ...session.tree import Bools
 from ..part import LARGE
 from ..rule import Rule
-from ..table import VERBATIM, Claim, Decision, Table, Writing
+from ..table import VERBATIM, Claim, Decision, Summary, Table
 
 BYTES_PER_TOKEN = 4
 
@@ -63,7 +63,7 @@ class KeepUserWords(Rule):
         """Propose the end, and claim the words that stay there."""
         n = len(table.live)
         claim = Claim(self.find_words(table).whole, VERBATIM)
-        summary = Writing(LARGE, at=n, limited=False)
+        summary = Summary(LARGE, at=n, limited=False)
         if n <= table.start or not table.cuts.legal[n]:
             return Decision(why="There is nothing to compact.", older=claim, summary=summary)
         return Decision(cut=n, older=claim, summary=summary)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ..part import LARGE
 from ..rule import Rule
-from ..table import SUMMARISED, Claim, Decision, Effort, Table, Writing
+from ..table import SUMMARISED, Claim, Decision, Effort, Summary, Table
 
 ONE_MESSAGE = "Recorded as a compaction, the summaries of all older turns stand in one message."
 
@@ -73,7 +73,7 @@ class SummariseOlder(Rule):
         limit, prefix = (min(math.floor(s * reserve), self.cap) if self.limited else LARGE for s in shares)
         return Decision(
             older=Claim(np.ones(len(table.tokens), bool), SUMMARISED),
-            summary=Writing(
+            summary=Summary(
                 max_tokens=limit,
                 prefix_max_tokens=prefix,
                 split_turns=self.split_turns,
