@@ -20,6 +20,7 @@ from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.queries import answer_query
 from tests.strategies import sessions
 
 
@@ -147,7 +148,7 @@ def test_the_recorded_compaction_is_a_plan_b_where_the_file_has_one(desk: Workbe
     assert unpack(answer["_other"]["columns"], answer["_other_data"])["fate_older"].size == len(
         desk.plan.fate
     )
-    body = desk.reply({"type": "body", "id": 1, "row": 0})
+    body = answer_query(desk, {"type": "body", "id": 1, "row": 0})
     assert body["other"]["fate"] in ("verbatim", "summarised", "cleared", "dropped")
     answer = desk.answer({"at": desk.history.segments[-1].at})
     assert answer["_error"] and desk.wanted["versus"] == {}, "the session ends there without one"
@@ -285,16 +286,16 @@ def test_a_session_that_was_written_anew_is_shown_at_its_end(session: Session) -
     ],
 )
 def test_a_message_that_makes_no_sense_gets_a_sentence(desk: WorkbenchModel, asked: object) -> None:
-    reply = desk.reply(asked)
+    reply = answer_query(desk, asked)
     assert reply["type"] == "error" and reply["sentence"]
 
 
 def test_search_lesson_and_review_are_answered(desk: WorkbenchModel) -> None:
-    found = desk.reply({"type": "search", "id": 1, "query": "tide"})
+    found = answer_query(desk, {"type": "search", "id": 1, "query": "tide"})
     assert found["total"] >= len(found["hits"]) > 0
-    lesson = desk.reply({"type": "lesson", "id": 2, "place": desk.plan.place})
+    lesson = answer_query(desk, {"type": "lesson", "id": 2, "place": desk.plan.place})
     assert lesson["place"] == desk.plan.place and lesson["steps"]
-    assert desk.reply({"type": "review", "id": 3})["type"] == "review"
+    assert answer_query(desk, {"type": "review", "id": 3})["type"] == "review"
     for reply in (found, lesson):
         json.dumps(reply)
 

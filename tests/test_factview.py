@@ -27,6 +27,7 @@ from inspector.tokens.ledger import count_tokens
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.block import describe_body
 from inspector.workbench.payloads.marks import find_words
+from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 
@@ -53,7 +54,7 @@ def desk(session: Session, ledger: Any, monkeypatch: pytest.MonkeyPatch) -> Work
 
 def ask(desk: WorkbenchModel, question: str, /, **asked: Any) -> dict[str, Any]:
     """The reply to a question that has one, as the browser reads it."""
-    reply = desk.reply({"type": question, "id": "1", **asked})
+    reply = answer_query(desk, {"type": question, "id": "1", **asked})
     assert reply["type"] == question, reply["sentence"]
     out: dict[str, Any] = json.loads(json.dumps(reply, allow_nan=False))
     return out
@@ -75,7 +76,7 @@ def every_row(desk: WorkbenchModel, **asked: Any) -> list[dict[str, Any]]:
 
 
 def refused(desk: WorkbenchModel, question: str, /, **asked: Any) -> str:
-    reply = desk.reply({"type": question, "id": "1", **asked})
+    reply = answer_query(desk, {"type": question, "id": "1", **asked})
     assert reply["type"] == "error"
     return str(reply["sentence"])
 
@@ -229,11 +230,12 @@ def test_the_text_of_a_block_is_that_of_the_cut_that_was_asked_for(desk: Workben
     legal = np.flatnonzero(desk.plan.cuts.legal).tolist()
     desk.answer({"policy": "mini-claude-code"})
     row = int(np.argmax(desk.plan.table.tokens))
-    there = [desk.reply({"type": "body", "id": 1, "row": row, "place": at}) for at in (legal[0], legal[-1])]
+    places = legal[0], legal[-1]
+    there = [answer_query(desk, {"type": "body", "id": 1, "row": row, "place": place}) for place in places]
     assert there[0]["after"] != there[1]["after"]
     desk.answer({"cut": "end"})
-    assert desk.reply({"type": "body", "id": 1, "row": row}) == there[1]
-    assert desk.reply({"type": "body", "id": 1, "row": row, "place": legal[0]}) == there[0]
+    assert answer_query(desk, {"type": "body", "id": 1, "row": row}) == there[1]
+    assert answer_query(desk, {"type": "body", "id": 1, "row": row, "place": legal[0]}) == there[0]
     illegal = next(at for at in range(len(desk.plan.cuts)) if not desk.plan.cuts.legal[at])
     assert desk.plan.cuts[illegal].sentence in refused(desk, "body", row=row, place=illegal)
 
@@ -384,7 +386,7 @@ def check_fixes(desk: WorkbenchModel, number: int, place: int) -> list[str]:
     fixes = ask(desk, "fact", number=number, place=place)["fixes"]
     assert fixes == sorted(fixes, key=lambda fix: fix["price"])
     for fix in fixes:
-        assert set(fix["changes"]) <= set(WorkbenchModel.NAMES) and fix["changes"]
+        assert set(fix["changes"]) <= set(WorkbenchModel.INPUTS) and fix["changes"]
         desk.answer(fix["changes"])
         assert desk.plan.after == before.after + fix["price"], fix["sentence"]
         (row,) = [row for row in every_row(desk) if row["number"] == number]

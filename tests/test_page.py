@@ -28,6 +28,7 @@ from inspector.workbench.page.html import LARGEST, make, review
 from inspector.workbench.payloads.block import describe_rows, describe_summary
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.scene import draw_plan
+from inspector.workbench.queries import answer_query
 from tests.exported import all_texts, unpack_page
 from tests.shared import SHARED, needs_shared
 from tests.test_redact import PLANTED
@@ -199,7 +200,7 @@ def test_what_is_nested_too_deeply_is_refused_with_a_sentence(tmp_path: Path) ->
     desk.answer({})
     with pytest.raises(RedactionError, match="nested too deeply"):
         make(desk, policies=[])
-    assert "nested too deeply" in desk.reply({"type": "review", "id": 1})["sentence"]
+    assert "nested too deeply" in answer_query(desk, {"type": "review", "id": 1})["sentence"]
 
 
 def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(desk: WorkbenchModel) -> None:
@@ -233,7 +234,7 @@ def test_no_page_is_made_when_secrets_cannot_be_looked_for(
     monkeypatch.setattr(detector, "_patterns", lambda: (None,))
     with pytest.raises(RedactionError, match="Nothing was written"):
         make(desk)
-    answer = desk.reply({"type": "review", "id": "1"})
+    answer = answer_query(desk, {"type": "review", "id": "1"})
     assert answer["type"] == "error"
     assert "may hold secrets" in answer["sentence"]
 

@@ -25,7 +25,8 @@ from ..text import printable
 from ..tokens.counter import Counter
 from ..tokens.counters import ESTIMATE
 from ..tokens.ledger import Ledger, count_tokens
-from .model import WorkbenchModel, reply_to
+from .model import WorkbenchModel
+from .queries import answer_query, reply_to
 from .summary_writer import SummaryWriter
 from .tasks import Answer, QueryQueue, TaskQueue, Ticker, tell_error
 
@@ -271,7 +272,7 @@ class Controller:
         if isinstance(asked, dict) and asked.get("type") == "save" and self.keep is not None:
             keep = self.keep
             return reply_to(asked, lambda _: tell_place(keep(desk.plan)))
-        return desk.reply(asked)
+        return answer_query(desk, asked)
 
     def _count(self) -> None:
         """Count exactly what was only estimated."""

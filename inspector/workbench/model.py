@@ -1,13 +1,13 @@
 """One workbench without a screen: what a user wants goes in, the values to show come out.
 
 The widget, the server, the kernel's comm and the export all stand on a `WorkbenchModel`. It touches no file,
-clock
-or thread; who calls it from several threads holds a lock.
+clock or thread; who calls it from several threads holds a lock. What a screen asks about it is answered by
+`queries`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..errors import EditError, InspectorError
@@ -23,14 +23,11 @@ from ..text import printable
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from .inputs import INPUTS, carry_over, check_wanted, let_go, tell_gone
-from .payloads.block import describe_body, describe_other_summary, describe_rows, describe_summary
 from .payloads.recorded import draw_recorded
 from .payloads.replay import draw_run
 from .payloads.scene import Payload, draw_plan, draw_scene
 from .written_summaries import WrittenSummary, fill_in, keep
 
-MOST_ROWS = 500
-MOST_HITS = 200
 MOST_WORDS = 2_000
 
 
@@ -168,57 +165,6 @@ class WorkbenchModel:
         self._compared = None
         return self.answer({}, seq)
 
-    def look_up(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """The reply to a question of the browser, without its type and id.
-
-        Raises `InspectorError`, or one of Python's errors, for one that makes no sense.
-        """
-        kind = asked.get("type")
-        if kind == "rows":
-            first = max(int(asked["from"]), 0)
-            last = min(int(asked["to"]), first + MOST_ROWS)
-            return {"from": first, "rows": describe_rows(self.plan, first, last)}
-        if kind == "body":
-            from .payloads.fact_list import plan_at
-
-            # The hand may be ahead of what was last wanted: what becomes of a block is told for its place.
-            plan = plan_at(self, int(asked["place"])) if "place" in asked else self.plan
-            return {"row": int(asked["row"]), **describe_body(plan, int(asked["row"]), self.other)}
-        if kind == "summary" and asked.get("versus"):
-            return {"place": -1, **describe_other_summary(self.other, self.session)}
-        if kind == "summary":
-            return {"place": int(asked["place"]), **describe_summary(self.plan, int(asked["place"]))}
-        if kind == "search":
-            from .payloads.search import find_text
-
-            return find_text(self.plan.session, self.history, str(asked["query"]), limit=MOST_HITS)
-        if kind == "lesson":
-            from .payloads.lesson import play_rules
-
-            return play_rules(self.plan, int(asked["place"]))
-        if kind in ("facts", "fact", "regret", "grounding"):
-            from .payloads.fact_detail import look_up_facts
-
-            return look_up_facts(self, asked)
-        if kind == "rules":
-            from .payloads.rules import offer_rules
-
-            return {"rules": offer_rules(self.plan)}
-        if kind == "review":
-            from .page.html import review
-
-            return review(self)
-        if kind == "export":
-            from .page.html import make
-
-            page = make(self, asked.get("keep", ()), asked.get("policies"))
-            return {"html": page.html, "size": len(page.html.encode()), "name": page.name}
-        raise ValueError(f"the workbench does not know the question {kind!r}")
-
-    def reply(self, asked: object) -> dict[str, Any]:
-        """The whole reply to a message; one that makes no sense gets a sentence."""
-        return reply_to(asked, self.look_up)
-
     def follow(self, session: Session, ledger: Ledger | None = None) -> None:
         """The session grew, or was counted better: the next answer draws a new scene.
 
@@ -299,19 +245,6 @@ class WorkbenchModel:
         other = self._plan(plan.session, versus)
         picture, data = draw_plan(other)
         return other, ({**picture, "label": printable(other.policy.title or other.policy.name, 120)}, data)
-
-
-def reply_to(asked: object, find: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-    """The reply to a message by what `find` makes of it; a sentence where nothing can be made of it."""
-    if not isinstance(asked, dict):
-        return {"type": "error", "id": None, "sentence": "A question is an object with a type."}
-    try:
-        found = find(asked)
-    except Exception as error:  # whatever it is: whoever asked would wait for ever
-        what = str(error) or type(error).__name__
-        sentence = printable(f"This question has no answer: {what}", MOST_WORDS)
-        return {"type": "error", "id": asked.get("id"), "sentence": sentence}
-    return {"type": asked.get("type"), "id": asked.get("id"), **found}
 
 
 def _configure(wanted: Mapping[str, Any]) -> Policy:

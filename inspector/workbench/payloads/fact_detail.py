@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...facts.facts import Fact, Facts
 from ...facts.fixes import Fix
@@ -13,12 +13,10 @@ from ...facts.trace import trace_rounds
 from ...facts.traced import TracedFact
 from ...session.blocks import BlockRef
 from ...text import printable, printable_tree
-from .fact_list import MOST_FORM, FactListing, find_listing, list_facts, row_of
-from .marks import find_marks, step_of, tell_grounding, tell_regret
+from ..model import WorkbenchModel
+from .fact_list import MOST_FORM, FactListing, find_listing, row_of
+from .marks import find_marks, step_of
 from .sections import label_mark
-
-if TYPE_CHECKING:
-    from ..model import WorkbenchModel
 
 MOST_SAID = 200
 """Of more blocks that say a fact, half as many are told from the first on, half up to the last."""
@@ -27,17 +25,7 @@ UNSAID = "It has not been said up to this moment."
 GONE = "it is said on another path of this session, not on this one"
 
 
-def look_up_facts(desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The reply to one of the workbench's four questions about facts."""
-    kind = asked["type"]
-    if kind == "facts":
-        return list_facts(desk, asked)
-    if kind == "fact":
-        return tell_fact(desk, asked)
-    return tell_regret(desk) if kind == "regret" else tell_grounding(desk, int(asked["row"]))
-
-
-def tell_fact(desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]:
+def describe_fact(desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]:
     """One fact, its fate with the cut at `place`. Raises IndexError or LookupError where there is none."""
     place = int(asked["place"])
     listing = find_listing(desk, place)

@@ -7,7 +7,7 @@ the timeline and in a summary by `factmarks`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,9 +23,7 @@ from ...session.blocks import BlockRef
 from ...session.session import Session
 from ...session.tree import Bools
 from ...text import printable, printable_tree
-
-if TYPE_CHECKING:
-    from ..model import WorkbenchModel
+from ..model import WorkbenchModel
 
 MOST_FACTS = 500
 MOST_FORM = 400

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,9 @@ from ...facts.regret import Regret, find_regret, sum_regret
 from ...session.blocks import BlockRef
 from ...session.tree import Ints
 from ...text import printable, printable_tree
+from ..model import WorkbenchModel
 from .block import BODY_CHARS
 from .fact_list import MOST_FORM, FactListing, find_listing
-
-if TYPE_CHECKING:
-    from ..model import WorkbenchModel
 
 WRITTEN = ("compaction", "branch_summary")
 """Kinds of entries that a model wrote of what stood before."""
@@ -33,7 +31,7 @@ class Regretted(NamedTuple):
     sum: tuple[int, str]
 
 
-def tell_regret(desk: WorkbenchModel) -> dict[str, Any]:
+def describe_regret(desk: WorkbenchModel) -> dict[str, Any]:
     """Everything on the path that was lost in a recorded compaction and then paid for again."""
     listing = find_listing(desk, desk.plan.place or 0)
     marks = find_marks(desk, listing)
@@ -86,7 +84,7 @@ def step_of(desk: WorkbenchModel, ref: BlockRef) -> int:
     return int(steps[desk.session.index[ref.entry]])
 
 
-def tell_grounding(desk: WorkbenchModel, row: int) -> dict[str, Any]:
+def describe_grounding(desk: WorkbenchModel, row: int) -> dict[str, Any]:
     """What a recorded summary says that nothing before it says, as spans of the text that "body" gives.
 
     `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets. `hidden` marks more lie

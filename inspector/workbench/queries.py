@@ -1,0 +1,130 @@
+"""What a screen may ask of a `WorkbenchModel`: a table from a query's type to the function that answers it.
+
+A query is a JSON object {"type", "id", ...}. Its reply has the same type and id; one that cannot be answered
+gets {"type": "error", "id", "sentence"} instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..text import printable
+from .model import MOST_WORDS, WorkbenchModel
+from .page.html import make, review
+from .payloads.block import describe_body, describe_other_summary, describe_rows, describe_summary
+from .payloads.fact_detail import describe_fact
+from .payloads.fact_list import list_facts, plan_at
+from .payloads.lesson import play_rules
+from .payloads.marks import describe_grounding, describe_regret
+from .payloads.rules import offer_rules
+from .payloads.search import find_text
+
+Query = Mapping[str, Any]
+Payload = dict[str, Any]
+
+MOST_ROWS = 500
+MOST_HITS = 200
+
+
+def answer_query(model: WorkbenchModel, query: object) -> Payload:
+    """The whole reply to a query; one that makes no sense gets a sentence.
+
+    >>> from inspector import open_demo
+    >>> model = WorkbenchModel(open_demo(), "keep-recent-turns")
+    >>> _ = model.answer({})
+    >>> answer_query(model, {"type": "rows", "id": 1, "from": 0, "to": 2})["rows"][0]["label"]
+    'system prompt'
+    >>> answer_query(model, {"type": "weather", "id": 2})["sentence"]
+    "This question has no answer: the workbench does not know the question 'weather'"
+    """
+    return reply_to(query, lambda query: look_up(model, query))
+
+
+def look_up(model: WorkbenchModel, query: Query) -> Payload:
+    """The reply to a query, without its type and id.
+
+    Raises `InspectorError`, or one of Python's errors, for one that makes no sense.
+    """
+    kind = query.get("type")
+    if not isinstance(kind, str) or kind not in QUERIES:
+        raise ValueError(f"the workbench does not know the question {kind!r}")
+    return QUERIES[kind](model, query)
+
+
+def reply_to(query: object, answer: Callable[[dict[str, Any]], Payload]) -> Payload:
+    """The whole reply to a query by what `answer` returns for it; a sentence where that raises."""
+    if not isinstance(query, dict):
+        return {"type": "error", "id": None, "sentence": "A question is an object with a type."}
+    try:
+        payload = answer(query)
+    except Exception as error:  # whatever it is: whoever asked would wait for ever
+        what = str(error) or type(error).__name__
+        sentence = printable(f"This question has no answer: {what}", MOST_WORDS)
+        return {"type": "error", "id": query.get("id"), "sentence": sentence}
+    return {"type": query.get("type"), "id": query.get("id"), **payload}
+
+
+def _rows(model: WorkbenchModel, query: Query) -> Payload:
+    first = max(int(query["from"]), 0)
+    last = min(int(query["to"]), first + MOST_ROWS)
+    return {"from": first, "rows": describe_rows(model.plan, first, last)}
+
+
+def _body(model: WorkbenchModel, query: Query) -> Payload:
+    # The browser may have moved the cut since the last answer: the query says for which place it asks.
+    plan = plan_at(model, int(query["place"])) if "place" in query else model.plan
+    row = int(query["row"])
+    return {"row": row, **describe_body(plan, row, model.other)}
+
+
+def _summary(model: WorkbenchModel, query: Query) -> Payload:
+    if query.get("versus"):
+        return {"place": -1, **describe_other_summary(model.other, model.session)}
+    place = int(query["place"])
+    return {"place": place, **describe_summary(model.plan, place)}
+
+
+def _search(model: WorkbenchModel, query: Query) -> Payload:
+    return find_text(model.plan.session, model.history, str(query["query"]), limit=MOST_HITS)
+
+
+def _lesson(model: WorkbenchModel, query: Query) -> Payload:
+    return play_rules(model.plan, int(query["place"]))
+
+
+def _regret(model: WorkbenchModel, query: Query) -> Payload:
+    return describe_regret(model)
+
+
+def _grounding(model: WorkbenchModel, query: Query) -> Payload:
+    return describe_grounding(model, int(query["row"]))
+
+
+def _rules(model: WorkbenchModel, query: Query) -> Payload:
+    return {"rules": offer_rules(model.plan)}
+
+
+def _review(model: WorkbenchModel, query: Query) -> Payload:
+    return review(model)
+
+
+def _export(model: WorkbenchModel, query: Query) -> Payload:
+    page = make(model, query.get("keep", ()), query.get("policies"))
+    return {"html": page.html, "size": len(page.html.encode()), "name": page.name}
+
+
+QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
+    "rows": _rows,
+    "body": _body,
+    "summary": _summary,
+    "search": _search,
+    "lesson": _lesson,
+    "facts": list_facts,
+    "fact": describe_fact,
+    "regret": _regret,
+    "grounding": _grounding,
+    "rules": _rules,
+    "review": _review,
+    "export": _export,
+}
