@@ -1,4 +1,4 @@
-"""What a value offers beside its data: `figure()`, `to_frame()`, and verbs that a room above answers."""
+"""What a value offers beside its data: `figure()`, `to_frame()`, and verbs that a file above answers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from .errors import FrameError
 
 HOOKS = {
     "facts": "inspector.facts.facts:find_facts",
+    "fixes": "inspector.facts.fixes:find_fixes",
     "figure": "inspector.workbench.charts.figures:draw_figure",
     "trace": "inspector.facts.trace:trace_plan",
+    "why": "inspector.facts.explain:explain",
 }
-"""Verbs that people type on a value and that a room above answers: where each stands, by name, so that
-nothing is imported before somebody asks. No other import goes up."""
+"""Verbs that people type on a value and that a file above it answers: where each stands, by name, so that
+nothing is imported before somebody asks. No other import goes up. The verb states the type of the answer."""
 
 
 def ask(name: str, *arguments: Any, **options: Any) -> Any:
-    """What a room above answers; its module is imported when first asked."""
+    """What a file above answers; its module is imported when first asked."""
     module, _, function = HOOKS[name].partition(":")
     return getattr(import_module(module), function)(*arguments, **options)
 

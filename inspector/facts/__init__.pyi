@@ -1,7 +1,6 @@
 from .facts import Fact as Fact
 from .facts import Facts as Facts
 from .facts import find_facts as find_facts
-from .fixes import Fix as Fix
 from .fixes import find_fixes as find_fixes
 from .focus import write_focus as write_focus
 from .grounding import ground_recorded as ground_recorded
@@ -12,5 +11,6 @@ from .regret import find_regret as find_regret
 from .regret import sum_regret as sum_regret
 from .trace import trace_facts as trace_facts
 from .trace import trace_recorded as trace_recorded
+from .traced import Fix as Fix
 from .traced import Trace as Trace
 from .traced import TracedFact as TracedFact

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..cuts import END
+from ..planning.plan import Plan
 from ..policies.table import DROPPED, FATES, SUMMARISED
 from ..session.blocks import BlockRef
 from ..session.queries import describe_call
 from ..session.session import Session
 from ..text import brief, printable
 from .mentions import make_pattern
-
-if TYPE_CHECKING:
-    from ..planning.plan import Plan
-    from .remaining import RemainingText
-    from .traced import TracedFact, TraceScope
+from .remaining import RemainingText
+from .traced import TracedFact, TraceScope
 
 _NAME = 80
 _WHAT = {

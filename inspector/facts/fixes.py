@@ -7,73 +7,23 @@ fact then stands better than before. The price is the difference of the two plan
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ..errors import EditError, InspectorError
 from ..planning.plan import Plan, make_plan
-from ..policies.policy import Edits, Policy
 from ..policies.rule import Rule
 from ..policies.rules.carry_file_operations import CarryFileOperations
 from ..session.blocks import BlockRef
 from ..text import printable
-from ..tokens.models import model_of
-from ..tokens.prices import Money, price_tokens
 from .trace import trace_one
-from .traced import FATES, TracedFact
+from .traced import FATES, Fix, Means, TracedFact
 
-Means = Literal["pin", "cut", "knob", "carry"]
 PINS = 4
 """Pins tried, the cheapest by tokens of block and other half."""
 TIMES = 64
 """How many times a knob is raised at most."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Fix:
-    """A way to keep a fact. `plan` is the plan with it, `price` the tokens (int) its context is longer by.
-
-    `fate` is the fact's in that plan, `sentence` what to do, `changes` what it adds to the edits there are,
-    by their names; `edits` are all of them.
-    """
-
-    means: Means
-    sentence: str
-    plan: Plan
-    price: int
-    fate: str
-    changes: Mapping[str, Any]
-
-    @property
-    def cost(self) -> Money | None:
-        """What the longer context costs for one request that no cache serves; None without a known price."""
-        return price_tokens(model_of(self.plan.session), self.price, request=self.plan.after)
-
-    @property
-    def money(self) -> str:
-        """The cost as text, such as "$0.0045"; empty where no price is known."""
-        return "" if self.cost is None else str(self.cost)
-
-    @property
-    def recipe(self) -> str:
-        """The Python that makes the plan with it."""
-        return self.plan.recipe
-
-    @property
-    def edits(self) -> Edits:
-        """What a hand has to change."""
-        return self.plan.edits
-
-    @property
-    def policy(self) -> Policy:
-        """The policy to plan with."""
-        return self.plan.policy
-
-    def __repr__(self) -> str:
-        money = f", {self.money} a request" if self.money else ""
-        return f"Fix({self.sentence} {self.price:+,} tokens{money}, then {self.fate})"
 
 
 def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:

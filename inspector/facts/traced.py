@@ -1,42 +1,42 @@
 """What is known of a fact after a compaction: its fate, on whose word, where it stands and why.
 
 A `Trace` holds one `TracedFact` for every fact said so far; the three kinds of evidence are never added up.
-Its
-columns are there at once; a `TracedFact`, and the fate of a fact that was gone before, when someone looks.
+Its columns are there at once; a `TracedFact`, and the fate of a fact that was gone before, when someone asks.
+Only values stand here: `trace.py` makes them, `explain.py` and `fixes.py` answer `why()` and `fixes()`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import EditError
-from ..mixins import Framed
+from ..mixins import Framed, ask
 from ..planning.plan import Plan
+from ..policies.policy import Edits, Policy
 from ..session.blocks import BlockRef
 from ..session.entries import Entry
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
 from ..session.tree import Bools
 from ..text import printable
-from .explain import explain
+from ..tokens.models import model_of
+from ..tokens.prices import Money, price_tokens
 from .extract.collect import KINDS
 from .facts import Fact
 from .remaining import Remaining
-
-if TYPE_CHECKING:
-    from .fixes import Fix
 
 FATES = ("verbatim", "restated", "pointed to", "weakened", "lost")
 """From what stands as it was said to what does not stand at all."""
 TIERS = ("recorded", "planned", "inferred")
 Fate = Literal["verbatim", "restated", "pointed to", "weakened", "lost"]
 Evidence = Literal["recorded", "planned", "inferred"]
+Means = Literal["pin", "cut", "knob", "carry"]
 _FATES: tuple[Fate, ...] = ("verbatim", "restated", "pointed to", "weakened", "lost")
 _TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
 
@@ -137,7 +137,8 @@ class TracedFact:
         >>> print(trace_recorded(session, session.facts)[0][LOST_PATH].why().split(". ")[2])
         The recorded compaction left nothing of it
         """
-        return explain(self)
+        paragraph: str = ask("why", self)
+        return paragraph
 
     def fixes(self, plan: Plan | None = None) -> tuple[Fix, ...]:
         """Edits of the plan that keep it, the cheapest first.
@@ -155,16 +156,60 @@ class TracedFact:
         >>> [(fix.means, fix.price, fix.fate) for fix in recorded[LOST_PATH].fixes(plan)][0]
         ('pin', 77, 'verbatim')
         """
-        from .fixes import find_fixes
-
         plan = plan or self.scene.plan
-        return () if plan is None else find_fixes(plan, self)
+        fixes: tuple[Fix, ...] = () if plan is None else ask("fixes", plan, self)
+        return fixes
 
     def __repr__(self) -> str:
         form = printable(" ".join(self.fact.form.split()), 60)
         where = f" in {', '.join(map(str, self.stands[:2]))}" if self.stands else ""
         words = f' as "{printable(self.words, 40)}"' if self.fate == "weakened" else ""
         return f"TracedFact({self.fact.kind} {form!r}: {self.fate}{words}{where}, {self.tier})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fix:
+    """A way to keep a fact. `plan` is the plan with it, `price` the tokens (int) its context is longer by.
+
+    `fate` is the fact's in that plan, `sentence` what to do, `changes` what it adds to the edits there are,
+    by their names; `edits` are all of them.
+    """
+
+    means: Means
+    sentence: str
+    plan: Plan
+    price: int
+    fate: str
+    changes: Mapping[str, Any]
+
+    @property
+    def cost(self) -> Money | None:
+        """What the longer context costs for one request that no cache serves; None without a known price."""
+        return price_tokens(model_of(self.plan.session), self.price, request=self.plan.after)
+
+    @property
+    def money(self) -> str:
+        """The cost as text, such as "$0.0045"; empty where no price is known."""
+        return "" if self.cost is None else str(self.cost)
+
+    @property
+    def recipe(self) -> str:
+        """The Python that makes the plan with it."""
+        return self.plan.recipe
+
+    @property
+    def edits(self) -> Edits:
+        """What a hand has to change."""
+        return self.plan.edits
+
+    @property
+    def policy(self) -> Policy:
+        """The policy to plan with."""
+        return self.plan.policy
+
+    def __repr__(self) -> str:
+        money = f", {self.money} a request" if self.money else ""
+        return f"Fix({self.sentence} {self.price:+,} tokens{money}, then {self.fate})"
 
 
 @dataclass(frozen=True, eq=False)

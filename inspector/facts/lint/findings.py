@@ -17,8 +17,7 @@ from ...planning.plan import Plan
 from ...session.blocks import BlockRef
 from ...text import printable
 from ..facts import Fact
-from ..fixes import Fix
-from ..traced import Evidence, TracedFact
+from ..traced import Evidence, Fix, TracedFact
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

@@ -7,10 +7,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ...facts.facts import Fact, Facts
-from ...facts.fixes import Fix
 from ...facts.focus import write_focus
 from ...facts.trace import trace_rounds
-from ...facts.traced import TracedFact
+from ...facts.traced import Fix, TracedFact
 from ...session.blocks import BlockRef
 from ...text import printable, printable_tree
 from ..model import WorkbenchModel
