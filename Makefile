@@ -31,7 +31,8 @@ endif
 # Written last by a build of both the widget and the JupyterLab extension.
 BUNDLE := inspector/labextension/source.sha256
 SOURCES := $(wildcard js/*.json js/*.mjs) $(shell find js/src js/style js/schema 2>/dev/null)
-EXTENSION := .venv/share/jupyter/labextensions/context-inspector
+EXTENSIONS := .venv/share/jupyter/labextensions
+EXTENSION := $(EXTENSIONS)/compaction-inspector
 
 # $(call step,heading,command): the heading, the command, and the seconds it took.
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
@@ -108,8 +109,9 @@ $(BUNDLE): $(SOURCES) js/node_modules/.made
 	@touch $@
 
 # The front end is built by then, so the build hook has nothing to do. pip copies the JupyterLab extension; a link in
-# the copy's place lets every later build reach the page, and is gone before pip tidies up.
-install = rm -rf $(EXTENSION) && SKIP_JUPYTER_BUILDER=1 $(PIP) -e '$(1)' \
+# the copy's place lets every later build reach the page, and is gone before pip tidies up. So is the link that an older
+# checkout made under the extension's former name.
+install = rm -rf $(EXTENSION) $(EXTENSIONS)/context-inspector && SKIP_JUPYTER_BUILDER=1 $(PIP) -e '$(1)' \
   && rm -rf $(EXTENSION) && ln -s $(CURDIR)/inspector/labextension $(EXTENSION)
 
 $(MADE)/lab: pyproject.toml js/jupyter/server.json $(MADE)/venv | $(BUNDLE)

@@ -86,4 +86,4 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:
     """Where JupyterLab finds our front end while it is developed."""
-    return [{"src": "labextension", "dest": "context-inspector"}]
+    return [{"src": "labextension", "dest": "compaction-inspector"}]

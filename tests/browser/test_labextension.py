@@ -134,14 +134,14 @@ def test_the_palette_opens_the_selected_file(page: Page, lab: Lab, quiet: Watch)
     run(page, "apputils:activate-command-palette")
     box = page.locator(".jp-ModalCommandPalette .lm-CommandPalette-input")
     box.fill("Open a Session File")
-    page.locator(".lm-CommandPalette-item[data-command='context-inspector:open']").first.click()
+    page.locator(".lm-CommandPalette-item[data-command='compaction-inspector:open']").first.click()
     settle(page)
 
 
 def test_the_palette_asks_for_a_file_where_none_is_selected(page: Page, lab: Lab, quiet: Watch) -> None:
     name = lab.write_session("asked.jsonl")
     open_lab(page, lab)
-    run(page, "context-inspector:open")
+    run(page, "compaction-inspector:open")
     dialog = page.locator(".jp-Dialog")
     expect(dialog.locator(".jp-DirListing-item[title^='Name: 01-open']")).to_have_count(0)
     dialog.locator(f".jp-DirListing-item[title^='Name: {name}']").click()
@@ -155,7 +155,7 @@ def test_the_launcher_offers_the_bundled_session_or_a_file(page: Page, lab: Lab,
     expect(page.get_by_role("button", name="Choose a file")).to_be_visible()
     page.get_by_role("button", name="The bundled session").click()
     expect(settle(page)).to_contain_text("Every high water an hour early")
-    run(page, "context-inspector:open-bundled")
+    run(page, "compaction-inspector:open-bundled")
     page.wait_for_timeout(200)
     assert page.locator(".ci-document").count() == 1, "the one that is open is shown again"
 
@@ -313,7 +313,7 @@ def test_a_document_that_the_server_forgot_is_opened_again_as_it_was(
 
 def test_a_link_opens_a_block_of_the_bundled_session(page: Page, lab: Lab, quiet: Watch) -> None:
     open_lab(page, lab)
-    run(page, "context-inspector:open-bundled")
+    run(page, "compaction-inspector:open-bundled")
     told = choose_block(settle(page))
     page.get_by_test_id("copy-link").click()
     expect(page.get_by_test_id("said")).to_contain_text("Copied a link")
@@ -330,7 +330,7 @@ def test_a_link_opens_a_block_of_the_bundled_session(page: Page, lab: Lab, quiet
 def test_a_link_opens_its_block(page: Page, lab: Lab, quiet: Watch) -> None:
     name = lab.write_session("linked.jsonl")
     open_lab(page, lab)
-    run(page, "context-inspector:open", path=name)
+    run(page, "compaction-inspector:open", path=name)
     document = settle(page)
     told = choose_block(document)
     page.keyboard.press("y")

@@ -81,9 +81,9 @@ def test_the_installed_wheel_is_known_to_jupyter(oldest: Lab) -> None:
     done = subprocess.run(
         [str(python), "-m", "jupyter", "labextension", "list"], env=bare, capture_output=True, text=True
     )
-    found = [line for line in (done.stdout + done.stderr).splitlines() if "context-inspector" in line]
+    found = [line for line in (done.stdout + done.stderr).splitlines() if "compaction-inspector" in line]
     assert len(found) == 1
     assert "enabled" in found[0]
     assert "OK" in found[0]
-    assert "compaction-inspector" in found[0]
+    assert "(python, compaction-inspector)" in found[0]
     assert Path(oldest.log).read_text().count("inspector | extension was successfully loaded") == 1

@@ -23,7 +23,7 @@ const linkTo = (ref: string): string =>
   );
 
 export const bundled: JupyterFrontEndPlugin<void> = {
-  id: "context-inspector:bundled",
+  id: "compaction-inspector:bundled",
   description: "Opens the session that comes with the compaction inspector.",
   autoStart: true,
   requires: [IOpener],
@@ -37,7 +37,7 @@ export const bundled: JupyterFrontEndPlugin<void> = {
   ): void {
     // Notebook 7 shows one document to a page and has no room for a panel without a file.
     if (shell === null) return;
-    const tracker = new WidgetTracker<MainAreaWidget<Panel>>({ namespace: "context-inspector-bundled" });
+    const tracker = new WidgetTracker<MainAreaWidget<Panel>>({ namespace: "compaction-inspector-bundled" });
     // A link to a block of it, read before JupyterLab writes an address of its own over it.
     const linked = readRef(location.hash, KEY);
     let landing = linked;
@@ -47,7 +47,7 @@ export const bundled: JupyterFrontEndPlugin<void> = {
       landing = "";
       const widget = new MainAreaWidget({ content });
       widget.toolbar.hide();
-      widget.id = "context-inspector-bundled";
+      widget.id = "compaction-inspector-bundled";
       widget.title.label = "Bundled session";
       widget.title.icon = icon;
       widget.title.closable = true;

@@ -9,7 +9,7 @@ import { COMMANDS, FACTORY, isSession, NAME } from "./names";
 import { pickSessions } from "./picking";
 
 export const commands: JupyterFrontEndPlugin<void> = {
-  id: "context-inspector:commands",
+  id: "compaction-inspector:commands",
   description: "Opens sessions from the palette, the launcher and the file browser.",
   autoStart: true,
   requires: [IDocumentManager],

@@ -22,10 +22,10 @@ import { Panel, type PanelOptions } from "./panel";
 
 type Document = DocumentWidget<Panel>;
 
-const MODEL = "context-inspector-reference";
+const MODEL = "compaction-inspector-reference";
 
 export const documents: JupyterFrontEndPlugin<void> = {
-  id: "context-inspector:plugin",
+  id: "compaction-inspector:plugin",
   description: "Opens agent session files in the compaction inspector.",
   autoStart: true,
   requires: [IOpener],
@@ -39,7 +39,7 @@ export const documents: JupyterFrontEndPlugin<void> = {
     const { docRegistry, commands } = app;
     // The address tells which block to look at before JupyterLab writes its own over it.
     const landing = { address: decodePath(location.pathname), ref: readRef(location.hash) };
-    const tracker = new WidgetTracker<Document>({ namespace: "context-inspector" });
+    const tracker = new WidgetTracker<Document>({ namespace: "compaction-inspector" });
     const isLanding = (path: string) => landing.address.endsWith(`/${path}`);
 
     const describe = (context: DocumentRegistry.Context): PanelOptions => {

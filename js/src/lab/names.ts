@@ -5,10 +5,10 @@ export const NAME = "Compaction Inspector";
 export const FACTORY = NAME;
 
 export const COMMANDS = {
-  open: "context-inspector:open",
-  openBundled: "context-inspector:open-bundled",
-  choose: "context-inspector:choose",
-  insertCell: "context-inspector:insert-cell",
+  open: "compaction-inspector:open",
+  openBundled: "compaction-inspector:open-bundled",
+  choose: "compaction-inspector:choose",
+  insertCell: "compaction-inspector:insert-cell",
 } as const;
 
 /** Whether a file may hold a session, by its name alone. */

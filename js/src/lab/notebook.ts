@@ -9,7 +9,7 @@ import { COMMANDS, NAME } from "./names";
 import { pickSessions } from "./picking";
 
 export const notebook: JupyterFrontEndPlugin<void> = {
-  id: "context-inspector:notebook",
+  id: "compaction-inspector:notebook",
   description: "Inserts a cell that opens a session in the compaction inspector.",
   autoStart: true,
   requires: [IDocumentManager],

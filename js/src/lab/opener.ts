@@ -15,13 +15,15 @@ export interface IOpener {
   readonly memory: Memory;
 }
 
-export const IOpener = new Token<IOpener>("context-inspector:IOpener", "Opens agent sessions.");
+export const IOpener = new Token<IOpener>("compaction-inspector:IOpener", "Opens agent sessions.");
 
 // Not in the tracker's namespace: JupyterLab tidies away what it finds there and did not write itself.
-const KEY = "context-inspector-memory:documents";
+const KEY = "compaction-inspector-memory:documents";
+/** What the extension was called before its first release: workspaces saved then keep their documents' choices. */
+const OLD_KEY = "context-inspector-memory:documents";
 
 export const opener: JupyterFrontEndPlugin<IOpener> = {
-  id: "context-inspector:opener",
+  id: "compaction-inspector:opener",
   description: "Reads agent sessions by the server's extension, or by a kernel where there is none.",
   autoStart: true,
   optional: [IStateDB],
@@ -40,7 +42,7 @@ export const opener: JupyterFrontEndPlugin<IOpener> = {
 };
 
 const keepIn = (states: IStateDB): Store => ({
-  fetch: () => states.fetch(KEY),
+  fetch: async () => (await states.fetch(KEY)) ?? states.fetch(OLD_KEY),
   // Choices are JSON all through.
   save: value => states.save(KEY, JSON.parse(JSON.stringify(value))),
 });
