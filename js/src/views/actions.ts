@@ -27,7 +27,7 @@ export const makeActions = (
   };
   const actions: Actions = {
     requests,
-    facts: makeInquiry(deck),
+    facts: makeInquiry(deck, () => deck.redraw("tracing")),
     slideCut(place, dragging) {
       const { picture } = deck;
       if (picture === undefined) return;

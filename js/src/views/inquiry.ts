@@ -1,12 +1,35 @@
 // Asking Python of facts, once for each plan that has settled. An answer to an older question is dropped.
 import type { FactName, FactRow } from "../core/factwire";
+import type { Host, Settings } from "../core/host";
+import type { PanelId } from "../core/modes";
+import type { Requests } from "../core/requests";
+import type { Plan, Scene } from "../core/state";
 import type { Tracing, Wish } from "../core/tracing";
-import type { Deck } from "./deck";
 
 /** So many rows come at once. */
 export const PAGE = 200;
 const FINDING = "Finding facts …";
 export const ASKING = "Asking Python what became of it …";
+
+/** What is on the screen, as far as a question about facts depends on it. */
+interface Asked {
+  readonly host: Pick<Host, "get">;
+  readonly requests: Requests;
+  /** The plan as Python made it. */
+  readonly plan: Plan | undefined;
+  readonly picture:
+    | {
+        readonly scene: Scene;
+        readonly settings: Settings;
+        readonly place: number;
+        readonly settled: boolean;
+        readonly dragging: boolean;
+        readonly needsKernel: string;
+        readonly open: ReadonlySet<PanelId>;
+        tracing: Tracing;
+      }
+    | undefined;
+}
 
 export interface Inquiry {
   /** Asks anew where the plan on the screen is no longer the one that was asked about. */
@@ -19,8 +42,9 @@ export interface Inquiry {
   again(): void;
 }
 
-export const makeInquiry = (deck: Deck): Inquiry => {
-  const { requests } = deck;
+/** `redraw` draws what is known of facts, once it has changed in the picture. */
+export const makeInquiry = (screen: Asked, redraw: () => void): Inquiry => {
+  const { requests } = screen;
   let scene: object | undefined;
   /** The plan that was asked about, without its cut and with it. */
   let [rules, plan] = ["", ""];
@@ -33,14 +57,14 @@ export const makeInquiry = (deck: Deck): Inquiry => {
   let overdue = false;
 
   const tell = (changes: Partial<Tracing>) => {
-    const { picture } = deck;
+    const { picture } = screen;
     if (picture === undefined) return;
     picture.tracing = { ...picture.tracing, ...changes };
-    deck.redraw("tracing");
+    redraw();
   };
 
   const askList = async (from: number): Promise<void> => {
-    const { picture } = deck;
+    const { picture } = screen;
     if (picture === undefined) return;
     const mine = from === 0 ? ++lists : lists;
     if (from === 0) {
@@ -51,7 +75,7 @@ export const makeInquiry = (deck: Deck): Inquiry => {
     try {
       const { wish } = picture.tracing;
       const list = await requests.ask("facts", { place, ...wish, from, to: from + PAGE });
-      const known = deck.picture?.tracing;
+      const known = screen.picture?.tracing;
       if (mine !== lists || known === undefined) return;
       const rows = new Map<number, FactRow>(from === 0 ? [] : known.rows);
       list.rows.forEach((row, i) => {
@@ -72,7 +96,7 @@ export const makeInquiry = (deck: Deck): Inquiry => {
 
   const askStory = async (): Promise<void> => {
     const mine = ++stories;
-    const { picture } = deck;
+    const { picture } = screen;
     if (picture === undefined) return;
     const { chosen, story } = picture.tracing;
     if (chosen === null) return tell({ story: null, storyNote: "" });
@@ -100,11 +124,12 @@ export const makeInquiry = (deck: Deck): Inquiry => {
   };
 
   const follow = () => {
-    const { picture, plan: made } = deck;
+    const { picture, plan: made } = screen;
     if (picture === undefined || made === undefined) return;
     if (picture.needsKernel !== "" || !picture.open.has("facts")) return;
     if (!picture.settled || picture.dragging) return;
-    const choices = [deck.host.get("at"), made.policy, picture.settings, made.pins, made.rules, made.summary];
+    const at = screen.host.get("at");
+    const choices = [at, made.policy, picture.settings, made.pins, made.rules, made.summary];
     // What a rule comes to moves with every count.
     const how = JSON.stringify(choices, (name, value) => (name === "delta" ? null : value));
     const now = JSON.stringify([how, made.cut.place, made.cut.by, made.summary]);
@@ -123,7 +148,7 @@ export const makeInquiry = (deck: Deck): Inquiry => {
   return {
     follow,
     wish(changes) {
-      const { picture } = deck;
+      const { picture } = screen;
       if (picture === undefined) return;
       tell({ wish: { ...picture.tracing.wish, ...changes } });
       // Before the first plan has settled nothing is asked; then this is.
@@ -136,7 +161,7 @@ export const makeInquiry = (deck: Deck): Inquiry => {
     fetch(index) {
       const from = index - (index % PAGE);
       // Of a list that is asked for anew, pages would be of another.
-      if (waiting || deck.picture?.tracing.failed || asked.has(from)) return;
+      if (waiting || screen.picture?.tracing.failed || asked.has(from)) return;
       asked.add(from);
       void askList(from);
     },
