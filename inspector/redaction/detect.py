@@ -129,11 +129,10 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
     lower = text.lower()
     if len(lower) != len(text):
         raise RedactionError("a text changes its length in lower case")
-    needed: dict[tuple[str, ...], bool] = {(): True}
+    # Most texts hold none of the needs, so each is looked for once, before any pattern.
+    there = {need for need in _needs() if need in lower}
     for pattern in _patterns():
-        if pattern.needs not in needed:
-            needed[pattern.needs] = any(need in lower for need in pattern.needs)
-        if not needed[pattern.needs]:
+        if pattern.needs and there.isdisjoint(pattern.needs):
             continue
         for match in pattern.regex.finditer(lower if pattern.lower else text):
             group = 1 if pattern.regex.groups and match.group(1) is not None else 0
@@ -159,6 +158,12 @@ def _coded_spans(text: str) -> Iterator[Span]:
         kinds = [span.kind for span in _all_spans(told, coded=False) if span.grade == "secret"]
         if kinds:
             yield Span(*match.span(), kinds[0], "secret", True)
+
+
+@cache
+def _needs() -> tuple[str, ...]:
+    """All that patterns need to stand in a text, each once."""
+    return tuple(dict.fromkeys(need for pattern in _patterns() for need in pattern.needs))
 
 
 @cache
