@@ -1,5 +1,9 @@
 """Hypothesis strategies: arbitrary sessions, and what they are made of.
 
+Every choice that Hypothesis draws costs as much as a whole plan of a short session, and a session is made of
+hundreds, so a move is drawn as a run of bytes, and its choices are read off them (`Dice`). Bytes shrink to
+zeros, and zero picks the first of several, so that what stands first is what a failure shrinks to.
+
 `sessions()` draws a list of moves (a user speaks, a tool loop runs, a compaction happens, …) and plays it,
 so that a failing session shrinks to the few moves that matter. `orderly=True` leaves out what no provider
 accepts: unanswered calls, outputs without a call, outputs that come late, inputs that are no objects; at the
@@ -8,6 +12,9 @@ leaf every call in the context is answered right after it.
 
 from __future__ import annotations
 
+import struct
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,40 +68,139 @@ json_values = st.one_of(
 )
 """Any JSON value, not deep."""
 
-objects = st.one_of(
-    st.fixed_dictionaries({"path": st.sampled_from(("src/auth.py", "tests/test_auth.py", "README.md"))}),
-    st.fixed_dictionaries({"command": chars, "timeout": st.integers(0, 9)}),
-    st.dictionaries(st.sampled_from(("path", "pattern", "query", "1")), json_values, max_size=3),
-)
-inputs = st.one_of(objects, json_values)
-"""Inputs of tool calls: providers ask for objects, transcripts hold anything."""
 
-texts = st.builds(Text, text=chars)
-reasonings = st.one_of(
-    st.builds(Reasoning, text=chars, signature=st.none() | st.just("c2ln")),
-    st.builds(Reasoning, encrypted=st.just("ZW5jcnlwdGVk")),
-)
-images = st.one_of(
-    st.just(Image(media_type="image/png", width=1, height=1, data=PNG)),
-    st.builds(Image, url=st.just("https://example.org/a.png")),
-)
-documents = st.builds(Document, title=st.none() | chars, text=chars, media_type=st.just("text/plain"))
-unknowns = st.builds(Unknown, type=st.sampled_from(("", "search_result")), raw=json_values)
-parts: st.SearchStrategy[Part] = st.one_of(texts, texts, images, documents, unknowns)
-said: st.SearchStrategy[Block] = st.one_of(texts, texts, texts, images, documents, unknowns)
-"""Blocks of a user's message."""
+class Dice:
+    """Choices read off bytes, one for each. Past the end of them every choice is the first."""
 
-counts = st.integers(0, 200_000)
-costs = st.builds(Cost, input=st.sampled_from((0, 0.1, 0.25)), total=st.sampled_from((0, 0.35)))
-usages = st.builds(
-    Usage,
-    input=counts,
-    output=counts,
-    cache_read=counts,
-    cache_write=counts,
-    total=st.none() | counts,
-    cost=st.none() | costs,
-)
+    def __init__(self, read: bytes) -> None:
+        self.read, self.at = read, 0
+
+    def number(self, below: int, width: int = 1) -> int:
+        """From 0 to `below` - 1, off `width` bytes."""
+        self.at += width
+        return int.from_bytes(self.read[self.at - width : self.at], "big") % below
+
+    def pick(self, options: Sequence[Any]) -> Any:
+        return options[self.number(len(options))]
+
+    def one_of(self, *makers: Callable[[Dice], Any]) -> Any:
+        return self.pick(makers)(self)
+
+    def some(self, make: Callable[[Dice], Any], least: int = 0, most: int = 3) -> tuple[Any, ...]:
+        return tuple(make(self) for _ in range(least + self.number(most - least + 1)))
+
+
+NUMBERS = (0, 1, -1, 9, 2**31, 2**53 + 1, -(2**63), 2**70)
+FLOATS = (0.5, -0.0, 0.1, 1e16, 1e-7, 5e-324, sys.float_info.max, float("inf"), float("-inf"))
+
+
+def make_saying(dice: Dice) -> str:
+    return str(dice.pick(SAYINGS))
+
+
+def make_chars(dice: Dice) -> str:
+    if dice.number(2):
+        return "".join(dice.pick('ab é😀\ud800\n"\\') for _ in range(dice.number(13)))
+    return make_saying(dice)
+
+
+def make_float(dice: Dice) -> float:
+    found: float = struct.unpack(">d", dice.number(2**64, 8).to_bytes(8, "big"))[0]
+    return 0.0 if found != found else found
+
+
+def make_leaf(dice: Dice) -> Any:
+    return dice.one_of(
+        lambda _: None,
+        lambda dice: dice.pick((False, True)),
+        lambda dice: dice.pick(NUMBERS),
+        lambda dice: dice.number(2**71 + 1, 9) - 2**70,
+        lambda dice: dice.pick(FLOATS),
+        make_float,
+        make_saying,
+        make_saying,
+    )
+
+
+def make_json(dice: Dice) -> Any:
+    keys = ("path", "command", "2", "10", "\ud800", "é")
+    kind = dice.number(7)
+    if kind == 5:
+        return list(dice.some(make_leaf, 0, 2))
+    return make_members(dice, keys, make_leaf) if kind == 6 else make_leaf(dice)
+
+
+def make_members(dice: Dice, keys: Sequence[str], make: Callable[[Dice], Any]) -> dict[str, Any]:
+    return {dice.pick(keys): make(dice) for _ in range(dice.number(4))}
+
+
+def make_object(dice: Dice) -> dict[str, Any]:
+    """What providers ask for as a call's input."""
+    kind = dice.number(3)
+    if kind == 0:
+        return {"path": dice.pick(("src/auth.py", "tests/test_auth.py", "README.md"))}
+    if kind == 1:
+        return {"command": make_chars(dice), "timeout": dice.number(10)}
+    return make_members(dice, ("path", "pattern", "query", "1"), make_json)
+
+
+def make_input(dice: Dice) -> Any:
+    """What transcripts hold as a call's input."""
+    return dice.one_of(make_object, make_json)
+
+
+def make_text(dice: Dice) -> Text:
+    return Text(text=make_chars(dice))
+
+
+def make_reasoning(dice: Dice) -> Reasoning:
+    if dice.number(2):
+        return Reasoning(encrypted="ZW5jcnlwdGVk")
+    return Reasoning(text=make_chars(dice), signature=dice.pick((None, "c2ln")))
+
+
+def make_image(dice: Dice) -> Image:
+    if dice.number(2):
+        return Image(url="https://example.org/a.png")
+    return Image(media_type="image/png", width=1, height=1, data=PNG)
+
+
+def make_document(dice: Dice) -> Document:
+    title = make_chars(dice) if dice.number(2) else None
+    return Document(title=title, text=make_chars(dice), media_type="text/plain")
+
+
+def make_unknown(dice: Dice) -> Unknown:
+    return Unknown(type=dice.pick(("", "search_result")), raw=make_json(dice))
+
+
+def make_part(dice: Dice) -> Part:
+    part: Part = dice.one_of(make_text, make_text, make_image, make_document, make_unknown)
+    return part
+
+
+def make_said(dice: Dice) -> Block:
+    """A block of a user's message."""
+    block: Block = dice.one_of(make_text, make_text, make_text, make_image, make_document, make_unknown)
+    return block
+
+
+def make_count(dice: Dice) -> int:
+    return dice.number(200_001, 3)
+
+
+def make_usage(dice: Dice) -> Usage | None:
+    if not dice.number(2):
+        return None
+    cost = Cost(input=dice.pick((0, 0.1, 0.25)), total=dice.pick((0, 0.35))) if dice.number(2) else None
+    return Usage(
+        input=make_count(dice),
+        output=make_count(dice),
+        cache_read=make_count(dice),
+        cache_write=make_count(dice),
+        total=make_count(dice) if dice.number(2) else None,
+        cost=cost,
+    )
 
 
 @dataclass(frozen=True)
@@ -303,96 +409,130 @@ class Play:
         self.head = self.add(kind="compaction", blocks=(text,), boundary=boundary, usage=move.usage)
 
 
-def tuples(
-    items: st.SearchStrategy[Any], least: int = 0, most: int = 3
-) -> st.SearchStrategy[tuple[Any, ...]]:
-    return st.lists(items, min_size=least, max_size=most).map(tuple)
+def make_answer(dice: Dice, orderly: bool) -> Answer:
+    rarely = (False,) if orderly else (False,) * 7 + (True,)
+    return Answer(
+        missing=dice.pick(rarely),
+        delay=dice.pick(rarely),
+        is_error=dice.pick((False, True)),
+        artifact=dice.pick((None, "/tmp/out.txt")),
+        parts=dice.some(make_part, 0, 2),
+    )
 
 
-def make_moves(*, orderly: bool) -> st.SearchStrategy[Move]:
-    """One move; what stands first is what a failure shrinks to."""
-    rare = st.just(False) if orderly else st.sampled_from((False,) * 7 + (True,))
-    answers = st.builds(
-        Answer,
-        parts=tuples(parts, 0, 2),
-        is_error=st.booleans(),
-        artifact=st.sampled_from((None, "/tmp/out.txt")),
-        missing=rare,
-        delay=rare,
-    )
-    says = st.builds(
-        Say, tuples(said, 1 if orderly else 0, 2), meta=st.sampled_from((False, False, False, True))
-    )
-    # A provider's messages think before they speak.
-    thinking_first = st.builds(lambda a, b: a + b, tuples(reasonings, 0, 1), tuples(texts, 0, 1))
-    loops = st.builds(
-        Loop,
-        before=thinking_first if orderly else tuples(st.one_of(texts, reasonings), 0, 2),
-        calls=tuples(st.tuples(st.sampled_from(TOOLS), objects if orderly else inputs, answers)),
-        after=st.just(()) if orderly else tuples(texts, 0, 1),
-        usage=st.none() | usages,
-        stop=st.none() if orderly else st.sampled_from((None, None, None, "aborted", "error", "length")),
-        together=st.booleans(),
-        aside=st.sampled_from(((), (), (), (Text(text="and be quick"),))),
-    )
-    compactions = st.builds(
-        Compact,
-        summary=chars,
-        back=st.none() | st.integers(0, 12),
-        kept=st.just(()) if orderly else tuples(st.integers(0, 12), 0, 2),
-        trigger=st.sampled_from((None, "auto", "manual")),
-        usage=st.none() | usages,
-    )
-    micros = st.builds(Micro, tuples(st.integers(0, 20), 1))
-    branches = st.builds(Branch, st.integers(0, 12), st.none() | chars)
-    asides = st.builds(Aside, tuples(texts, 0, 2))
-    remarks = st.builds(Remark, st.sampled_from(("model_change", "song")))
-    odd = (
-        st.builds(Stray, st.builds(Answer, parts=tuples(parts, 0, 2))),
-        st.builds(Say, tuples(texts, 0, 2), role=st.sampled_from(("system", "developer"))),
-    )
-    usual = (says, loops, compactions, micros, branches, asides, remarks)
-    kinds = usual if orderly else (*usual, *odd)
-    # Tool loops are what transcripts are made of. Drawing the kind first is three times faster than one_of.
-    return st.sampled_from((0, 0, 1, 1, 1, 1, *range(len(kinds)))).flatmap(kinds.__getitem__)
+def make_call(dice: Dice, orderly: bool) -> tuple[str, Any, Answer]:
+    answer = make_answer(dice, orderly)
+    return dice.pick(TOOLS), make_object(dice) if orderly else make_input(dice), answer
 
 
-tools = st.builds(Tool, name=st.sampled_from(TOOLS), description=chars, input_schema=inputs)
-_moves = {orderly: make_moves(orderly=orderly) for orderly in (False, True)}
-_heads = st.fixed_dictionaries(
-    {
-        "title": st.none() | st.sampled_from(SAYINGS),
-        "model": st.sampled_from((None, "demo-1")),
-        "window": st.sampled_from((None, 8_000, 200_000)),
-        "system": tuples(texts, 0, 2),
-        "tools": tuples(tools, 0, 2),
-        "provided": tuples(st.builds(Provided, name=st.just("memory"), text=chars), 0, 1),
-        "extra": st.just({}) | st.fixed_dictionaries({"left over": json_values}),
+def make_say(dice: Dice, orderly: bool) -> Say:
+    meta = dice.pick((False, False, False, True))
+    return Say(dice.some(make_said, 1 if orderly else 0, 2), meta=meta)
+
+
+def make_loop(dice: Dice, orderly: bool) -> Loop:
+    if orderly:  # a provider's messages think before they speak
+        before = (*dice.some(make_reasoning, 0, 1), *dice.some(make_text, 0, 1))
+    else:
+        before = dice.some(lambda dice: dice.one_of(make_text, make_reasoning), 0, 2)
+    return Loop(
+        before=before,
+        after=() if orderly else dice.some(make_text, 0, 1),
+        usage=make_usage(dice),
+        stop=None if orderly else dice.pick((None, None, None, "aborted", "error", "length")),
+        together=dice.pick((False, True)),
+        aside=dice.pick(((), (), (), (Text(text="and be quick"),))),
+        calls=dice.some(lambda dice: make_call(dice, orderly)),
+    )
+
+
+def make_compaction(dice: Dice, orderly: bool) -> Compact:
+    return Compact(
+        summary=make_chars(dice),
+        back=dice.number(13) if dice.number(2) else None,
+        kept=() if orderly else dice.some(lambda dice: dice.number(13), 0, 2),
+        trigger=dice.pick((None, "auto", "manual")),
+        usage=make_usage(dice),
+    )
+
+
+def make_micro(dice: Dice, orderly: bool) -> Micro:
+    return Micro(dice.some(lambda dice: dice.number(21), 1))
+
+
+def make_branch(dice: Dice, orderly: bool) -> Branch:
+    return Branch(dice.number(13), make_chars(dice) if dice.number(2) else None)
+
+
+def make_aside(dice: Dice, orderly: bool) -> Aside:
+    return Aside(dice.some(make_text, 0, 2))
+
+
+def make_remark(dice: Dice, orderly: bool) -> Remark:
+    return Remark(dice.pick(("model_change", "song")))
+
+
+def make_stray(dice: Dice, orderly: bool) -> Stray:
+    return Stray(Answer(parts=dice.some(make_part, 0, 2)))
+
+
+def make_system(dice: Dice, orderly: bool) -> Say:
+    return Say(dice.some(make_text, 0, 2), role=dice.pick(("system", "developer")))
+
+
+_USUAL = (make_say, make_loop, make_compaction, make_micro, make_branch, make_aside, make_remark)
+_ODD = (make_stray, make_system)
+
+
+def make_move(dice: Dice, orderly: bool) -> Move:
+    """One move. Tool loops are what transcripts are made of."""
+    kinds = _USUAL if orderly else (*_USUAL, *_ODD)
+    move: Move = dice.pick((make_say,) * 2 + (make_loop,) * 4 + kinds)(dice, orderly)
+    return move
+
+
+def make_tool(dice: Dice) -> Tool:
+    return Tool(name=dice.pick(TOOLS), description=make_chars(dice), input_schema=make_input(dice))
+
+
+def make_head(dice: Dice) -> dict[str, Any]:
+    return {
+        "title": dice.pick((None, *SAYINGS)),
+        "model": dice.pick((None, "demo-1")),
+        "window": dice.pick((None, 8_000, 200_000)),
+        "extra": {"left over": make_json(dice)} if dice.number(2) else {},
+        "system": dice.some(make_text, 0, 2),
+        "tools": dice.some(make_tool, 0, 2),
+        "provided": dice.some(lambda dice: Provided(name="memory", text=make_chars(dice)), 0, 1),
     }
-)
-_leaf = st.sampled_from(("head",) * 8 + ("earlier", "none", "nowhere"))
-_bookkeeping = tuples(st.tuples(chars, st.booleans()), 0, 1)
+
+
+# Few moves and heads need as many bytes; those that do end in the simplest choices.
+_MOVE = st.binary(min_size=100, max_size=100)
+_HEAD = st.binary(min_size=60, max_size=60)
 
 
 @st.composite
 def sessions(draw: st.DrawFn, *, least: int = 0, most: int = 10, orderly: bool = False) -> Session:
     """A session of `least` to `most` moves (a tool loop is one move and makes up to four entries)."""
     play = Play(orderly=orderly)
-    for move in draw(st.lists(_moves[orderly], min_size=least, max_size=most)):
-        play.play(move)
+    for drawn in draw(st.lists(_MOVE, min_size=least, max_size=most)):
+        play.play(make_move(Dice(drawn), orderly))
+    dice = Dice(draw(_HEAD))
     names = [entry.id for entry in play.entries if entry.sidechain is None]
     leaves = {"head": play.head, "earlier": names[len(names) // 2] if names else None, "nowhere": "nowhere"}
     size = len(play.entries)
-    records = draw(_bookkeeping)
+    leaf = dice.pick(("head",) * 8 + ("earlier", "none", "nowhere"))
+    records = dice.some(lambda dice: (make_chars(dice), dice.pick((False, True))), 0, 1)
     return Session(
         format="demo",
         id="s1",
         entries=tuple(play.entries),
-        leaf=leaves.get("head" if orderly else draw(_leaf)),
+        leaf=leaves.get("head" if orderly else leaf),
         notes=tuple(
             Note(type=name, known=known, source=Source(size + at, size * 10, 9))
             for at, (name, known) in enumerate(records, 1)
         ),
         corrupt=tuple(Corrupt(line=size + 9, offset=0, reason="not JSON") for _ in records),
-        **draw(_heads),
+        **make_head(dice),
     )
