@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,20 @@ def job(plan: Plan) -> SummaryJob:
 
 
 def claude(server: Loopback, model: str = MODEL, **options: Any) -> ClaudeSummariser:
-    return ClaudeSummariser(model, base_url=server.url, **options)
+    return knowing(ClaudeSummariser(model, base_url=server.url, **options))
+
+
+def knowing(model: ClaudeSummariser) -> ClaudeSummariser:
+    model.remember(look())
+    return model
+
+
+@cache
+def look() -> ClaudeSummariser:
+    """One that has looked through the session of `plan` for secrets, so that the others need not again."""
+    model = ClaudeSummariser(MODEL)
+    model.cleaner(open_demo())
+    return model
 
 
 def kinds(model: ClaudeSummariser) -> list[str]:
@@ -179,20 +193,20 @@ def test_a_preview_shows_to_the_byte_what_is_sent_and_sends_nothing(
 
 def test_a_price_is_the_most_that_asking_once_can_cost(plan: Plan) -> None:
     table = {"mine": Price(model="mine", input=10, output=100, minimum=0, source="my contract")}
-    sending = ClaudeSummariser("mine", prices=table).preview(plan)
+    sending = knowing(ClaudeSummariser("mine", prices=table)).preview(plan)
     written = sum(one.cached for one in sending.requests)
     fresh = sending.tokens - written
     assert 0 < fresh < written
     # Dollars per million tokens; what is written to the cache costs 1.25 times as much (CLAUDE §9).
     most = (fresh * 10 + written * 12.5 + (13107 + 8192) * 100) / 1e6
     assert sending.price is not None and float(sending.price.amount) == pytest.approx(most)
-    uncached = ClaudeSummariser("mine", prices=table, cache=None).preview(plan)
+    uncached = knowing(ClaudeSummariser("mine", prices=table, cache=None)).preview(plan)
     plain = (sending.tokens * 10 + (13107 + 8192) * 100) / 1e6
     assert uncached.price is not None and float(uncached.price.amount) == pytest.approx(plain)
     # A prefix shorter than the shortest that is cached costs nothing extra.
     short = {"mine": table["mine"].model_copy(update={"minimum": 10**6})}
-    assert ClaudeSummariser("mine", prices=short).preview(plan).price == uncached.price
-    unknown = ClaudeSummariser("gpt-5.5").preview(plan)
+    assert knowing(ClaudeSummariser("mine", prices=short)).preview(plan).price == uncached.price
+    unknown = knowing(ClaudeSummariser("gpt-5.5")).preview(plan)
     assert (
         unknown.price is None and "No price is known" in unknown.price_note and "not known" in repr(unknown)
     )
@@ -595,7 +609,7 @@ def test_S0_112_nothing_is_sent_when_secrets_cannot_be_looked_for(
     try:
         for ask in (lambda m: m(job, plan.session), lambda m: m.count(plan), lambda m: m.compact(plan)):
             with pytest.raises(RedactionError, match=r"Nothing was sent, because it may hold secrets"):
-                ask(claude(server))
+                ask(Claude(MODEL, base_url=server.url))
     finally:
         detector._patterns.cache_clear()
     assert server.received == []

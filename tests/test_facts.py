@@ -164,8 +164,9 @@ def test_no_text_is_slow(piece: str) -> None:
         find_facts(session)
         return time.process_time() - start
 
-    small, large = min(spend(20_000) for _ in range(2)), min(spend(80_000) for _ in range(2))
-    assert large < 10 * small + 0.5
+    small = min(spend(20_000) for _ in range(2))
+    # The quicker of two tries; one that is quick enough needs no other.
+    assert any(spend(80_000) < 10 * small + 0.5 for _ in range(2))
 
 
 def test_a_huge_path_is_no_fact() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ OPEN = Callable[..., Loopback]
 pytestmark = pytest.mark.usefixtures("provider_key")
 
 
+@cache
 def session() -> Session:
     """The bundled session, as one of a model that binds its reasoning; each reply has some."""
     plain = open_demo()
@@ -56,7 +58,17 @@ def think(name: str) -> Reasoning:
 
 
 def claude(server: Loopback, model: str = BOUND, **options: Any) -> ClaudeSummariser:
-    return ClaudeSummariser(model, base_url=server.url, **{"provider_side": True, **options})
+    asker = ClaudeSummariser(model, base_url=server.url, **{"provider_side": True, **options})
+    asker.remember(look())
+    return asker
+
+
+@cache
+def look() -> ClaudeSummariser:
+    """One that has looked through `session()` for secrets, so that the others need not again."""
+    model = ClaudeSummariser(BOUND)
+    model.cleaner(session())
+    return model
 
 
 def request(of: Session) -> dict[str, Any]:

@@ -877,6 +877,9 @@ def test_a_policy_at_the_recorded_threshold_fires_in_the_recorded_turns() -> Non
 def test_real_sessions_are_lived_in_order_under_every_policy(name: str) -> None:
     for session, ledger, history in read_real():
         for provider in ("accepts", "refuses"):
+            # Only what is larger than the window is refused. Long sessions without it are not lived twice.
+            if provider == "refuses" and len(session.entries) > 400 and (run.sent <= run.window).all():
+                continue
             run = replay(session, name, {"provider": provider}, ledger=ledger, history=history)
             assert check_order(run.events, run.policy.conduct) == []
             assert check_fields(run.events) == []
