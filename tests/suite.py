@@ -1,7 +1,8 @@
-"""Every check and every test, one after the other: `python tests/suite.py [GROUP or STEP ...]`.
+"""Every check and every test: `python tests/suite.py [GROUP or STEP ...]`.
 
-A failing step does not hide the next one. The last line adds everything up: a tool's tests one by one,
-a check that only says yes or no as one.
+Steps that keep one core busy run first, two side by side, each told of when it is over; then those that share
+all cores out themselves, one after the other. A failing step does not hide the next one. The last line adds
+everything up: a tool's tests one by one, a check that only says yes or no as one.
 """
 
 from __future__ import annotations
@@ -13,39 +14,46 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short")
 NBVAL = ("--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg")
-# The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
-BY_FILE = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
-LIMIT = 900  # seconds; a step that hangs is ended
+BARE = ("-p", "no:nbval")  # a second of imports in each process
+SPREAD = ("-n", "2", "--dist")
+LIMIT = 1200  # seconds; a step that hangs is ended
 
 
 class Step(NamedTuple):
-    """One command. `tests` tells that its output counts tests, and that none is a failure."""
+    """One command. `tests` tells that its output counts tests, and that none is a failure.
+
+    `alone` ones keep all cores busy, or measure time, so that nothing may run beside them.
+    """
 
     group: str
     name: str
     command: tuple[str, ...]
     folder: str = "."
     tests: bool = False
+    alone: bool = False
 
 
+# The longest first, so that the others fit beside it.
 STEPS = (
+    Step("lint", "mypy", (sys.executable, "-m", "mypy")),
     Step("lint", "ruff format", (sys.executable, "-m", "ruff", "format", "--check", "--quiet")),
     Step("lint", "ruff check", (sys.executable, "-m", "ruff", "check", "--quiet")),
-    Step("lint", "mypy", (sys.executable, "-m", "mypy")),
     Step("lint", "biome", ("npm", "run", "--silent", "lint"), "js"),
     Step("lint", "tsc", ("npm", "run", "--silent", "typecheck"), "js"),
     Step("lint", "checklist", (sys.executable, "-m", "tests.checklist")),
-    Step("unit", "pytest", (*PYTEST, "-n", "2", "--dist", "worksteal"), tests=True),
     Step("front", "vitest", ("npm", "run", "--silent", "test"), "js", tests=True),
-    Step("notebooks", "nbval", (*PYTEST, *NBVAL, "-n", "2", "--dist", "loadfile", "notebooks"), tests=True),
-    # Playwright keeps an event loop running, so its tests have processes of their own.
-    Step("browser", "playwright", (*PYTEST, *BY_FILE, "tests/browser"), tests=True),
+    Step("unit", "pytest", (*PYTEST, *BARE, *SPREAD, "worksteal"), tests=True, alone=True),
+    Step("notebooks", "nbval", (*PYTEST, *NBVAL, *SPREAD, "loadfile", "notebooks"), tests=True, alone=True),
+    # Playwright keeps an event loop running, so its tests have a process of their own.
+    Step("browser", "playwright", (*PYTEST, "tests/browser"), tests=True, alone=True),
 )
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -74,11 +82,18 @@ def tally(lines: list[str]) -> tuple[int, int, int]:
     return 0, 0, 0
 
 
+_under_way: set[subprocess.Popen[str]] = set()
+
+
 def run(step: Step) -> Outcome:
-    """Run one step, passing its output on line by line."""
-    print(f"\n== {step.group}: {step.name}", flush=True)
+    """Run one step. What it says is passed on line by line where it is alone, else when it is over."""
     start = time.monotonic()
     environment = dict(os.environ, **({"FORCE_COLOR": "1"} if sys.stdout.isatty() else {"NO_COLOR": "1"}))
+    # The tests start a hundred processes, and each would compile the package anew.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    heading = f"\n== {step.group}: {step.name}\n"
+    if step.alone:
+        print(heading, end="", flush=True)
     process = subprocess.Popen(
         step.command,
         cwd=ROOT / step.folder,
@@ -90,6 +105,7 @@ def run(step: Step) -> Outcome:
         errors="replace",
         start_new_session=True,
     )
+    _under_way.add(process)
     watch = threading.Timer(LIMIT, lambda: os.killpg(process.pid, signal.SIGKILL))
     watch.start()
     assert process.stdout is not None
@@ -97,22 +113,34 @@ def run(step: Step) -> Outcome:
     try:
         for line in process.stdout:
             lines.append(line)
-            print(line, end="", flush=True)
+            if step.alone:
+                print(line, end="", flush=True)
         code = process.wait()
-    except KeyboardInterrupt:
-        os.killpg(process.pid, signal.SIGTERM)
-        raise
     finally:
         watch.cancel()
+        _under_way.discard(process)
     passed, failed, skipped = tally(lines) if step.tests else (int(code == 0), 0, 0)
+    told = [] if step.alone else [heading, *lines]
     if step.tests and not passed + failed:
-        print("no test ran", flush=True)
+        told.append("no test ran\n")
         failed = 1
     if code and not failed:
         failed = 1
     seconds = time.monotonic() - start
-    print(f"   {'failed' if failed else 'passed'} in {seconds:.1f} s", flush=True)
+    print(*told, f"   {'failed' if failed else 'passed'} in {seconds:.1f} s\n", sep="", end="", flush=True)
     return Outcome(step, seconds, passed, failed, skipped)
+
+
+def run_all(steps: list[Step]) -> Iterator[Outcome]:
+    """Run the steps, two of those that are not to be alone side by side."""
+    pool = ThreadPoolExecutor(min(2, os.cpu_count() or 1))
+    try:
+        yield from pool.map(run, [step for step in steps if not step.alone])
+        yield from map(run, [step for step in steps if step.alone])
+    finally:
+        for process in tuple(_under_way):
+            os.killpg(process.pid, signal.SIGTERM)
+        pool.shutdown(cancel_futures=True)
 
 
 def main(wanted: list[str]) -> int:
@@ -122,13 +150,14 @@ def main(wanted: list[str]) -> int:
         print(f"no step is called {', '.join(sorted(unknown))}; there are: {known}")
         return 2
     chosen = [step for step in STEPS if not wanted or {step.group, step.name} & set(wanted)]
-    outcomes = [run(step) for step in chosen]
+    start = time.monotonic()
+    outcomes = list(run_all(chosen))
     print("\n== all together")
     for outcome in outcomes:
         mark = "FAILED" if outcome.failed else "passed"
         print(f"   {outcome.step.group:9} {outcome.step.name:12} {mark}  {outcome.seconds:6.1f} s")
     passed, failed, skipped = (sum(outcome[at] for outcome in outcomes) for at in (2, 3, 4))
-    print(f"   {'':22} {'':6}  {sum(outcome.seconds for outcome in outcomes):6.1f} s\n")
+    print(f"   {'':22} {'':6}  {time.monotonic() - start:6.1f} s\n")
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return int(failed > 0)
 

@@ -70,9 +70,10 @@ def listed(desk: WorkbenchModel, **asked: Any) -> dict[str, Any]:
 
 def every_row(desk: WorkbenchModel, **asked: Any) -> list[dict[str, Any]]:
     """All pages of the list."""
-    total = listed(desk, **asked)["total"]
-    pages = range(0, total, 500)
-    return [row for at in pages for row in listed(desk, **asked, **{"from": at, "to": at + 500})["rows"]]
+    first = listed(desk, **asked)
+    later = range(500, first["total"], 500)
+    pages = [first, *(listed(desk, **asked, **{"from": at, "to": at + 500}) for at in later)]
+    return [row for page in pages for row in page["rows"]]
 
 
 def refused(desk: WorkbenchModel, question: str, /, **asked: Any) -> str:
@@ -383,13 +384,14 @@ def check_fixes(desk: WorkbenchModel, number: int, place: int) -> list[str]:
     if place != place_of(desk):
         edits = before.edits.model_copy(update={"cut": before.cuts.ids[place]})
         before = make_plan(before.session, before.ledger, before.policy, edits)
-    fixes = ask(desk, "fact", number=number, place=place)["fixes"]
+    told = ask(desk, "fact", number=number, place=place)
+    fixes = told["fixes"]
     assert fixes == sorted(fixes, key=lambda fix: fix["price"])
     for fix in fixes:
         assert set(fix["changes"]) <= set(WorkbenchModel.INPUTS) and fix["changes"]
         desk.answer(fix["changes"])
         assert desk.plan.after == before.after + fix["price"], fix["sentence"]
-        (row,) = [row for row in every_row(desk) if row["number"] == number]
+        (row,) = [row for row in every_row(desk, kind=told["kind"]) if row["number"] == number]
         assert row["fate"] == fix["fate"], fix["sentence"]
         desk.answer(wanted)
         assert desk.wanted == wanted, "undone it is as it was"
