@@ -158,7 +158,7 @@ def test_a_policy_with_one_more_rule_obeys_the_laws(session: Session, pair: tupl
     assert patch_context(before, diff_contexts(before, after)) == after
     if not any(decision.unpaired for decision in plan.decisions):
         had, has = ({v.rule for v in check_context(c, awaits_user=True)} for c in (before, after))
-        # Where no user began, a rule that begins at a user's words leaves nothing; it could not be sent before.
+        # Where no user began, a rule that begins at a user's words leaves nothing; it was refused before
         left = {"no_message"} if "first_not_user" in had else set()
         assert has <= had | left | {"loop_without_thinking"}
     recipe = eval(plan.recipe, {"make_plan": make_plan, "session": session, "ledger": ledger, "Edits": Edits})
