@@ -149,7 +149,8 @@ def make_again(
         policy = find_policy(saved.policy)
         if ledger is None or ledger.session.entries is not whole.entries:
             ledger = count_tokens(whole, _find_counter(saved))
-        moment = whole.at(saved.at)
+        # A file may name a leaf that it does not hold.
+        moment = whole if whole.leaf == saved.at else whole.at(saved.at)
         plan = make_plan(moment, ledger, policy, saved.edits, window=saved.window, reason=saved.reason)
     except EditError as error:
         raise PlanError(name, printable(str(error), MOST_WORDS)) from None
