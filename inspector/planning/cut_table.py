@@ -28,7 +28,8 @@ class CutTable:
     """What each of the n + 1 places would leave, in tokens of the ledger's counter.
 
     total     int32[n+1]      everything the context would hold; -1 where a cut is illegal
-    sections  int32[n+1, s]   the same by section; summary and notice count as compacted history
+    sections  int32[n+1, s]   the same by section; summary and notice, with what it repeats, count as
+                              compacted history
     summary   int32[n+1]      the stand-in summary alone
     """
 
@@ -86,6 +87,6 @@ def price_cuts(
     if notice is not None:
         sections[:, COMPACTED] += notice.cost
         if notice.echoes(n):
-            sections[n] += np.bincount(table.section, notice.before.tokens, s)
+            sections[n, COMPACTED] += notice.before.tokens.sum()
     total = np.where(table.cuts.legal, sections.sum(axis=1), -1)
     return CutTable(total.astype(np.int32), sections.astype(np.int32), summary)
