@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -147,7 +148,11 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
-TREES = {name: ast.parse(path.read_text("utf-8"), str(path)) for name, path in MODULES.items()}
+
+
+@cache
+def parse(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_text("utf-8"), str(MODULES[name]))
 
 
 def room(name: str) -> str:
@@ -174,7 +179,7 @@ def imports(name: str) -> Iterator[Import]:
                 types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
                 yield from visit(child, late or inside or types)
 
-    return visit(TREES[name], False)
+    return visit(parse(name), False)
 
 
 def inner(statement: Import) -> str | None:
@@ -326,7 +331,7 @@ def world_offences(name: str) -> Iterator[Offence]:
         harmless = WORLD.get(top)
         if harmless is not None and not {statement.name, *rest.split(".")} & harmless:
             yield Offence(name, top, reason)
-    for node in ast.walk(TREES[name]):
+    for node in ast.walk(parse(name)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in WORLD_CALLS:
             yield Offence(name, f"{node.func.id}()", reason)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
