@@ -24,7 +24,9 @@ PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short")
 NBVAL = ("--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg")
 BARE = ("-p", "no:nbval")  # a second of imports in each process
 SPREAD = ("-n", "2", "--dist")
-LIMIT = 1200  # seconds; a step that hangs is ended
+# The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
+ORDERED = ("--no-loadscope-reorder",)
+LIMIT = 900  # seconds; a step that hangs is ended
 
 
 class Step(NamedTuple):
@@ -52,8 +54,14 @@ STEPS = (
     Step("front", "vitest", ("npm", "run", "--silent", "test"), "js", tests=True),
     Step("unit", "pytest", (*PYTEST, *BARE, *SPREAD, "worksteal"), tests=True, alone=True),
     Step("notebooks", "nbval", (*PYTEST, *NBVAL, *SPREAD, "loadfile", "notebooks"), tests=True, alone=True),
-    # Playwright keeps an event loop running, so its tests have a process of their own.
-    Step("browser", "playwright", (*PYTEST, "tests/browser"), tests=True, alone=True),
+    # Playwright keeps an event loop running, so its tests have processes of their own.
+    Step(
+        "browser",
+        "playwright",
+        (*PYTEST, *SPREAD, "loadfile", *ORDERED, "tests/browser"),
+        tests=True,
+        alone=True,
+    ),
 )
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")

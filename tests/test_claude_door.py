@@ -609,7 +609,7 @@ def test_S0_112_nothing_is_sent_when_secrets_cannot_be_looked_for(
     try:
         for ask in (lambda m: m(job, plan.session), lambda m: m.count(plan), lambda m: m.compact(plan)):
             with pytest.raises(RedactionError, match=r"Nothing was sent, because it may hold secrets"):
-                ask(Claude(MODEL, base_url=server.url))
+                ask(ClaudeSummariser(MODEL, base_url=server.url))
     finally:
         detector._patterns.cache_clear()
     assert server.received == []
