@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import inspector
-from tests.test_floors import MODULES, family, imports
+from tests.test_floors import MODULES, imports, room
 
 ROOT = Path(__file__).parents[1]
 VERSION = inspector.__version__
@@ -163,7 +163,7 @@ def test_importing_the_package_loads_no_heavy_library() -> None:
 
 
 def test_every_library_that_is_imported_is_asked_for() -> None:
-    needed = {family(found.module) for name in MODULES for found in imports(name)} - sys.stdlib_module_names
+    needed = {room(found.module) for name in MODULES for found in imports(name)} - sys.stdlib_module_names
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     asked = {re.split(r"[^\w.-]", line)[0].lower() for line in project["dependencies"]}
     asked |= {"anthropic", "plotly"}  # by an extra, and imported late
