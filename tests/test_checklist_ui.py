@@ -374,7 +374,7 @@ def test_S2_41_from_80_percent_on_the_gauge_has_an_indicator(
     count: int, state: str, percent: str | None
 ) -> None:
     policy = find_policy("keep-recent-turns").model_copy(
-        update={"conduct": Harness(warn=0.8, require=0.95, dialect="stud-warning")}
+        update={"harness": Harness(warn=0.8, require=0.95, dialect="stud-warning")}
     )
     told = picture(plan_of(turns(count), policy))["state"]
     assert told["id"] == state and told["mark"] and told["tone"] and state in told["label"]

@@ -175,11 +175,11 @@ def test_S2_42_it_acts_above_95_percent_and_the_harness_has_the_levels_of_the_se
     fires = [CLAUDE_CODE.trigger.fires(size, 10_000) for size in (9_500, 9_501)]
     assert fires == [False, True]
     shares = (0.80, 0.8001, 0.9501, 0.9801)
-    manual = CLAUDE_CODE.configured({"conduct.mode": "manual"}).conduct
+    manual = CLAUDE_CODE.configured({"harness.mode": "manual"}).harness
     assert [level_of(manual, share) for share in shares] == ["normal", "warning", "critical", "blocking"]
-    assert level_of(CLAUDE_CODE.conduct, 0.9801) == "critical"
-    assert (CLAUDE_CODE.conduct.breaker, CLAUDE_CODE.conduct.recover) == (3, True)
-    assert lint(CLAUDE_CODE.name, CLAUDE_CODE.conduct, 0.95) == ()
+    assert level_of(CLAUDE_CODE.harness, 0.9801) == "critical"
+    assert (CLAUDE_CODE.harness.breaker, CLAUDE_CODE.harness.recover) == (3, True)
+    assert lint(CLAUDE_CODE.name, CLAUDE_CODE.harness, 0.95) == ()
 
 
 def test_outputs_of_one_message_share_the_budget_and_later_stages_go_on_from_the_pointer() -> None:

@@ -92,12 +92,12 @@ def test_S2_27_above_98_percent_blocks_unless_auto_is_on() -> None:
 
 
 def test_S1_21_thresholds_are_settings_and_a_sessions_own_stand_over_global_ones() -> None:
-    everywhere = Policy(name="mine", conduct=WARNING).configured({"conduct.warn": 0.7})
-    here = everywhere.configured({"conduct.warn": 0.9})
-    assert [step(policy.conduct, "normal", 0.75)[0] for policy in (everywhere, here)] == ["warning", "normal"]
-    assert here.conduct.require == 0.95
-    with pytest.raises(PolicyError, match=r"conduct\.warn"):
-        everywhere.configured({"conduct.warn": 1.2})
+    everywhere = Policy(name="mine", harness=WARNING).configured({"harness.warn": 0.7})
+    here = everywhere.configured({"harness.warn": 0.9})
+    assert [step(policy.harness, "normal", 0.75)[0] for policy in (everywhere, here)] == ["warning", "normal"]
+    assert here.harness.require == 0.95
+    with pytest.raises(PolicyError, match=r"harness\.warn"):
+        everywhere.configured({"harness.warn": 1.2})
 
 
 def test_S1_22_a_user_sets_warn_higher_or_lower() -> None:

@@ -333,7 +333,7 @@ def test_S4_74_switched_off_the_threshold_rests_and_overflow_recovery_does_not()
     for name in ("flue-2", "pi"):
         policy = find_policy(name).configured({"trigger.enabled": False})
         assert not policy.trigger.fires(WINDOW, WINDOW)
-        assert policy.conduct.recover
+        assert policy.harness.recover
     refused = Usage(input=WINDOW, cache_read=1)
     assert is_overflow("stop", None, refused, WINDOW), "a good reply that read more than the window"
 

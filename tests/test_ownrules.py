@@ -16,7 +16,7 @@ from inspector.planning.assemble import live_context
 from inspector.planning.diff.contexts import diff_contexts, patch_context
 from inspector.policies import rules as rule_registry
 from inspector.policies.custom_rule import rule
-from inspector.policies.policy import Policy
+from inspector.policies.policy import Policy, read_edits
 from inspector.policies.registry import add_policy, find_policy, names_of_policies
 from inspector.policies.rule import Rule
 from inspector.policies.rules import add_rule, find_rule
@@ -132,12 +132,26 @@ def test_built_in_names_cannot_be_taken() -> None:
         add_policy({"name": "x", "rules": [{"kind": "nobody-knows"}]})
 
 
-@pytest.mark.parametrize("name", ["trigger", "target", "conduct", "a.b", "a b", "", "\n", 5])
+@pytest.mark.parametrize("name", ["trigger", "target", "harness", "conduct", "a.b", "a b", "", "\n", 5])
 def test_no_rule_has_a_name_that_settings_could_not_say(name: Any) -> None:
     known = names_of_policies()
     with pytest.raises(PolicyError):
         rule(shorten_outputs, name=name)
     assert names_of_policies() == known
+
+
+def test_what_the_harness_was_called_before_is_read() -> None:
+    former = {"name": "mine", "conduct": {"kind": "conduct", "warn": 0.7}}
+    policy = find_policy(former)
+    assert policy == find_policy({"name": "mine", "harness": {"warn": 0.7}})
+    written = policy.model_dump(mode="json")
+    assert (written["harness"]["kind"], "conduct" in written) == ("harness", False)
+    assert find_policy(written) == policy
+    assert policy.configured({"conduct.warn": 0.8}) == policy.configured({"harness.warn": 0.8})
+    assert read_edits({"settings": {"conduct.warn": 0.8}}).settings == {"harness.warn": 0.8}
+    for refused in (policy.configured, lambda settings: read_edits({"settings": settings})):
+        with pytest.raises(PolicyError, match=r"conduct\.warn is called harness\.warn now, and both are set"):
+            refused({"conduct.warn": 0.8, "harness.warn": 0.8})
 
 
 class Bare(Rule):
@@ -258,7 +272,13 @@ def test_a_list_answers_like_a_tuple() -> None:
         ({"name": "x", "trigger": {"ration": 1}}, "policy 'x': trigger.ration: "),
         ({"name": "x", "trigger": 5}, "policy 'x': trigger: "),
         ({"name": "x", "target": {"ratio": 7}}, "policy 'x': target.ratio: "),
-        ({"name": "x", "conduct": {"mood": 7}}, "policy 'x': conduct.mood: "),
+        ({"name": "x", "harness": {"mood": 7}}, "policy 'x': harness.mood: "),
+        ({"name": "x", "conduct": {"mood": 7}}, "policy 'x': harness.mood: "),
+        ({"name": "x", "conduct": 5}, "policy 'x': harness: "),
+        (
+            {"name": "x", "harness": {}, "conduct": {}},
+            "policy 'x': conduct is called harness now, and both are given",
+        ),
         ({"name": "x", "stages": [{"name": "a", "rules": 5}]}, "policy 'x': stages[0].rules: "),
         (
             {"name": "x", "rules": [{"kind": "keep-system"}, {"kind": "keep-recent-turns", "turns": -1}]},

@@ -76,7 +76,7 @@ def make_policy(
     return Policy(
         name="mine",
         trigger=trigger or Trigger(ratio=0.8, measure="assembled", check="request"),
-        conduct=conduct or Harness(),
+        harness=conduct or Harness(),
         rules=read_policy(
             {
                 "name": "mine",
@@ -95,7 +95,7 @@ def live(session: Session, policy: Policy | str | None = None, scenario: Any = N
     told: dict[str, Any] = {"writer": {"oversize": 1}} | (scenario or {})
     given: dict[str, Any] = {"window": WINDOW, "ledger": count_tokens(session, WORDS)} | more
     run = replay(session, make_policy() if policy is None else policy, told, **given)
-    assert check_order(run.events, run.policy.conduct) == []
+    assert check_order(run.events, run.policy.harness) == []
     assert check_fields(run.events) == []
     return run
 
@@ -774,7 +774,7 @@ def test_S0_73_with_nothing_that_compacts_the_headroom_is_told() -> None:
 
 
 def test_S2_41_from_80_percent_on_there_is_an_indicator() -> None:
-    conduct = find_policy("claude-code").conduct.model_copy(update={"mode": "manual"})
+    conduct = find_policy("claude-code").harness.model_copy(update={"mode": "manual"})
     run = live(turns(9), make_policy(OFF, conduct))
     shown = [write_banner(conduct, tokens / WINDOW) is not None for tokens in run.sent[run.sent > 0].tolist()]
     assert shown == [False] * 8 + [True]
@@ -861,7 +861,7 @@ def test_every_recorded_compaction_of_a_real_session_has_its_sentence(name: str)
 @needs_shared
 def test_a_policy_at_the_recorded_threshold_fires_in_the_recorded_turns() -> None:
     """Claude Code compacted these sessions near 78 % of the window."""
-    policy = find_policy("claude-code").configured({"trigger.ratio": 0.77, "conduct.warn": 0.7})
+    policy = find_policy("claude-code").configured({"trigger.ratio": 0.77, "harness.warn": 0.7})
     apart = []
     for session, ledger, history in read_real():
         life = find_life(session, ledger, history, "usage")

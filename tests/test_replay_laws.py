@@ -66,7 +66,7 @@ def harnessed(draw: st.DrawFn) -> Policy:
     if draw(st.sampled_from((False, False, True))):
         policy = draw(st.sampled_from(POLICIES))
         ratio = policy.trigger.ratio if policy.trigger.tokens is None else None
-        return policy.model_copy(update={"conduct": draw(st.just(policy.conduct) | conducts(ratio))})
+        return policy.model_copy(update={"harness": draw(st.just(policy.harness) | conducts(ratio))})
     policy = draw(policies())
     # Few policies that are drawn freely do anything to a short session: most are helped to.
     knob = draw(st.sampled_from((*CUTTERS, *CUTTERS, None)))
@@ -85,7 +85,7 @@ def harnessed(draw: st.DrawFn) -> Policy:
         measure=policy.trigger.measure,
         check=draw(st.sampled_from(get_args(Check))),
     )
-    return policy.model_copy(update={"trigger": trigger, "conduct": draw(conducts(ratio))})
+    return policy.model_copy(update={"trigger": trigger, "harness": draw(conducts(ratio))})
 
 
 @st.composite
@@ -138,7 +138,7 @@ def live(given: dict[str, Any]) -> Run:
 @given(lives())
 def test_any_life_is_told_in_order_with_every_field_and_drawn(given: dict[str, Any]) -> None:
     run = live(given)
-    conduct = run.policy.conduct
+    conduct = run.policy.harness
     assert check_order(run.events, conduct) == []
     assert check_fields(run.events) == []
     assert all(len(getattr(run, name)) == len(run) for name in COLUMNS)

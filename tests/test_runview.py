@@ -44,7 +44,7 @@ def make_run(plan: Plan, steps: int = 4, **changes: Any) -> Run:
     column = np.arange(steps, dtype=np.int64)
     values: dict[str, Any] = {
         "session": plan.session,
-        "policy": Policy(name="mine", title="Mine", conduct=Harness()),
+        "policy": Policy(name="mine", title="Mine", harness=Harness()),
         "scenario": Scenario(),
         "ledger": plan.ledger,
         "window": 200_000,
@@ -97,7 +97,7 @@ def test_S2_40_every_state_has_a_colour_and_a_mark_of_its_own(plan: Plan) -> Non
 
 
 def test_a_state_is_told_by_the_systems_own_word_where_it_has_another(plan: Plan) -> None:
-    policy = Policy(name="mine", conduct=Harness(dialect="stud-warning"))
+    policy = Policy(name="mine", harness=Harness(dialect="stud-warning"))
     labels = [state["label"] for state in draw(make_run(plan, policy=policy))["states"]]
     assert labels[:4] == ["normal (OK)", "warning (WARNED)", "critical (REQUIRED)", "blocking"]
 
@@ -107,7 +107,7 @@ def test_an_event_is_told_neutrally_and_by_the_systems_own_name(plan: Plan) -> N
     (neutral,) = draw(make_run(plan, events=(event,)))["events"]
     assert (neutral["label"], neutral["name"], neutral["at"]) == ("started", "", "e9")
     assert (neutral["step"], neutral["turn"], neutral["before"], neutral["after"]) == (2, 1, 150_000, None)
-    policy = Policy(name="mine", conduct=Harness(dialect="claude-code"))
+    policy = Policy(name="mine", harness=Harness(dialect="claude-code"))
     (own,) = draw(make_run(plan, policy=policy, events=(event,)))["events"]
     assert (own["label"], own["name"]) == ("started", "PreCompact")
 
@@ -170,7 +170,7 @@ def test_a_compaction_of_a_policy_with_stages_tells_each(session: Session, ledge
 
 def test_thresholds_that_fall_together_are_one_line(plan: Plan) -> None:
     conduct = Harness(warn=0.75, require=0.95)
-    run = make_run(plan, policy=Policy(name="mine", trigger=Trigger(ratio=0.75), conduct=conduct))
+    run = make_run(plan, policy=Policy(name="mine", trigger=Trigger(ratio=0.75), harness=conduct))
     assert draw(run)["thresholds"] == [
         {"label": "compacts at, warns", "tokens": 150_000},
         {"label": "requires", "tokens": 190_000},
@@ -178,7 +178,7 @@ def test_thresholds_that_fall_together_are_one_line(plan: Plan) -> None:
 
 
 def test_without_a_window_there_is_none_and_no_share_of_it(plan: Plan) -> None:
-    policy = Policy(name="mine", conduct=Harness(warn=0.8))
+    policy = Policy(name="mine", harness=Harness(warn=0.8))
     picture = draw(make_run(plan, window=0, threshold=0, policy=policy))
     assert (picture["window"], picture["thresholds"]) == (None, [])
 

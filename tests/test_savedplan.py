@@ -28,8 +28,10 @@ from inspector.session.session import Session
 from inspector.summaries.write import checkpoint_from_text
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.history import trace_history
+from tests.golden_wire import make_session as make_golden
 from tests.strategies import sessions
 
+CASES = Path(__file__).parent / "cases" / "plans"
 KINDS = [kind_of(rule) for rule in RULES if not rule.locked]
 
 
@@ -104,6 +106,19 @@ def test_every_edit_is_kept_and_nothing_that_was_said(tmp_path: Path) -> None:
     told = json.loads(text)["outcome"]
     assert (told["before"], told["after"], told["cut"]) == (plan.before, plan.after, plan.edits.cut)
     assert sum(told["blocks"].values()) == len(plan.fate)
+
+
+def test_a_plan_saved_before_the_harness_was_called_so_opens_as_it_was() -> None:
+    """The file was saved by 0.1 of a policy with "conduct", and a setting "conduct.warn"."""
+    saved = read_plan((CASES / "before-harness.plan.json").read_bytes())
+    assert "conduct" in saved.policy
+    plan = make_again(saved, make_golden())
+    assert plan.policy.harness == find_policy("stud-warning").harness.model_copy(update={"warn": 0.7})
+    assert plan.edits.settings == {"harness.warn": 0.7, "keep-recent-turns.turns": 1}
+    assert (plan.before, plan.after, plan.cut and plan.cut.entry) == (103, 138, "e7")
+    written = write_plan(plan)
+    assert "conduct" not in written
+    assert is_same(make_again(read_plan(written), make_golden()), plan)
 
 
 def test_a_written_summary_is_not_kept(tmp_path: Path) -> None:

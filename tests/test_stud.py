@@ -88,7 +88,7 @@ def test_S0_1_the_profile_names_its_contract() -> None:
 def test_S0_12_S0_24_S1_4_S1_35_the_defaults_are_those_of_the_pages(
     policy: Policy, mode: str, engine: str, shares: tuple[float | None, ...], turns: int
 ) -> None:
-    conduct, trigger = policy.conduct, policy.trigger
+    conduct, trigger = policy.harness, policy.trigger
     assert (conduct.mode, conduct.engine) == (mode, engine)
     assert (conduct.warn, trigger.ratio if trigger.enabled else None, conduct.require) == shares
     assert [r.turns for r in policy.rules if r.kind == "keep-recent-turns"] == [turns]
@@ -163,7 +163,7 @@ def test_S0_75_the_deterministic_mode_drops_older_outputs_and_keeps_all_else() -
 
 def test_S0_76_S0_78_modes_are_one_key_and_an_unknown_one_is_refused() -> None:
     for mode in MODES:
-        assert set_mode(STUD_WIKI, mode).conduct == STUD_WIKI.conduct
+        assert set_mode(STUD_WIKI, mode).harness == STUD_WIKI.harness
     assert set_mode(set_mode(STUD_WIKI, "drop-old-outputs"), "summarise") == STUD_WIKI
     with pytest.raises(PolicyError, match="known: summarise"):
         set_mode(STUD_WIKI, "magic")
@@ -205,7 +205,7 @@ def test_S0_4_S0_68_core_compaction_cannot_be_replaced(policy: Policy) -> None:
 @pytest.mark.parametrize("other", [STUD_DETERMINISTIC, CLAUDE_CODE])
 def test_S1_36_S1_37_a_tool_is_swapped_by_name_and_all_checks_still_hold(other: Policy) -> None:
     swapped = swap_tool(STUD_WARNING, find_policy(other.name))
-    assert (swapped.conduct, swapped.trigger) == (STUD_WARNING.conduct, STUD_WARNING.trigger)
+    assert (swapped.harness, swapped.trigger) == (STUD_WARNING.harness, STUD_WARNING.trigger)
     session = heard(6)
     plan = make_plan(session, count(session), swapped, window=10_000, reason="manual")
     assert fates(plan) != fates(plan_of(session, STUD_WARNING))
@@ -293,7 +293,7 @@ def test_S0_54_what_the_wire_clears_is_called_so_and_by_rules_that_say_who_does_
 
 def test_S0_99_core_and_wire_on_one_entry_are_told_and_the_plan_is_core_s() -> None:
     policy = with_both()
-    notices = lint(policy.name, policy.conduct, policy.trigger.ratio, wire=True)
+    notices = lint(policy.name, policy.harness, policy.trigger.ratio, wire=True)
     assert [notice.kind for notice in notices] == ["double_configured"]
     session = heard(7)
     assert fates(core_plan(plan_of(session, policy))) == fates(plan_of(session, STUD_WIKI))

@@ -238,7 +238,7 @@ def test_S3_14_the_middle_is_dropped_only_where_shrinking_is_not_enough(policy: 
 
 def test_S3_1_it_compacts_by_itself_ahead_of_the_limit_in_three_tiers() -> None:
     for policy in map(find_policy, (FIXED, COMPAT)):
-        assert (policy.conduct.mode, policy.trigger.ratio, policy.trigger.strict) == ("auto", 0.75, True)
+        assert (policy.harness.mode, policy.trigger.ratio, policy.trigger.strict) == ("auto", 0.75, True)
         assert [stage.name for stage in policy.stages] == ["shrink", "snip everything", "drop the middle"]
         assert [stage.name for stage in policy.stages if "overflow" in stage.reasons] == [
             *("snip everything", "drop the middle")

@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 
 from ..errors import EditError, OtherSession, PlanError
 from ..policies.part import LARGE
-from ..policies.policy import Edits
+from ..policies.policy import FORMER, Edits
 from ..policies.registry import find_policy
 from ..policies.table import FATES
 from ..policies.trigger import Reason
@@ -154,7 +154,7 @@ def make_again(
         plan = make_plan(moment, ledger, policy, saved.edits, window=saved.window, reason=saved.reason)
     except EditError as error:
         raise PlanError(name, printable(str(error), MOST_WORDS)) from None
-    if _hash_decisions(plan) != saved.outcome.sha256:
+    if _hash_decisions(plan, former=FORMER in saved.policy) != saved.outcome.sha256:
         now, then = f"{plan.after:,} tokens", f"{saved.outcome.after:,}"
         reason = "what counts or decides has changed since it was saved"
         raise PlanError(
@@ -222,8 +222,13 @@ def _hash_entries(session: Session, count: int) -> str:
     return digest.hexdigest()
 
 
-def _hash_decisions(plan: Plan) -> str:
-    """SHA-256 of what is decided of every block, and of what decides; not of names."""
+def _hash_decisions(plan: Plan, former: bool = False) -> str:
+    """SHA-256 of what is decided of every block, and of what decides; not of names.
+
+    With `former` the harness is called as it was before 0.2, when a file of that time was hashed.
+    """
     policy = plan.policy.model_dump(mode="json", exclude={"name", "title", "source"})
+    if former:
+        policy[FORMER] = {**policy.pop("harness"), "kind": FORMER}
     columns = [plan.fate.tolist(), plan.outcome.tokens.tolist(), plan.place, plan.after]
     return sha256(json.dumps([policy, plan.session.leaf, columns], sort_keys=True).encode()).hexdigest()

@@ -54,7 +54,7 @@ class Harness(PolicyPart):
     phrase: ClassVar[str] = "harness: mode {mode}, what compacts is {engine}"
     locked: ClassVar[bool] = True
 
-    kind: Literal["conduct"] = "conduct"
+    kind: Literal["harness"] = "harness"
     mode: Mode = Field(
         "auto", description="auto compacts by itself, ask asks first, manual waits for /compact"
     )
@@ -151,46 +151,46 @@ _ACTS: dict[Reason, State] = {"auto": "auto", "manual": "manual", "overflow": "r
 _UP: dict[State, Crossing] = {"warning": "warned", "critical": "required", "blocking": "blocked"}
 
 
-def _thresholds(conduct: Harness) -> list[tuple[State, float]]:
-    block = None if conduct.mode == "auto" else conduct.block
+def _thresholds(harness: Harness) -> list[tuple[State, float]]:
+    block = None if harness.mode == "auto" else harness.block
     given: list[tuple[State, float | None]] = [
-        ("warning", conduct.warn),
-        ("critical", conduct.require),
+        ("warning", harness.warn),
+        ("critical", harness.require),
         ("blocking", block),
     ]
     return [(state, share) for state, share in given if share is not None]
 
 
-def level_of(conduct: Harness, ratio: float) -> State:
+def level_of(harness: Harness, ratio: float) -> State:
     """The state a share of the window means by itself."""
     level: State = "normal"
-    for state, share in _thresholds(conduct):
-        if ratio > share or (ratio == share and not conduct.strict):
+    for state, share in _thresholds(harness):
+        if ratio > share or (ratio == share and not harness.strict):
             level = state
     return level
 
 
-def step(conduct: Harness, state: State, ratio: float | None) -> tuple[State, Transitions]:
+def step(harness: Harness, state: State, ratio: float | None) -> tuple[State, Transitions]:
     """The state after the context was measured, and every threshold crossed on the way up, lowest first.
 
     `ratio` is tokens over window, None while the window is unknown: then nothing moves. A state entered
     stays silent until it was left (S0-94, S1-26). Out of a compaction's state use `finish`.
 
-    >>> conduct = Harness(mode="manual", warn=0.8, require=0.95)
-    >>> state, moves = step(conduct, "normal", 0.96)
+    >>> harness = Harness(mode="manual", warn=0.8, require=0.95)
+    >>> state, moves = step(harness, "normal", 0.96)
     >>> state, [move.kind for move in moves]
     ('critical', ['warned', 'required'])
-    >>> step(conduct, state, 0.97)
+    >>> step(harness, state, 0.97)
     ('critical', ())
     """
     if ratio is None:
         return state, ()
     if state not in LEVELS:
-        return finish(conduct, state, ratio)
-    return _move(conduct, state, state, ratio)
+        return finish(harness, state, ratio)
+    return _move(harness, state, state, ratio)
 
 
-def begin(conduct: Harness, state: State, reason: Reason, ratio: float | None) -> tuple[State, Transitions]:
+def begin(harness: Harness, state: State, reason: Reason, ratio: float | None) -> tuple[State, Transitions]:
     """A compaction starts. Only the user's /compact leads out of blocking (S2-38)."""
     act = _ACTS[reason]
     if state == act or (state == "blocking" and reason != "manual"):
@@ -199,7 +199,7 @@ def begin(conduct: Harness, state: State, reason: Reason, ratio: float | None) -
 
 
 def finish(
-    conduct: Harness,
+    harness: Harness,
     state: State,
     ratio: float | None,
     *,
@@ -215,16 +215,16 @@ def finish(
     >>> finish(Harness(warn=0.8, require=0.95), "auto", 0.34, before="critical")
     ('normal', (Transition(kind='recovered', left='auto', entered='normal', ratio=0.34),))
     """
-    if state == "auto" and refused and conduct.recover:
+    if state == "auto" and refused and harness.recover:
         return "reactive", (StateChange("state_changed", state, "reactive", ratio),)
     if ratio is None:
         level = before or "normal"
         return level, (StateChange("state_changed", state, level, ratio),)
-    return _move(conduct, state, before or LEVELS[-1], ratio)
+    return _move(harness, state, before or LEVELS[-1], ratio)
 
 
-def _move(conduct: Harness, state: State, since: State, ratio: float) -> tuple[State, Transitions]:
-    level = level_of(conduct, ratio)
+def _move(harness: Harness, state: State, since: State, ratio: float) -> tuple[State, Transitions]:
+    level = level_of(harness, ratio)
     moves: list[StateChange] = []
     if LEVELS.index(level) <= LEVELS.index(since):
         if level == state:
@@ -232,7 +232,7 @@ def _move(conduct: Harness, state: State, since: State, ratio: float) -> tuple[S
         kind: Crossing = "recovered" if level == "normal" != since else "state_changed"
         return level, (StateChange(kind, state, level, ratio),)
     at = state
-    for above, _ in _thresholds(conduct):
+    for above, _ in _thresholds(harness):
         if LEVELS.index(since) < LEVELS.index(above) <= LEVELS.index(level):
             moves.append(StateChange(_UP[above], at, above, ratio))
             at = above
@@ -265,28 +265,28 @@ class Permission(NamedTuple):
     sentence: str
 
 
-def may_send(conduct: Harness, state: State, override: bool = False) -> Permission:
+def may_send(harness: Harness, state: State, override: bool = False) -> Permission:
     """Whether the next request is composed (S1-19, S2-44). An override counts for this one only (S1-29).
 
     >>> may_send(Harness(mode="manual", require=0.95), "critical").allowed
     False
     """
-    required = state == "critical" and conduct.refuses
+    required = state == "critical" and harness.refuses
     if not required and state != "blocking":
         return Permission(True, False, "The request may be sent.")
     if required and override:
         return Permission(True, True, "The request is sent once, because the user insisted.")
-    ways = [f"run {way}" for way in _ways(conduct)]
+    ways = [f"run {way}" for way in _ways(harness)]
     if required:
         ways.append("override for one request")
     what = "The session is paused, not ended: no request is sent"
-    if not _ways(conduct):
+    if not _ways(harness):
         what += " until something lowers the context (nothing here compacts, and there is no /reset)"
     return Permission(False, False, f"{what}. To go on, {' or '.join(ways)}." if ways else f"{what}.")
 
 
-def _ways(conduct: Harness) -> list[str]:
-    return ["/compact"] * (conduct.engine != "none") + ["/reset"] * conduct.reset
+def _ways(harness: Harness) -> list[str]:
+    return ["/compact"] * (harness.engine != "none") + ["/reset"] * harness.reset
 
 
 class HarnessNote(NamedTuple):
@@ -297,12 +297,12 @@ class HarnessNote(NamedTuple):
     sentence: str
 
 
-def check_thresholds(name: str, conduct: Harness, trigger: float | None = None) -> None:
+def check_thresholds(name: str, harness: Harness, trigger: float | None = None) -> None:
     """Raise `PolicyError` unless 0 < warn <= trigger <= require <= block <= 1, of those given (STUD §12).
 
     `trigger` is the share of the window at which policy `name` compacts, None if it is no share.
     """
-    shares = {"warn": conduct.warn, "trigger": trigger, "require": conduct.require, "block": conduct.block}
+    shares = {"warn": harness.warn, "trigger": trigger, "require": harness.require, "block": harness.block}
     given = [(key, share) for key, share in shares.items() if share is not None]
     for key, share in given:
         if not 0 < share <= 1:
@@ -334,27 +334,27 @@ def find_double(core: Iterable[str], wire: Iterable[str]) -> tuple[HarnessNote, 
 
 
 def lint(
-    name: str, conduct: Harness, trigger: float | None = None, wire: bool | Iterable[str] = False
+    name: str, harness: Harness, trigger: float | None = None, wire: bool | Iterable[str] = False
 ) -> tuple[HarnessNote, ...]:
     """What to know about policy `name` before it runs.
 
     `wire` says whether its rules edit requests at the wire, or on which provider entries; its own history
     is compacted on "main". Raises `PolicyError` as `check_thresholds` does.
     """
-    check_thresholds(name, conduct, trigger)
+    check_thresholds(name, harness, trigger)
     edited = (["main"] if wire else []) if isinstance(wire, bool) else wire
-    core = [] if conduct.engine == "none" else ["main"]
+    core = [] if harness.engine == "none" else ["main"]
     notices = [*find_double(core, edited)]
-    if conduct.engine == "none" and conduct.require is not None:
-        notices.append(HarnessNote("suggested", "diagnostic", suggest(conduct)))
+    if harness.engine == "none" and harness.require is not None:
+        notices.append(HarnessNote("suggested", "diagnostic", suggest(harness)))
     return tuple(notices)
 
 
-def suggest(conduct: Harness) -> str:
+def suggest(harness: Harness) -> str:
     """What leads back below the thresholds, said for who has no compaction tool (S1-38 to S1-41)."""
-    if conduct.engine != "none":
+    if harness.engine != "none":
         return "Run /compact to get below the threshold."
-    if conduct.reset:
+    if harness.reset:
         return "Nothing compacts here. Run /reset: without a compaction tool only that leads back below."
     return (
         "Nothing compacts here and there is no /reset: once a compaction is required the session is paused "
@@ -362,7 +362,7 @@ def suggest(conduct: Harness) -> str:
     )
 
 
-def write_banner(conduct: Harness, ratio: float | None) -> str | None:
+def write_banner(harness: Harness, ratio: float | None) -> str | None:
     """What the user is shown at this share of the window, with its percentage, or None below the thresholds.
 
     Source: S1-10, S1-17, S2-41.
@@ -370,6 +370,6 @@ def write_banner(conduct: Harness, ratio: float | None) -> str | None:
     >>> write_banner(Harness(warn=0.8), 0.82)
     '82 % of the context window is used. Run /compact to get below the threshold.'
     """
-    if ratio is None or level_of(conduct, ratio) == LEVELS[0]:
+    if ratio is None or level_of(harness, ratio) == LEVELS[0]:
         return None
-    return f"{int(ratio * 100 + 1e-9)} % of the context window is used. {suggest(conduct)}"
+    return f"{int(ratio * 100 + 1e-9)} % of the context window is used. {suggest(harness)}"

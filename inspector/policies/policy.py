@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Self, TypeVar, get_args
 
-from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, model_validator
+from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, field_validator, model_validator
 
 from ..errors import EditError, PolicyError
 from ..session.blocks import Value
@@ -18,6 +18,9 @@ from .part import PolicyPart
 from .rule import Rule
 from .rules import kind_of, list_rules
 from .trigger import Reason, Target, Trigger
+
+FORMER = "conduct"
+"""What the harness was called in JSON and in settings before 0.2. Both are read, "harness" is written."""
 
 
 class Stage(Value):
@@ -41,9 +44,14 @@ class Policy(Value):
     source: str = ""
     trigger: Trigger = Trigger()
     target: Target | None = None
-    conduct: Harness = Harness()
+    harness: Harness = Harness()
     stages: tuple[Stage, ...] = ()
     rules: tuple[SerializeAsAny[Rule], ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, data: Any) -> Any:
+        return _rename_harness(data) if isinstance(data, dict) and FORMER in data else data
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -66,7 +74,7 @@ class Policy(Value):
     def fixed_parts(self) -> tuple[PolicyPart, ...]:
         """What has settings and is no rule: the trigger, the target if there is one, the harness."""
         target = () if self.target is None else (self.target,)
-        return (self.trigger, *target, self.conduct)
+        return (self.trigger, *target, self.harness)
 
     @property
     def parts(self) -> tuple[PolicyPart, ...]:
@@ -81,6 +89,7 @@ class Policy(Value):
         """
         if not settings:
             return self
+        settings = rename_settings(settings)
         parts = {part.kind: part for part in self.fixed_parts}
         rules = {rule.kind: rule for rule in self.rules}
         added = _find_added(self.name, settings, {**parts, **rules})
@@ -98,7 +107,7 @@ class Policy(Value):
         changed = self.model_copy(update={**parts, "rules": placed})
         trigger = changed.trigger
         share = trigger.ratio if trigger.tokens is None and trigger.enabled else None
-        check_thresholds(self.name, changed.conduct, share)
+        check_thresholds(self.name, changed.harness, share)
         _check_together(self.name, placed, added)
         return changed
 
@@ -126,6 +135,28 @@ class Policy(Value):
         )
         named = {"name": f"{self.name}-and-{kind}", "title": title, "rules": rules}
         return self.model_copy(update=named)
+
+
+def rename_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings under the names they have now. Raises `PolicyError` for one that is set under both names.
+
+    >>> rename_settings({"conduct.warn": 0.7, "keep-recent-turns.turns": 2})
+    {'harness.warn': 0.7, 'keep-recent-turns.turns': 2}
+    """
+    former = {key: f"harness{key.removeprefix(FORMER)}" for key in settings if key.startswith(f"{FORMER}.")}
+    for key, now in former.items():
+        if now in settings:
+            raise PolicyError("settings", f"{key} is called {now} now, and both are set")
+    return {former.get(key, key): value for key, value in settings.items()} if former else settings
+
+
+def _rename_harness(data: dict[str, Any]) -> dict[str, Any]:
+    if "harness" in data:
+        raise PolicyError(f"{data.get('name')!s:.60}", f"{FORMER} is called harness now, and both are given")
+    harness = data[FORMER]
+    if isinstance(harness, dict) and harness.get("kind") == FORMER:
+        harness = {**harness, "kind": "harness"}
+    return {**{key: value for key, value in data.items() if key != FORMER}, "harness": harness}
 
 
 def _models() -> dict[str, type[Rule]]:
@@ -205,6 +236,11 @@ class Edits(Value):
     cut: str | None = None
     pins: tuple[str, ...] = ()
     settings: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("settings")
+    @classmethod
+    def _rename(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        return rename_settings(settings)
 
     def __repr__(self) -> str:
         parts = [

@@ -105,7 +105,7 @@ class _Replay:
     ) -> None:
         self.session, self.ledger, self.policy, self.history = session, ledger, policy, history
         self.scenario, self.window = scenario, window
-        conduct = policy.conduct
+        conduct = policy.harness
         if not scenario.tool and conduct.engine == "tool":
             conduct = conduct.model_copy(update={"engine": "none"})
         self.conduct = conduct

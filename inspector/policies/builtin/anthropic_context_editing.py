@@ -21,7 +21,7 @@ ANTHROPIC_CONTEXT_EDITING = Policy(
     title="Anthropic context editing",
     source="platform.claude.com, context editing and compaction, September 2026; types of anthropic 2.12.0",
     trigger=Trigger(tokens=150_000, check="request"),
-    conduct=Harness(mode="auto", reset=False),
+    harness=Harness(mode="auto", reset=False),
     rules=(
         KeepSystem(),
         SummariseAll(above=150_000, by="provider"),

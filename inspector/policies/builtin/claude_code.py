@@ -8,8 +8,8 @@ unfolded (4); Micro's size (30,000 characters, what Claude Code shows of a comma
 (50,000, from when on it writes a result to a file, both CLAUDE §2.5); when the stages stop (at 80 % of the
 window, where the state is normal again); failures that open the breaker (3, changelog 2.1.76). Gates are
 the rules' own switches: Snip's is `drop-oldest-turns.enabled` (HISTORY_SNIP), Reactive's is the harness'
-`conduct.recover` (REACTIVE_COMPACT), automatic compaction's `conduct.mode`. Calls are blocked above 98 %
-without it; `conduct.block` 0.95 is the other reading (K8).
+`harness.recover` (REACTIVE_COMPACT), automatic compaction's `harness.mode`. Calls are blocked above 98 %
+without it; `harness.block` 0.95 is the other reading (K8).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLAUDE_CODE = Policy(
     source="seed 002, the compaction pipeline; figures of code.claude.com and the changelog (CLAUDE §1, §2)",
     trigger=Trigger(ratio=0.95, strict=True, check="request"),
     target=Target(ratio=0.8),
-    conduct=Harness(
+    harness=Harness(
         mode="auto",
         warn=0.8,
         require=0.95,

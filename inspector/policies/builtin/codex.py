@@ -28,7 +28,7 @@ CODEX = Policy(
     title="Codex CLI, local compaction",
     source="openai/codex at 0100b103: 90 % of the window, 20,000 tokens of user messages (Apache-2.0)",
     trigger=Trigger(ratio=0.9, check="outputs"),
-    conduct=Harness(recover=False, reset=False),
+    harness=Harness(recover=False, reset=False),
     rules=(
         KeepSystem(),
         KeepUserWords(tokens=20_000),

@@ -24,7 +24,7 @@ GEMINI_CLI = Policy(
     title="Gemini CLI, chat compression",
     source="google-gemini/gemini-cli at 02b2885c: half the window, 30 %, 50,000 of outputs (Apache-2.0)",
     trigger=Trigger(ratio=0.5, check="request"),
-    conduct=Harness(recover=False, retries=0, reset=False),
+    harness=Harness(recover=False, retries=0, reset=False),
     rules=(
         KeepSystem(),
         BudgetOutputs(tokens=50_000, characters=40_000),

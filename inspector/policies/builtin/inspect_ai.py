@@ -31,7 +31,7 @@ INSPECT_EDIT = Policy(
     title="Inspect, CompactionEdit",
     source="inspect_ai 0.3.285, CompactionEdit: threshold 0.9, 1 thinking turn, 3 tool uses (MIT)",
     trigger=Trigger(ratio=0.9, strict=True, check="request"),
-    conduct=Harness(recover=False, reset=False),
+    harness=Harness(recover=False, reset=False),
     rules=(
         KeepSystem(),
         DropLastReplies(),
@@ -45,7 +45,7 @@ INSPECT_TRIM = Policy(
     title="Inspect, CompactionTrim",
     source="inspect_ai 0.3.285, CompactionTrim: threshold 0.9, preserve 0.8 (MIT)",
     trigger=Trigger(ratio=0.9, strict=True, check="request"),
-    conduct=Harness(recover=False, reset=False),
+    harness=Harness(recover=False, reset=False),
     rules=(
         KeepSystem(),
         DropLastReplies(most=1),

@@ -30,7 +30,7 @@ LANGCHAIN_SUMMARIZATION = Policy(
     title="LangChain, SummarizationMiddleware",
     source="langchain 1.4.7, SummarizationMiddleware with keep=('messages', 20); trigger of deepagents (MIT)",
     trigger=Trigger(ratio=0.85, check="request"),
-    conduct=Harness(recover=False, retries=2, reset=False),
+    harness=Harness(recover=False, retries=2, reset=False),
     rules=(
         KeepSystem(),
         KeepRecentShare(amount=20, measure="messages", snap="call"),
@@ -46,7 +46,7 @@ LANGCHAIN_TRIM = Policy(
         "max_tokens has no default there (MIT)"
     ),
     trigger=Trigger(tokens=20_000, measure="chars4_utf16", check="request"),
-    conduct=Harness(recover=False, reset=False),
+    harness=Harness(recover=False, reset=False),
     rules=(
         KeepSystem(),
         KeepRecentShare(
@@ -61,6 +61,6 @@ LANGCHAIN_CLEAR = Policy(
     title="LangChain, ClearToolUsesEdit",
     source="langchain 1.4.7, ContextEditingMiddleware with ClearToolUsesEdit(trigger=100_000, keep=3) (MIT)",
     trigger=Trigger(tokens=100_000, measure="chars4_utf16", check="request"),
-    conduct=Harness(recover=False, reset=False),
+    harness=Harness(recover=False, reset=False),
     rules=(KeepSystem(), DropOldOutputs(keep=3)),
 )

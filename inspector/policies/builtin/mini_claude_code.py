@@ -25,7 +25,7 @@ from ..trigger import Target, Trigger
 BUDGET = 24_000
 SOURCE = "wusijian007/mini-claude-code at 60a3bef, PR #18 (no licence; written from its behaviour alone)"
 # It acts by itself and tries once more when the provider refuses; no model is ever asked to summarise.
-CONDUCT = Harness(mode="auto", recover=True, recoveries=1, retries=0, reset=False, dialect="mini-claude-code")
+HARNESS = Harness(mode="auto", recover=True, recoveries=1, retries=0, reset=False, dialect="mini-claude-code")
 
 
 def _trigger(measure: str) -> Trigger:
@@ -40,7 +40,7 @@ MINI_CLAUDE_CODE = Policy(
     # What the estimate leaves out is counted: calls, system prompt and tools (TIERED §11 h).
     trigger=_trigger("assembled"),
     target=Target(ratio=0.5),
-    conduct=CONDUCT,
+    harness=HARNESS,
     stages=(
         Stage(
             name="shrink",
@@ -67,7 +67,7 @@ MINI_CLAUDE_CODE_COMPAT = Policy(
     source=SOURCE,
     trigger=_trigger("tiered"),
     target=Target(ratio=0.5),
-    conduct=CONDUCT,
+    harness=HARNESS,
     stages=(
         Stage(
             name="shrink",

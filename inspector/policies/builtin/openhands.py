@@ -25,7 +25,7 @@ OPENHANDS = Policy(
     title="OpenHands, LLMSummarizingCondenser",
     source="openhands-sdk 1.58.0: max_size 240, keep_first 2, minimum_progress 0.1 (MIT)",
     trigger=Trigger(tokens=240, measure="messages", check="request"),
-    conduct=Harness(retries=0, reset=False),
+    harness=Harness(retries=0, reset=False),
     rules=(
         KeepSystem(),
         CondenseMiddle(events=240, first=2, progress=0.1),

@@ -3,7 +3,7 @@
 Held to golden vectors of the real functions. Satisfies S4-26 to S4-30 and S4-36 to S4-49 by its own
 estimate, and mends what Flue's pin gets wrong: the walk that outputs at the very end leave stuck, the
 summary that is lost where only a turn's beginning is written up, usage that is zero or stale. A good reply
-whose input exceeds the window is kept: pi compacts after it and asks nothing again (`conduct.recover` is
+whose input exceeds the window is kept: pi compacts after it and asks nothing again (`harness.recover` is
 for failures).
 
 Not shown in a plan and so not here: retries by the provider's own rules, cache writes, hooks, models'
@@ -28,7 +28,7 @@ PI = Policy(
     title="pi 1.5.2",
     source="@earendil-works/pi-coding-agent 1.5.2 (MIT)",
     trigger=Trigger(reserve_tokens=16_384, check="outputs"),
-    conduct=Harness(reset=False, dialect="pi"),
+    harness=Harness(reset=False, dialect="pi"),
     rules=(
         KeepSystem(),
         KeepRecentTokens(

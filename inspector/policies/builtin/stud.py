@@ -42,7 +42,7 @@ STUD_WIKI = Policy(
     title="stud-cli wiki 1.1.0",
     source=_SOURCE,
     trigger=_AT_80,
-    conduct=Harness(mode="auto", engine="core", reset=False, dialect="stud-wiki"),
+    harness=Harness(mode="auto", engine="core", reset=False, dialect="stud-wiki"),
     rules=_rules(4),
 )
 STUD_WARNING = Policy(
@@ -50,7 +50,7 @@ STUD_WARNING = Policy(
     title="stud-cli compaction warning",
     source=_WARNING,
     trigger=_AT_80.model_copy(update={"enabled": False}),
-    conduct=Harness(
+    harness=Harness(
         mode="manual", engine="tool", warn=0.8, require=0.95, recover=False, dialect="stud-warning"
     ),
     rules=_rules(2),
@@ -60,7 +60,7 @@ STUD_MERGED = Policy(
     title="stud-cli, both pages",
     source=f"{_SOURCE}; Compaction Warning; merged as in STUD §12",
     trigger=_AT_80,
-    conduct=Harness(mode="ask", engine="core", warn=0.8, require=0.95, recover=False, dialect="stud-merged"),
+    harness=Harness(mode="ask", engine="core", warn=0.8, require=0.95, recover=False, dialect="stud-merged"),
     rules=_rules(4),
 )
 

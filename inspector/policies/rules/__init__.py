@@ -80,8 +80,9 @@ RULES: tuple[type[Rule], ...] = (
 """Every built-in kind of rule."""
 
 
-RESERVED = ("trigger", "target", "conduct")
-"""What else has settings in a policy, and so no rule may be called."""
+RESERVED = ("trigger", "target", "harness", "conduct")
+"""What else has settings in a policy, and so no rule may be called; "conduct" is what the harness was called
+before 0.2."""
 GROUP = "inspector.rules"
 _own: dict[str, type[Rule]] = {}
 

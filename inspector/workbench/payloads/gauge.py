@@ -101,7 +101,7 @@ def describe_fill(plan: Plan) -> dict[str, str | None]:
 
     `banner` is None below its thresholds, and while the window is not known.
     """
-    conduct, window = plan.policy.conduct, plan.table.window
+    conduct, window = plan.policy.harness, plan.table.window
     ratio = (plan.before + plan.hidden) / window if window else None
     state: State = "normal" if ratio is None else level_of(conduct, ratio)
     return {**describe_state(state, conduct.dialect), "banner": write_banner(conduct, ratio)}

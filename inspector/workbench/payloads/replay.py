@@ -52,7 +52,7 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
     ):
         pack.add(name, values)
     pack.add("state", run.state, "u8")
-    dialect = run.policy.conduct.dialect
+    dialect = run.policy.harness.dialect
     recorded = sum(boundary.kind == "compact" for _, boundary in run.session.boundaries)
     bill, note = _price(run)
     findings = list_findings(run)
@@ -122,7 +122,7 @@ def _lived(run: Run) -> int:
 
 def _thresholds(run: Run) -> list[dict[str, Any]]:
     """Where the policy compacts, warns and refuses; one line for what falls together."""
-    trigger, conduct = run.policy.trigger, run.policy.conduct
+    trigger, conduct = run.policy.trigger, run.policy.harness
     lines: dict[int, list[str]] = {}
     # What is measured otherwise has no place on an axis of counted tokens.
     if run.threshold > 0 and trigger.measure in COUNTED:

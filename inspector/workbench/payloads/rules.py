@@ -37,7 +37,7 @@ def describe_rules(plan: Plan) -> list[dict[str, Any]]:
         if rule.kind in added:
             # Where nothing is said of it, it is the policy's own.
             shown[-1]["added"] = added[rule.kind]
-    return [*shown, _describe(policy.conduct, None)]
+    return [*shown, _describe(policy.harness, None)]
 
 
 def find_added(plan: Plan) -> dict[str, list[str]]:

@@ -155,7 +155,7 @@ def describe_stages(plan: Plan) -> list[dict[str, Any]]:
 
 def _limits(plan: Plan) -> dict[str, Any]:
     """Where the trigger fires, and the reserve it keeps; nothing when it is off or the window unknown."""
-    trigger, conduct, window = plan.policy.trigger, plan.policy.conduct, plan.table.window
+    trigger, conduct, window = plan.policy.trigger, plan.policy.harness, plan.table.window
     if trigger.measure not in COUNTED:
         # Its own measure has no place on a gauge of counted tokens.
         return {"thresholds": [], "reserve": 0}
