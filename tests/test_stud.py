@@ -28,7 +28,7 @@ from inspector.session.blocks import Reasoning, Text
 from inspector.session.entries import Entry, Provided
 from inspector.session.session import Session
 from inspector.summaries.material import request_text
-from inspector.summaries.record import append_to_manifest, core_plan, split_policy, stored_context
+from inspector.summaries.record import append_to_manifest, split_policy, stored_context, stored_part
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.wire.context_management import context_management
@@ -296,7 +296,7 @@ def test_S0_99_core_and_wire_on_one_entry_are_told_and_the_plan_is_core_s() -> N
     notices = lint(policy.name, policy.harness, policy.trigger.ratio, wire=True)
     assert [notice.kind for notice in notices] == ["double_configured"]
     session = heard(7)
-    assert fates(core_plan(plan_of(session, policy))) == fates(plan_of(session, STUD_WIKI))
+    assert fates(stored_part(plan_of(session, policy))) == fates(plan_of(session, STUD_WIKI))
 
 
 def test_the_manifest_keeps_reasoning_that_the_model_would_refuse() -> None:

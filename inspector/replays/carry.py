@@ -1,8 +1,8 @@
 """What a plan leaves, as entries that a session goes on from, and as columns that count nothing twice.
 
 Unlike `append_checkpoint`, which records a compaction as the published formats do, this is the context
-itself: rewritten blocks are rewritten, and what was left out is gone. What only the request shows (fate
-"cleared") stays as it was.
+itself: rewritten blocks are rewritten, and what was left out is gone. What edits requests alone is no part of
+the plan (`edits_request`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 from ..planning.fates import STANDS, SideFates
 from ..planning.plan import Plan
-from ..policies.table import CLEARED, VERBATIM
-from ..session.blocks import Block, Text, build
+from ..policies.table import VERBATIM
+from ..session.blocks import Text, build
 from ..session.entries import Boundary, Entry
 from ..session.session import Session
 from ..session.tree import Ints
-from ..summaries.record import carried_files
+from ..summaries.record import file_fields
 from ..tokens.ledger import Ledger
 from ..tokens.rows import Bytes, gather_rows
 
@@ -91,9 +91,9 @@ def _standing(plan: Plan, side: SideFates) -> Standing:
     live, session = plan.session.live, plan.session
     stands = STANDS[side.fate]
     for row in [row for row, block in side.blocks.items() if block is None]:
-        stands[row] = side.fate[row] == CLEARED
+        stands[row] = False
     touched = np.zeros(len(live), bool)
-    touched[live.position[(side.fate != VERBATIM) & (side.fate != CLEARED)]] = True
+    touched[live.position[side.fate != VERBATIM]] = True
     start, entries = live.start.tolist(), live.entries.tolist()
     out: Standing = []
     for at, i in enumerate(entries):
@@ -102,17 +102,10 @@ def _standing(plan: Plan, side: SideFates) -> Standing:
             continue
         rows = [row for row in range(start[at], start[at + 1]) if stands[row]]
         if rows:
-            blocks = tuple(_block(plan, side, row) for row in rows)
-            tokens = tuple(
-                int(plan.table.tokens[row] if side.fate[row] == CLEARED else side.tokens[row]) for row in rows
-            )
+            blocks = tuple(side.blocks.get(row) or plan.table.block(row) for row in rows)
+            tokens = tuple(side.tokens[rows].tolist())
             out.append((at, CarriedEntry(change(session.entries[i], blocks=blocks), tokens=tokens)))
     return out
-
-
-def _block(plan: Plan, side: SideFates, row: int) -> Block:
-    made = side.blocks.get(row)
-    return made if made is not None and side.fate[row] != CLEARED else plan.table.block(row)
 
 
 def _insert(standing: Standing, place: int, new: list[CarriedEntry]) -> Standing:
@@ -154,7 +147,7 @@ def _boundary(plan: Plan, place: int, name: str, kept: Standing, written: int | 
     """The summary, as a recorded compaction that keeps everything before it in the line."""
     text = plan.stand_in.text(place)
     first = kept[0][1].entry.id if kept else None
-    told = Boundary(trigger="plan", first_kept=first, summary=text, **carried_files(plan, place))
+    told = Boundary(trigger="plan", first_kept=first, summary=text, **file_fields(plan))
     entry = Entry(id=name, kind="compaction", blocks=(Text(text=text),), boundary=told)
     return CarriedEntry(entry, tokens=(plan.summary_tokens if written is None else written,))
 

@@ -12,9 +12,10 @@ import numpy as np
 from ..planning.plan import Plan
 from ..policies.events import count_retention, write_word
 from ..policies.policy import Policy
-from ..policies.table import CLEARED, COUNTED, FATES, SUMMARISED, VERBATIM
+from ..policies.table import COUNTED, FATES, SUMMARISED, VERBATIM
 from ..policies.trigger import Reason
 from ..session.blocks import KINDS
+from ..summaries.record import changes_stored
 from .carry import carry_entries
 from .event_log import EventLog
 from .harness_state import HarnessState
@@ -58,7 +59,7 @@ class Compactor:
         is not what the reason says.
         """
         plan = self.world.plan(self.policy, reason)
-        if not is_lasting(plan):
+        if not changes_stored(plan):
             if reason == "auto":
                 why = plan.why or "The policy finds nothing to compact."
                 if by:
@@ -185,19 +186,10 @@ class Compactor:
         )
 
 
-def is_lasting(plan: Plan) -> bool:
-    """Whether a plan changes the context itself, and not only what is shown of it in a request.
-
-    Halves of calls that no request may carry are left out of any plan; that alone is no compaction.
-    """
-    changed = (plan.fate != VERBATIM) & (plan.fate != CLEARED) & (plan.outcome.rule >= 0)
-    return plan.summarises or plan.notice is not None or bool(changed.any())
-
-
 def find_kept(plan: Plan) -> Kept:
     """What stands before the first block that a plan changes, or before which it puts something."""
     rows, start = len(plan.fate), plan.table.live.start
-    changed = np.flatnonzero((plan.fate != VERBATIM) & (plan.fate != CLEARED))
+    changed = np.flatnonzero(plan.fate != VERBATIM)
     ends = [rows, *changed[:1].tolist()]
     if plan.summarises:
         ends.append(int(start[plan.summary_at]))

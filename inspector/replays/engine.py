@@ -34,7 +34,7 @@ from .run import Run, Status
 from .scenario import Scenario, ScenarioEvent, read_scenario
 from .timeline import find_life
 from .versus_recorded import compare_recorded, find_moments
-from .wire_edits import WireEdits, split_policy
+from .wire_edits import WireEdits, split_off_edits
 
 
 def replay(
@@ -109,7 +109,7 @@ class _Replay:
         if not scenario.tool and conduct.engine == "tool":
             conduct = conduct.model_copy(update={"engine": "none"})
         self.conduct = conduct
-        core, on_wire = split_policy(policy)
+        core, on_wire = split_off_edits(policy)
         # What the provider itself writes up is no second surface.
         self.by_provider = any(getattr(rule, "by", "") == "provider" for rule in core.rules if rule.enabled)
         self.life = find_life(session, ledger, history, policy.trigger.measure)

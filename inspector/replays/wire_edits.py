@@ -8,26 +8,18 @@ from __future__ import annotations
 import numpy as np
 
 from ..policies.policy import Policy
-from ..policies.rule import Rule
 from ..policies.table import VERBATIM, Bytes
+from ..summaries.record import edits_request, split_policy
 from .event_log import EventLog
 from .replayed_context import ReplayedContext
 
 
-def edits_requests(rule: Rule) -> bool:
-    """Whether a rule's claims are the provider's, about the request alone."""
-    return bool(getattr(type(rule), "wire", False))
-
-
-def split_policy(policy: Policy) -> tuple[Policy, Policy | None]:
-    """The policy without the rules that edit requests, and with these alone; None where it has none."""
-    wire = tuple(rule for rule in policy.rules if edits_requests(rule))
-    if not wire:
+def split_off_edits(policy: Policy) -> tuple[Policy, Policy | None]:
+    """The policy without the rules that edit requests, and with these alone; None where none is at work."""
+    if not any(rule.enabled and edits_request(rule) for rule in policy.rules):
         return policy, None
-    core = tuple(rule for rule in policy.rules if not edits_requests(rule))
-    on_wire = policy.model_copy(update={"rules": wire, "stages": (), "target": None})
-    active = any(rule.enabled for rule in wire)
-    return policy.model_copy(update={"rules": core}), on_wire if active else None
+    core, on_wire = split_policy(policy, edits_request)
+    return core, on_wire.model_copy(update={"stages": (), "target": None})
 
 
 class WireEdits:

@@ -25,7 +25,14 @@ from ..session.session import Session
 from ..text import printable
 from ..tokens.ledger import Ledger, count_tokens
 from .archive import list_archived
-from .record import core_plan, hash_plan, hash_policy, is_durable, promise_context, record_plan
+from .record import (
+    changes_stored,
+    hash_plan,
+    hash_policy,
+    promise_context,
+    record_plan,
+    stored_part,
+)
 from .write import Summariser, summarise
 
 STAND_IN = "stand-in"
@@ -79,7 +86,7 @@ class CompactionResult(Drawable):
     @property
     def archived(self) -> tuple[str, ...]:
         """Ids of the entries that an archive has to hold: those that lose something."""
-        return list_archived(core_plan(self.plan)) if self.done else ()
+        return list_archived(stored_part(self.plan)) if self.done else ()
 
     @property
     def fork(self) -> str:
@@ -149,9 +156,9 @@ def compact(
     named = policy if isinstance(policy, str | Policy) else dict(policy)
     plan = make_plan(before, ledger, named, asked, reason=reason, window=window)
     start = CompactionResult(session, plan, before, failed=taken)
-    if not is_durable(plan):
+    core = stored_part(plan)
+    if not changes_stored(core):
         return replace(start, why=plan.why or "The policy finds nothing to compact.")
-    core = core_plan(plan)
     checkpoint = _write(core, summariser) if core.summarises else None
     if checkpoint is not None and checkpoint.error is not None:
         return replace(start, checkpoint=checkpoint, why=checkpoint.error)

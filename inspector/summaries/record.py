@@ -9,7 +9,7 @@ that was there before stays in the tree.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
@@ -27,30 +27,34 @@ from ..planning.stages import StageOutcomes
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
 from ..policies.rule import Rule
-from ..policies.rules.carry_file_operations import CarryFileOperations, collect
 from ..policies.table import VERBATIM
 from ..session.blocks import BlockRef, Text
 from ..session.entries import Boundary, Entry
 from ..session.live import UNSEEN
 from ..session.session import Session
 from ..tokens.ledger import clear_output
+from .write import carried_files
 
 
-def is_view(rule: Rule) -> bool:
+def edits_view(rule: Rule) -> bool:
     """Whether a rule edits only what is sent: the provider does, or the client as it reads its history."""
-    kind = type(rule)
-    return bool(getattr(kind, "wire", False) or getattr(kind, "projection", False))
+    return edits_request(rule) or bool(getattr(type(rule), "projection", False))
 
 
-def split_policy(policy: Policy) -> tuple[Policy, Policy]:
-    """The policy without rules that edit only what is sent, and the one with no other rules.
+def edits_request(rule: Rule) -> bool:
+    """Whether a rule's claims are the provider's, about the request alone."""
+    return bool(getattr(type(rule), "wire", False))
+
+
+def split_policy(policy: Policy, apart: Callable[[Rule], bool] = edits_view) -> tuple[Policy, Policy]:
+    """The policy without the rules that stand `apart`, and the one with no other rules.
 
     Rules that are left out are switched off, so that settings and stages still find them.
     """
 
-    def keep(view: bool) -> Policy:
+    def keep(chosen: bool) -> Policy:
         rules = tuple(
-            rule if rule.locked or is_view(rule) == view else rule.model_copy(update={"enabled": False})
+            rule if rule.locked or apart(rule) == chosen else rule.model_copy(update={"enabled": False})
             for rule in policy.rules
         )
         return policy.model_copy(update={"rules": rules})
@@ -58,12 +62,14 @@ def split_policy(policy: Policy) -> tuple[Policy, Policy]:
     return keep(False), keep(True)
 
 
-def core_plan(plan: Plan) -> Plan:
-    """The part of a plan that is durable: the same stages, without rules that edit only what is sent.
+def stored_part(plan: Plan) -> Plan:
+    """The part of a plan that is stored: the same stages, without rules that edit only what is sent.
 
     A model that refuses reasoning whose prefix was edited does so when it is sent; what is stored keeps it
-    (K16).
+    (K16). The stored part of a stored part is itself.
     """
+    if not plan.tiers.bound and not any(rule.enabled and edits_view(rule) for rule in plan.policy.rules):
+        return plan
     policy, _ = split_policy(plan.policy)
     table = replace(plan.table, rules=policy.rules, trigger=policy.trigger)
     tiers = StageOutcomes(policy, table, plan.tiers.pinned, plan.tiers.by_hand)
@@ -71,34 +77,32 @@ def core_plan(plan: Plan) -> Plan:
     return replace(plan, policy=policy, table=table, tiers=tiers)
 
 
+def changes_stored(part: Plan) -> bool:
+    """Whether a stored part changes anything: a rule decides about a block, a summary or a notice is new.
+
+    Halves of calls that no request may carry are left out of any plan; that alone is no compaction.
+    """
+    changed = (part.outcome.rule >= 0) & (part.fate != VERBATIM)
+    return part.summarises or part.notice is not None or bool(changed.any())
+
+
 def stored_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
     """The stored history as a plan leaves it; as it was when the plan changes only what is sent."""
-    core = core_plan(plan)
-    changed = (core.outcome.rule >= 0) & (core.fate != VERBATIM)
-    if not np.any(changed) and core.notice is None:
+    part = stored_part(plan)
+    if not changes_stored(part):
         return live_context(session, plan.ledger)
-    return build_context(session, core, checkpoint)
+    return build_context(session, part, checkpoint)
 
 
 def append_to_manifest(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Session:
     """`append_checkpoint` for the durable part of a plan. Raises `EditError` where there is none (S0-38)."""
-    return append_checkpoint(core_plan(plan), checkpoint, entry_id)
+    return append_checkpoint(stored_part(plan), checkpoint, entry_id)
 
 
 Group = tuple[Piece, ...]
 """The pieces of one message."""
 NEW = ("summarised", "dropped")
 """What is said of a piece that no entry holds: a new summary, or a notice of what was left out."""
-
-
-def is_durable(plan: Plan) -> bool:
-    """Whether a plan changes what is stored, and not only what a request shows of it.
-
-    Halves of calls that no request may carry are left out of any plan; that alone is no compaction.
-    """
-    core = core_plan(plan)
-    changed = (core.outcome.rule >= 0) & (core.fate != VERBATIM)
-    return core.summarises or core.notice is not None or bool(changed.any())
 
 
 def record_plan(
@@ -110,7 +114,7 @@ def record_plan(
     say of whom they are a copy, and report no usage: nobody pays for them twice. Raises `EditError` for a
     failed summary and for a name that is taken.
     """
-    core, context = core_plan(plan), promise_context(plan, checkpoint)
+    core, context = stored_part(plan), promise_context(plan, checkpoint)
     if core.summarises and core.place is not None and checkpoint is not None:
         whole = append_checkpoint(core, checkpoint, entry_id)
         if _said(context) == _shown(whole):
@@ -124,7 +128,7 @@ def promise_context(plan: Plan, checkpoint: Checkpoint | None) -> Context:
     An output that an earlier compaction emptied stays as that left it: it empties the same call wherever that
     stands on the path.
     """
-    core = core_plan(plan)
+    core = stored_part(plan)
     session, live = core.session, core.session.live
     context = build_context(session, core, checkpoint)
     rows = np.flatnonzero(live.cleared).tolist()
@@ -167,10 +171,11 @@ def _tell(session: Session, entry_id: str, core: Plan, told: dict[str, Any] | No
         update={"trigger": core.reason, "extra": {**boundary.extra, **(told or {})}}
     )
     entry = entry.model_copy(update={"boundary": boundary})
-    return _grown(session, (*session.entries[:at], entry, *session.entries[at + 1 :]), session.leaf)
+    return with_entries(session, (*session.entries[:at], entry, *session.entries[at + 1 :]), session.leaf)
 
 
-def _grown(session: Session, entries: tuple[Entry, ...], leaf: str | None) -> Session:
+def with_entries(session: Session, entries: tuple[Entry, ...], leaf: str | None) -> Session:
+    """The session with these entries and this leaf, unchecked."""
     fields = {name: getattr(session, name) for name in Session.model_fields}
     return Session.model_construct(**{**fields, "entries": entries, "leaf": leaf})
 
@@ -180,14 +185,13 @@ def _record_pieces(core: Plan, context: Context, checkpoint: Checkpoint | None, 
     groups = [tuple(group) for _, group in groupby(context.pieces, key=lambda piece: piece.message)]
     head, groups = _take_summary(session, groups)
     kept = _count_kept(session, groups)
-    place = core.place if core.place is not None else 0
     boundary = Boundary(
         tokens_before=core.measured.tokens,
         tokens_after=context.tokens,
         kept=tuple(group[0].origin[0].entry for group in groups[:kept]),
         summary=_stored_summary(session, head, checkpoint),
         extra={"derived_from": "user content", "trust": "untrusted"} if head else {},
-        **carried_files(core, place),
+        **file_fields(core),
     )
     entry = Entry(
         id=entry_id,
@@ -198,7 +202,7 @@ def _record_pieces(core: Plan, context: Context, checkpoint: Checkpoint | None, 
         usage=checkpoint.usage if checkpoint is not None else None,
     )
     copies = list(_copies(session, groups[kept:], entry_id))
-    return _grown(session, (*session.entries, entry, *copies), copies[-1].id if copies else entry_id)
+    return with_entries(session, (*session.entries, entry, *copies), copies[-1].id if copies else entry_id)
 
 
 def _take_summary(session: Session, groups: list[Group]) -> tuple[Group, list[Group]]:
@@ -308,7 +312,7 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
         kept=tuple(kept if unbroken else kept + tail),
         summary=checkpoint.text,
         extra={"derived_from": "user content", "trust": "untrusted"},
-        **carried_files(plan, plan.place),
+        **file_fields(plan),
     )
     entry = Entry(
         id=entry_id,
@@ -318,13 +322,12 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
         boundary=boundary,
         usage=checkpoint.usage,
     )
-    fields = {name: getattr(session, name) for name in Session.model_fields}
-    return Session.model_construct(**{**fields, "entries": (*session.entries, entry), "leaf": entry_id})
+    return with_entries(session, (*session.entries, entry), entry_id)
 
 
-def carried_files(plan: Plan, place: int) -> dict[str, tuple[str, ...]]:
-    """The lists the next compaction carries on, if the policy carries any."""
-    if not any(isinstance(rule, CarryFileOperations) and rule.enabled for rule in plan.policy.rules):
+def file_fields(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """The fields of a boundary that list the files the next compaction carries on, if the policy does."""
+    files = carried_files(plan)
+    if files is None:
         return {}
-    files = collect(plan.table, place)
     return {"files_read": tuple(files.read_files), "files_modified": tuple(files.modified_files)}

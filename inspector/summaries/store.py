@@ -26,7 +26,7 @@ from ..session.json_text import dump_lossless
 from ..session.session import Session
 from .archive import make_record
 from .compaction import CompactionResult
-from .record import core_plan
+from .record import stored_part
 
 LOCK = ".lock"
 
@@ -193,7 +193,7 @@ def _keep(folder: Path, content: bytes) -> Path:
 def _archive(transition: CompactionResult, cleaner: Redactor | None) -> bytes | None:
     if not transition.done:
         return None
-    plan = core_plan(transition.plan)
+    plan = stored_part(transition.plan)
     path = plan.session.path
     moment = (plan.session.entries[path[-1]].timestamp if path else None) or ""
     record = make_record(plan, moment)
@@ -204,7 +204,7 @@ def _archive(transition: CompactionResult, cleaner: Redactor | None) -> bytes | 
 
 
 def _spills(transition: CompactionResult) -> list[Spill]:
-    plan = core_plan(transition.plan)
+    plan = stored_part(transition.plan)
     rules = (rule for rule in plan.policy.rules if isinstance(rule, SpillOutputs) and rule.enabled)
     return [spill for rule in rules for spill in find_spills(rule, plan.table)] if transition.done else []
 
