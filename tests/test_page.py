@@ -231,7 +231,7 @@ def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
 def test_no_page_is_made_when_secrets_cannot_be_looked_for(
     desk: WorkbenchModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(detector, "_patterns", lambda: (None,))
+    monkeypatch.setattr(detector, "PATTERNS", (None,))
     with pytest.raises(RedactionError, match="Nothing was written"):
         make(desk)
     answer = answer_query(desk, {"type": "review", "id": "1"})

@@ -1,8 +1,7 @@
-"""Text -> where secrets stand in it: known tokens by the rules of detect-secrets, the rest by our own.
+"""Text -> where secrets stand in it, by the patterns of `patterns.py`.
 
-detect-secrets (Yelp, Apache-2.0) knows what many services' tokens look like. Our rules add the services it
-does not know, keys that span lines, and what is secret only by what stands before it. Nothing is asked of a
-network: only its patterns are used.
+A text is read as a person reads it: letters that look alike are the same, invisible ones are not there, and
+base64 is read as what it encodes. Nothing is asked of a network.
 """
 
 from __future__ import annotations
@@ -11,45 +10,11 @@ import re
 import unicodedata
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
-from functools import cache
-from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import RedactionError
-from .patterns import JUDGES, OURS, Grade, Pattern, is_telling
+from .patterns import JUDGES, PATTERNS, Grade, is_telling
 
-# What these know, we know better, or they take much that is no secret, or time without end.
-_LEFT_OUT = frozenset(
-    {
-        *("Base64 High Entropy String", "Hex High Entropy String", "Secret Keyword", "Public IP (ipv4)"),
-        *("Artifactory Credentials", "JSON Web Token", "Private Key", "Basic Auth Credentials"),
-        *("Slack Token", "GitHub Token", "AWS Access Key", "NPM tokens", "OpenAI Token"),
-    }
-)
-# Theirs and the same said swiftly: what is slow tries every way to share out a run of spaces.
-_SWIFT = {
-    "(?: *)(?:=|:|:=|=>| +|::)(?: *)": "(?: *(?:=>|:=|::|=|:) *| +)",
-    r"(?:(?<=\W)|(?<=^))": r"(?<!\w)",
-}
-# Of the very patterns of detect-secrets 1.5.0. Others are tried on every text.
-_KNOWN = "dd69cb2f4ed0519f"
-_NEEDS = {
-    "azure-storage-account-access-key": "accountkey=",
-    "cloudant-credentials": (
-        "cloudant cl_ cl- clapi clkey clpw clpass cltoken clou_ clou- clouapi cloukey cloupw cloupass "
-        "cloutoken"
-    ),
-    "gitlab-token": "glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt- glagent- gloas- gr1348941",
-    "ibm-cos-hmac-credentials": "secret",
-    "ibm-cloud-iam-key": "key pwd pass token",
-    "mailchimp-access-key": "-us",
-    "pypi-token": "pypi-",
-    "sendgrid-api-key": "sg.",
-    "softlayer-credentials": "softlayer sl_ sl- slapi slkey slpw slpass sltoken",
-    "square-oauth-secret": "sq0csp-",
-    "stripe-access-key": "k_live_",
-    "twilio-api-key": "ac sk",
-}
 _INVISIBLE = re.compile(
     "[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
 )
@@ -76,7 +41,7 @@ def find_spans(text: str) -> list[Span]:
     Letters that look alike are read as what they look like, and invisible ones are not there. What is only
     personal stands back where it overlaps a secret.
 
-    Raises `RedactionError` when the detector cannot be had or fails.
+    Raises `RedactionError` when the detector fails.
 
     >>> [(span.kind, span.grade) for span in find_spans("AKIAIOSFODNN7ABCDEFG in /home/ann-lee/x")]
     [('aws-access-key', 'secret'), ('user', 'personal')]
@@ -129,10 +94,11 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
     lower = text.lower()
     if len(lower) != len(text):
         raise RedactionError("a text changes its length in lower case")
-    # Most texts hold none of the needs, so each is looked for once, before any pattern.
-    there = {need for need in _needs() if need in lower}
-    for pattern in _patterns():
-        if pattern.needs and there.isdisjoint(pattern.needs):
+    needed: dict[tuple[str, ...], bool] = {(): True}
+    for pattern in PATTERNS:
+        if pattern.needs not in needed:
+            needed[pattern.needs] = any(need in lower for need in pattern.needs)
+        if not needed[pattern.needs]:
             continue
         for match in pattern.regex.finditer(lower if pattern.lower else text):
             group = 1 if pattern.regex.groups and match.group(1) is not None else 0
@@ -158,40 +124,3 @@ def _coded_spans(text: str) -> Iterator[Span]:
         kinds = [span.kind for span in _all_spans(told, coded=False) if span.grade == "secret"]
         if kinds:
             yield Span(*match.span(), kinds[0], "secret", True)
-
-
-@cache
-def _needs() -> tuple[str, ...]:
-    """All that patterns need to stand in a text, each once."""
-    return tuple(dict.fromkeys(need for pattern in _patterns() for need in pattern.needs))
-
-
-@cache
-def _patterns() -> tuple[Pattern, ...]:
-    """Ours and those of detect-secrets. Imported late: it loads a web client that is never used here."""
-    try:
-        from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
-    except ImportError as error:
-        raise RedactionError("the detector of secrets, detect-secrets, cannot be imported") from error
-    plugins: dict[str, Any] = get_mapping_from_secret_type_to_class()
-    theirs = [
-        (re.sub(r"[^a-z0-9]+", "-", kind.lower()).strip("-"), regex)
-        for kind, plugin in sorted(plugins.items())
-        if kind not in _LEFT_OUT
-        for regex in plugin().denylist
-    ]
-    if not theirs:
-        raise RedactionError("detect-secrets has no rules")
-    return *OURS, *_adopt(theirs)
-
-
-def _adopt(theirs: Sequence[tuple[str, re.Pattern[str]]]) -> Iterator[Pattern]:
-    version = sha256("\n".join(f"{kind} {regex.pattern}" for kind, regex in theirs).encode()).hexdigest()
-    for kind, regex in theirs:
-        told = regex.pattern
-        for slow, swift in _SWIFT.items():
-            told = told.replace(slow, swift)
-        # With a group it is a name and what is assigned to it, which may be any word.
-        judge = "value" if regex.groups else "plain"
-        needs = tuple(_NEEDS.get(kind, "").split()) if version.startswith(_KNOWN) else ()
-        yield Pattern(kind, re.compile(told, regex.flags), judge, needs=needs)

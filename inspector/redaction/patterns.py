@@ -1,4 +1,6 @@
-"""What secrets look like, as patterns of our own: known tokens, and what is secret by what stands before it.
+"""What secrets look like: the tokens of known services, and what is secret by what stands before it.
+
+The forms of tokens are what each service publishes of them: their prefix, letters and length.
 
 Every pattern takes time in proportion to the text, whatever stands in it: nothing in one can be split in
 more than one way, and what can begin at every place is bounded. `needs` spares most texts the pattern.
@@ -48,8 +50,8 @@ _TOKENS = {
     "huggingface-token": ("hf_", r"hf_[A-Za-z]{30,200}(?!\w)"),
     "npm-token": ("npm_", r"npm_[A-Za-z0-9]{36}"),
     "gitlab-token": (
-        "glpat- glptt- glrt- gldt- glcbt- glsoat- glft-",
-        r"gl(?:pat|ptt|rt|dt|cbt|soat|ft)-[\w-]{20,}",
+        "glpat- glptt- glrt- gldt- glcbt- glsoat- glft- glimt- glagent- gloas- gr1348941",
+        r"gl(?:pat|ptt|rt|dt|cbt|soat|ft|imt|agent|oas)-[\w-]{20,}|GR1348941[\w-]{20,}",
     ),
     "grafana-token": ("glsa_", r"glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}"),
     "stripe-key": (
@@ -81,7 +83,21 @@ _TOKENS = {
     "vault-token": ("hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}"),
     "aws-access-key": ("akia asia abia acca a3t", r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}"),
     "json-web-token": ("eyj", r"eyJ[\w-]{8,800}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
+    # A macaroon for a registry of Python packages: its first bytes are always the same.
+    "pypi-token": ("pypi-", r"pypi-Ag[\w-]{84,}"),
+    "sendgrid-api-key": ("sg.", r"SG\.[\w-]{22}\.[\w-]{43}"),
+    "square-oauth-secret": ("sq0csp-", r"sq0csp-[\w-]{43}"),
+    "mailchimp-access-key": ("-us", r"[0-9a-f]{32}-us\d{1,2}"),
+    # 64 bytes in base64, inside a connection string.
+    "azure-storage-account-access-key": ("accountkey=", r"(?<=AccountKey=)[A-Za-z0-9+/]{86}=="),
     "slack-webhook": ("hooks.slack.com", r"(?<=hooks\.slack\.com/services/)T\w+/B\w+/\w+"),
+}
+# kind -> (the needs, the token): those with no prefix that would tell where to look. Standing inside a longer
+# word is not held against them, for asking at every letter what stands before it would cost the most of all.
+_UNMARKED = {
+    "twilio-api-key": ("ac sk", r"(?:AC|SK)[0-9a-f]{32}(?![0-9A-Za-z])"),
+    "discord-bot-token": ("", r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}"),
+    "telegram-bot-token": ("", r"[0-9]{8,10}:[A-Za-z0-9_-]{35}"),
 }
 # A key's lines may be real ones, or spelt \n inside a string. One that ends nowhere goes on as long as lines
 # of a key do, numbered or not. No group is possessive: Python up to 3.11.4 matches too little of such a one.
@@ -108,43 +124,94 @@ _SHOUTED = (
     r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|CREDENTIALS?)="
 )
 _SHOUTED_NEEDS = ("key=", "token=", "secret=", "password=", "passwd=", "passphrase=", "pwd=", "credential")
+# (kind, needs, name, value): keys that nothing but their length and their letters tell from other words, so that
+# they are known only by a name of the service before them. All in lower case.
+_KEY_NAME = r"(?:api)?[_-]?(?:key|password|pass|pwd|pw|token)"
+_NAMED = (
+    (
+        "cloudant-credentials",
+        "cloudant cl_ cl- clapi clkey clpw clpass cltoken "
+        "clou_ clou- clouapi cloukey cloupw cloupass cloutoken",
+        rf"cl(?:ou(?:dant)?)?[_-]?{_KEY_NAME}",
+        r"[0-9a-f]{64}(?![0-9a-z])",
+    ),
+    (
+        "softlayer-credentials",
+        "softlayer sl_ sl- slapi slkey slpw slpass sltoken",
+        rf"(?:softlayer|sl)[_-]?{_KEY_NAME}",
+        r"[0-9a-z]{64}(?![0-9a-z])",
+    ),
+    (
+        "ibm-cos-hmac-credentials",
+        "secret",
+        r"(?:ibm)?[_-]?(?:cos)?[_-]?(?:hmac)?[_-]?secret[_-]?(?:access)?[_-]?key",
+        r"[0-9a-f]{48}(?![0-9a-z])",
+    ),
+    (
+        "ibm-cloud-iam-key",
+        "key pwd pw pass token",
+        rf"(?:ibm)?[_-]?(?:cloud)?[_-]?(?:iam)?[_-]?{_KEY_NAME}",
+        r"[0-9a-z_-]{44}(?![0-9a-z_-])",
+    ),
+)
 
 
-def _ours(
+def _pattern(
     kind: str, pattern: str, judge: str, *needs: str, grade: Grade = "secret", lower: bool = False
 ) -> Pattern:
     return Pattern(kind, re.compile(pattern), judge, grade, needs, lower)
 
 
-OURS = (
-    _ours("private-key", _PRIVATE_KEY, "plain", "-----begin "),
-    _ours("private-key", _PUTTY_KEY, "plain", "putty-user-key"),
+PATTERNS = (
+    _pattern("private-key", _PRIVATE_KEY, "plain", "-----begin "),
+    _pattern("private-key", _PUTTY_KEY, "plain", "putty-user-key"),
     *(
-        _ours(kind, rf"{_EDGE}(?:{token})", "plain", *needs.split())
+        _pattern(kind, rf"{_EDGE}(?:{token})", "plain", *needs.split())
         for kind, (needs, token) in _TOKENS.items()
     ),
-    _ours("openai-key", rf"{_EDGE}sk-[\w-]{{20,250}}T3BlbkFJ[\w-]{{20,}}", "plain", "t3blbkfj"),
-    _ours("npm-token", r":_authToken\s*=\s*[\"']?([^\s\"'$\\]{8,})", "setting", "_authtoken"),
-    _ours(
+    *(_pattern(kind, token, "plain", *needs.split()) for kind, (needs, token) in _UNMARKED.items()),
+    *(
+        _pattern(
+            kind,
+            rf"(?<!\w)\[?{_QUOTE}{name}{_QUOTE}\]?"
+            rf"(?:[ \t]{{0,80}}(?:=>|:=|::|[=:])[ \t]{{0,80}}|[ \t]{{1,80}}){_QUOTE}({value})",
+            "value",
+            *needs.split(),
+            lower=True,
+        )
+        for kind, needs, name, value in _NAMED
+    ),
+    _pattern(
+        "softlayer-credentials",
+        r"api\.softlayer\.com/soap/v3(?:\.1)?/([0-9a-z]{64})",
+        "value",
+        "api.softlayer.com",
+        lower=True,
+    ),
+    _pattern("openai-key", rf"{_EDGE}sk-[\w-]{{20,250}}T3BlbkFJ[\w-]{{20,}}", "plain", "t3blbkfj"),
+    _pattern("npm-token", r":_authToken\s*=\s*[\"']?([^\s\"'$\\]{8,})", "setting", "_authtoken"),
+    _pattern(
         "authorization",
         rf"authorization{_QUOTE}\s*[:=]\s*{_QUOTE}(?:bearer|basic|token|apikey)\s+([\w.+/=~-]{{12,}})",
         "value",
         "authorization",
         lower=True,
     ),
-    _ours("authorization", r"(?<!\w)bearer(?:\s+|%20)([\w.+/=~-]{20,})", "value", "bearer", lower=True),
-    _ours(
+    _pattern("authorization", r"(?<!\w)bearer(?:\s+|%20)([\w.+/=~-]{20,})", "value", "bearer", lower=True),
+    _pattern(
         "header",
         rf"(?:x-api-key|api-key|x-auth-token){_QUOTE}\s*:\s*{_QUOTE}([\w.+/=~-]{{12,}})",
         "plain",
         *("api-key", "x-auth-token"),
         lower=True,
     ),
-    _ours("cookie", rf"cookie{_QUOTE}\s*:\s*{_QUOTE}([^\n\"'`\\]{{16,}})", "value", "cookie", lower=True),
+    _pattern("cookie", rf"cookie{_QUOTE}\s*:\s*{_QUOTE}([^\n\"'`\\]{{16,}})", "value", "cookie", lower=True),
     # NAME=value as the shell and .env files write it.
-    _ours("environment-value", rf"{_SHOUTED}([^\s\"'`\\<>(){{}},;|&]{{6,}})", "setting", *_SHOUTED_NEEDS),
-    _ours("environment-value", rf"{_SHOUTED}\\?[\"']([^\"'`\\\n]{{6,}})\\?[\"']", "setting", *_SHOUTED_NEEDS),
-    _ours(
+    _pattern("environment-value", rf"{_SHOUTED}([^\s\"'`\\<>(){{}},;|&]{{6,}})", "setting", *_SHOUTED_NEEDS),
+    _pattern(
+        "environment-value", rf"{_SHOUTED}\\?[\"']([^\"'`\\\n]{{6,}})\\?[\"']", "setting", *_SHOUTED_NEEDS
+    ),
+    _pattern(
         "assigned-value",
         rf"{_NAMES}[\w-]{{0,20}}{_QUOTE}\s*(?:=>|:=|[:=])\s*\\{{0,3}}[\"'`]([^\s\"'`\\]{{8,}})\\{{0,3}}[\"'`]",
         "quoted",
@@ -152,7 +219,7 @@ OURS = (
         lower=True,
     ),
     # As YAML, addresses and connection strings write it.
-    _ours(
+    _pattern(
         "assigned-value",
         rf"{_NAMES}(?:[_-]\w{{1,16}})?{_QUOTE}\s*(?:[:=]|%3d)\s*"
         r"([^\s\"'`\\,;&(){}\[\]<>|$#]{8,})(?=[\s\"'`\\,;&}\]<#]|$)",
@@ -160,7 +227,7 @@ OURS = (
         *_NAME_NEEDS,
         lower=True,
     ),
-    _ours(
+    _pattern(
         "assigned-value",
         rf"(?<!\w)--?{_NAMES}(?:[_-]\w{{1,16}})?(?:\s{{1,8}}{_QUOTE}|\\{{0,3}}[\"']\s{{0,8}},\s{{0,8}}\\{{0,3}}[\"'])"
         r"([^\s\"'`\\,;]{8,})",
@@ -168,37 +235,37 @@ OURS = (
         *_NAME_NEEDS,
         lower=True,
     ),
-    _ours(
+    _pattern(
         "assigned-value",
         r"(?:password|passphrase|passwd|pwd)\s+(?:is|was)\s*:?\s*[\"'`]?([^\s\"'`,;]{8,})",
         "value",
         *("passw", "passp", "pwd"),
         lower=True,
     ),
-    _ours("login", r"(?i:login)\s+[^\s]{1,80}\s+(?i:password)\s+([^\s]{6,})", "login", "login"),
-    _ours("login", r"(?:\s-u|--user)[\s=]\s*[\"']?[\w.@+-]{1,80}:([^\s\"'`\\:]{8,})", "value", "-u"),
-    _ours(
+    _pattern("login", r"(?i:login)\s+[^\s]{1,80}\s+(?i:password)\s+([^\s]{6,})", "login", "login"),
+    _pattern("login", r"(?:\s-u|--user)[\s=]\s*[\"']?[\w.@+-]{1,80}:([^\s\"'`\\:]{8,})", "value", "-u"),
+    _pattern(
         "aws-secret-key",
         r"(?i:aws_?(?:secret)?_?(?:access)?_?key)\w{0,30}[\"']?\s*[:=]\s*[\"']?"
         r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
         "value",
         "aws",
     ),
-    _ours("signed-address", r"[?&]sig=([\w%+/=-]{30,})", "value", "sig="),
-    _ours(
+    _pattern("signed-address", r"[?&]sig=([\w%+/=-]{30,})", "value", "sig="),
+    _pattern(
         "url-password",
         r"[a-z][a-z0-9+.-]{1,20}://[^\s:/?#@\"'<>]*:([^\s:/?#@\"'<>]{3,})@",
         "login",
         "://",
     ),
-    _ours(
+    _pattern(
         "email",
         r"(?:(?<![\w.+\\-])|(?<=\\[nrt]))[A-Za-z0-9][\w.+-]*@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w-])",
         "email",
         "@",
         grade="personal",
     ),
-    _ours(
+    _pattern(
         "user",
         r"(?:(?:(?<![\w.])|(?<=\\[nrt])|/mnt|/mnt/[a-z]|/Data|/export)(?:\\?/(?:home|Users)\\?/)"
         r"|%2[Ff](?:home|Users)%2[Ff]|[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))([A-Za-z0-9][\w.-]*)",
@@ -207,7 +274,7 @@ OURS = (
         grade="personal",
     ),
     # A home directory as folder names of some harnesses spell it, and as its last part in a path.
-    _ours(
+    _pattern(
         "user",
         r"(?<![\w-])-(?:home|Users)-([A-Za-z0-9][A-Za-z0-9_]*)(?=-)",
         "user",
