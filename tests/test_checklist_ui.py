@@ -26,7 +26,6 @@ from inspector.session.entries import Entry, Provided, Tool, Usage
 from inspector.session.session import Session
 from inspector.summaries.record import append_checkpoint
 from inspector.text import printable
-from inspector.tokens.cost import add_usage
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
@@ -36,6 +35,7 @@ from inspector.workbench.payloads.gauge import find_headroom, is_head_above, sha
 from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.replay import draw_run
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
+from tests.reference.usage import add_usage
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))
 IN_PLACE = "stud-wiki-deterministic"

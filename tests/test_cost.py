@@ -23,13 +23,13 @@ from inspector.tokens.cost import (
     BillLine,
     Reset,
     SummaryCall,
-    add_usage,
     break_even,
     price_session,
     price_steps,
 )
 from inspector.tokens.prices import PRICES, Price, find_price
 from tests.reference.prompt_cache import Fingerprint, common_prefix, find_changes, hash_json, take_fingerprint
+from tests.reference.usage import add_usage
 
 from .shared import SHARED, needs_shared
 from .strategies import json_values, sessions

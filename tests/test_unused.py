@@ -1,0 +1,126 @@
+"""Nothing in the package is there for the tests alone: what only they call belongs in tests/reference/."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import inspector
+
+# A name, a dotted name, a type: "magic:load", "dict[str, Sheet] | None".
+_CODE = re.compile(r"[\w.:|\[\], ]+")
+PACKAGE = Path(inspector.__file__).parent
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+# Called by name from outside: by the Jupyter server and the JupyterLab build.
+HOOKS = {
+    "__init__._jupyter_labextension_paths",
+    "__init__._jupyter_server_extension_points",
+    "jupyter.server._load_jupyter_server_extension",
+}
+# Not called by the package, and why it still stands there. This list only shrinks.
+ALLOWED = {
+    "policies.builtin.mini_claude_code.find_recovery_target": "a published formula, held to vectors; to move",
+    "policies.events.registry": "the event names of a dialect, which only tests list; to move",
+    "policies.rules.collapse.find_segments": "the segments a collapse would record, for a caller's ledger",
+    "policies.rules.truncate_outputs.remember_decisions": "how a caller gives the rule its next iteration",
+    "summaries.archive.name_record": "the published name of a record's file; to move",
+    "summaries.compaction.append_retry": "how a caller stores the retry that a compaction made room for",
+    "summaries.material.request_text": "what a summariser is shown, in one text; to move",
+    "summaries.record.append_to_manifest": "only tests store a durable part by itself; to move",
+    "summaries.recovery.judge_reply": "public in its room: tells a refusal from a failure",
+    "summaries.store.undo": "public in its room: takes back what save_compaction did",
+    "workbench.payloads.fact_list.are_found": "nobody asks; to be deleted",
+}
+
+
+def read_sources() -> dict[str, str]:
+    """The text of every module, by its dotted name inside the package."""
+    paths = (path for path in PACKAGE.rglob("*.py") if "static" not in path.parts)
+    return {
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path.read_text("utf-8") for path in paths
+    }
+
+
+def read_facades() -> set[str]:
+    """The names that the package and its rooms publish."""
+    stubs = (ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("__init__.pyi"))
+    imports = (node for stub in stubs for node in stub.body if isinstance(node, ast.ImportFrom))
+    return {alias.asname or alias.name for node in imports for alias in node.names}
+
+
+def docstrings(tree: ast.AST) -> set[ast.AST]:
+    """The strings that stand alone: of definitions, and those below a constant that explain it."""
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+
+
+def used_names(tree: ast.AST) -> Iterator[str]:
+    """Every name that a piece of code speaks of, but for imports: they use nothing by themselves.
+
+    Of its strings those that could be code: types written ahead, and names of hooks and of attributes.
+    """
+    prose = docstrings(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in prose:
+            if not _CODE.fullmatch(node.value):
+                continue
+            try:
+                yield from used_names(ast.parse(node.value.replace(":", "."), mode="eval"))
+            except (SyntaxError, ValueError):
+                continue
+
+
+def find_unused(sources: Mapping[str, str], public: Iterable[str] = ()) -> list[str]:
+    """Functions and classes of modules, as "module.name", that nothing but themselves speaks of."""
+    trees = {module: ast.parse(text) for module, text in sources.items()}
+    uses = Counter(name for tree in trees.values() for name in used_names(tree))
+    names = set(public)
+    return [
+        f"{module}.{node.name}"
+        for module, tree in sorted(trees.items())
+        for node in tree.body
+        if isinstance(node, DEFINITIONS) and node.name not in names
+        if uses[node.name] == Counter(used_names(node))[node.name]
+    ]
+
+
+def test_what_nothing_speaks_of_is_found() -> None:
+    sources = {
+        "a": '''
+"""fold() is said here."""
+from b import unfold
+def fold():
+    """>>> fold()"""
+    return fold
+def spread(): ...
+def hook(): ...
+class Sheet: ...
+class Shown: ...
+''',
+        "b": '''
+def unfold(): return spread()
+FIELD: "Sheet | None" = None
+HOOK = "a:hook"
+"""Shown and `unfold` are words of a docstring."""
+''',
+    }
+    assert find_unused(sources) == ["a.fold", "a.Shown", "b.unfold"]
+    assert find_unused(sources, {"unfold"}) == ["a.fold", "a.Shown"]
+
+
+def test_nothing_stands_in_the_package_for_the_tests_alone() -> None:
+    unused = set(find_unused(read_sources(), read_facades())) - HOOKS
+    assert sorted(unused - ALLOWED.keys()) == []
+
+
+def test_no_allowance_is_left_over() -> None:
+    unused = set(find_unused(read_sources(), read_facades()))
+    assert sorted(ALLOWED.keys() - unused) == []
+    assert sorted(HOOKS - unused) == []
