@@ -1,5 +1,6 @@
-"""Untrusted text made safe to show: it stays text, and nothing in it acts.
+"""Text for people: numbers and lists of words as a sentence has them, and untrusted text made safe to show.
 
+Made safe it stays text, and nothing in it acts.
 Lone surrogates become U+FFFD (no JSON channel carries them), control characters become their visible
 pictures, and marks that reorder the line they stand in are spelt out.
 """
@@ -7,6 +8,7 @@ pictures, and marks that reorder the line they stand in are spelt out.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -62,3 +64,47 @@ def utf16_length(text: str) -> int:
     3
     """
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """A number and its noun, which may bring a verb along: `many` where an "s" does not make the plural.
+
+    >>> plural(1, "turn"), plural(1_200, "turn"), plural(2, "entry has", "entries have")
+    ('1 turn', '1,200 turns', '2 entries have')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def join_words(words: Sequence[str], last: str = "and") -> str:
+    """Words as a sentence lists them; "" for none.
+
+    >>> join_words(["a"]), join_words(["a", "b", "c"]), join_words(["a", "b"], "or")
+    ('a', 'a, b and c', 'a or b')
+    """
+    *most, end = words or [""]
+    return f"{', '.join(most)} {last} {end}" if most else end
+
+
+def one_line(text: str, limit: int) -> str:
+    """The text with single spaces between its words; of more than `limit` characters the first, and "…".
+
+    >>> one_line("so far,\\n  so good", 40), one_line("so far, so good", 8)
+    ('so far, so good', 'so far,…')
+    """
+    line = " ".join(text[: limit + 1].split())
+    if len(line) <= limit and len(line) < len(text):  # white space went, so more words may find room
+        line = " ".join(text[: limit * 4].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def os_error_sentence(error: OSError, file: bool = True) -> str:
+    """What the system refused, and of which `file`: without Python's number for it.
+
+    >>> os_error_sentence(FileNotFoundError(2, "No such file or directory", "run.jsonl"))
+    'run.jsonl: No such file or directory'
+    >>> os_error_sentence(FileNotFoundError(2, "No such file or directory", "run.jsonl"), file=False)
+    'No such file or directory'
+    """
+    if not error.strerror:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if file and error.filename else error.strerror

@@ -33,6 +33,8 @@ ALLOWED = {
     "summaries.record.append_to_manifest": "only tests store a durable part by itself; to move",
     "summaries.recovery.judge_reply": "public in its room: tells a refusal from a failure",
     "summaries.store.undo": "public in its room: takes back what save_compaction did",
+    "text.join_words": "to take the place of facts.explain._list",
+    "text.os_error_sentence": "to take the place of four copies in cli, jupyter and workbench",
     "workbench.payloads.fact_list.are_found": "nobody asks; to be deleted",
 }
 

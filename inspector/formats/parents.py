@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..text import plural
+
 
 class Chain:
     """The parents of a file.
@@ -83,5 +85,4 @@ def warn_of_repeated(ids: Iterable[str]) -> tuple[str, ...]:
 def _say_repeated(count: int) -> tuple[str, ...]:
     if not count:
         return ()
-    entries = "1 entry has" if count == 1 else f"{count} entries have"
-    return (f"{entries} an id that was used before; the last one counts",)
+    return (f"{plural(count, 'entry has', 'entries have')} an id that was used before; the last one counts",)

@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import ReadError
 from ..session.entries import Usage
 from ..session.session import Session
+from ..text import plural
 from ..tokens.reported import is_tokens
 from . import anthropic_messages, flue, manifest, pi, stud
 from . import mini_claude_code as mini
@@ -53,8 +54,9 @@ def _find_odd(usage: Usage) -> list[str]:
 
 
 def _say(count: int) -> str:
-    what, they = ("figure is", "it counts") if count == 1 else ("figures are", "each counts")
-    return f"{count} reported token {what} negative, not finite or far too large; {they} as 0"
+    figures = plural(count, "reported token figure is", "reported token figures are")
+    they = "it counts" if count == 1 else "each counts"
+    return f"{figures} negative, not finite or far too large; {they} as 0"
 
 
 GROUP = "inspector.readers"

@@ -16,8 +16,9 @@ import numpy as np
 from ..policies.table import Appendix, Summary, Table
 from ..session.blocks import KINDS
 from ..session.entries import Entry
-from ..session.queries import describe_call, one_line
+from ..session.queries import describe_call
 from ..session.tree import COMPACTION, Bools, Ints
+from ..text import one_line
 
 _TEXT, _TOOL_CALL = KINDS.index("text"), KINDS.index("tool_call")
 

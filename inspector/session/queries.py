@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
+from ..text import one_line
 from .blocks import BlockRef, ToolCall
 from .entries import Entry
 from .live import UNSEEN
@@ -69,11 +70,3 @@ def describe_call(call: ToolCall) -> str:
             if isinstance(value, str) and value:
                 return f"{call.name}({one_line(value, 80)})"
     return f"{call.name}()"
-
-
-def one_line(text: str, limit: int) -> str:
-    """The text with single spaces between its words, cut after `limit` characters."""
-    line = " ".join(text[: limit + 1].split())
-    if len(line) <= limit and len(line) < len(text):  # white space went, so more words may find room
-        line = " ".join(text[: limit * 4].split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from ..errors import EditError
 from ..mixins import ask
+from ..text import plural
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
 from .entries import Boundary, Corrupt, Entry, Note, Provided, Tool, Turn
 from .live import Live, find_live, find_path
@@ -153,9 +154,9 @@ class Session(Value):
     def __repr__(self) -> str:
         compactions = sum(boundary.kind == "compact" for _, boundary in self.boundaries)
         facts = [
-            f"{self.records} records",
-            f"{len(self.turns)} turns",
-            f"{compactions} compaction{'' if compactions == 1 else 's'}",
+            plural(self.records, "record"),
+            plural(len(self.turns), "turn"),
+            plural(compactions, "compaction"),
             f"{self.unknown} unknown",
         ]
         if self.corrupt:

@@ -20,6 +20,7 @@ from ..errors import InspectorError
 from ..session.entries import Cost, Usage
 from ..session.session import Session
 from ..session.tree import Ints
+from ..text import plural
 from .counter import Longs
 from .prices import PRICES, TTL, Doubles, Price, Priced, find_price
 from .reported import MOST, whole_tokens
@@ -166,7 +167,7 @@ def _draw(bill: Bill) -> str:
     for name, calls, tokens, money in (*bill.lines, total):
         table.append((name, f"{calls:,}", f"{tokens:,}", "?" if money is None else f"{money:,.4f}"))
     wide = [max(len(row[at]) for row in table) for at in range(4)]
-    lines = [f"Bill: {asked:,} request{'' if asked == 1 else 's'} ({said})"]
+    lines = [f"Bill: {plural(asked, 'request')} ({said})"]
     for name, *figures in table:
         cells = (f"{figure:>{width}}" for figure, width in zip(figures, wide[1:], strict=True))
         lines.append(f"  {name:<{wide[0]}}  " + "  ".join(cells))
@@ -302,8 +303,8 @@ def price_session(
         for entry in session.entries
     )
     if silent:
-        compactions = "compaction tells" if silent == 1 else "compactions tell"
-        notes.append(f"{silent:,} recorded {compactions} no usage, so that cost is not in the bill.")
+        compactions = plural(silent, "recorded compaction tells", "recorded compactions tell")
+        notes.append(f"{compactions} no usage, so that cost is not in the bill.")
     summary = np.array([session.entries[at].kind != "message" for at in rows], bool)
     return Bill(
         Charged(tokens[~summary], money[~summary]),

@@ -16,6 +16,7 @@ from ...errors import EmptySession
 from ...session.blocks import ToolOutput, build
 from ...session.entries import Corrupt, Note, Source
 from ...session.session import Session
+from ...text import plural
 from ..anthropic_blocks import Names, read_content
 from ..json_document import tell_wordless
 from ..json_lines import Data, Reader, iter_lines, read_lines
@@ -302,8 +303,8 @@ def _words_of(content: Any) -> str:
 
 
 def _bridges(count: int) -> str:
-    who, was = ("1 entry follows", "it was") if count == 1 else (f"{count} entries follow", "each was")
-    return f"{who} a record that is not in the file; {was} placed after the entry before it"
+    entries, was = plural(count, "entry follows", "entries follow"), "it was" if count == 1 else "each was"
+    return f"{entries} a record that is not in the file; {was} placed after the entry before it"
 
 
 def _object(value: Any) -> dict[str, Any]:
