@@ -116,7 +116,8 @@ WIDGET_LIBRARIES = frozenset({"anywidget", "ipywidgets", "jupyter_server", "trai
 TOP = {
     *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile"),
     *("inspector", "js", "notebooks", "tests", "binder"),
-    *(".ci", ".gitattributes", ".gitignore"),
+    *(".ci", ".github", ".gitattributes", ".gitignore"),
+    *(".git-blame-ignore-revs", ".pre-commit-config.yaml"),
 }
 LARGEST = 100_000
 # What may be larger: locks, pictures, vectors of the published systems, and the demo session.
