@@ -29,9 +29,10 @@ for a session of yours, and `notebooks/04-what-five-compactions-leave.ipynb` sho
   it. **silent**: the same of the {silent:,} facts that nobody said again after the first compaction, so that
   nothing but the compactions can have kept them.
 - **planned**: no model is asked, and the replies are those of the file, whatever was left out by then.
-  *stand-in* is the marked placeholder of a plan, one line for each entry; *extractive* is `Extractive` at its
-  default of 4,000 tokens; *nobody*: the policy has nothing written up. Both are tools, not models: what a
-  model keeps is in none of these rows, but in those of the recorded compactions below.
+  *stand-in* is the marked placeholder of a plan, one line for each entry; *extractive* is
+  `ExtractiveSummariser` at its default of 4,000 tokens; *nobody*: the policy has nothing written up. Both
+  are tools, not models: what a model keeps is in none of these rows, but in those of the recorded
+  compactions below.
 - It is string presence, told by the package's own extractor: an error in other words counts as lost.
 - Policies at their published settings, asked by hand at each moment; one that finds nothing to do leaves
   everything, and *compacted* tells how often it did something. *tokens left* is the context after the five

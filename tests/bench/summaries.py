@@ -21,15 +21,15 @@ TOP = """\
 # A summary without a model, beside the recorded ones
 
 For each of the {pairs} compactions that real sessions record with a summary in readable words, the same
-entries are written up by `Extractive` in at most as many tokens as the recorded summary has. Then every fact
-that could be read before is looked up after, once with each text in its place; what the compaction left
-standing beside its summary is the same both times. `make summaries` writes this page anew, the same bytes
-each time.
+entries are written up by `ExtractiveSummariser` in at most as many tokens as the recorded summary has. Then
+every fact that could be read before is looked up after, once with each text in its place; what the
+compaction left standing beside its summary is the same both times. `make summaries` writes this page anew,
+the same bytes each time.
 
 - **kept**: the fact stands verbatim in a block, or a text that stands names all of it. It is string presence,
-  told by the package's own extractor, and `Extractive` finds what it copies by the same one. So this says how
-  much fits into a summary of that length when nothing is rephrased; not which of the two a model would rather
-  read on from. An error told in other words counts as lost for both.
+  told by the package's own extractor, and `ExtractiveSummariser` finds what it copies by the same one. So
+  this says how much fits into a summary of that length when nothing is rephrased; not which of the two a
+  model would rather read on from. An error told in other words counts as lost for both.
 - **recorded**: the harness asked a model; the summary is in the file. **extractive**: made here, no model
   asked, the same bytes on every machine.
 - **files changed** were created, edited or deleted until then; **the user's rules** are constraints that a
