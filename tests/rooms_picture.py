@@ -79,7 +79,9 @@ def find_arrows(rooms: dict[str, Room]) -> list[tuple[str, str]]:
     arrows = []
     for here in rooms:
         reached = below[here] & rooms.keys()
-        arrows += [(here, there) for there in rooms if there in reached - set().union(*map(below.get, reached))]  # type: ignore[arg-type]
+        arrows += [
+            (here, there) for there in rooms if there in reached - set().union(*map(below.get, reached))
+        ]  # type: ignore[arg-type]
     return arrows
 
 
@@ -105,7 +107,9 @@ def place(rooms: dict[str, Room], floors: dict[str, int]) -> dict[str, Box]:
             width = (last - first + 1) * (column + GAP) - GAP
             lines = textwrap.wrap(rooms[name].sentence, int((width - 2 * PAD) / MEAN))
             row[name] = Box(first * (column + GAP), y, width, 0, lines)
-        taken = [n for name in row for n in range(COLUMNS.get(name, (0, 2))[0], COLUMNS.get(name, (0, 2))[1] + 1)]
+        taken = [
+            n for name in row for n in range(COLUMNS.get(name, (0, 2))[0], COLUMNS.get(name, (0, 2))[1] + 1)
+        ]
         if len(taken) != len(set(taken)):
             raise ValueError(f"{', '.join(row)} stand on one floor: give them COLUMNS of their own")
         height = 2 * PAD + NAME + 5 + LINE * max(len(box.lines) for box in row.values()) - 6
@@ -143,9 +147,13 @@ def draw(colours: dict[str, str]) -> str:
     for name, box in boxes.items():
         room, left, right = rooms[name], box.x + PAD, box.x + box.width - PAD
         base = box.y + PAD + NAME - 3
-        out.append(f'<rect x="{box.x + 0.5:g}" y="{box.y:g}" width="{box.width - 1:g}" height="{box.height:g}" rx="6"/>')
+        out.append(
+            f'<rect x="{box.x + 0.5:g}" y="{box.y:g}" width="{box.width - 1:g}" height="{box.height:g}" rx="6"/>'
+        )
         out.append(f'<text class="name" x="{left:g}" y="{base:g}">{name}/</text>')
-        doors = f'<tspan class="door">{room.doors} door{"s" * (room.doors > 1)}</tspan> of ' if room.doors else ""
+        doors = (
+            f'<tspan class="door">{room.doors} door{"s" * (room.doors > 1)}</tspan> of ' if room.doors else ""
+        )
         if room.doors == room.files:
             doors = '<tspan class="door">doors</tspan>, '
         out.append(f'<text class="end" x="{right:g}" y="{base:g}">{doors}{room.files} files</text>')

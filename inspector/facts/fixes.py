@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import EditError, InspectorError
-from ..planning.plan import Plan, make_plan
+from ..planning.plan import Plan
 from ..policies.rule import Rule
 from ..policies.rules.carry_file_operations import CarryFileOperations
 from ..session.blocks import BlockRef
@@ -37,6 +37,7 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
     >>> from inspector.facts.facts import find_facts
     >>> from inspector.tokens.ledger import count_tokens
     >>> from inspector.facts.trace import trace_facts
+    >>> from inspector.planning.plan import make_plan
     >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
     >>> traced = trace_facts(find_facts(session), plan)[LOST_PATH]
@@ -124,10 +125,9 @@ def _lists(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
 def replan(plan: Plan, **changes: Any) -> Plan | None:
     """The same plan with some edits changed; None where that is not legal."""
     edits = plan.edits.model_copy(update=changes)
-    given = plan.table.given_window
     try:
         # The settings are in the policy already; they are named again for who reads the edits.
-        return make_plan(plan.session, plan.ledger, plan.policy, edits, window=given, reason=plan.reason)
+        return plan.with_edits(edits)
     except InspectorError:
         return None
 

@@ -17,11 +17,18 @@ from ..session.entries import Entry
 from ..session.queries import find_end
 from ..session.session import Session
 from ..session.tree import COMPACTION
+from ..tokens.ledger import Ledger
+from ..tokens.memo import Memo, Same
 from .facts import Facts
 from .fate import FateFinder, MomentFates, find_known, find_stood
 from .mentions import Occurrences, find_occurrences
-from .remaining import stand_live, stand_plan
+from .remaining import Remaining, stand_live, stand_plan
 from .traced import FATES, TIERS, Trace, TracedFact, TraceScope
+
+# What is large is kept for the last few facts and moments only.
+_OCCURRENCES: Memo[Occurrences] = Memo(4)
+_STANDING: Memo[Remaining] = Memo(4)
+_FATES: Memo[MomentFates] = Memo(4)
 
 
 def trace_facts(facts: Facts, plan: Plan) -> Trace:
@@ -40,16 +47,15 @@ def trace_facts(facts: Facts, plan: Plan) -> Trace:
     True
     """
     ledger = plan.ledger
-    # The facts are kept beside what was made of them, so that their id is nobody else's meanwhile.
-    _, found = ledger.remember(
-        ("occurrences", id(facts)), lambda: (facts, find_occurrences(facts, plan.session))
-    )
-    leaf = plan.session.leaf
-    before = ledger.remember_lately("standing", leaf, lambda: stand_live(plan.session))
-    _, moment = ledger.remember_lately(
-        "readings", (id(facts), leaf), lambda: (facts, MomentFates(found, before))
-    )
+    found, now = recall_occurrences(facts, ledger), plan.table.moment
+    before = _STANDING.of(ledger, lambda: stand_live(plan.session), now)
+    moment = _FATES.of(ledger, lambda: MomentFates(found, before), Same(facts), now)
     return _trace(found, TraceScope(plan.session, before, stand_plan(plan), plan=plan), moment)
+
+
+def recall_occurrences(facts: Facts, ledger: Ledger) -> Occurrences:
+    """Where the facts of a ledger's file are named: looked for once, for all moments and plans."""
+    return _OCCURRENCES.of(ledger, lambda: find_occurrences(facts, ledger.session), Same(facts))
 
 
 def trace_plan(plan: Plan) -> Trace:
@@ -57,7 +63,7 @@ def trace_plan(plan: Plan) -> Trace:
     whole, session = plan.ledger.session, plan.session
     # A moment on the path is asked for the facts of the whole path, so that they are found once.
     if whole.path[: len(session.path)] != session.path:
-        whole = plan.ledger.remember(("facts", session.leaf), lambda: session)
+        whole = plan.table.moment.session
     return trace_facts(whole.facts, plan)
 
 

@@ -18,6 +18,7 @@ from ..session.entries import Entry
 from ..session.tree import Bools, Ints
 from ..tokens.counter import Longs
 from ..tokens.counters import find_counter
+from ..tokens.memo import Memo, Same
 
 
 class Rewritten(NamedTuple):
@@ -32,17 +33,20 @@ Kept = tuple[Block, Block | None, int]
 """A block, what became of it, and the tokens of that; -1 where it was left alone."""
 
 
+_REWRITES: Memo[dict[tuple[int, bool | Same], Kept]] = Memo(64)
+
+
 def rewrite_rows(
     table: Table, rewrite: Rewrite, rows: list[int], before: Mapping[int, Block | None], again: bool
 ) -> Rewritten:
     """Rewrite live rows. `before` holds what earlier stages made of some; those are left unless `again`."""
     ledger = table.ledger
-    memory: dict[tuple[int, int], Kept] = {}
+    memory: dict[tuple[int, bool | Same], Kept] = {}
     if rewrite.key is not None:
-        memory = ledger.remember(("rewrites", rewrite.key), dict)
-    at = ledger.live_rows(table.session)
-    found: list[tuple[int, tuple[int, int], Block | None, int]] = []
-    new: list[tuple[int, Block]] = []
+        memory = _REWRITES.of(ledger, dict, rewrite.key)
+    at = table.moment.rows
+    found: list[tuple[int, Block | None, int]] = []
+    new: list[tuple[int, tuple[int, bool | Same], Block, Block]] = []
     for row in rows:
         if row in before and not again:
             continue
@@ -50,21 +54,23 @@ def rewrite_rows(
         if earlier is None and row in before:
             continue
         # An emptied output, or what a stage made of a block, is another block of the same row.
-        name = (int(at[row]), -int(table.live.cleared[row]) if earlier is None else id(earlier))
+        name = (int(at[row]), bool(table.live.cleared[row]) if earlier is None else Same(earlier))
         kept = memory.get(name)
-        if kept is None or (earlier is not None and kept[0] is not earlier):
+        if kept is None:
             block = table.block(row) if earlier is None else earlier
             made = rewrite.make(block, row)
-            kept = memory[name] = (block, made, -1 if made is block else 0)
-            if made is not None and made is not block:
-                new.append((len(found), made))
-        found.append((row, name, kept[1], kept[2]))
-    counted = ledger.count_blocks([block for _, block in new]).tolist() if new else []
-    for (index, made), tokens in zip(new, counted, strict=True):
-        row, name, _, _ = found[index]
-        memory[name] = (memory[name][0], made, tokens)
-        found[index] = (row, name, made, tokens)
-    changed = [(row, made, tokens) for row, _, made, tokens in found if tokens >= 0]
+            kept = (block, made, -1 if made is block else 0)
+            if made is None or made is block:
+                memory[name] = kept
+            else:
+                new.append((len(found), name, block, made))
+        found.append((row, kept[1], kept[2]))
+    counted = ledger.count_blocks([made for *_, made in new]).tolist() if new else []
+    # Kept only once it is counted: another thread may read it as soon as it stands there.
+    for (index, name, block, made), tokens in zip(new, counted, strict=True):
+        memory[name] = (block, made, tokens)
+        found[index] = (found[index][0], made, tokens)
+    changed = [each for each in found if each[2] >= 0]
     return Rewritten(
         np.array([row for row, _, _ in changed], np.int32),
         [made for _, made, _ in changed],

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cuts import END, CutPoint, CutPoints, find_cuts
+from ..cuts import END, CutPoint, CutPoints
 from ..errors import EditError
 from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, ask
@@ -28,6 +28,8 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.tree import SYSTEM, USER, Bools
 from ..tokens.ledger import Ledger
+from ..tokens.memo import Memo
+from ..tokens.moment import Moment, find_moment
 from .cut_table import CutTable
 from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, SideFates, find_pinned
 from .notice import PlacedNotice
@@ -185,6 +187,9 @@ def _some(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
+_MEASURED: Memo[Measured] = Memo()
+
+
 @dataclass(frozen=True, eq=False)
 class Plan(Drawable):
     """What a policy does to the context at the leaf of a session.
@@ -300,14 +305,11 @@ class Plan(Drawable):
         """
         walk = self.table.sibling("keep-recent-tokens")
         how = walk if isinstance(walk, KeepRecentTokens) else KeepRecentTokens()
-        told = ("measured", self.session.leaf)
-        named = (*told, how.estimate, how.fresh_usage, how.start)
-        known = self.ledger.known(told)
-        return (
-            known
-            if known is not None
-            else self.ledger.remember(named, lambda: measure_context(self.table, how))
-        )
+        moment, given = self.table.moment, self.table.moment.given
+        if given is not None:
+            return Measured(given.reported, given.reported, 0, None)
+        key = (how.estimate, how.fresh_usage, how.start)
+        return _MEASURED.of(moment, lambda: measure_context(self.table, how), *key)
 
     @cached_property
     def summarises(self) -> bool:
@@ -373,7 +375,7 @@ class Plan(Drawable):
     @property
     def hidden(self) -> int:
         """Tokens the provider reports beyond what the file accounts for, before and after alike."""
-        return self.ledger.explain(self.session).tokens
+        return self.table.moment.unexplained.tokens
 
     @cached_property
     def under_target(self) -> bool | None:
@@ -412,6 +414,14 @@ class Plan(Drawable):
         """All places planned at once, each with a stand-in; the plan's own with what was written for it."""
         table = self.tiers.cuts
         return table if self.place is None else table.lengthen(self.place, self._longer)
+
+    def with_edits(self, edits: Edits) -> Plan:
+        """The same moment planned by the same policy, window and reason, with these edits in place of its
+        own. Raises what `make_plan` raises."""
+        window = self.table.given_window
+        return plan_moment(
+            self.table.moment, self.policy, edits, session=self.session, window=window, reason=self.reason
+        )
 
     def with_summary(self, checkpoint: Checkpoint | None) -> Plan:
         """The same plan with a summary that somebody wrote for it, as by `summarise`; None takes it away.
@@ -488,27 +498,28 @@ def make_plan(
     changed = read_edits(edits)
     check_window(window)
     check_reason(reason)
-    ledger.check(session)
-    configured = find_policy(policy).configured(changed.settings)
-    cuts = ledger.remember(("cuts", session.leaf), lambda: find_cuts(session))
-    tokens = ledger.remember(("tokens", session.leaf), lambda: ledger.live_tokens(session))
-    section = ledger.remember(("section", session.leaf), lambda: ledger.section[ledger.live_rows(session)])
-    table = Table(
-        session,
-        ledger,
-        session.live,
-        cuts,
-        tokens,
-        section,
-        configured.rules,
-        configured.trigger,
-        window,
-        reason,
+    return plan_moment(
+        find_moment(session, ledger), policy, changed, session=session, window=window, reason=reason
     )
-    pinned = find_pinned(table, changed.pins)
-    by_hand = None if changed.cut is None else _edited_place(table, changed.cut)
+
+
+def plan_moment(
+    moment: Moment,
+    policy: str | Policy | dict[str, Any],
+    edits: Edits,
+    *,
+    session: Session | None = None,
+    window: int | None = None,
+    reason: Reason = "auto",
+) -> Plan:
+    """`make_plan` for a moment: one that knows figures of its own keeps them. `session` is the plan's."""
+    session = session or moment.session
+    configured = find_policy(policy).configured(edits.settings)
+    table = Table(session, moment, configured.rules, configured.trigger, window, reason)
+    pinned = find_pinned(table, edits.pins)
+    by_hand = None if edits.cut is None else _edited_place(table, edits.cut)
     tiers = StageOutcomes(configured, table, pinned, by_hand)
-    return Plan(session, ledger, configured, changed, table, cuts, tiers, tiers.stop())
+    return Plan(session, moment.ledger, configured, edits, table, moment.cuts, tiers, tiers.stop())
 
 
 def _edited_place(table: Table, name: str) -> int:

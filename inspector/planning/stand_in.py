@@ -19,6 +19,10 @@ from ..session.entries import Entry
 from ..session.queries import describe_call
 from ..session.tree import COMPACTION, Bools, Ints
 from ..text import one_line
+from ..tokens.memo import Memo
+
+_LINES: Memo[tuple[tuple[str, ...], Ints]] = Memo()
+_FIXED: Memo[Ints] = Memo()
 
 _TEXT, _TOOL_CALL = KINDS.index("text"), KINDS.index("tool_call")
 
@@ -73,9 +77,9 @@ class StandIn:
 
 def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appendix]) -> StandIn:
     """Price the stand-in at every place. A text over the summary's cap keeps its newest lines."""
-    ledger, session, live = table.ledger, table.session, table.live
-    lines, costs = ledger.remember(("stand-in", session.leaf), lambda: _lines(table))
-    fixed = ledger.remember(("stand-in",), lambda: ledger.count_lines([MARKER, OMITTED, SPLIT]))
+    ledger, live = table.ledger, table.live
+    lines, costs = _LINES.of(table.moment, lambda: _lines(table))
+    fixed = _FIXED.of(ledger, lambda: ledger.count_lines([MARKER, OMITTED, SPLIT]))
     n = len(live)
     prefix = np.zeros(n + 1, np.int32)
     np.cumsum(costs, out=prefix[1:])

@@ -13,6 +13,7 @@ import numpy as np
 from ..session.blocks import KINDS, Block, ToolCall, ToolOutput
 from ..session.json_text import stringify
 from ..text import utf16_length
+from ..tokens.memo import Memo
 from .shorten import Form, cut_units, replace_text, take_head
 from .table import Table
 
@@ -20,11 +21,12 @@ SALIENT = ("path", "pattern", "command", "query")
 """Arguments that say best what a call was about, the first that is there decides."""
 LABEL = 80
 """Units of a label, before the three dots."""
+_CALLS: Memo[Mapping[str, ToolCall]] = Memo()
 
 
 def find_calls(table: Table) -> Mapping[str, ToolCall]:
     """Every live call by its id. Of two with one id the later is meant (TIERED §3 step 3)."""
-    return table.ledger.remember(("calls by id", table.session.leaf), lambda: _find_calls(table))
+    return _CALLS.of(table.moment, lambda: _find_calls(table))
 
 
 def _find_calls(table: Table) -> dict[str, ToolCall]:

@@ -12,15 +12,19 @@ from ..session.blocks import KINDS, Text, ToolOutput
 from ..session.tree import Bools, Ints
 from ..text import utf16_length
 from ..tokens.ledger import CLEARED_TEXT, Ledger
+from ..tokens.memo import Memo
 from .table import Table
 
 TOOL_OUTPUT = KINDS.index("tool_output")
 
+_CHARACTERS: Memo[Ints] = Memo()
+_UNITS: Memo[Ints] = Memo()
+
 
 def output_lengths(table: Table) -> Ints:
     """int32[m]: characters (code points) of the text in each tool output, 0 for every other block."""
-    every = table.ledger.remember(("output lengths",), lambda: _measure_characters(table.ledger))
-    lengths: Ints = every[table.ledger.live_rows(table.session)]
+    every = _CHARACTERS.of(table.ledger, lambda: _measure_characters(table.ledger))
+    lengths: Ints = every[table.moment.rows]
     lengths[table.live.cleared] = len(CLEARED_TEXT)
     return lengths
 
@@ -161,8 +165,8 @@ def _text(units: bytes) -> str:
 
 def text_lengths(table: Table) -> Ints:
     """int32[m]: UTF-16 units of each live text and tool output, 0 for every other block."""
-    every = table.ledger.remember(("text lengths",), lambda: _measure_units(table.ledger))
-    lengths: Ints = every[table.ledger.live_rows(table.session)]
+    every = _UNITS.of(table.ledger, lambda: _measure_units(table.ledger))
+    lengths: Ints = every[table.moment.rows]
     lengths[table.live.cleared] = utf16_length(CLEARED_TEXT)
     return lengths
 

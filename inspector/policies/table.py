@@ -25,7 +25,8 @@ from ..session.session import Session
 from ..session.tree import Bools, Ints
 from ..tokens.counters import find_counter
 from ..tokens.ledger import Ledger, clear_output
-from ..tokens.models import window_of
+from ..tokens.memo import Memo
+from ..tokens.moment import Moment
 from .part import PolicyPart
 from .trigger import Reason, TailWeight, Trigger
 
@@ -34,6 +35,8 @@ FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")
 VERBATIM, TRUNCATED, POINTER, SUMMARISED, DROPPED, CLEARED = range(6)
 
 Bytes = NDArray[np.uint8]
+
+_TAILS: Memo[TailWeight] = Memo()
 
 COUNTED = ("usage", "assembled")
 """Measures that a plan follows by the ledger's counter: it has no other word for a context not sent yet."""
@@ -54,15 +57,21 @@ class Table:
     """
 
     session: Session
-    ledger: Ledger
-    live: Live
-    cuts: CutPoints
-    tokens: Ints
-    section: Bytes
+    moment: Moment
     rules: tuple[PolicyPart, ...]
     trigger: Trigger
     given_window: int | None = None
     reason: Reason = "auto"
+    # Columns of the moment. As attributes of the table they are quick to read, block by block.
+    ledger: Ledger = field(init=False)
+    live: Live = field(init=False)
+    cuts: CutPoints = field(init=False)
+    tokens: Ints = field(init=False)
+    section: Bytes = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name in ("ledger", "live", "cuts", "tokens", "section"):
+            object.__setattr__(self, name, getattr(self.moment, name))
 
     def sibling(self, kind: str) -> PolicyPart | None:
         """The policy's rule of that kind, if it has one that is switched on."""
@@ -83,7 +92,7 @@ class Table:
         """
         if self.trigger.measure not in COUNTED:
             return 0
-        return self.ledger.head_tokens + self.ledger.explain(self.session).tokens
+        return self.moment.beyond
 
     @cached_property
     def calls(self) -> Ints:
@@ -92,18 +101,17 @@ class Table:
         out[self.live.pairs[:, 1]] = self.live.pairs[:, 0]
         return out
 
-    @cached_property
+    @property
     def kind(self) -> Bytes:
         """uint8[m]: index into KINDS, what each block is."""
-        return self.ledger.kind[self.ledger.live_rows(self.session)]
+        return self.moment.kind
 
     @cached_property
     def window(self) -> int:
         """Tokens the model can take, 0 when nothing tells."""
         if self.given_window is not None:
             return self.given_window
-        key = ("window", self.session.leaf, self.session.window, self.session.model)
-        return self.ledger.remember(key, lambda: window_of(self.session)).tokens or 0
+        return self.moment.window.tokens or 0
 
     @property
     def start(self) -> int:
@@ -111,7 +119,7 @@ class Table:
 
     def weights(self, measure: str) -> Ints:
         """int32[n]: live entries weighed by a published estimate, such as "chars4_utf16"."""
-        return self.ledger.weights(measure)[self.live.entries]
+        return self.moment.weights(measure)
 
     def tail(self, measure: str) -> TailWeight:
         """The same, from the end. Raises `CounterError` for a measure that weighs no messages."""
@@ -122,7 +130,7 @@ class Table:
                 raise CounterError(measure, "it has no measure of its own for a whole message")
             return TailWeight(self.session, counter.weigh)
 
-        return self.ledger.remember(("tail", measure, self.session.leaf), make)
+        return _TAILS.of(self.moment, make, measure)
 
     @cached_property
     def split_start(self) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from itertools import accumulate
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -133,23 +134,29 @@ class TailWeight:
 
     def weigh(self, count: int) -> int:
         """The weight of the last `count` entries."""
-        self._extend(count)
-        return self._sums[count]
+        return self._extend(count)[count]
 
     def reach(self, enough: Number) -> int | None:
         """How few of the last entries, but at least one, weigh `enough`; None when all of them do not."""
-        while self._sums[-1] < enough or len(self._sums) == 1:
-            if len(self._sums) > len(self._session.live):
+        sums = self._sums
+        while sums[-1] < enough or len(sums) == 1:
+            if len(sums) > len(self._session.live):
                 return None
-            self._extend(2 * len(self._sums))
-        return bisect_left(self._sums, enough, lo=1)
+            sums = self._extend(2 * len(sums))
+        return bisect_left(sums, enough, lo=1)
 
-    def _extend(self, count: int) -> None:
-        session = self._session
-        last = len(session.live) - len(self._sums) + 1
+    def _extend(self, count: int) -> list[int]:
+        """The sums of at least the last `count` entries, as far as there are so many.
+
+        A list that was given out is never changed: several threads may ask at a time.
+        """
+        session, sums = self._session, self._sums
+        last = len(session.live) - len(sums) + 1
         first = max(len(session.live) - count, 0)
-        for i in reversed(session.live.entries[first:last].tolist()):
-            self._sums.append(self._sums[-1] + self._weigh(session.entries[i]))
+        if first < last:
+            more = [self._weigh(session.entries[i]) for i in session.live.entries[first:last][::-1].tolist()]
+            self._sums = sums = [*sums[:-1], *accumulate(more, initial=sums[-1])]
+        return sums
 
 
 class Measured(NamedTuple):

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..planning.plan import Plan, make_plan
-from ..policies.policy import Policy
+from ..planning.plan import Plan, plan_moment
+from ..policies.policy import Edits, Policy
 from ..policies.table import COUNTED
-from ..policies.trigger import Measure, Measured, Reason
+from ..policies.trigger import Measure, Reason
 from ..session.entries import Entry
 from ..session.session import Session
 from ..tokens.ledger import Ledger
+from ..tokens.moment import Moment
 from ..tokens.reported import Unexplained
 from .carry import CarriedEntry, Columns, chain, change, count_carried, join_ledger, take_columns
 from .timeline import Timeline, weigh_entries
@@ -45,6 +46,7 @@ class ReplayedContext:
         self._last: int | None = None
         self._model: str | None = None
         self._moment: tuple[Session, Ledger] | None = None
+        self._planned: Moment | None = None
         self._end = 0
         self._turns: dict[str, int] | None = None
 
@@ -109,16 +111,16 @@ class ReplayedContext:
 
     def plan(self, policy: Policy, reason: Reason = "auto") -> Plan:
         """Plan on the context as it stands, with the replay's figures in place of what a file would say."""
-        moment, ledger = self.look()
+        session, ledger = self.look()
         beyond = max(self.hidden, 0)
         note = (
             f"{beyond:,} tokens are reported beyond what is counted, carried over from the recorded session."
         )
         told = Unexplained(beyond, self.size, self._counted, None, note)
-        ledger.remember(("unexplained", moment.leaf), lambda: told)
-        measured = Measured(self.size, self.size, 0, None)
-        ledger.remember(("measured", moment.leaf), lambda: measured)
-        return make_plan(moment, ledger, policy, window=self.window, reason=reason)
+        moment = self._planned
+        if moment is None or moment.ledger is not ledger or moment.session.leaf != session.leaf:
+            moment = self._planned = Moment(session, ledger, told)
+        return plan_moment(moment, policy, Edits(), window=self.window, reason=reason)
 
     def look(self) -> tuple[Session, Ledger]:
         """The context as a session of its own, and its ledger."""

@@ -8,10 +8,10 @@ never mixed into them; the difference is a number of its own, `unexplained`.
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +24,18 @@ from ..session.session import Session
 from ..session.tree import Ints
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter
+from .memo import Memo, Memory
 from .models import model_of
 from .reported import Reported, Unexplained, explain, find_reported
 from .rows import HEAD, SECTIONS, Bytes, Counted, count_rows, gather_rows
-
-T = TypeVar("T")
 
 CLEARED_TEXT = "[output cleared by an earlier compaction]"
 """What stands for a tool output that a recorded micro-compaction emptied."""
 
 
-LATELY = 4
-"""Moments of which something large is kept."""
+_CLEARED: Memo[int] = Memo()
+_WEIGHTS: Memo[Ints] = Memo()
+_UNEXPLAINED: Memo[Unexplained] = Memo(256)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,8 +66,8 @@ class Ledger(Drawable):
     head: int
     uncounted_rows: Ints
     missing: dict[str, int]
-    _memory: dict[Hashable, Any] = field(default_factory=dict)
     _counted: Counted | None = None
+    memory: Memory = field(default_factory=Memory, init=False)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -108,9 +108,8 @@ class Ledger(Drawable):
         """int32[m]: tokens of each live block at a session's leaf; an emptied output is CLEARED_TEXT."""
         tokens = self.tokens[self.live_rows(session)]
         if session.live.cleared.any():
-            tokens[session.live.cleared] = self.remember("cleared", lambda: self.count_texts([CLEARED_TEXT]))[
-                0
-            ]
+            stub = _CLEARED.of(self, lambda: int(self.count_texts([CLEARED_TEXT])[0]))
+            tokens[session.live.cleared] = stub
         return tokens
 
     @property
@@ -185,27 +184,7 @@ class Ledger(Drawable):
 
         Raises `CounterError` for a name that does not exist.
         """
-        return self.remember(("weights", name), lambda: _weigh(self.session, name))
-
-    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` returns, made once per key and kept with the ledger."""
-        if key not in self._memory:
-            self._memory[key] = make()
-        found: T = self._memory[key]
-        return found
-
-    def remember_lately(self, family: str, key: Hashable, make: Callable[[], T]) -> T:
-        """The same for what is large and of one moment: of a family only the last `LATELY` are kept."""
-        kept: dict[Hashable, T] = self._memory.setdefault(family, {})
-        found = kept.pop(key) if key in kept else make()
-        kept[key] = found
-        while len(kept) > LATELY:
-            del kept[next(iter(kept))]
-        return found
-
-    def known(self, key: Hashable) -> Any:
-        """What was remembered under a key, None when nothing was."""
-        return self._memory.get(key)
+        return _WEIGHTS.of(self, lambda: _weigh(self.session, name), name)
 
     @property
     def base(self) -> Counter:
@@ -239,7 +218,7 @@ class Ledger(Drawable):
         That is what the file does not hold: a system prompt, tool schemas, message frames. It belongs to no
         section.
         """
-        return self.remember(("unexplained", session.leaf), lambda: explain(session, self.count_context))
+        return _UNEXPLAINED.of(self, lambda: explain(session, self.count_context), session.leaf)
 
     def __repr__(self) -> str:
         return _draw(self)

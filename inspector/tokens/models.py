@@ -48,7 +48,7 @@ def find_claude(model: str | None) -> ClaudeName | None:
     """Family and version out of a model's name, or None when it is not a Claude model.
 
     >>> find_claude("us.anthropic.claude-sonnet-4-5-20250929-v1:0")
-    Claude(family='sonnet', version=(4, 5))
+    ClaudeName(family='sonnet', version=(4, 5))
     """
     name = (model or "").lower()
     found = _OLD_STYLE.search(name) or _NEWEST_FIRST.search(name)

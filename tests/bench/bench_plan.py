@@ -66,7 +66,7 @@ class Bench:
     def fresh(self) -> tuple[Session, Ledger]:
         """The session at its leaf and its counts, with nothing else worked out yet."""
         openai._seen(NAME).clear()
-        return self.session.at(self.session.leaf), dataclasses.replace(self.ledger, _memory={})
+        return self.session.at(self.session.leaf), dataclasses.replace(self.ledger)
 
     def untouched(self) -> Session:
         """The same entries as a session whose columns are not made."""
@@ -162,7 +162,7 @@ def _grow(bench: Bench) -> Iterator[tuple[str, str]]:
     again: dict[str, list[float]] = {name: [] for name in sessions}
     for number in range(4 * ROUNDS):
         for name, (session, ledger) in sessions.items():
-            moment, bare = session.at(session.leaf), dataclasses.replace(ledger, _memory={})
+            moment, bare = session.at(session.leaf), dataclasses.replace(ledger)
             edits = {"settings": {"keep-recent-tokens.tokens": KEEP + 97 * (number + 1)}}
             first[name].append(clock(partial(make_plan, moment, bare, "flue")))
             again[name].append(clock(partial(make_plan, moment, bare, "flue", edits)))

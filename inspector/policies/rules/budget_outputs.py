@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ...session.blocks import KINDS, Block, Text, ToolOutput
 from ...text import utf16_length
+from ...tokens.memo import Memo
 from ..part import LARGE
 from ..rule import Rule
 from ..table import POINTER, Claim, Decision, Rewrite, Table
@@ -20,6 +21,8 @@ COARSE = 100_000
 """A text of more units is estimated by its length / 4."""
 HEAD = 0.2
 """Share of the shown characters that comes from the beginning."""
+
+_SHORTENED: Memo[Mapping[int, Block]] = Memo(8)
 
 
 class BudgetOutputs(Rule):
@@ -44,8 +47,7 @@ class BudgetOutputs(Rule):
 
     def shorten(self, table: Table) -> Mapping[int, Block]:
         """The outputs that become pointers, by live row."""
-        key = ("budget-outputs", self, table.session.leaf)
-        return table.ledger.remember(key, lambda: self._walk(table))
+        return _SHORTENED.of(table.moment, lambda: self._walk(table), self)
 
     def _walk(self, table: Table) -> dict[int, Block]:
         out: dict[int, Block] = {}

@@ -12,6 +12,7 @@ from pydantic import Field
 from ...session.blocks import ToolCall
 from ...session.toolcalls.arguments import read_call
 from ...session.tree import ASSISTANT, Ints
+from ...tokens.memo import Memo
 from ..rule import Rule
 from ..table import Appendix, Decision, Table, find_start
 
@@ -79,6 +80,9 @@ class FileOperations:
 
 Event = tuple[int, str, str]
 
+_EVENTS: Memo[list[Event]] = Memo()
+_LIST_TOKENS: Memo[Ints] = Memo()
+
 
 def _sort(paths: set[str]) -> list[str]:
     """In the order of UTF-16 units, as JavaScript sorts; of ASCII that is Python's own."""
@@ -98,8 +102,7 @@ def collect(table: Table, place: int) -> FileOperations:
 def _events(table: Table) -> list[Event]:
     """(live position, operation, path) in order; what a recorded compaction carried stands at its summary."""
     nested, every, start = _settings(table)
-    key = ("file operations", table.session.leaf, nested, every, start)
-    return table.ledger.remember(key, lambda: _find_events(table, nested, every, start))
+    return _EVENTS.of(table.moment, lambda: _find_events(table, nested, every, start), nested, every, start)
 
 
 def _settings(table: Table) -> tuple[bool, bool, int]:
@@ -156,9 +159,7 @@ def _nested_calls(told: Any) -> list[dict[str, Any]]:
 
 def _price(table: Table) -> Ints:
     """int32[n+1]: tokens of the two lists at every place, counted line by line."""
-    return table.ledger.remember(
-        ("file lists", table.session.leaf, *_settings(table)), lambda: _count_lists(table)
-    )
+    return _LIST_TOKENS.of(table.moment, lambda: _count_lists(table), *_settings(table))
 
 
 def _count_lists(table: Table) -> Ints:

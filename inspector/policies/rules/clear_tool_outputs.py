@@ -13,10 +13,13 @@ from pydantic import Field
 
 from ...session.blocks import Block, Text, ToolCall, ToolOutput
 from ...session.tree import Bools
+from ...tokens.memo import Memo
 from ..part import LARGE
 from ..rule import Rule
 from ..shorten import TOOL_OUTPUT, from_tools
 from ..table import CLEARED, TRUNCATED, Claim, Decision, Rewrite, Table
+
+_STUB_TOKENS: Memo[int] = Memo()
 
 STUB = "[tool output left out]"
 """What stands for an output that is cleared here; the provider's wording is not documented (CLAUDE §4)."""
@@ -128,7 +131,7 @@ def empty(block: Block, row: int) -> Block:
 def _not_yet(rule: Clearing, table: Table) -> str:
     """Why the rule's own trigger is not reached; empty when it is, or when there is none."""
     if rule.trigger_tokens is not None:
-        beyond = table.ledger.head_tokens + table.ledger.explain(table.session).tokens
+        beyond = table.moment.beyond
         size = beyond + int(table.tokens.sum())
         if size <= rule.trigger_tokens:
             some = "1 token is" if size == 1 else f"{size:,} tokens are"
@@ -146,7 +149,7 @@ def _find_outputs(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Bool
     if rule.keep:
         rows[table.live.pairs[-rule.keep :, 1]] = False
     stub = ToolOutput(call_id="", parts=(Text(text=STUB),))
-    rows &= table.tokens > table.ledger.remember(("stub", STUB), lambda: table.ledger.count_blocks([stub]))[0]
+    rows &= table.tokens > _STUB_TOKENS.of(table.ledger, lambda: int(table.ledger.count_blocks([stub])[0]))
     return rows & ~from_tools(table, rows, rule.exclude_tools)
 
 

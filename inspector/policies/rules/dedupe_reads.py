@@ -9,9 +9,12 @@ from pydantic import Field
 
 from ...session.blocks import Block, Text, ToolCall, ToolOutput
 from ...session.json_text import stringify
+from ...tokens.memo import Memo
 from ..rule import Rule
 from ..shorten import TOOL_OUTPUT
 from ..table import POINTER, Claim, Decision, Rewrite, Table
+
+_REPEATED: Memo[dict[int, str]] = Memo()
 
 PATHS = ("file_path", "path", "filename", "notebook_path")
 """Arguments that name the file."""
@@ -37,7 +40,7 @@ class DedupeReads(Rule):
     def decide(self, table: Table) -> Decision:
         """Claim the readings that a later one stands for, wherever the cut is."""
         key = ("dedupe-reads", table.session.leaf, self.tools)
-        later = table.ledger.remember(key, lambda: _find_repeated(self.tools, table))
+        later = _REPEATED.of(table.moment, lambda: _find_repeated(self.tools, table), self.tools)
         rows = np.zeros(len(table.tokens), bool)
         rows[list(later)] = True
 

@@ -17,6 +17,7 @@ from ...session.json_text import stringify
 from ...session.tree import ASSISTANT, TOOL, USER, Bools
 from ...text import utf16_length
 from ...tokens.counter import Longs
+from ...tokens.memo import Memo
 from ...tokens.rows import SECTIONS
 from ..part import LARGE
 from ..rule import Rule
@@ -224,10 +225,13 @@ class Shortens(Protocol):
     def shorten(self, table: Table) -> Mapping[int, Block]: ...
 
 
+_CHARACTERS: Memo[dict[int, int]] = Memo()
+
+
 def _characters(table: Table) -> Longs:
     """int64[n]: UTF-16 units of each message as Gemini's JSON, its outputs as they are shortened first."""
     live = table.live
-    memo = table.ledger.remember(("content characters",), dict)
+    memo = _CHARACTERS.of(table.ledger, dict)
     out = np.zeros(len(live), np.int64)
     for at, index in enumerate(live.entries.tolist()):
         if index not in memo:

@@ -16,6 +16,7 @@ from ...session.blocks import Number
 from ...session.entries import Entry
 from ...session.queries import since_compaction
 from ...session.tree import Ints
+from ...tokens.memo import Memo
 from ..part import LARGE
 from ..pi_estimate import Estimate, is_message, is_spoken, measure_fresh, weigh_in_walk, weigh_message
 from ..rule import Rule
@@ -85,6 +86,8 @@ class KeepRecentTokens(Rule):
 
 PIN = KeepRecentTokens()
 
+_TAILS: Memo[TailWeight] = Memo()
+
 
 class TokenWalk(NamedTuple):
     """Where the walk ended: the first entry kept, and the start of the turn it splits (-1: none).
@@ -144,8 +147,11 @@ def _tail(
 ) -> TailWeight:
     if estimate == "flue":
         return table.tail("chars4_utf16")
-    key = ("tail", estimate, weigh is weigh_in_walk, table.session.leaf)
-    return table.ledger.remember(key, lambda: TailWeight(table.session, lambda entry: weigh(entry, estimate)))
+
+    def make() -> TailWeight:
+        return TailWeight(table.session, lambda entry: weigh(entry, estimate))
+
+    return _TAILS.of(table.moment, make, estimate, weigh)
 
 
 def measure_context(table: Table, how: KeepRecentTokens = PIN) -> Measured:

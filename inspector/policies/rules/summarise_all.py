@@ -47,7 +47,7 @@ class SummariseAll(Rule):
     def decide(self, table: Table) -> Decision:
         """Propose the last place there is, and claim everything before it."""
         if self.above is not None and table.reason == "auto":
-            beyond = table.ledger.head_tokens + table.ledger.explain(table.session).tokens
+            beyond = table.moment.beyond
             size = beyond + int(table.tokens.sum())
             if size <= self.above:
                 some = "1 token is" if size == 1 else f"{size:,} tokens are"

@@ -77,7 +77,7 @@ class Answers:
     def __post_init__(self) -> None:
         desk, redactor = self.desk, self.redactor
         self.buffers = Buffers()
-        self.ledger: Ledger = replace(desk.ledger, session=self.clean, _memory={})
+        self.ledger: Ledger = replace(desk.ledger, session=self.clean)
         at = desk.wanted["at"]
         self.known = desk.moment
         self.moment = self.clean.at(self.redactor.clean(at)) if at else self.clean

@@ -15,10 +15,9 @@ from ...errors import EditError
 from ...facts.at_risk import NamedFacts, Risk, count_at_risk
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Facts
-from ...facts.mentions import find_occurrences
-from ...facts.trace import trace_facts
+from ...facts.trace import recall_occurrences, trace_facts
 from ...facts.traced import FATES, Trace, TracedFact
-from ...planning.plan import Plan, make_plan
+from ...planning.plan import Plan
 from ...session.blocks import BlockRef
 from ...session.session import Session
 from ...session.tree import Bools
@@ -91,7 +90,7 @@ def whole_of(plan: Plan) -> Session:
     whole, session = plan.ledger.session, plan.session
     if whole.path[: len(session.path)] == session.path:
         return whole
-    return plan.ledger.remember(("facts", session.leaf), lambda: session)
+    return plan.table.moment.session
 
 
 def plan_at(desk: WorkbenchModel, place: int) -> Plan:
@@ -110,9 +109,8 @@ def plan_at(desk: WorkbenchModel, place: int) -> Plan:
         desk.found["moved"] = (plan, moved)
     if place not in moved:
         edits = plan.edits.model_copy(update={"cut": cut.entry})
-        given, reason = plan.table.given_window, plan.reason
         moved.clear()
-        moved[place] = make_plan(plan.session, plan.ledger, plan.policy, edits, window=given, reason=reason)
+        moved[place] = plan.with_edits(edits)
     made: Plan = moved[place]
     return made
 
@@ -123,10 +121,8 @@ def _find_namings(desk: WorkbenchModel, facts: Facts, trace: Trace) -> NamedFact
     known: tuple[Facts, NamedFacts] | None = desk.found.get("namings")
     if known is not None and known[0] is facts and known[1].before is before:
         return known[1]
-    # The occurrences are those that the trace remembers.
-    _, found = desk.ledger.remember(
-        ("occurrences", id(facts)), lambda: (facts, find_occurrences(facts, before.session))
-    )
+    # The occurrences are those that the trace keeps.
+    found = recall_occurrences(facts, desk.ledger)
     namings = NamedFacts(found, before, (traced.fact.number for traced in trace if traced.stood))
     desk.found["namings"] = (facts, namings)
     return namings

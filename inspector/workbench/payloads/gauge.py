@@ -13,6 +13,9 @@ from ...planning.fates import start_side, weigh_side
 from ...planning.plan import Plan
 from ...policies.harness import FACES, Dialect, State, level_of, name_state, write_banner
 from ...policies.table import COUNTED
+from ...tokens.memo import Memo
+
+_PACE: Memo[tuple[float, int]] = Memo()
 
 
 class TriggerHeadroom(NamedTuple):
@@ -65,7 +68,7 @@ def _find_pace(plan: Plan) -> tuple[float, int]:
         turns = len(np.unique(table.live.turn[table.start :]))
         return float(weights.sum()) / max(turns, 1), turns
 
-    return table.ledger.remember(("pace", table.session.leaf, table.trigger.measure), measure)
+    return _PACE.of(table.moment, measure, table.trigger.measure)
 
 
 def share_history(plan: Plan) -> float:

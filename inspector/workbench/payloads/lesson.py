@@ -16,7 +16,7 @@ from ...planning.assemble import live_context
 from ...planning.context import Context, Piece
 from ...planning.cut_table import COMPACTED
 from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN
-from ...planning.plan import Plan, make_plan
+from ...planning.plan import Plan
 from ...policies.rule import Rule
 from ...session.blocks import Text
 from ...session.queries import describe_call
@@ -60,8 +60,7 @@ def play_rules(plan: Plan, place: int) -> dict[str, Any]:
         return {"place": place, "steps": list(_play(plan))}
     if plan.cuts.legal[place]:
         edits = plan.edits.model_copy(update={"cut": plan.cuts.ids[place]})
-        window, reason = plan.table.given_window, plan.reason
-        plan = make_plan(plan.session, plan.ledger, plan.policy, edits, window=window, reason=reason)
+        plan = plan.with_edits(edits)
         return {"place": place, "steps": list(_play(plan))}
     return {"place": place, "steps": [], "refusal": _refuse(plan, place)}
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InspectorError
-from ...planning.plan import Plan, make_plan
+from ...planning.plan import Plan
 from ...policies.part import PolicyPart
 from ...policies.policy import Policy
 from ...policies.registry import list_policies
@@ -209,5 +209,4 @@ def _offer(plan: Plan, offered: type[Rule]) -> dict[str, Any]:
 
 def _try(plan: Plan, changes: dict[str, bool]) -> Plan:
     edits = plan.edits.model_copy(update={"settings": {**plan.edits.settings, **changes}})
-    window = plan.table.given_window
-    return make_plan(plan.session, plan.ledger, plan.policy, edits, window=window, reason=plan.reason)
+    return plan.with_edits(edits)

@@ -1,0 +1,115 @@
+"""A session at one leaf, with the columns that plans on it share.
+
+`find_moment` gives the one of a ledger and a leaf; the last `LATELY` of a ledger are kept, and with them all
+that was worked out of them. What rooms further up work out of a moment they keep in it by a `Memo`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from ..cuts import CutPoints, find_cuts
+from ..session.live import Live
+from ..session.session import Session
+from ..session.tree import Ints
+from .ledger import Ledger
+from .memo import Memo, Memory, column
+from .models import Window, window_of
+from .reported import Unexplained
+from .rows import Bytes
+
+ColumnT = TypeVar("ColumnT", Ints, Bytes)
+
+LATELY = 16
+"""Moments of one ledger that are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """Columns over the n entries and m blocks in the context at a session's leaf. They are read-only.
+
+    `given` stands in the place of what the session's replies report: a replay knows its own figures.
+    """
+
+    session: Session
+    ledger: Ledger
+    given: Unexplained | None = None
+    memory: Memory = field(default_factory=Memory, init=False, repr=False)
+
+    @column
+    def live(self) -> Live:
+        """The structure of the context."""
+        return self.session.live
+
+    @column
+    def rows(self) -> Ints:
+        """int32[m]: the ledger's row of each block."""
+        return _lock_writes(self.ledger.live_rows(self.session))
+
+    @column
+    def tokens(self) -> Ints:
+        """int32[m]: tokens by the ledger's counter."""
+        return _lock_writes(self.ledger.live_tokens(self.session))
+
+    @column
+    def section(self) -> Bytes:
+        """uint8[m]: index into SECTIONS."""
+        return _lock_writes(self.ledger.section[self.rows])
+
+    @column
+    def kind(self) -> Bytes:
+        """uint8[m]: index into KINDS, what each block is."""
+        return _lock_writes(self.ledger.kind[self.rows])
+
+    @column
+    def cuts(self) -> CutPoints:
+        """Where one may cut."""
+        return find_cuts(self.session)
+
+    @column
+    def window(self) -> Window:
+        """The model's window, and how it is known."""
+        return window_of(self.session)
+
+    @column
+    def unexplained(self) -> Unexplained:
+        """What is reported for the last request beyond what is counted for it."""
+        return self.ledger.explain(self.session) if self.given is None else self.given
+
+    @property
+    def beyond(self) -> int:
+        """Tokens of every request beside the live entries: the head, and what is unexplained."""
+        return self.ledger.head_tokens + self.unexplained.tokens
+
+    def weights(self, measure: str) -> Ints:
+        """int32[n]: each live entry weighed by a published estimate, such as "chars4_utf16".
+
+        Raises `CounterError` for a name that does not exist.
+        """
+        return self.ledger.weights(measure)[self.live.entries]
+
+
+_MOMENTS: Memo[Moment] = Memo(LATELY)
+
+
+def find_moment(session: Session, ledger: Ledger) -> Moment:
+    """The moment at a session's leaf, the same one as long as it is kept.
+
+    Raises `CounterError` for a session whose entries are not the ones the ledger counted.
+
+    >>> from inspector import count_tokens, open_demo
+    >>> session = open_demo()
+    >>> ledger = count_tokens(session)
+    >>> find_moment(session, ledger) is find_moment(session.at(session.leaf), ledger)
+    True
+    """
+    ledger.check(session)
+    # All that a moment's columns read of a session beside its entries.
+    key = (session.leaf, session.window, session.model, session.cwd)
+    return _MOMENTS.of(ledger, lambda: Moment(session, ledger), *key)
+
+
+def _lock_writes(values: ColumnT) -> ColumnT:
+    values.flags.writeable = False
+    return values
