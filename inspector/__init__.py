@@ -72,8 +72,10 @@ _OLD = {name: f"{room}.{name}" for room, names in _MOVED.items() for name in nam
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _OLD:
+    if name in __all__:
         return _load(name)
+    if name not in _OLD:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     warn(f"inspector.{name} is inspector.{_OLD[name]} from 0.2 on", DeprecationWarning, stacklevel=2)
     room, _, new = _OLD[name].rpartition(".")
     return getattr(import_module(f"{__name__}.{room}" if room else __name__), new)

@@ -213,7 +213,7 @@ def finish(
     crossed.
 
     >>> finish(Harness(warn=0.8, require=0.95), "auto", 0.34, before="critical")
-    ('normal', (Transition(kind='recovered', left='auto', entered='normal', ratio=0.34),))
+    ('normal', (StateChange(kind='recovered', left='auto', entered='normal', ratio=0.34),))
     """
     if state == "auto" and refused and harness.recover:
         return "reactive", (StateChange("state_changed", state, "reactive", ratio),)

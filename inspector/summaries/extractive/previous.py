@@ -61,7 +61,7 @@ def read_summary(text: str) -> list[SummaryLine]:
     """Its lines in order, without marks, headings and what says that there is nothing.
 
     >>> read_summary("## Goal\\n- ship it\\n<modified-files>\\nsrc/a.py\\n</modified-files>")
-    [Line(slot='goal', text='ship it'), Line(slot='modified', text='src/a.py')]
+    [SummaryLine(slot='goal', text='ship it'), SummaryLine(slot='modified', text='src/a.py')]
     """
     lines: list[SummaryLine] = []
     slot, listed = "context", ""
