@@ -70,8 +70,8 @@ def test_by_hand_it_is_a_policy_of_its_own_that_plans_the_same() -> None:
 
 
 def test_the_particular_stands_before_the_general_and_what_the_provider_does_comes_last() -> None:
-    wanted = ("clear-thinking", "drop-reasoning", "keep-root", "dedupe-reads")
-    settings = {f"{kind}.enabled": True for kind in wanted}
+    inputs = ("clear-thinking", "drop-reasoning", "keep-root", "dedupe-reads")
+    settings = {f"{kind}.enabled": True for kind in inputs}
     assert kinds(find_policy("flue").configured(settings)) == [
         "keep-system",
         "keep-root",
@@ -85,10 +85,10 @@ def test_the_particular_stands_before_the_general_and_what_the_provider_does_com
 
 
 def test_the_order_in_which_rules_were_added_makes_no_difference() -> None:
-    wanted = ("clear-thinking", "drop-reasoning", "keep-root", "dedupe-reads")
+    inputs = ("clear-thinking", "drop-reasoning", "keep-root", "dedupe-reads")
     made = {
         tuple(kinds(find_policy("codex").configured({f"{kind}.enabled": True for kind in order})))
-        for order in permutations(wanted)
+        for order in permutations(inputs)
     }
     assert len(made) == 1
 
@@ -206,53 +206,53 @@ def test_only_what_an_edit_has_added_can_be_removed() -> None:
 
 
 def test_the_desk_keeps_cut_pins_and_plan_b_and_the_picker_keeps_its_policies() -> None:
-    desk = WorkbenchModel(open_demo())
-    desk.answer({})
-    cut = desk.plan.cuts.ids[int(desk.plan.cuts.legal.nonzero()[0][4])]
-    pin = desk.plan.session.entries[desk.plan.table.live.entries[1]].id
-    desk.answer(
+    model = WorkbenchModel(open_demo())
+    model.answer({})
+    cut = model.plan.cuts.ids[int(model.plan.cuts.legal.nonzero()[0][4])]
+    pin = model.plan.session.entries[model.plan.table.live.entries[1]].id
+    model.answer(
         {"cut": cut, "pins": [pin], "settings": {"trigger.reserve_tokens": 9_000}, "versus": {"policy": "pi"}}
     )
-    answer = desk.answer({"settings": {**desk.wanted["settings"], "dedupe-reads.enabled": True}})
-    assert (desk.wanted["cut"], desk.wanted["pins"], desk.wanted["policy"]) == (cut, [pin], "flue")
-    assert desk.other is not None and desk.other.policy.name == "pi"  # type: ignore[union-attr]
+    answer = model.answer({"settings": {**model.inputs["settings"], "dedupe-reads.enabled": True}})
+    assert (model.inputs["cut"], model.inputs["pins"], model.inputs["policy"]) == (cut, [pin], "flue")
+    assert model.other is not None and model.other.policy.name == "pi"  # type: ignore[union-attr]
     assert "_scene" not in answer
-    held = {"policy": "flue", "settings": dict(desk.wanted["settings"]), "cut": cut}
-    desk.answer({"versus": held, "settings": {}})
-    assert "dedupe-reads" in kinds(desk.other.policy)  # type: ignore[union-attr]
+    held = {"policy": "flue", "settings": dict(model.inputs["settings"]), "cut": cut}
+    model.answer({"versus": held, "settings": {}})
+    assert "dedupe-reads" in kinds(model.other.policy)  # type: ignore[union-attr]
     with pytest.raises(PolicyError, match="both say"):
-        desk.answer({"settings": {"keep-recent-turns.enabled": True}})
-    assert desk.wanted["settings"] == {}
+        model.answer({"settings": {"keep-recent-turns.enabled": True}})
+    assert model.inputs["settings"] == {}
 
 
 def test_what_was_wanted_opens_again_in_another_process() -> None:
     first = WorkbenchModel(open_demo())
     first.answer({"settings": {"dedupe-reads.enabled": True, "dedupe-reads.tools": ["Read"]}})
     second = WorkbenchModel(open_demo())
-    second.answer(json.loads(json.dumps(first.wanted)))
+    second.answer(json.loads(json.dumps(first.inputs)))
     assert second.plan.policy == first.plan.policy
     assert second.plan.recipe == first.plan.recipe
 
 
 def test_a_replay_lives_with_the_added_rule() -> None:
-    desk = WorkbenchModel(open_demo())
-    desk.answer({"settings": {"clear-tool-outputs.enabled": True}})
-    desk.live_again()
-    assert desk.run is not None
-    assert "clear-tool-outputs" in kinds(desk.run.policy)
+    model = WorkbenchModel(open_demo())
+    model.answer({"settings": {"clear-tool-outputs.enabled": True}})
+    model.run_replay()
+    assert model.run is not None
+    assert "clear-tool-outputs" in kinds(model.run.policy)
 
 
 def test_an_exported_page_holds_the_plan_with_the_added_rule(tmp_path: Path) -> None:
-    desk = WorkbenchModel(open_demo())
-    desk.answer({"settings": {"clear-tool-outputs.enabled": True}})
+    model = WorkbenchModel(open_demo())
+    model.answer({"settings": {"clear-tool-outputs.enabled": True}})
     from inspector.redaction.clean import clean_session
     from inspector.redaction.redact import Redactor
     from inspector.workbench.page.precomputed import Answers
 
-    page = export_html(desk, tmp_path / "a.html", policies=[])
+    page = export_html(model, tmp_path / "a.html", policies=[])
     assert page.size > 0
     redactor = Redactor()
-    answers = Answers(desk, redactor, clean_session(desk.session, set(), redactor), ["flue"])
+    answers = Answers(model, redactor, clean_session(model.session, set(), redactor), ["flue"])
     own = answers.plans["flue"]["own"][0]
     assert [rule["kind"] for rule in own["rules"] if rule.get("added")] == ["clear-tool-outputs"]
     assert re.search(r"settings=\{'clear-tool-outputs\.enabled': True\}", own["recipe"])

@@ -21,7 +21,7 @@ from inspector.replays.engine import OnProgress
 from inspector.session.session import Session
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.ledger import count_tokens
-from inspector.workbench import controller as clerks
+from inspector.workbench import controller as controllers
 from inspector.workbench import tasks as background
 from inspector.workbench.controller import Controller
 from inspector.workbench.tasks import GONE, QueryQueue, TaskQueue
@@ -219,14 +219,14 @@ def test_a_question_that_breaks_is_answered_and_the_next_one_too() -> None:
 def test_facts_are_found_in_the_background_and_said_so(long_session: Session) -> None:
     session = long_session.at(long_session.leaf)  # nobody has asked this one yet
     screen, replies = Screen(), Replies()
-    clerk = Controller(session, screen, counter="chars4_utf16")
-    screen.traits |= clerk.start({})
-    clerk.begin()
-    place = clerk.desk.plan.place or 0
-    assert clerk.ask({"type": "facts", "id": 1, "place": place, "from": 0, "to": 5}, replies)
-    assert clerk.ask({"type": "rows", "id": 2, "from": 0, "to": 1}, replies)
-    assert not clerk.ask({"type": "stop"}, replies), "which needs no answer"
-    assert clerk.ask({"type": "facts", "id": 3, "place": place, "from": 0, "to": 5}, replies)
+    controller = Controller(session, screen, counter="chars4_utf16")
+    screen.traits |= controller.start({})
+    controller.begin()
+    place = controller.model.plan.place or 0
+    assert controller.ask({"type": "facts", "id": 1, "place": place, "from": 0, "to": 5}, replies)
+    assert controller.ask({"type": "rows", "id": 2, "from": 0, "to": 1}, replies)
+    assert not controller.ask({"type": "stop"}, replies), "which needs no answer"
+    assert controller.ask({"type": "facts", "id": 3, "place": place, "from": 0, "to": 5}, replies)
     heard = {reply["id"]: reply for reply in replies.wait_for(3)}
     assert heard[3]["rows"] and heard[2]["rows"]
     assert heard[1]["type"] == "error" or heard[1]["rows"] == heard[3]["rows"]
@@ -234,40 +234,40 @@ def test_facts_are_found_in_the_background_and_said_so(long_session: Session) ->
     screen.wait_for(lambda: screen.traits["_work"] == {})
     works = [traits["_work"] for traits in screen.heard if "_work" in traits]
     assert {"what": "Finding facts", "done": None, "stoppable": True} in works
-    clerk.close()
+    controller.close()
 
 
 def test_a_question_does_not_wait_for_other_work_and_small_ones_show_nothing() -> None:
     screen, replies, go = Screen(), Replies(), threading.Event()
-    clerk = Controller(open_demo(), screen)
-    clerk.start({})
-    clerk.begin()
-    clerk._errands.send("count", "Counting tokens", lambda tell: go.wait(60), nothing, nothing)
-    clerk.ask({"type": "facts", "id": 1, "place": clerk.desk.plan.place or 0}, replies)
+    controller = Controller(open_demo(), screen)
+    controller.start({})
+    controller.begin()
+    controller._errands.send("count", "Counting tokens", lambda tell: go.wait(60), nothing, nothing)
+    controller.ask({"type": "facts", "id": 1, "place": controller.model.plan.place or 0}, replies)
     (reply,) = replies.wait_for(1)
     assert reply["total"] > 100 and not go.is_set()
     go.set()
-    clerk.wait(10)
+    controller.wait(10)
     assert {work.get("what") for work in (traits["_work"] for traits in screen.heard)} == {
         "Counting tokens",
         None,
     }
-    clerk.close()
+    controller.close()
 
 
 def test_the_facts_of_a_session_that_has_grown_are_found_anew() -> None:
     lines = read_demo().splitlines(keepends=True)
     stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (200, 280)]
     replies = Replies()
-    clerk = Controller(stories[0], nothing)
-    clerk.start({"at": stories[0].leaf})
-    clerk.begin()
+    controller = Controller(stories[0], nothing)
+    controller.start({"at": stories[0].leaf})
+    controller.begin()
     for number, story in enumerate(stories, 1):
-        clerk.grow(story)
-        clerk.ask({"type": "facts", "id": number, "place": clerk.desk.plan.place or 0}, replies)
-        assert replies.wait_for(number)[-1]["total"] == len(clerk.desk.plan.trace)
+        controller.grow(story)
+        controller.ask({"type": "facts", "id": number, "place": controller.model.plan.place or 0}, replies)
+        assert replies.wait_for(number)[-1]["total"] == len(controller.model.plan.trace)
     assert replies.heard[0]["total"] < replies.heard[1]["total"]
-    clerk.close()
+    controller.close()
 
 
 # -- clerks -----------------------------------------------------------------------------------------
@@ -275,14 +275,14 @@ def test_the_facts_of_a_session_that_has_grown_are_found_anew() -> None:
 
 def test_a_long_session_is_estimated_first_and_says_so(long_session: Session, exact: int) -> None:
     screen = Screen()
-    clerk = Controller(long_session, screen)
-    first = clerk.start({})
-    rough = clerk.desk.ledger
+    controller = Controller(long_session, screen)
+    first = controller.start({})
+    rough = controller.model.ledger
     assert first["_scene"]["unit"]["short"].startswith("chars4") and "chars4" in rough.source
     assert 0.5 < rough.total / exact < 2
-    clerk.begin()
-    clerk.wait(30)
-    assert clerk.desk.ledger.total == exact
+    controller.begin()
+    controller.wait(30)
+    assert controller.model.ledger.total == exact
     assert screen.traits["_scene"]["unit"]["short"].startswith("o200k") and screen.traits["_work"] == {}
     works = [heard["_work"] for heard in screen.heard if heard.get("_work")]
     assert works[0]["what"] == "Counting tokens" and all(work["stoppable"] for work in works)
@@ -292,78 +292,78 @@ def test_a_long_session_is_estimated_first_and_says_so(long_session: Session, ex
 
 def test_what_the_hand_sets_while_it_is_counted_stays(long_session: Session) -> None:
     screen = Screen()
-    clerk = Controller(long_session, screen)
-    clerk.start({})
-    clerk.begin()
-    answer = clerk.want({"cut": "end", "versus": {"policy": "pi"}}, seq=4)
+    controller = Controller(long_session, screen)
+    controller.start({})
+    controller.begin()
+    answer = controller.set_inputs({"cut": "end", "versus": {"policy": "pi"}}, seq=4)
     assert answer["_plan"]["seq"] == 4
-    clerk.wait(30)
-    assert clerk.desk.wanted["cut"] == "end" and screen.traits["_other"]["policy"] == "pi"
+    controller.wait(30)
+    assert controller.model.inputs["cut"] == "end" and screen.traits["_other"]["policy"] == "pi"
     assert screen.traits["_plan"]["seq"] == 4
     assert "cut" not in screen.traits, "only what changed is handed over"
 
 
 def test_counting_that_is_stopped_leaves_estimates_that_grow(long_session: Session) -> None:
     screen = Screen()
-    clerk = Controller(long_session, screen)
-    clerk.start({})
-    clerk.begin()
-    clerk.reply({"type": "stop"})
-    clerk.wait(30)
+    controller = Controller(long_session, screen)
+    controller.start({})
+    controller.begin()
+    controller.reply({"type": "stop"})
+    controller.wait(30)
     assert "stay estimates" in screen.traits["_error"] and screen.traits["_work"] == {}
-    clerk.grow(long_session.at(long_session.leaf))
-    clerk.wait(30)
-    assert clerk.desk.ledger.source.startswith("calibrated: chars4")
+    controller.grow(long_session.at(long_session.leaf))
+    controller.wait(30)
+    assert controller.model.ledger.source.startswith("calibrated: chars4")
 
 
 def test_a_long_replay_is_lived_in_the_background(long_session: Session) -> None:
     screen = Screen()
-    clerk = Controller(long_session, screen, counter="chars4_utf16")
-    clerk.start({})
-    clerk.begin()
-    assert "_run" not in clerk.want({}, replay=True)
-    clerk.want({"policy": "claude-code"})
-    clerk.wait(30)
+    controller = Controller(long_session, screen, counter="chars4_utf16")
+    controller.start({})
+    controller.begin()
+    assert "_run" not in controller.set_inputs({}, replay=True)
+    controller.set_inputs({"policy": "claude-code"})
+    controller.wait(30)
     assert screen.traits["_run"]["policy"] == "claude-code"
     assert [heard["_run"]["policy"] for heard in screen.heard if heard.get("_run")] == ["claude-code"]
 
 
 def test_a_replay_that_is_stopped_puts_its_switch_back(long_session: Session) -> None:
     screen = Screen()
-    clerk = Controller(long_session, screen)
-    clerk.start({}, replay=True)
-    clerk.begin()
-    clerk.stop()
-    clerk.wait(30)
-    assert screen.traits["replay"] is False and clerk.desk.run is None
+    controller = Controller(long_session, screen)
+    controller.start({}, replay=True)
+    controller.begin()
+    controller.stop()
+    controller.wait(30)
+    assert screen.traits["replay"] is False and controller.model.run is None
 
 
 def test_exact_counts_that_come_while_the_file_is_counted_are_kept(
     long_session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An estimate of the grown file was being made when the exact counts of the shorter one came in."""
-    clerk = Controller(long_session, nothing)
-    clerk.start({})
-    grown, count = long_session.model_copy(update={"title": "grown"}), clerks.count_tokens
+    controller = Controller(long_session, nothing)
+    controller.start({})
+    grown, count = long_session.model_copy(update={"title": "grown"}), controllers.count_tokens
 
     def count_slowly(session: Session, *args: Any, **options: Any) -> Any:
         ledger = count(session, *args, **options)
         if session is grown:
-            clerk.begin()
-            clerk.wait(60)
+            controller.begin()
+            controller.wait(60)
         return ledger
 
-    monkeypatch.setattr(clerks, "count_tokens", count_slowly)
-    clerk.grow(grown)
-    assert clerk.desk.session is grown and clerk.desk.ledger.base is not ESTIMATE
+    monkeypatch.setattr(controllers, "count_tokens", count_slowly)
+    controller.grow(grown)
+    assert controller.model.session is grown and controller.model.ledger.base is not ESTIMATE
 
 
 @pytest.mark.parametrize("kind", ["count", "replay"])
 def test_what_is_done_in_the_moment_it_is_stopped_is_not_taken(long_session: Session, kind: str) -> None:
     screen = Screen()
-    clerk = Controller(long_session, screen, counter="calibrated" if kind == "count" else "chars4_utf16")
-    clerk.start({}, replay=kind == "replay")
-    (errand,) = clerk._errands._waiting
+    controller = Controller(long_session, screen, counter="calibrated" if kind == "count" else "chars4_utf16")
+    controller.start({}, replay=kind == "replay")
+    (errand,) = controller._errands._waiting
     done, go, take = threading.Event(), threading.Event(), errand.then
 
     def take_later(result: object) -> None:
@@ -372,78 +372,80 @@ def test_what_is_done_in_the_moment_it_is_stopped_is_not_taken(long_session: Ses
         take(result)
 
     errand.then = take_later
-    clerk.begin()
+    controller.begin()
     assert done.wait(60)
-    before = clerk.desk.ledger
-    clerk.stop()
+    before = controller.model.ledger
+    controller.stop()
     go.set()
-    clerk.wait(60)
-    assert clerk.desk.ledger is before and clerk.desk.run is None and not screen.traits.get("_run")
+    controller.wait(60)
+    assert (
+        controller.model.ledger is before and controller.model.run is None and not screen.traits.get("_run")
+    )
 
 
 def test_a_setting_put_back_ends_the_replay_of_the_other(long_session: Session) -> None:
-    clerk = Controller(long_session, nothing, "keep-recent-turns", counter="chars4_utf16")
-    clerk.start({}, replay=True)
-    clerk.begin()
-    clerk.wait(60)
-    lived = clerk.desk.run
-    with clerk.lock:
-        clerk.want({"settings": {"keep-recent-turns.turns": 2}}, 1)
-        clerk.want({"settings": {}}, 2)
-    clerk.wait(60)
-    assert lived is not None and clerk.desk.run is lived
+    controller = Controller(long_session, nothing, "keep-recent-turns", counter="chars4_utf16")
+    controller.start({}, replay=True)
+    controller.begin()
+    controller.wait(60)
+    lived = controller.model.run
+    with controller.lock:
+        controller.set_inputs({"settings": {"keep-recent-turns.turns": 2}}, 1)
+        controller.set_inputs({"settings": {}}, 2)
+    controller.wait(60)
+    assert lived is not None and controller.model.run is lived
 
 
 def test_a_wish_refused_leaves_the_switch_of_the_replay_as_it_was() -> None:
-    clerk = Controller(open_demo(), nothing)
-    clerk.start({})
-    told = clerk.want({"cut": "nowhere"}, 1, True)
-    assert told["replay"] is False and not clerk.replaying and "nowhere" in told["_error"]
+    controller = Controller(open_demo(), nothing)
+    controller.start({})
+    told = controller.set_inputs({"cut": "nowhere"}, 1, True)
+    assert told["replay"] is False and not controller.replaying and "nowhere" in told["_error"]
 
 
 def test_questions_are_answered_from_one_state_while_the_file_grows() -> None:
     lines = read_demo().splitlines(keepends=True)
     stories = [read_session(b"".join(lines[:end]), "story", "claude-code") for end in (250, len(lines))]
-    clerk = Controller(stories[0], nothing, counter="chars4_utf16")
-    clerk.start({"at": stories[0].leaf})
+    controller = Controller(stories[0], nothing, counter="chars4_utf16")
+    controller.start({"at": stories[0].leaf})
     with ThreadPoolExecutor(1) as pool:
-        growing = pool.submit(lambda: [clerk.grow(stories[turn % 2]) for turn in range(40)])
+        growing = pool.submit(lambda: [controller.grow(stories[turn % 2]) for turn in range(40)])
         while not growing.done():
-            found = clerk.reply({"type": "search", "id": "1", "query": "harbour"})
+            found = controller.reply({"type": "search", "id": "1", "query": "harbour"})
             assert found is not None and found["type"] == "search", found
         growing.result()
 
 
 def test_a_small_session_is_exact_and_lived_at_once() -> None:
     screen = Screen()
-    clerk = Controller(open_demo(), screen)
-    first = clerk.start({}, replay=True)
+    controller = Controller(open_demo(), screen)
+    first = controller.start({}, replay=True)
     assert first["_run"] and first["_scene"]["unit"]["short"].startswith("o200k")
-    clerk.begin()
-    clerk.wait(0)
+    controller.begin()
+    controller.wait(0)
     assert not screen.heard
 
 
 def test_a_closed_clerk_hands_nothing_over(long_session: Session) -> None:
     screen = Screen()
-    clerk = Controller(long_session, screen)
-    clerk.start({})
-    clerk.begin()
-    clerk.close()
+    controller = Controller(long_session, screen)
+    controller.start({})
+    controller.begin()
+    controller.close()
     heard = len(screen.heard)
-    clerk.wait(30)
+    controller.wait(30)
     assert len(screen.heard) == heard
 
 
 def test_closing_waits_for_nobody_and_nothing_is_begun_after_it(long_session: Session) -> None:
-    clerk = Controller(long_session, nothing)
-    clerk.start({})
-    with ThreadPoolExecutor(1) as pool, clerk.lock:
-        pool.submit(clerk.close).result(5)
-    clerk.begin()
-    clerk.want({}, 1, True)
-    clerk.wait(0)
-    assert clerk.desk.run is None and clerk.desk.ledger.base is ESTIMATE
+    controller = Controller(long_session, nothing)
+    controller.start({})
+    with ThreadPoolExecutor(1) as pool, controller.lock:
+        pool.submit(controller.close).result(5)
+    controller.begin()
+    controller.set_inputs({}, 1, True)
+    controller.wait(0)
+    assert controller.model.run is None and controller.model.ledger.base is ESTIMATE
 
 
 def test_whatever_goes_wrong_with_a_look_the_next_one_is_made(tmp_path: Path) -> None:
@@ -451,16 +453,16 @@ def test_whatever_goes_wrong_with_a_look_the_next_one_is_made(tmp_path: Path) ->
     lines = read_demo().splitlines(keepends=True)
     place.write_bytes(b"".join(lines[:200]))
     screen, tail = Screen(), FollowedFile(place)
-    clerk = Controller(tail.session, screen)
-    clerk.start({"at": tail.session.leaf})
-    adopt = clerk._adopt
-    clerk._adopt = lambda *_: 1 / 0  # type: ignore[method-assign, return-value, assignment]
+    controller = Controller(tail.session, screen)
+    controller.start({"at": tail.session.leaf})
+    adopt = controller._adopt
+    controller._adopt = lambda *_: 1 / 0  # type: ignore[method-assign, return-value, assignment]
     place.write_bytes(b"".join(lines[:220]))
-    clerk.look(tail)
+    controller.check_file(tail)
     assert screen.traits["_error"] == "What the file holds now cannot be shown: division by zero"
-    clerk._adopt = adopt  # type: ignore[method-assign]
-    clerk.look(tail)
-    assert clerk.desk.session is tail.session and screen.traits["_error"] == ""
+    controller._adopt = adopt  # type: ignore[method-assign]
+    controller.check_file(tail)
+    assert controller.model.session is tail.session and screen.traits["_error"] == ""
 
 
 def test_where_no_thread_can_be_had_following_is_refused_in_a_sentence(
@@ -468,14 +470,14 @@ def test_where_no_thread_can_be_had_following_is_refused_in_a_sentence(
 ) -> None:
     (tmp_path / "story.jsonl").write_bytes(read_demo())
     screen, tail = Screen(), FollowedFile(tmp_path / "story.jsonl")
-    clerk = Controller(tail.session, screen)
-    clerk.start({})
+    controller = Controller(tail.session, screen)
+    controller.start({})
 
     def refuse(self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(background.threading.Thread, "start", refuse)
-    clerk.follow(tail)
+    controller.follow(tail)
     assert screen.traits["_error"] == "The file is not followed: this Python has no threads."
 
 
@@ -483,15 +485,15 @@ def test_a_file_that_is_gone_and_comes_back_is_told_once_each(tmp_path: Path) ->
     place = tmp_path / "story.jsonl"
     place.write_bytes(read_demo())
     screen, tail = Screen(), FollowedFile(place)
-    clerk = Controller(tail.session, screen)
-    clerk.start({})
+    controller = Controller(tail.session, screen)
+    controller.start({})
     place.unlink()
-    clerk.look(tail), clerk.look(tail)
+    controller.check_file(tail), controller.check_file(tail)
     assert [heard["_error"] for heard in screen.heard] == [
         "The file cannot be read any more: No such file or directory."
     ]
     place.write_bytes(read_demo())
-    clerk.look(tail), clerk.look(tail)
+    controller.check_file(tail), controller.check_file(tail)
     assert screen.traits["_error"] == "" and len(screen.heard) == 2
 
 
@@ -531,7 +533,7 @@ def test_a_workbench_follows_a_file_at_its_live_end(tmp_path: Path) -> None:
     end = time.monotonic() + 30
     while workbench.at != open_session(place).leaf and time.monotonic() < end:
         time.sleep(0.05)
-    with workbench._clerk.lock:
+    with workbench._controller.lock:
         pass  # what is being handed over is whole
     assert workbench.at == workbench.moment.leaf == open_session(place).leaf
     assert workbench._scene["entryIds"][-1] == workbench.at
@@ -558,7 +560,7 @@ def test_a_growing_file_and_a_hand_do_not_disturb_each_other() -> None:
     workbench.at = stories[0].entries[90].id
     legal = [point.entry for point in workbench.plan.cuts if point.legal][:8]
     with ThreadPoolExecutor(1) as pool:
-        growing = pool.submit(lambda: [workbench._clerk.grow(stories[turn % 2]) for turn in range(30)])
+        growing = pool.submit(lambda: [workbench._controller.grow(stories[turn % 2]) for turn in range(30)])
         for turn in range(60):
             cut = legal[turn % len(legal)]
             if turn % 2:

@@ -84,7 +84,7 @@ def test_a_file_a_session_a_desk_and_a_workbench_can_be_exported(tmp_path: Path)
     source.write_bytes(read_demo())
     target = tmp_path / "page.html"
     workbench = Workbench(source, "keep-recent-turns")
-    for what in (source, open_session(source), workbench.desk):
+    for what in (source, open_session(source), workbench.model):
         done = export_html(what, target, policies=["flue"])
         held, _ = unpack_page(target.read_text())
         assert done.size < 1_500_000
@@ -105,7 +105,7 @@ def test_a_page_is_of_one_state_while_the_session_grows(tmp_path: Path) -> None:
     def grow() -> None:
         while not done.is_set():
             for story in (stories[1], stories[0]):
-                workbench._clerk.grow(story)
+                workbench._controller.grow(story)
 
     with ThreadPoolExecutor(1) as pool:
         growing = pool.submit(grow)
@@ -121,6 +121,6 @@ def test_a_page_is_of_one_state_while_the_session_grows(tmp_path: Path) -> None:
 
 
 def test_a_desk_is_exported_and_stays_as_it_is(session: Session, tmp_path: Path) -> None:
-    desk = WorkbenchModel(session)
-    export_html(desk, tmp_path / "page.html", policies=[])
-    assert not hasattr(desk, "plan")
+    model = WorkbenchModel(session)
+    export_html(model, tmp_path / "page.html", policies=[])
+    assert not hasattr(model, "plan")

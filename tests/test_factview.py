@@ -45,45 +45,45 @@ def ledger(session: Session) -> Any:
 
 
 @pytest.fixture
-def desk(session: Session, ledger: Any, monkeypatch: pytest.MonkeyPatch) -> WorkbenchModel:
+def model(session: Session, ledger: Any, monkeypatch: pytest.MonkeyPatch) -> WorkbenchModel:
     monkeypatch.setattr(policies, "_own", {})
-    desk = WorkbenchModel(session, ledger=ledger)
-    desk.answer({})
-    return desk
+    model = WorkbenchModel(session, ledger=ledger)
+    model.answer({})
+    return model
 
 
-def ask(desk: WorkbenchModel, question: str, /, **asked: Any) -> dict[str, Any]:
+def ask(model: WorkbenchModel, question: str, /, **asked: Any) -> dict[str, Any]:
     """The reply to a question that has one, as the browser reads it."""
-    reply = answer_query(desk, {"type": question, "id": "1", **asked})
+    reply = answer_query(model, {"type": question, "id": "1", **asked})
     assert reply["type"] == question, reply["sentence"]
     out: dict[str, Any] = json.loads(json.dumps(reply, allow_nan=False))
     return out
 
 
-def place_of(desk: WorkbenchModel) -> int:
-    return desk.plan.place or 0
+def place_of(model: WorkbenchModel) -> int:
+    return model.plan.place or 0
 
 
-def listed(desk: WorkbenchModel, **asked: Any) -> dict[str, Any]:
-    return ask(desk, "facts", **{"place": place_of(desk), "from": 0, "to": 500, **asked})
+def listed(model: WorkbenchModel, **asked: Any) -> dict[str, Any]:
+    return ask(model, "facts", **{"place": place_of(model), "from": 0, "to": 500, **asked})
 
 
-def every_row(desk: WorkbenchModel, **asked: Any) -> list[dict[str, Any]]:
+def every_row(model: WorkbenchModel, **asked: Any) -> list[dict[str, Any]]:
     """All pages of the list."""
-    first = listed(desk, **asked)
+    first = listed(model, **asked)
     later = range(500, first["total"], 500)
-    pages = [first, *(listed(desk, **asked, **{"from": at, "to": at + 500}) for at in later)]
+    pages = [first, *(listed(model, **asked, **{"from": at, "to": at + 500}) for at in later)]
     return [row for page in pages for row in page["rows"]]
 
 
-def refused(desk: WorkbenchModel, question: str, /, **asked: Any) -> str:
-    reply = answer_query(desk, {"type": question, "id": "1", **asked})
+def refused(model: WorkbenchModel, question: str, /, **asked: Any) -> str:
+    reply = answer_query(model, {"type": question, "id": "1", **asked})
     assert reply["type"] == "error"
     return str(reply["sentence"])
 
 
-def number_of(desk: WorkbenchModel, form: str, kind: str = "file") -> int:
-    (row,) = [row for row in listed(desk, query=form, kind=kind)["rows"] if row["form"] == form]
+def number_of(model: WorkbenchModel, form: str, kind: str = "file") -> int:
+    (row,) = [row for row in listed(model, query=form, kind=kind)["rows"] if row["form"] == form]
     return int(row["number"])
 
 
@@ -96,10 +96,10 @@ def at_risk(plan: Plan) -> int:
 # -- the list ---------------------------------------------------------------------------------------
 
 
-def test_the_list_is_the_trace_of_the_plan(desk: WorkbenchModel, session: Session) -> None:
-    trace = trace_facts(session.facts, desk.plan)
-    rows = every_row(desk)
-    assert len(rows) == listed(desk)["total"] == len(trace)
+def test_the_list_is_the_trace_of_the_plan(model: WorkbenchModel, session: Session) -> None:
+    trace = trace_facts(session.facts, model.plan)
+    rows = every_row(model)
+    assert len(rows) == listed(model)["total"] == len(trace)
     by_number = {traced.fact.number: traced for traced in trace}
     for row in rows:
         traced = by_number.pop(row["number"])
@@ -110,21 +110,21 @@ def test_the_list_is_the_trace_of_the_plan(desk: WorkbenchModel, session: Sessio
         assert (row["firstTurn"], row["lastTurn"]) == (first, last)
 
 
-def test_a_row_says_where_by_whom_and_what_was_done(desk: WorkbenchModel) -> None:
-    row = next(row for row in listed(desk, query=LOST_PATH)["rows"] if row["form"] == LOST_PATH)
-    live = desk.plan.session.live
-    said = desk.plan.session.entries[live.entries[live.position[row["row"]]]].blocks[live.block[row["row"]]]
+def test_a_row_says_where_by_whom_and_what_was_done(model: WorkbenchModel) -> None:
+    row = next(row for row in listed(model, query=LOST_PATH)["rows"] if row["form"] == LOST_PATH)
+    live = model.plan.session.live
+    said = model.plan.session.entries[live.entries[live.position[row["row"]]]].blocks[live.block[row["row"]]]
     assert "offsets.py" in said.text and row["lastTurn"] == live.turn[live.position[row["row"]]]
     assert row["by"] == ["tool", "model"] and row["operations"] == ["listed", "read", "edited"]
 
 
 def test_what_is_gone_comes_first_then_by_kind_then_what_was_changed_then_the_last_said(
-    desk: WorkbenchModel,
+    model: WorkbenchModel,
 ) -> None:
-    rows = every_row(desk)
-    place = {entry.id: at for at, entry in enumerate(desk.session.entries)}
-    facts = {fact.number: fact for fact in desk.session.facts.values()}
-    known = set(desk.moment.path)
+    rows = every_row(model)
+    place = {entry.id: at for at, entry in enumerate(model.session.entries)}
+    facts = {fact.number: fact for fact in model.session.facts.values()}
+    known = set(model.moment.path)
 
     def key(row: dict[str, Any]) -> tuple[Any, ...]:
         last = max(place[s.ref.entry] for s in facts[row["number"]].said if place[s.ref.entry] in known)
@@ -136,11 +136,11 @@ def test_what_is_gone_comes_first_then_by_kind_then_what_was_changed_then_the_la
 
 
 def test_the_chips_count_what_stood_before_and_no_filter_changes_them(
-    desk: WorkbenchModel, session: Session
+    model: WorkbenchModel, session: Session
 ) -> None:
-    desk.answer({"at": desk.history.segments[-1].at})  # after a compaction, much was gone before
-    reply = listed(desk)
-    rows = every_row(desk)
+    model.answer({"at": model.history.segments[-1].at})  # after a compaction, much was gone before
+    reply = listed(model)
+    rows = every_row(model)
     stood = Counter((row["kind"], row["fate"]) for row in rows if row["stood"])
     assert any(not row["stood"] for row in rows)
     chips = {
@@ -152,31 +152,31 @@ def test_the_chips_count_what_stood_before_and_no_filter_changes_them(
     assert chips == stood
     assert [kind["id"] for kind in reply["kinds"]] == sorted({kind for kind, _ in stood}, key=KINDS.index)
     assert all(kind["total"] == sum(kind["fates"].values()) for kind in reply["kinds"])
-    assert listed(desk, query="zzz", kind="file", fate="lost")["kinds"] == reply["kinds"]
+    assert listed(model, query="zzz", kind="file", fate="lost")["kinds"] == reply["kinds"]
     for (kind, fate), number in stood.items():
-        assert listed(desk, kind=kind, fate=fate)["total"] == number
+        assert listed(model, kind=kind, fate=fate)["total"] == number
 
 
-def test_a_query_is_a_part_of_the_form_whatever_its_case(desk: WorkbenchModel) -> None:
-    found = listed(desk, query="CALENDAR/off")
+def test_a_query_is_a_part_of_the_form_whatever_its_case(model: WorkbenchModel) -> None:
+    found = listed(model, query="CALENDAR/off")
     assert found["total"] == len(found["rows"]) > 0
     assert all("calendar/off" in row["form"].casefold() for row in found["rows"])
-    assert listed(desk, query=LOST_PATH, kind="symbol")["total"] == 0
+    assert listed(model, query=LOST_PATH, kind="symbol")["total"] == 0
 
 
-def test_pages_of_the_list_are_slices_of_it_and_the_risk_comes_with_the_first(desk: WorkbenchModel) -> None:
-    whole = listed(desk)
-    part = listed(desk, **{"from": 7, "to": 19})
+def test_pages_of_the_list_are_slices_of_it_and_the_risk_comes_with_the_first(model: WorkbenchModel) -> None:
+    whole = listed(model)
+    part = listed(model, **{"from": 7, "to": 19})
     assert part["rows"] == whole["rows"][7:19] and part["total"] == whole["total"]
     assert "risk" in whole and "risk" not in part
-    assert listed(desk, **{"from": 10**9, "to": 2 * 10**9})["rows"] == []
-    assert len(listed(desk, **{"from": -5, "to": 10**9})["rows"]) == 500
+    assert listed(model, **{"from": 10**9, "to": 2 * 10**9})["rows"] == []
+    assert len(listed(model, **{"from": -5, "to": 10**9})["rows"]) == 500
 
 
-def test_another_moment_has_the_facts_said_until_then(desk: WorkbenchModel, session: Session) -> None:
-    whole = listed(desk)["total"]
-    desk.answer({"at": session.entries[session.path[30]].id})
-    part = listed(desk)
+def test_another_moment_has_the_facts_said_until_then(model: WorkbenchModel, session: Session) -> None:
+    whole = listed(model)["total"]
+    model.answer({"at": session.entries[session.path[30]].id})
+    part = listed(model)
     assert 0 < part["total"] < whole and all(row["lastTurn"] <= 30 for row in part["rows"])
 
 
@@ -186,11 +186,11 @@ def test_a_moment_on_another_path_has_the_facts_of_its_own() -> None:
         Entry(id=name, parent=None if name == "a" else "a", role="user", blocks=(Text(text=text),))
         for name, text in says.items()
     ]
-    desk = WorkbenchModel(Session(format="demo", entries=tuple(entries), leaf="c"))
-    desk.answer({"at": "b"})
-    reply = listed(desk, kind="file")
+    model = WorkbenchModel(Session(format="demo", entries=tuple(entries), leaf="c"))
+    model.answer({"at": "b"})
+    reply = listed(model, kind="file")
     assert {row["form"] for row in reply["rows"]} == {"src/a.py", "src/b.py"}
-    told = ask(desk, "fact", number=number_of(desk, "src/b.py"), place=0)
+    told = ask(model, "fact", number=number_of(model, "src/b.py"), place=0)
     assert [said["step"] for said in told["said"]] == [-1] and told["said"][0]["row"] == 1
 
 
@@ -200,15 +200,15 @@ def test_on_another_path_a_fact_is_found_by_what_it_is_called() -> None:
         Entry(id=name, parent=None if name == "a" else "a", role="user", blocks=(Text(text=text),))
         for name, text in says.items()
     ]
-    desk = WorkbenchModel(Session(format="demo", entries=tuple(entries), leaf="c"))
-    desk.answer({})
-    here = {form: number_of(desk, form) for form in ("src/c.py", "src/x.py")}
-    desk.answer({"at": "b"})
-    there = number_of(desk, "src/x.py")
+    model = WorkbenchModel(Session(format="demo", entries=tuple(entries), leaf="c"))
+    model.answer({})
+    here = {form: number_of(model, form) for form in ("src/c.py", "src/x.py")}
+    model.answer({"at": "b"})
+    there = number_of(model, "src/x.py")
     assert there != here["src/x.py"]
-    told = ask(desk, "fact", number=here["src/x.py"], kind="file", form="src/x.py", place=0)
+    told = ask(model, "fact", number=here["src/x.py"], kind="file", form="src/x.py", place=0)
     assert (told["number"], told["form"]) == (there, "src/x.py")
-    gone = refused(desk, "fact", number=here["src/c.py"], kind="file", form="src/c.py", place=0)
+    gone = refused(model, "fact", number=here["src/c.py"], kind="file", form="src/c.py", place=0)
     assert "another path" in gone
 
 
@@ -219,61 +219,61 @@ def test_of_a_fact_said_very_often_the_first_and_the_last_blocks_are_told() -> N
         )
         for n in range(205)
     )
-    desk = WorkbenchModel(Session(format="demo", entries=entries, leaf="e204"))
-    desk.answer({})
-    told = ask(desk, "fact", number=number_of(desk, "src/a.py"), place=0)
+    model = WorkbenchModel(Session(format="demo", entries=entries, leaf="e204"))
+    model.answer({})
+    told = ask(model, "fact", number=number_of(model, "src/a.py"), place=0)
     assert [said["ref"] for said in told["said"]] == [
         f"e{n}/0" for n in (*range(100), *range(105, 205))
     ] and told["saidTotal"] == 205
 
 
-def test_the_text_of_a_block_is_that_of_the_cut_that_was_asked_for(desk: WorkbenchModel) -> None:
-    legal = np.flatnonzero(desk.plan.cuts.legal).tolist()
-    desk.answer({"policy": "mini-claude-code"})
-    row = int(np.argmax(desk.plan.table.tokens))
+def test_the_text_of_a_block_is_that_of_the_cut_that_was_asked_for(model: WorkbenchModel) -> None:
+    legal = np.flatnonzero(model.plan.cuts.legal).tolist()
+    model.answer({"policy": "mini-claude-code"})
+    row = int(np.argmax(model.plan.table.tokens))
     places = legal[0], legal[-1]
-    there = [answer_query(desk, {"type": "body", "id": 1, "row": row, "place": place}) for place in places]
+    there = [answer_query(model, {"type": "body", "id": 1, "row": row, "place": place}) for place in places]
     assert there[0]["after"] != there[1]["after"]
-    desk.answer({"cut": "end"})
-    assert answer_query(desk, {"type": "body", "id": 1, "row": row}) == there[1]
-    assert answer_query(desk, {"type": "body", "id": 1, "row": row, "place": legal[0]}) == there[0]
-    illegal = next(at for at in range(len(desk.plan.cuts)) if not desk.plan.cuts.legal[at])
-    assert desk.plan.cuts[illegal].sentence in refused(desk, "body", row=row, place=illegal)
+    model.answer({"cut": "end"})
+    assert answer_query(model, {"type": "body", "id": 1, "row": row}) == there[1]
+    assert answer_query(model, {"type": "body", "id": 1, "row": row, "place": legal[0]}) == there[0]
+    illegal = next(at for at in range(len(model.plan.cuts)) if not model.plan.cuts.legal[at])
+    assert model.plan.cuts[illegal].sentence in refused(model, "body", row=row, place=illegal)
 
 
 def test_a_session_without_facts_says_so() -> None:
     for entries in ((), (Entry(id="a", role="user", blocks=(Text(text="ok"),)),)):
-        desk = WorkbenchModel(
+        model = WorkbenchModel(
             Session(format="demo", entries=entries, leaf=entries[-1].id if entries else None)
         )
-        desk.answer({})
-        reply = listed(desk)
+        model.answer({})
+        reply = listed(model)
         assert reply["rows"] == reply["kinds"] == [] and reply["sentence"] and reply["risk"]["total"] == 0
-        assert ask(desk, "regret")["sentence"] and "fact 0" in refused(desk, "fact", number=0, place=0)
+        assert ask(model, "regret")["sentence"] and "fact 0" in refused(model, "fact", number=0, place=0)
 
 
-def test_what_is_asked_wrongly_gets_a_sentence(desk: WorkbenchModel) -> None:
-    illegal = next(at for at in range(len(desk.plan.cuts)) if not desk.plan.cuts.legal[at])
-    sentence = desk.plan.cuts[illegal].sentence
-    assert sentence in refused(desk, "facts", place=illegal)
-    assert sentence in refused(desk, "fact", number=0, place=illegal)
-    for place in (-1, len(desk.plan.cuts), 10**12):
-        assert f"place {place}" in refused(desk, "facts", place=place)
-    for number in (-1, len(desk.session.facts)):
-        assert f"fact {number}" in refused(desk, "fact", number=number, place=place_of(desk))
+def test_what_is_asked_wrongly_gets_a_sentence(model: WorkbenchModel) -> None:
+    illegal = next(at for at in range(len(model.plan.cuts)) if not model.plan.cuts.legal[at])
+    sentence = model.plan.cuts[illegal].sentence
+    assert sentence in refused(model, "facts", place=illegal)
+    assert sentence in refused(model, "fact", number=0, place=illegal)
+    for place in (-1, len(model.plan.cuts), 10**12):
+        assert f"place {place}" in refused(model, "facts", place=place)
+    for number in (-1, len(model.session.facts)):
+        assert f"fact {number}" in refused(model, "fact", number=number, place=place_of(model))
     for wrong in ({}, {"place": "x"}, {"place": 1e999}, {"place": None}):
-        refused(desk, "facts", **wrong)
-    refused(desk, "fact", place=0)
-    refused(desk, "grounding")
+        refused(model, "facts", **wrong)
+    refused(model, "fact", place=0)
+    refused(model, "grounding")
 
 
 # -- at risk ----------------------------------------------------------------------------------------
 
 
-def check_risk(desk: WorkbenchModel, step: int = 1) -> None:
+def check_risk(model: WorkbenchModel, step: int = 1) -> None:
     """At every `step`th legal place, and at the plan's own, as many are at risk as the trace counts there."""
-    risk, plan = listed(desk)["risk"], desk.plan
-    own = place_of(desk)
+    risk, plan = listed(model)["risk"], model.plan
+    own = place_of(model)
     assert risk["places"][own] == at_risk(plan), plan.policy.name
     legal = np.flatnonzero(plan.cuts.legal).tolist()
     assert [at for at, number in enumerate(risk["places"]) if number >= 0 and at != own] == [
@@ -286,36 +286,36 @@ def check_risk(desk: WorkbenchModel, step: int = 1) -> None:
 
 
 def test_at_every_legal_place_those_are_at_risk_that_the_trace_does_not_find_verbatim(
-    desk: WorkbenchModel,
+    model: WorkbenchModel,
 ) -> None:
-    check_risk(desk)
+    check_risk(model)
 
 
 @pytest.mark.parametrize("policy", names_of_policies())
-def test_that_is_so_under_every_policy_and_with_a_pin(desk: WorkbenchModel, policy: str) -> None:
-    desk.answer({"policy": policy, "pins": [f"{desk.plan.cuts.ids[40]}/0"]})
-    check_risk(desk, 9)
+def test_that_is_so_under_every_policy_and_with_a_pin(model: WorkbenchModel, policy: str) -> None:
+    model.answer({"policy": policy, "pins": [f"{model.plan.cuts.ids[40]}/0"]})
+    check_risk(model, 9)
 
 
-def test_that_is_so_after_a_recorded_compaction(desk: WorkbenchModel) -> None:
-    desk.answer({"at": desk.history.segments[-1].at})
-    assert desk.plan.session.live.summary == 0
-    check_risk(desk)
+def test_that_is_so_after_a_recorded_compaction(model: WorkbenchModel) -> None:
+    model.answer({"at": model.history.segments[-1].at})
+    assert model.plan.session.live.summary == 0
+    check_risk(model)
 
 
 @settings(max_examples=60, deadline=None)
 @given(sessions(), st.sampled_from(names_of_policies()))
 def test_that_is_so_in_any_session(session: Session, policy: str) -> None:
-    desk = WorkbenchModel(session, policy, counter="chars4_utf16")
-    desk.answer({})
-    check_risk(desk)
+    model = WorkbenchModel(session, policy, counter="chars4_utf16")
+    model.answer({})
+    check_risk(model)
 
 
 def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_cut(
-    desk: WorkbenchModel,
+    model: WorkbenchModel,
 ) -> None:
-    reply = listed(desk)
-    first = next(at for at, legal in enumerate(desk.plan.cuts.legal.tolist()) if legal)
+    reply = listed(model)
+    first = next(at for at, legal in enumerate(model.plan.cuts.legal.tolist()) if legal)
     assert reply["risk"]["total"] == sum(kind["total"] for kind in reply["kinds"])
     assert reply["risk"]["places"][first] == 0 < reply["risk"]["places"][-1] <= reply["risk"]["total"]
 
@@ -323,15 +323,15 @@ def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_
 # -- one fact ---------------------------------------------------------------------------------------
 
 
-def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(desk: WorkbenchModel) -> None:
+def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(model: WorkbenchModel) -> None:
     # The stand-in of other policies names the file; here nothing stands where a summary would.
-    desk.answer({"policy": "claude-code"})
-    desk.answer({"cut": "end"})
-    told = ask(desk, "fact", number=number_of(desk, LOST_PATH), place=place_of(desk))
+    model.answer({"policy": "claude-code"})
+    model.answer({"cut": "end"})
+    told = ask(model, "fact", number=number_of(model, LOST_PATH), place=place_of(model))
     assert (told["form"], told["kind"], told["fate"], told["tier"]) == (LOST_PATH, "file", "lost", "planned")
     recorded, planned = told["chain"]
     assert recorded["label"] == "compaction at 158k" and recorded["tier"] == "recorded"
-    assert recorded["step"] == desk.history.marks[0].step and recorded["fate"] == "lost"
+    assert recorded["step"] == model.history.marks[0].step and recorded["fate"] == "lost"
     assert (planned["step"], planned["label"], planned["fate"]) == (-1, "this plan", "lost")
     assert "The cut stands at the end." in told["why"]
     (again,) = told["regrets"]
@@ -341,60 +341,64 @@ def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(desk: Workbenc
     assert LOST_PATH in told["focus"]
 
 
-def test_every_block_that_says_it_is_told_once_with_its_place(desk: WorkbenchModel, session: Session) -> None:
-    number = number_of(desk, LOST_PATH)
-    told = ask(desk, "fact", number=number, place=place_of(desk))
+def test_every_block_that_says_it_is_told_once_with_its_place(
+    model: WorkbenchModel, session: Session
+) -> None:
+    number = number_of(model, LOST_PATH)
+    told = ask(model, "fact", number=number, place=place_of(model))
     fact = next(fact for fact in session.facts.values() if fact.number == number)
     assert [said["ref"] for said in told["said"]] == list(dict.fromkeys(str(s.ref) for s in fact.said))
     assert told["saidTotal"] == len(told["said"])
-    live = desk.plan.session.live
+    live = model.plan.session.live
     rows = {said["row"] for said in told["said"] if said["row"] >= 0}
     assert rows and any(said["row"] == -1 for said in told["said"]), "it is said again after the compaction"
     for said in told["said"]:
-        assert desk.history.turn[said["step"]] == said["turn"]
+        assert model.history.turn[said["step"]] == said["turn"]
         assert said["label"].startswith(f"turn {said['turn'] + 1} · ")
         if said["row"] >= 0:
-            entry = desk.plan.session.entries[live.entries[live.position[said["row"]]]]
+            entry = model.plan.session.entries[live.entries[live.position[said["row"]]]]
             assert said["ref"] == f"{entry.id}/{live.block[said['row']]}"
     assert "turn 1 · tool output · Glob" in [said["label"] for said in told["said"]]
 
 
-def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(desk: WorkbenchModel, session: Session) -> None:
+def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(
+    model: WorkbenchModel, session: Session
+) -> None:
     later = session.facts[LOST_PATH]
-    desk.answer({"at": session.entries[session.path[1]].id})
-    told = ask(desk, "fact", number=later.number, place=place_of(desk))
+    model.answer({"at": session.entries[session.path[1]].id})
+    told = ask(model, "fact", number=later.number, place=place_of(model))
     assert (told["fate"], told["tier"], told["fixes"]) == ("", "", []) and told["why"] and told["said"]
     assert [one["label"] for one in told["chain"]] == ["compaction at 158k"]
 
 
-def test_the_fate_is_that_of_the_cut_that_was_asked_for(desk: WorkbenchModel) -> None:
-    number, end = number_of(desk, LOST_PATH), len(desk.plan.cuts) - 1
-    legal = np.flatnonzero(desk.plan.cuts.legal).tolist()
-    assert ask(desk, "fact", number=number, place=legal[0])["fate"] == "verbatim"
-    there = ask(desk, "fact", number=number, place=end)
-    desk.answer({"cut": "end"})
-    here = ask(desk, "fact", number=number, place=end)
+def test_the_fate_is_that_of_the_cut_that_was_asked_for(model: WorkbenchModel) -> None:
+    number, end = number_of(model, LOST_PATH), len(model.plan.cuts) - 1
+    legal = np.flatnonzero(model.plan.cuts.legal).tolist()
+    assert ask(model, "fact", number=number, place=legal[0])["fate"] == "verbatim"
+    there = ask(model, "fact", number=number, place=end)
+    model.answer({"cut": "end"})
+    here = ask(model, "fact", number=number, place=end)
     names = ("fate", "tier", "words", "chain", "why")
     assert {name: there[name] for name in names} == {name: here[name] for name in names}
 
 
-def check_fixes(desk: WorkbenchModel, number: int, place: int) -> list[str]:
+def check_fixes(model: WorkbenchModel, number: int, place: int) -> list[str]:
     """Every fix, applied as it says, costs what it says and keeps the fact as it says. Their means."""
-    before, wanted = desk.plan, desk.wanted
-    if place != place_of(desk):
+    before, inputs = model.plan, model.inputs
+    if place != place_of(model):
         edits = before.edits.model_copy(update={"cut": before.cuts.ids[place]})
         before = make_plan(before.session, before.ledger, before.policy, edits)
-    told = ask(desk, "fact", number=number, place=place)
+    told = ask(model, "fact", number=number, place=place)
     fixes = told["fixes"]
     assert fixes == sorted(fixes, key=lambda fix: fix["price"])
     for fix in fixes:
         assert set(fix["changes"]) <= set(WorkbenchModel.INPUTS) and fix["changes"]
-        desk.answer(fix["changes"])
-        assert desk.plan.after == before.after + fix["price"], fix["sentence"]
-        (row,) = [row for row in every_row(desk, kind=told["kind"]) if row["number"] == number]
+        model.answer(fix["changes"])
+        assert model.plan.after == before.after + fix["price"], fix["sentence"]
+        (row,) = [row for row in every_row(model, kind=told["kind"]) if row["number"] == number]
         assert row["fate"] == fix["fate"], fix["sentence"]
-        desk.answer(wanted)
-        assert desk.wanted == wanted, "undone it is as it was"
+        model.answer(inputs)
+        assert model.inputs == inputs, "undone it is as it was"
     return [fix["means"] for fix in fixes]
 
 
@@ -402,20 +406,22 @@ def check_fixes(desk: WorkbenchModel, number: int, place: int) -> list[str]:
 @pytest.mark.parametrize(
     "policy", ["flue", "keep-recent-turns", "claude-code", "mini-claude-code", "stud-merged"]
 )
-def test_a_fix_costs_what_it_says_and_keeps_what_it_says(desk: WorkbenchModel, policy: str, cut: str) -> None:
-    desk.answer({"policy": policy})
-    desk.answer({"cut": cut})
-    lost = [row["number"] for row in listed(desk, fate="lost")["rows"] if row["kind"] in ("file", "error")]
-    means = {name for number in lost[:6] for name in check_fixes(desk, number, place_of(desk))}
+def test_a_fix_costs_what_it_says_and_keeps_what_it_says(
+    model: WorkbenchModel, policy: str, cut: str
+) -> None:
+    model.answer({"policy": policy})
+    model.answer({"cut": cut})
+    lost = [row["number"] for row in listed(model, fate="lost")["rows"] if row["kind"] in ("file", "error")]
+    means = {name for number in lost[:6] for name in check_fixes(model, number, place_of(model))}
     assert means or not lost
 
 
-def test_a_fix_at_another_place_sets_the_cut_with_it(desk: WorkbenchModel) -> None:
-    desk.answer({"settings": {"keep-recent-tokens.tokens": 9000}})
-    check_fixes(desk, number_of(desk, LOST_PATH), len(desk.plan.cuts) - 1)
+def test_a_fix_at_another_place_sets_the_cut_with_it(model: WorkbenchModel) -> None:
+    model.answer({"settings": {"keep-recent-tokens.tokens": 9000}})
+    check_fixes(model, number_of(model, LOST_PATH), len(model.plan.cuts) - 1)
 
 
-def test_a_fix_by_one_more_rule_keeps_settings_cut_and_pins(desk: WorkbenchModel) -> None:
+def test_a_fix_by_one_more_rule_keeps_settings_cut_and_pins(model: WorkbenchModel) -> None:
     files = [Entry(id="e0", role="user", blocks=(Text(text="Please look."),))]
     for at in range(1, 9):
         call = ToolCall(id=f"c{at}", name="read", input={"path": f"src/part{at}.py"})
@@ -425,32 +431,32 @@ def test_a_fix_by_one_more_rule_keeps_settings_cut_and_pins(desk: WorkbenchModel
         files.append(
             Entry(id=f"u{at}", parent=f"r{at}", role="user", blocks=(Text(text=f"Go on with {at}."),))
         )
-    desk = WorkbenchModel(Session(format="demo", entries=tuple(files), leaf="u8"), "keep-recent-turns")
+    model = WorkbenchModel(Session(format="demo", entries=tuple(files), leaf="u8"), "keep-recent-turns")
     # A summary of 60 tokens has no room for every call.
-    desk.answer({"settings": {"summarise-older.cap": 60}, "pins": ["r2/0"]})
-    desk.answer({"cut": "u7"})
-    number = number_of(desk, "src/part1.py")
-    assert "carry" in check_fixes(desk, number, place_of(desk))
-    told = ask(desk, "fact", number=number, place=place_of(desk))["fixes"]
+    model.answer({"settings": {"summarise-older.cap": 60}, "pins": ["r2/0"]})
+    model.answer({"cut": "u7"})
+    number = number_of(model, "src/part1.py")
+    assert "carry" in check_fixes(model, number, place_of(model))
+    told = ask(model, "fact", number=number, place=place_of(model))["fixes"]
     (carry,) = [fix for fix in told if fix["means"] == "carry"]
-    desk.answer(carry["changes"])
-    assert desk.wanted["cut"] == "u7" and desk.wanted["pins"] == ["r2/0"]
-    assert {"summarise-older.cap": 60, "carry-file-operations.enabled": True}.items() <= desk.wanted[
+    model.answer(carry["changes"])
+    assert model.inputs["cut"] == "u7" and model.inputs["pins"] == ["r2/0"]
+    assert {"summarise-older.cap": 60, "carry-file-operations.enabled": True}.items() <= model.inputs[
         "settings"
     ].items()
-    desk.answer({"policy": "flue"})
-    assert desk.wanted["cut"] == "", "another policy still places its own cut"
+    model.answer({"policy": "flue"})
+    assert model.inputs["cut"] == "", "another policy still places its own cut"
 
 
 @settings(max_examples=25, deadline=None)
 @given(sessions(), st.sampled_from(names_of_policies()), st.integers(0, 10**6))
 def test_in_any_session_a_fix_keeps_its_word(session: Session, policy: str, chosen: int) -> None:
-    desk = WorkbenchModel(session, policy, counter="chars4_utf16")
-    desk.answer({})
-    places = np.flatnonzero(desk.plan.cuts.legal).tolist() or [0]
-    place = place_of(desk) if chosen % 2 else places[chosen % len(places)]
-    for row in listed(desk, place=place)["rows"][:3]:
-        check_fixes(desk, row["number"], place)
+    model = WorkbenchModel(session, policy, counter="chars4_utf16")
+    model.answer({})
+    places = np.flatnonzero(model.plan.cuts.legal).tolist() or [0]
+    place = place_of(model) if chosen % 2 else places[chosen % len(places)]
+    for row in listed(model, place=place)["rows"][:3]:
+        check_fixes(model, row["number"], place)
 
 
 @settings(max_examples=40, deadline=None)
@@ -458,15 +464,15 @@ def test_in_any_session_a_fix_keeps_its_word(session: Session, policy: str, chos
 def test_every_question_of_any_session_has_an_answer_that_is_safe_to_show(
     session: Session, policy: str
 ) -> None:
-    desk = WorkbenchModel(session, policy, counter="chars4_utf16")
-    desk.answer({})
-    replies = [listed(desk), ask(desk, "regret")]
+    model = WorkbenchModel(session, policy, counter="chars4_utf16")
+    model.answer({})
+    replies = [listed(model), ask(model, "regret")]
     replies += [
-        ask(desk, "fact", number=row["number"], place=place_of(desk)) for row in replies[0]["rows"][:4]
+        ask(model, "fact", number=row["number"], place=place_of(model)) for row in replies[0]["rows"][:4]
     ]
-    summary = desk.plan.session.live.summary
-    if summary == 0 and desk.plan.session.live.start[1]:
-        replies.append(ask(desk, "grounding", row=0))
+    summary = model.plan.session.live.summary
+    if summary == 0 and model.plan.session.live.start[1]:
+        replies.append(ask(model, "grounding", row=0))
     text = json.dumps(replies, ensure_ascii=False)
     assert not {"\x1b", "\x00", "\u202e"} & set(text)
     text.encode()  # no halves of surrogate pairs
@@ -475,23 +481,23 @@ def test_every_question_of_any_session_has_an_answer_that_is_safe_to_show(
 # -- regret and grounding ---------------------------------------------------------------------------
 
 
-def test_every_regret_is_a_mark_where_it_came_again(desk: WorkbenchModel) -> None:
-    reply = ask(desk, "regret")
-    compacted = desk.history.marks[0].step
+def test_every_regret_is_a_mark_where_it_came_again(model: WorkbenchModel) -> None:
+    reply = ask(model, "regret")
+    compacted = model.history.marks[0].step
     assert reply["marks"] and reply["sentence"] == ""
     assert sum(mark["tokens"] for mark in reply["marks"]) >= reply["tokens"] > 0
-    facts = list(desk.session.facts)
+    facts = list(model.session.facts)
     for mark in reply["marks"]:
         assert mark["step"] >= compacted
-        assert mark["turn"] == desk.history.turn[mark["step"]]
+        assert mark["turn"] == model.history.turn[mark["step"]]
         assert facts[mark["number"]] == (mark["kind"], mark["form"])
     # A mark names its block, so that it is the same from whichever moment one asks.
     for mark in reply["marks"]:
         entry, block = mark["ref"].rsplit("/", 1)
-        at = desk.history.path.tolist().index(desk.session.index[entry])
-        assert desk.history.step[at] == mark["step"] and desk.session[entry].blocks[int(block)]
-    desk.answer({"at": desk.history.segments[-1].at})
-    assert ask(desk, "regret")["marks"] == reply["marks"]
+        at = model.history.path.tolist().index(model.session.index[entry])
+        assert model.history.step[at] == mark["step"] and model.session[entry].blocks[int(block)]
+    model.answer({"at": model.history.segments[-1].at})
+    assert ask(model, "regret")["marks"] == reply["marks"]
 
 
 def compacted(text: str, said: str = "Look at src/a.py in 20 minutes.") -> WorkbenchModel:
@@ -507,9 +513,9 @@ def compacted(text: str, said: str = "Look at src/a.py in 20 minutes.") -> Workb
         ),
         Entry(id="c", parent="b", role="user", blocks=(Text(text="Go on."),)),
     )
-    desk = WorkbenchModel(Session(format="demo", entries=entries, leaf="c"))
-    desk.answer({"at": "c"})
-    return desk
+    model = WorkbenchModel(Session(format="demo", entries=entries, leaf="c"))
+    model.answer({"at": "c"})
+    return model
 
 
 @pytest.mark.parametrize(
@@ -522,9 +528,9 @@ def compacted(text: str, said: str = "Look at src/a.py in 20 minutes.") -> Workb
     ],
 )
 def test_a_mark_lies_on_its_words_in_the_body_that_is_shown(text: str) -> None:
-    desk = compacted(text)
-    reply = ask(desk, "grounding", row=0)
-    shown = describe_body(desk.plan, 0)["before"]["text"].encode("utf-16-le")
+    model = compacted(text)
+    reply = ask(model, "grounding", row=0)
+    shown = describe_body(model.plan, 0)["before"]["text"].encode("utf-16-le")
     assert reply["read"] and reply["marks"]
     for mark in reply["marks"]:
         there = shown[2 * mark["start"] : 2 * mark["end"]].decode("utf-16-le")
@@ -545,17 +551,17 @@ def test_a_mark_behind_what_a_body_shows_is_counted_only() -> None:
 
 def test_what_lies_behind_it_is_not_looked_for_again_and_again() -> None:
     text = " ".join(f"{number:07x}a1" for number in range(20_000))
-    desk = compacted(text)
+    model = compacted(text)
     start = time.process_time()
-    reply = ask(desk, "grounding", row=0)
+    reply = ask(model, "grounding", row=0)
     assert len(reply["marks"]) + reply["hidden"] == 20_000
     assert reply["marks"][-1]["end"] <= 20_000
     assert time.process_time() - start < 8
 
 
-def test_a_row_that_is_no_recorded_summary_is_told(desk: WorkbenchModel) -> None:
-    assert "no summary" in refused(desk, "grounding", row=0)
-    assert "no block" in refused(desk, "grounding", row=10**9)
+def test_a_row_that_is_no_recorded_summary_is_told(model: WorkbenchModel) -> None:
+    assert "no summary" in refused(model, "grounding", row=0)
+    assert "no block" in refused(model, "grounding", row=10**9)
 
 
 @settings(deadline=None)
@@ -571,39 +577,39 @@ def test_words_of_a_line_are_found_in_it(line: str, start: int, length: int) -> 
 # -- kept and let go --------------------------------------------------------------------------------
 
 
-def test_facts_are_kept_until_the_session_grows(desk: WorkbenchModel, session: Session) -> None:
-    listed(desk)
-    kept = desk.found
-    desk.answer({"cut": "end"})
-    assert desk.found is kept and kept
-    desk.follow(session.at(session.entries[session.path[200]].id))
-    desk.answer({})
-    assert desk.found == {} and listed(desk)["total"] > 0
+def test_facts_are_kept_until_the_session_grows(model: WorkbenchModel, session: Session) -> None:
+    listed(model)
+    kept = model.cache
+    model.answer({"cut": "end"})
+    assert model.cache is kept and kept
+    model.follow(session.at(session.entries[session.path[200]].id))
+    model.answer({})
+    assert model.cache == {} and listed(model)["total"] > 0
 
 
 def test_better_counts_change_the_prices_and_find_no_fact_anew(session: Session) -> None:
-    desk = WorkbenchModel(session, counter="chars4_utf16")
-    desk.answer({"cut": "end"})
-    number = number_of(desk, LOST_PATH)
-    rough = ask(desk, "fact", number=number, place=place_of(desk))
-    facts = desk.session.facts
-    desk.follow(session, count_tokens(session, "o200k_base"))
-    desk.answer({})
-    exact = ask(desk, "fact", number=number, place=place_of(desk))
-    assert desk.session.facts is facts and exact["fate"] == rough["fate"]
+    model = WorkbenchModel(session, counter="chars4_utf16")
+    model.answer({"cut": "end"})
+    number = number_of(model, LOST_PATH)
+    rough = ask(model, "fact", number=number, place=place_of(model))
+    facts = model.session.facts
+    model.follow(session, count_tokens(session, "o200k_base"))
+    model.answer({})
+    exact = ask(model, "fact", number=number, place=place_of(model))
+    assert model.session.facts is facts and exact["fate"] == rough["fate"]
     assert [fix["price"] for fix in exact["fixes"]] != [fix["price"] for fix in rough["fixes"]]
-    check_fixes(desk, number, place_of(desk))
+    check_fixes(model, number, place_of(model))
 
 
 @needs_shared
 def test_a_real_session_has_three_rounds_and_every_count_is_right() -> None:
-    desk = WorkbenchModel(open_session(REAL), counter="chars4_utf16")
-    desk.answer({})
-    check_risk(desk, 40)
-    reply = listed(desk)
-    assert len(desk.history.marks) >= 3 and reply["risk"]["total"] > 100
-    first = min(range(len(desk.session.facts)), key=lambda n: n)
-    told = ask(desk, "fact", number=first, place=place_of(desk))
+    model = WorkbenchModel(open_session(REAL), counter="chars4_utf16")
+    model.answer({})
+    check_risk(model, 40)
+    reply = listed(model)
+    assert len(model.history.marks) >= 3 and reply["risk"]["total"] > 100
+    first = min(range(len(model.session.facts)), key=lambda n: n)
+    told = ask(model, "fact", number=first, place=place_of(model))
     assert [one["step"] for one in told["chain"][:-1]] == [
-        mark.step for mark in desk.history.marks if mark.kind == "compact"
+        mark.step for mark in model.history.marks if mark.kind == "compact"
     ]

@@ -37,17 +37,17 @@ SECRETS = [secret for kind, (_, secret) in PLANTED.items()]
 
 
 @pytest.fixture(scope="module")
-def desk() -> WorkbenchModel:
-    desk = WorkbenchModel(open_demo(), "flue")
-    desk.answer({})
-    return desk
+def model() -> WorkbenchModel:
+    model = WorkbenchModel(open_demo(), "flue")
+    model.answer({})
+    return model
 
 
 @pytest.fixture(scope="module")
-def made(desk: WorkbenchModel) -> page.Page:
+def made(model: WorkbenchModel) -> page.Page:
     """With nothing redacted, so that it can be held against the workbench word by word."""
-    names = [finding["name"] for finding in review(desk)["findings"]]
-    return make(desk, names, ["claude-code", "keep-recent-turns"])
+    names = [finding["name"] for finding in review(model)["findings"]]
+    return make(model, names, ["claude-code", "keep-recent-turns"])
 
 
 def planted_session(tmp_path: Path) -> Session:
@@ -103,9 +103,9 @@ def traces(secret: str) -> list[str]:
 
 def test_no_planted_secret_is_in_the_page_in_any_spelling(tmp_path: Path) -> None:
     session = planted_session(tmp_path)
-    desk = WorkbenchModel(session, "keep-recent-turns")
-    desk.answer({"settings": {"keep-recent-turns.turns": 2}, "versus": {"policy": "mini-claude-code"}})
-    made = make(desk, policies=["flue", "mini-claude-code", "claude-code", "langchain-clear", "gemini-cli"])
+    model = WorkbenchModel(session, "keep-recent-turns")
+    model.answer({"settings": {"keep-recent-turns.turns": 2}, "versus": {"policy": "mini-claude-code"}})
+    made = make(model, policies=["flue", "mini-claude-code", "claude-code", "langchain-clear", "gemini-cli"])
     held, buffers = unpack_page(made.html)
     told = [
         made.html,
@@ -114,7 +114,7 @@ def test_no_planted_secret_is_in_the_page_in_any_spelling(tmp_path: Path) -> Non
         json.dumps(held),
         json.dumps(held, ensure_ascii=False),
     ]
-    told += [*all_texts(held), buffers.decode("latin-1"), repr(made.findings), repr(review(desk))]
+    told += [*all_texts(held), buffers.decode("latin-1"), repr(made.findings), repr(review(model))]
     everything = "\n".join(told)
     for kind, (_, secret) in PLANTED.items():
         for trace in traces(secret):
@@ -153,13 +153,13 @@ def test_no_secret_is_in_the_page_wherever_a_session_holds_a_text(before: str) -
     own = find_policy("flue").model_copy(
         update={"name": "own", "title": "x" * 110 + before + keys[0], "source": f"from {keys[1]}"}
     )
-    desk = WorkbenchModel(session, own)
-    desk.answer({"versus": {"policy": "langchain-clear"}})
-    desk.live_again()
-    made = make(desk, policies=["pi"])
+    model = WorkbenchModel(session, own)
+    model.answer({"versus": {"policy": "langchain-clear"}})
+    model.run_replay()
+    made = make(model, policies=["pi"])
     held, buffers = unpack_page(made.html)
     told = [made.html, html.unescape(made.html), made.name, *all_texts(held), buffers.decode("latin-1")]
-    everything = "\n".join([*told, repr(made), json.dumps(review(desk))])
+    everything = "\n".join([*told, repr(made), json.dumps(review(model))])
     for key in keys:
         assert not any(key[at : at + 8] in everything for at in range(4, len(key) - 7))
 
@@ -196,15 +196,15 @@ def test_what_is_nested_too_deeply_is_refused_with_a_sentence(tmp_path: Path) ->
     row = '{"type": "assistant", "uuid": "b", "parentUuid": "a", "message": {"id": "m", "role": "assistant", '
     path = tmp_path / "deep.jsonl"
     path.write_text(f'{said}\n{row}"content": [{block}]}}}}')
-    desk = WorkbenchModel(open_session(path))
-    desk.answer({})
+    model = WorkbenchModel(open_session(path))
+    model.answer({})
     with pytest.raises(RedactionError, match="nested too deeply"):
-        make(desk, policies=[])
-    assert "nested too deeply" in answer_query(desk, {"type": "review", "id": 1})["sentence"]
+        make(model, policies=[])
+    assert "nested too deeply" in answer_query(model, {"type": "review", "id": 1})["sentence"]
 
 
-def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(desk: WorkbenchModel) -> None:
-    made = make(desk, policies=[])
+def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(model: WorkbenchModel) -> None:
+    made = make(model, policies=[])
     (still,) = re.findall(r"<noscript>(.*?)</noscript>", made.html, re.S)
     assert "This page works with scripts" in still
     assert all(html.escape(note) in still for note in made.notes)
@@ -212,15 +212,15 @@ def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(desk: Work
 
 
 def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
-    desk = WorkbenchModel(planted_session(tmp_path), "keep-recent-turns")
-    desk.answer({})
-    told = review(desk)
+    model = WorkbenchModel(planted_session(tmp_path), "keep-recent-turns")
+    model.answer({})
+    told = review(model)
     names = [finding["name"] for finding in told["findings"]]
-    assert names == [finding.name for finding in make(desk, policies=[]).findings]
+    assert names == [finding.name for finding in make(model, policies=[]).findings]
     assert {"name", "kind", "count", "where", "hint"} <= told["findings"][0].keys()
     assert re.match(r"\d+ secrets and \d+ personal names found", told["sentence"])
     kept = name_secret("aws-access-key", PLANTED["aws-access-key"][1])
-    with_it = make(desk, [kept], policies=[])
+    with_it = make(model, [kept], policies=[])
     held, _ = unpack_page(with_it.html)
     texts = "\n".join(all_texts(held))
     assert PLANTED["aws-access-key"][1] in texts
@@ -229,25 +229,25 @@ def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
 
 
 def test_no_page_is_made_when_secrets_cannot_be_looked_for(
-    desk: WorkbenchModel, monkeypatch: pytest.MonkeyPatch
+    model: WorkbenchModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(detector, "PATTERNS", (None,))
     with pytest.raises(RedactionError, match="Nothing was written"):
-        make(desk)
-    answer = answer_query(desk, {"type": "review", "id": "1"})
+        make(model)
+    answer = answer_query(model, {"type": "review", "id": "1"})
     assert answer["type"] == "error"
     assert "may hold secrets" in answer["sentence"]
 
 
-def test_no_page_is_made_for_names_that_do_not_exist(desk: WorkbenchModel) -> None:
+def test_no_page_is_made_for_names_that_do_not_exist(model: WorkbenchModel) -> None:
     with pytest.raises(EditError, match="nothing of this name"):
-        make(desk, ["aws-access-key 00000000"])
+        make(model, ["aws-access-key 00000000"])
     with pytest.raises(PolicyError):
-        make(desk, policies=["no-such-policy"])
+        make(model, policies=["no-such-policy"])
 
 
 def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
-    desk: WorkbenchModel, made: page.Page
+    model: WorkbenchModel, made: page.Page
 ) -> None:
     """What the browser puts together for a cut is what Python would have answered."""
     held, buffers = unpack_page(made.html)
@@ -257,7 +257,7 @@ def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
         offset, length = held["buffers"][number]
         return buffers[offset : offset + length]
 
-    other = WorkbenchModel(desk.session, ledger=desk.ledger)
+    other = WorkbenchModel(model.session, ledger=model.ledger)
     for name, plan in held["plans"].items():
         other.answer({"policy": name, "cut": "", "settings": {}})
         wire, data = draw_plan(other.plan)
@@ -288,22 +288,22 @@ def test_S0_111_a_summary_in_an_exported_page_says_what_it_is_derived_from(made:
     assert "untrusted" in facts["trust"]
 
 
-def test_the_page_holds_labels_and_texts_of_all_blocks(desk: WorkbenchModel, made: page.Page) -> None:
+def test_the_page_holds_labels_and_texts_of_all_blocks(model: WorkbenchModel, made: page.Page) -> None:
     held, _ = unpack_page(made.html)
-    rows = describe_rows(desk.plan, 0, 10_000)
+    rows = describe_rows(model.plan, 0, 10_000)
     assert held["rows"] == [[row["label"], row["preview"]] for row in rows]
     assert len(held["bodies"]) == len(rows)
     texts = [body[0] for body in held["bodies"]]
-    live = desk.moment.live
+    live = model.moment.live
     for row in range(0, len(rows), 40):
-        entry = desk.session.entries[live.entries[live.position[row]]]
+        entry = model.session.entries[live.entries[live.position[row]]]
         assert texts[row] == entry.blocks[live.block[row]].text[: len(texts[row])].replace("\r\n", "\n")
 
 
 def test_what_stands_for_a_rewritten_block_is_held_for_both_sides_of_the_cut() -> None:
-    desk = WorkbenchModel(open_demo(), "langchain-clear")
-    desk.answer({})
-    held, buffers = unpack_page(make(desk, policies=[]).html)
+    model = WorkbenchModel(open_demo(), "langchain-clear")
+    model.answer({})
+    held, buffers = unpack_page(make(model, policies=[]).html)
     plan = held["plans"]["langchain-clear"]
     wire, number = plan["own"]
     offset, length = held["buffers"][number]
@@ -341,28 +341,28 @@ def test_hostile_texts_cannot_leave_their_place(tmp_path: Path) -> None:
     ]  # fmt: skip
     path = tmp_path / "s.jsonl"
     path.write_text("\n".join(json.dumps({**row, "sessionId": hostile}) for row in rows))
-    desk = WorkbenchModel(open_session(path))
-    made = make(desk, policies=[])
+    model = WorkbenchModel(open_session(path))
+    made = make(model, policies=[])
     assert "<img" not in made.html
     assert made.html.count("<script") == 2
     assert "/" not in made.name
     assert "\u202e" not in made.html
 
 
-def test_pages_are_the_same_on_every_run(desk: WorkbenchModel, made: page.Page) -> None:
-    assert make(desk, made.kept, ["claude-code", "keep-recent-turns"]).html == made.html
+def test_pages_are_the_same_on_every_run(model: WorkbenchModel, made: page.Page) -> None:
+    assert make(model, made.kept, ["claude-code", "keep-recent-turns"]).html == made.html
 
 
 def test_what_a_person_wants_goes_with_the_page() -> None:
-    desk = WorkbenchModel(open_demo(), "keep-recent-turns")
-    desk.answer({"settings": {"keep-recent-turns.turns": 3}, "versus": {"policy": "flue"}})
-    live = desk.moment.live
-    pin = f"{desk.session.entries[live.entries[live.position[5]]].id}/{live.block[5]}"
-    desk.answer({"pins": [pin]})
-    cut = next(point.entry for point in desk.plan.cuts if point.legal)
-    desk.answer({"cut": cut})
-    held, _ = unpack_page(make(desk, policies=[]).html)
-    assert held["wanted"] == desk.wanted
+    model = WorkbenchModel(open_demo(), "keep-recent-turns")
+    model.answer({"settings": {"keep-recent-turns.turns": 3}, "versus": {"policy": "flue"}})
+    live = model.moment.live
+    pin = f"{model.session.entries[live.entries[live.position[5]]].id}/{live.block[5]}"
+    model.answer({"pins": [pin]})
+    cut = next(point.entry for point in model.plan.cuts if point.legal)
+    model.answer({"cut": cut})
+    held, _ = unpack_page(make(model, policies=[]).html)
+    assert held["wanted"] == model.inputs
     assert held["plans"]["keep-recent-turns"]["settings"] == {"keep-recent-turns.turns": 3}
     assert list(held["plans"]) == ["keep-recent-turns", "flue"]
     assert held["other"][0]["label"] == "Flue (May 2026)"
@@ -370,19 +370,19 @@ def test_what_a_person_wants_goes_with_the_page() -> None:
 
 
 def test_a_page_too_large_says_what_was_shortened(
-    desk: WorkbenchModel, monkeypatch: pytest.MonkeyPatch
+    model: WorkbenchModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = make(desk, policies=[])
+    whole = make(model, policies=[])
     assert len(whole.html) < LARGEST
     monkeypatch.setattr(page, "LARGEST", len(whole.html) - 40_000)
-    less = make(desk, policies=[])
+    less = make(model, policies=[])
     assert len(less.html.encode()) <= page.LARGEST
     (note,) = [note for note in less.notes if "to keep this page under" in note]
     assert re.match(r"\d+ texts are cut at [\d,]+ characters", note)
     held, _ = unpack_page(less.html)
     assert note in held["scene"]["notices"]
     monkeypatch.setattr(page, "LARGEST", 100_000)
-    least = make(desk, policies=[])
+    least = make(model, policies=[])
     (note,) = [note for note in least.notes if note.startswith("The texts of all")]
     assert note.endswith("would pass 0.1 MB."), "it may not say that the page is smaller than it is"
 
@@ -390,9 +390,9 @@ def test_a_page_too_large_says_what_was_shortened(
 @needs_shared
 def test_a_real_session_of_3_9_mb_makes_a_page_under_1_5_mb() -> None:
     name = "cc-3auto-compactions-893l.jsonl"
-    desk = WorkbenchModel(open_session(SHARED / "sessions" / "claude-code--entireio-cli" / name))
-    made = make(desk)
+    model = WorkbenchModel(open_session(SHARED / "sessions" / "claude-code--entireio-cli" / name))
+    made = make(model)
     assert len(made.html.encode()) < 1_500_000
     held, _ = unpack_page(made.html)
-    assert len(held["bodies"]) == len(desk.plan.table.tokens)
+    assert len(held["bodies"]) == len(model.plan.table.tokens)
     assert "soph" not in re.findall(r"/Users/(\w+)", "\n".join(all_texts(held)))

@@ -286,7 +286,7 @@ def test_the_workbench_saves_beside_the_sessions_file_and_a_session_in_this_fold
     for session in ("runs/a.jsonl", open_demo()):
         wb = Workbench(session)
         replies: Queue[dict[str, Any]] = Queue()
-        wb._clerk.ask({"type": "save", "id": "s"}, replies.put)
+        wb._controller.ask({"type": "save", "id": "s"}, replies.put)
         reply = replies.get(timeout=20)
         assert reply["type"] == "save"
         again = open_plan(reply["path"], open_demo() if session != "runs/a.jsonl" else session)

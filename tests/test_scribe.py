@@ -44,7 +44,7 @@ class Screen:
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Controller, Screen]]:
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Controller, Screen]]:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
     yield from _open(open_demo())
@@ -52,14 +52,14 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Controller, Screen]]
 
 def _open(session: Session) -> Iterator[tuple[Controller, Screen]]:
     screen = Screen()
-    clerk = Controller(session, screen, "claude-code")
-    screen(clerk.start({"cut": "end", "at": ""}))
-    clerk.begin()
-    yield clerk, screen
-    clerk.close()
+    controller = Controller(session, screen, "claude-code")
+    screen(controller.start({"cut": "end", "at": ""}))
+    controller.begin()
+    yield controller, screen
+    controller.close()
 
 
-def ask(clerk: Controller, kind: str, **more: Any) -> dict[str, Any]:
+def ask(controller: Controller, kind: str, **more: Any) -> dict[str, Any]:
     found: list[dict[str, Any]] = []
     heard = threading.Event()
 
@@ -68,16 +68,16 @@ def ask(clerk: Controller, kind: str, **more: Any) -> dict[str, Any]:
         heard.set()
 
     wished = {"by": "model", "model": MODEL, "focus": "", "keep": [], "digest": "", "text": ""}
-    clerk.ask({"type": kind, "id": "1", **wished, **more}, answer)
+    controller.ask({"type": kind, "id": "1", **wished, **more}, answer)
     assert heard.wait(30)
     assert found[0]["type"] == kind, found[0]
     return found[0]
 
 
-def await_end(clerk: Controller) -> dict[str, Any]:
+def await_end(controller: Controller) -> dict[str, Any]:
     """What came of it."""
-    clerk.wait_for_summary(30)
-    return ask(clerk, "writing", **{"from": 0})
+    controller.wait_for_summary(30)
+    return ask(controller, "writing", **{"from": 0})
 
 
 def serve(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,34 +85,34 @@ def serve(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
 
 
-def test_an_extractive_summary_stands_in_the_stand_ins_place(desk: tuple[Controller, Screen]) -> None:
-    clerk, screen = desk
+def test_an_extractive_summary_stands_in_the_stand_ins_place(opened: tuple[Controller, Screen]) -> None:
+    controller, screen = opened
     before = screen.traits["_plan"]
     assert before["summary"] is None
-    offer = ask(clerk, "sending", by="extractive")
+    offer = ask(controller, "sending", by="extractive")
     assert offer["ready"] and "nothing is sent" in offer["sentence"] and offer["requests"] == []
-    ask(clerk, "summarise", by="extractive")
-    done = await_end(clerk)
+    ask(controller, "summarise", by="extractive")
+    done = await_end(controller)
     assert (done["state"], done["by"], done["here"]) == ("done", "extractive", True)
-    after, plan = screen.traits["_plan"], clerk.desk.plan
+    after, plan = screen.traits["_plan"], controller.model.plan
     assert {"by": "extractive", "tokens": done["tokens"]}.items() <= after["summary"].items()
     assert plan.checkpoint is not None and plan.checkpoint.text == done["text"]
     bare = plan.with_summary(None)
     assert after["after"]["total"] - before["after"]["total"] == plan.summary_tokens - bare.summary_tokens
     assert build_context(plan.session, plan).tokens == plan.after
-    told = clerk.reply({"type": "summary", "id": "2", "place": plan.place})
+    told = controller.reply({"type": "summary", "id": "2", "place": plan.place})
     assert told is not None and told["text"] == done["text"]
     assert ["written by", "extractive"] in told["facts"]
 
 
-def test_facts_and_the_diff_read_the_summary_that_was_written(desk: tuple[Controller, Screen]) -> None:
-    clerk, _ = desk
-    before = clerk.desk.plan
+def test_facts_and_the_diff_read_the_summary_that_was_written(opened: tuple[Controller, Screen]) -> None:
+    controller, _ = opened
+    before = controller.model.plan
     assert before.trace[LOST_PATH].fate == "restated"
     lost = next(one.fact.form for one in before.trace if one.stood and one.fate == "lost")
-    ask(clerk, "summarise", by="pasted", text=f"All that matters is `{lost}`.")
-    assert await_end(clerk)["state"] == "done"
-    plan = clerk.desk.plan
+    ask(controller, "summarise", by="pasted", text=f"All that matters is `{lost}`.")
+    assert await_end(controller)["state"] == "done"
+    plan = controller.model.plan
     assert (plan.trace[lost].fate, plan.trace[lost].tier) == ("restated", "planned")
     assert plan.trace[LOST_PATH].fate == "lost"
     assert "The summary by pasted" in plan.trace[LOST_PATH].why()
@@ -121,30 +121,30 @@ def test_facts_and_the_diff_read_the_summary_that_was_written(desk: tuple[Contro
     assert "All that matters" in repr(diff_contexts(*contexts).rows)
 
 
-def test_a_summary_goes_with_its_cut_and_comes_back_with_it(desk: tuple[Controller, Screen]) -> None:
-    clerk, screen = desk
-    ask(clerk, "summarise", by="pasted", text="All is well.")
-    assert await_end(clerk)["here"]
-    clerk.want({"pins": [f"{clerk.desk.plan.jobs[-1].entries[0]}/0"]}, 1)
-    told = ask(clerk, "writing", **{"from": 0})
-    assert clerk.desk.plan.checkpoint is None and not told["here"] and told["cut"] == "end"
-    clerk.want({"pins": []}, 2)
-    assert clerk.desk.plan.checkpoint is not None and ask(clerk, "writing")["here"]
-    ask(clerk, "unsummarise")
-    assert clerk.desk.plan.checkpoint is None and screen.traits["_plan"]["summary"] is None
+def test_a_summary_goes_with_its_cut_and_comes_back_with_it(opened: tuple[Controller, Screen]) -> None:
+    controller, screen = opened
+    ask(controller, "summarise", by="pasted", text="All is well.")
+    assert await_end(controller)["here"]
+    controller.set_inputs({"pins": [f"{controller.model.plan.jobs[-1].entries[0]}/0"]}, 1)
+    told = ask(controller, "writing", **{"from": 0})
+    assert controller.model.plan.checkpoint is None and not told["here"] and told["cut"] == "end"
+    controller.set_inputs({"pins": []}, 2)
+    assert controller.model.plan.checkpoint is not None and ask(controller, "writing")["here"]
+    ask(controller, "unsummarise")
+    assert controller.model.plan.checkpoint is None and screen.traits["_plan"]["summary"] is None
 
 
 def test_a_model_is_sent_what_was_seen_and_nothing_before(
-    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
+    opened: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk, screen = desk
+    controller, screen = opened
     with Loopback() as server:
         serve(server, monkeypatch)
-        seen = ask(clerk, "sending")
+        seen = ask(controller, "sending")
         assert seen["ready"] and seen["host"] == server.url.removeprefix("http://")
         assert seen["price"].startswith("at most $") and seen["tokens"] > 1000 and not server.received
-        ask(clerk, "summarise", digest=seen["digest"])
-        done = await_end(clerk)
+        ask(controller, "summarise", digest=seen["digest"])
+        done = await_end(controller)
         assert done["state"] == "done", done["sentence"]
         assert (done["by"], done["text"]) == (MODEL, SUMMARY) and "provider usage" in done["usage"]
         assert done["price"].startswith("$")
@@ -154,23 +154,23 @@ def test_a_model_is_sent_what_was_seen_and_nothing_before(
 
 
 def test_nothing_is_sent_that_was_not_looked_at(
-    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
+    opened: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk, _ = desk
+    controller, _ = opened
     with Loopback() as server:
         serve(server, monkeypatch)
-        assert ask(clerk, "summarise", digest="")["state"] == "failed"
-        seen = ask(clerk, "sending")
-        assert ask(clerk, "summarise", digest="0" * 64)["state"] == "failed"
-        clerk.want({"pins": [f"{clerk.desk.plan.jobs[-1].entries[0]}/0"]}, 1)
-        told = ask(clerk, "summarise", digest=seen["digest"])
+        assert ask(controller, "summarise", digest="")["state"] == "failed"
+        seen = ask(controller, "sending")
+        assert ask(controller, "summarise", digest="0" * 64)["state"] == "failed"
+        controller.set_inputs({"pins": [f"{controller.model.plan.jobs[-1].entries[0]}/0"]}, 1)
+        told = ask(controller, "summarise", digest=seen["digest"])
         assert told["state"] == "failed" and "Look again" in told["sentence"]
         assert not server.received
 
 
-def test_without_a_key_nothing_can_be_sent(desk: tuple[Controller, Screen]) -> None:
-    clerk, _ = desk
-    seen = ask(clerk, "sending")
+def test_without_a_key_nothing_can_be_sent(opened: tuple[Controller, Screen]) -> None:
+    controller, _ = opened
+    seen = ask(controller, "sending")
     assert not seen["ready"] and "ANTHROPIC_API_KEY" in seen["sentence"] and seen["tokens"] > 1000
 
 
@@ -184,35 +184,35 @@ def test_without_a_key_nothing_can_be_sent(desk: tuple[Controller, Screen]) -> N
     ],
 )
 def test_an_error_reads_like_a_sentence_and_keeps_nothing(
-    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch, cue: Cue, words: str
+    opened: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch, cue: Cue, words: str
 ) -> None:
-    clerk, _ = desk
+    controller, _ = opened
     with Loopback(cue) as server:
         serve(server, monkeypatch)
-        ask(clerk, "summarise", digest=ask(clerk, "sending")["digest"])
-        told = await_end(clerk)
+        ask(controller, "summarise", digest=ask(controller, "sending")["digest"])
+        told = await_end(controller)
         assert told["state"] == "failed" and words in told["sentence"], told["sentence"]
-        assert told["text"] == "" and clerk.desk.plan.checkpoint is None
+        assert told["text"] == "" and controller.model.plan.checkpoint is None
         # An answer that cannot stand was paid all the same.
         assert ("provider usage" in told["usage"]) == told["price"].startswith("$") == (cue.status == 200)
 
 
 def test_a_summary_can_be_stopped_in_the_middle(
-    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
+    opened: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk, screen = desk
+    controller, screen = opened
     with Loopback(Cue(fault="hangs", after=5)) as server:
         serve(server, monkeypatch)
-        ask(clerk, "summarise", digest=ask(clerk, "sending")["digest"])
+        ask(controller, "summarise", digest=ask(controller, "sending")["digest"])
         assert server.hanging.wait(30)
-        while ask(clerk, "writing")["total"] == 0:
+        while ask(controller, "writing")["total"] == 0:
             pass
-        told = ask(clerk, "writing")
+        told = ask(controller, "writing")
         assert told["state"] == "writing" and SUMMARY.startswith(told["text"])
-        clerk.ask({"type": "stop", "what": "summary"}, lambda reply: None)
-        told = await_end(clerk)
+        controller.ask({"type": "stop", "what": "summary"}, lambda reply: None)
+        told = await_end(controller)
         assert told["state"] == "stopped" and "nothing of it was kept" in told["sentence"]
-        assert clerk.desk.plan.checkpoint is None and screen.traits["_work"] == {}
+        assert controller.model.plan.checkpoint is None and screen.traits["_work"] == {}
 
 
 def test_a_planted_secret_is_in_nothing_sent_or_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,13 +224,13 @@ def test_a_planted_secret_is_in_nothing_sent_or_shown(monkeypatch: pytest.Monkey
     )
     entries = tuple(spoken if entry is first else entry for entry in session.entries)
     planted = session.model_copy(update={"entries": entries})
-    for clerk, screen in _open(planted):
+    for controller, screen in _open(planted):
         with Loopback() as server:
             serve(server, monkeypatch)
-            seen = ask(clerk, "sending")
+            seen = ask(controller, "sending")
             assert SECRET not in repr(seen) and seen["redacted"]
-            ask(clerk, "summarise", digest=seen["digest"])
-            assert await_end(clerk)["state"] == "done"
+            ask(controller, "summarise", digest=seen["digest"])
+            assert await_end(controller)["state"] == "done"
             assert SECRET.encode() not in server.bytes and KEY.encode() not in server.bytes
             assert SECRET not in repr(screen.traits) and KEY not in repr(screen.traits)
 
@@ -250,15 +250,15 @@ def test_a_plan_with_a_summary_is_a_plan_like_any_other() -> None:
     assert (made.after, made.recipe) == (filled.after, filled.recipe)
 
 
-def test_an_exported_page_shows_the_summary_that_was_written(desk: tuple[Controller, Screen]) -> None:
-    clerk, _ = desk
+def test_an_exported_page_shows_the_summary_that_was_written(opened: tuple[Controller, Screen]) -> None:
+    controller, _ = opened
     words = f"All that matters is the token {SECRET}."
-    ask(clerk, "summarise", by="pasted", text=words)
-    assert await_end(clerk)["here"]
-    page = make(clerk.desk)
+    ask(controller, "summarise", by="pasted", text=words)
+    assert await_end(controller)["here"]
+    page = make(controller.model)
     assert SECRET not in page.html
     held, _ = unpack_page(page.html)
-    place, policy = str(clerk.desk.plan.place), held["plans"]["claude-code"]
+    place, policy = str(controller.model.plan.place), held["plans"]["claude-code"]
     total, *runs = policy["summaries"][place]
     spans = zip(runs[::2], runs[1::2], strict=True)
     text = "\n".join(line for first, n in spans for line in held["lines"][first : first + n])
@@ -269,76 +269,76 @@ def test_an_exported_page_shows_the_summary_that_was_written(desk: tuple[Control
 
 
 def test_what_is_done_cannot_be_stopped_any_more() -> None:
-    desk, stopped = WorkbenchModel(open_demo(), "claude-code"), list[bool]()
-    desk.answer({"cut": "end", "at": ""})
+    model, stopped = WorkbenchModel(open_demo(), "claude-code"), list[bool]()
+    model.answer({"cut": "end", "at": ""})
 
     def adopt(plan: Plan, checkpoint: Checkpoint | None) -> None:
-        stopped.append(scribe.stop())
+        stopped.append(summary_writer.stop())
         # Not done before it stands.
-        assert scribe.tell(desk)["state"] == "writing"
-        desk.adopt_summary(plan, checkpoint)
+        assert summary_writer.describe(model)["state"] == "writing"
+        model.adopt_summary(plan, checkpoint)
 
-    scribe = SummaryWriter(lambda work: None, adopt)
-    scribe.begin()
-    scribe.write(desk.plan, {"by": "pasted", "text": "All is well."})
-    assert scribe.wait(30)
-    told = scribe.tell(desk)
+    summary_writer = SummaryWriter(lambda work: None, adopt)
+    summary_writer.begin()
+    summary_writer.write(model.plan, {"by": "pasted", "text": "All is well."})
+    assert summary_writer.wait(30)
+    told = summary_writer.describe(model)
     assert (told["state"], told["here"], told["text"], stopped) == ("done", True, "All is well.", [False])
 
 
 def test_of_many_that_begin_at_once_one_is_done() -> None:
-    desk = WorkbenchModel(open_demo(), "claude-code")
-    desk.answer({"cut": "end", "at": ""})
+    model = WorkbenchModel(open_demo(), "claude-code")
+    model.answer({"cut": "end", "at": ""})
     lock = threading.Lock()
 
     def adopt(plan: Plan, checkpoint: Checkpoint | None) -> None:
         with lock:
-            desk.adopt_summary(plan, checkpoint)
+            model.adopt_summary(plan, checkpoint)
 
-    scribe = SummaryWriter(lambda work: None, adopt)
-    scribe.begin()
+    summary_writer = SummaryWriter(lambda work: None, adopt)
+    summary_writer.begin()
     for _ in range(5):
         asked = [{"by": "pasted", "text": f"Text {number}."} for number in range(8)]
-        threads = [threading.Thread(target=scribe.write, args=(desk.plan, one)) for one in asked]
+        threads = [threading.Thread(target=summary_writer.write, args=(model.plan, one)) for one in asked]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert scribe.wait(30)
-        told = scribe.tell(desk)
+        assert summary_writer.wait(30)
+        told = summary_writer.describe(model)
         assert (told["state"], told["here"]) == ("done", True)
 
 
 def test_a_wish_that_is_refused_ends_what_is_being_written(
-    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
+    opened: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk, _ = desk
+    controller, _ = opened
     with Loopback(Cue(fault="hangs", after=5)) as server:
         serve(server, monkeypatch)
-        ask(clerk, "summarise", digest=ask(clerk, "sending")["digest"])
+        ask(controller, "summarise", digest=ask(controller, "sending")["digest"])
         assert server.hanging.wait(30)
-        assert ask(clerk, "summarise", digest="0" * 64)["state"] == "failed"
-        clerk.wait_for_summary(10)
-        assert ask(clerk, "unsummarise")["state"] == "none"
+        assert ask(controller, "summarise", digest="0" * 64)["state"] == "failed"
+        controller.wait_for_summary(10)
+        assert ask(controller, "unsummarise")["state"] == "none"
 
 
 def test_nothing_goes_where_it_was_not_seen_to_go(
-    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
+    opened: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk, _ = desk
+    controller, _ = opened
     with Loopback() as server, Loopback() as other:
         serve(server, monkeypatch)
-        seen = ask(clerk, "sending")
+        seen = ask(controller, "sending")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", other.url)
-        told = ask(clerk, "summarise", digest=seen["digest"])
+        told = ask(controller, "summarise", digest=seen["digest"])
         assert told["state"] == "failed" and "Look again" in told["sentence"]
         assert not server.received and not other.received
 
 
 def test_an_address_is_shown_without_the_password_in_it(
-    desk: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
+    opened: tuple[Controller, Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk, _ = desk
+    controller, _ = opened
     for address, host in (
         ("https://me:hunter22@proxy.example:8443/v1?key=hunter22", "proxy.example:8443"),
         ("me:hunter22@proxy.example:8443", "proxy.example:8443"),
@@ -346,31 +346,31 @@ def test_an_address_is_shown_without_the_password_in_it(
         (" ", "api.anthropic.com"),
     ):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
-        seen = ask(clerk, "sending")
+        seen = ask(controller, "sending")
         assert seen["host"] == host
         assert "me:hunter22" not in repr(seen)
 
 
 def test_a_file_that_was_written_anew_is_not_sent_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     session = open_demo()
-    desk = WorkbenchModel(session, "claude-code")
-    desk.answer({"cut": "end", "at": ""})
-    scribe = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
-    scribe.begin()
+    model = WorkbenchModel(session, "claude-code")
+    model.answer({"cut": "end", "at": ""})
+    summary_writer = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
+    summary_writer.begin()
     asked = {"by": "model", "model": MODEL, "focus": "", "keep": []}
     with Loopback() as server:
         serve(server, monkeypatch)
-        seen = scribe.look(desk.plan, asked)
-        read = map(session.__getitem__, desk.plan.jobs[0].entries)
+        seen = summary_writer.preview(model.plan, asked)
+        read = map(session.__getitem__, model.plan.jobs[0].entries)
         first = next(entry for entry in read if entry.role == "user" and len(entry.blocks) == 1)
         block = first.blocks[0].model_copy(update={"text": "Never seen."})
         said = first.model_copy(update={"blocks": (block,)})
         entries = tuple(said if entry is first else entry for entry in session.entries)
-        desk.follow(session.model_copy(update={"entries": entries}))
-        desk.answer({})
-        scribe.write(desk.plan, {**asked, "digest": seen["digest"]})
-        assert scribe.wait(30)
-        told = scribe.tell(desk)
+        model.follow(session.model_copy(update={"entries": entries}))
+        model.answer({})
+        summary_writer.write(model.plan, {**asked, "digest": seen["digest"]})
+        assert summary_writer.wait(30)
+        told = summary_writer.describe(model)
         assert told["state"] == "failed" and "Look again" in told["sentence"]
         assert not server.received
 
@@ -383,65 +383,65 @@ def test_of_names_to_be_left_in_those_that_are_gone_take_no_other_along() -> Non
         update={"blocks": (first.blocks[0].model_copy(update={"text": f"The token is {SECRET}."}),)}
     )
     entries = tuple(spoken if entry is first else entry for entry in session.entries)
-    for clerk, _ in _open(session.model_copy(update={"entries": entries})):
-        (found,) = ask(clerk, "sending")["redacted"]
-        told = ask(clerk, "sending", keep=[found["name"], "password-77"])
+    for controller, _ in _open(session.model_copy(update={"entries": entries})):
+        (found,) = ask(controller, "sending")["redacted"]
+        told = ask(controller, "sending", keep=[found["name"], "password-77"])
         assert (told["kept"], told["redacted"]) == ([found["name"]], [])
 
 
-def test_each_cut_tells_of_its_own_summary(desk: tuple[Controller, Screen]) -> None:
-    clerk, _ = desk
-    legal = [point.entry for point in clerk.desk.plan.cuts if point.legal and point.place > 4]
+def test_each_cut_tells_of_its_own_summary(opened: tuple[Controller, Screen]) -> None:
+    controller, _ = opened
+    legal = [point.entry for point in controller.model.plan.cuts if point.legal and point.place > 4]
     texts = {"end": "Of the end.", legal[0]: "Of the beginning."}
     for cut, text in texts.items():
-        clerk.want({"cut": cut}, 1)
-        ask(clerk, "summarise", by="pasted", text=text)
-        assert await_end(clerk)["here"]
+        controller.set_inputs({"cut": cut}, 1)
+        ask(controller, "summarise", by="pasted", text=text)
+        assert await_end(controller)["here"]
     for cut, text in texts.items():
-        clerk.want({"cut": cut}, 2)
-        told = ask(clerk, "writing")
+        controller.set_inputs({"cut": cut}, 2)
+        told = ask(controller, "writing")
         assert (told["text"], told["here"], told["cut"]) == (text, True, cut)
-        assert f"{clerk.desk.plan.summary_tokens:,} tokens" in told["sentence"] and told["findings"]
-    made = checkpoint_from_text("By hand.", clerk.desk.plan)
-    clerk.adopt_summary(clerk.desk.plan, made)
-    told = ask(clerk, "writing")
+        assert f"{controller.model.plan.summary_tokens:,} tokens" in told["sentence"] and told["findings"]
+    made = checkpoint_from_text("By hand.", controller.model.plan)
+    controller.adopt_summary(controller.model.plan, made)
+    told = ask(controller, "writing")
     # Nobody asked the scribe for this one.
     assert (told["state"], told["text"]) == ("none", "")
 
 
-def test_a_summary_that_is_done_takes_no_sentence_back(desk: tuple[Controller, Screen]) -> None:
-    clerk, screen = desk
-    screen(clerk.want({"cut": "nowhere"}, 1))
+def test_a_summary_that_is_done_takes_no_sentence_back(opened: tuple[Controller, Screen]) -> None:
+    controller, screen = opened
+    screen(controller.set_inputs({"cut": "nowhere"}, 1))
     assert "nowhere" in screen.traits["_error"]
-    ask(clerk, "summarise", by="pasted", text="All is well.")
-    assert await_end(clerk)["here"]
+    ask(controller, "summarise", by="pasted", text="All is well.")
+    assert await_end(controller)["here"]
     assert "nowhere" in screen.traits["_error"]
 
 
 @pytest.mark.parametrize(("text", "words"), [(" \n", "no words"), ("x" * 2_000_001, "2,000,000")])
 def test_a_text_that_cannot_be_taken_gets_a_sentence(
-    desk: tuple[Controller, Screen], text: str, words: str
+    opened: tuple[Controller, Screen], text: str, words: str
 ) -> None:
-    clerk, _ = desk
-    ask(clerk, "summarise", by="pasted", text=text)
-    told = await_end(clerk)
+    controller, _ = opened
+    ask(controller, "summarise", by="pasted", text=text)
+    told = await_end(controller)
     assert told["state"] == "failed" and words in told["sentence"]
 
 
-def test_hostile_text_is_shown_and_counted_but_never_acts(desk: tuple[Controller, Screen]) -> None:
-    clerk, screen = desk
+def test_hostile_text_is_shown_and_counted_but_never_acts(opened: tuple[Controller, Screen]) -> None:
+    controller, screen = opened
     text = "<script>alert(1)</script>\x1b[31m\u202e\ud83d\x00" + "word " * 9_000
-    ask(clerk, "summarise", by="pasted", text=text)
-    told = await_end(clerk)
+    ask(controller, "summarise", by="pasted", text=text)
+    told = await_end(controller)
     assert told["state"] == "done" and told["total"] == len(text.strip())
     first = 0
     while first < told["total"]:
-        part = ask(clerk, "writing", **{"from": first})
+        part = ask(controller, "writing", **{"from": first})
         assert not set("\x1b\u202e\ud83d\x00") & set(part["text"])
         first += 20_000
-    for value in (told, screen.traits["_plan"], clerk.reply({"type": "summary", "id": "2", "place": 0})):
+    for value in (told, screen.traits["_plan"], controller.reply({"type": "summary", "id": "2", "place": 0})):
         json.dumps(value, ensure_ascii=False).encode()
-    assert "alert(1)" not in make(clerk.desk).html
+    assert "alert(1)" not in make(controller.model).html
 
 
 def test_nobody_waits_for_ever_where_a_counter_breaks_down(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -456,22 +456,22 @@ def test_nobody_waits_for_ever_where_a_counter_breaks_down(monkeypatch: pytest.M
         return LENGTH.count(texts)
 
     session = open_demo()
-    desk = WorkbenchModel(
+    model = WorkbenchModel(
         session, "claude-code", ledger=count_tokens(session, Counter("breaking", "Breaking", count))
     )
-    desk.answer({"cut": "end", "at": ""})
-    scribe = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
-    scribe.begin()
-    scribe.write(desk.plan, {"by": "pasted", "text": "break"})
-    assert scribe.wait(30)
-    told = scribe.tell(desk)
+    model.answer({"cut": "end", "at": ""})
+    summary_writer = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
+    summary_writer.begin()
+    summary_writer.write(model.plan, {"by": "pasted", "text": "break"})
+    assert summary_writer.wait(30)
+    told = summary_writer.describe(model)
     assert told["state"] == "failed" and "a stack overflow" in told["sentence"]
 
 
 def test_a_models_name_that_acts_is_not_offered() -> None:
     session = open_demo().model_copy(update={"model": "claude-opus-4-5\u202e\x1b[31m"})
-    for clerk, _ in _open(session):
-        told = ask(clerk, "writing")
+    for controller, _ in _open(session):
+        told = ask(controller, "writing")
         assert all(printable(name) == name for name in told["models"])
         assert told["model"] == told["models"][0]
 
@@ -496,24 +496,24 @@ def test_what_was_stopped_before_it_was_sent_is_not_sent(monkeypatch: pytest.Mon
         return LENGTH.count(texts)
 
     session = open_demo()
-    desk = WorkbenchModel(
+    model = WorkbenchModel(
         session, "claude-code", ledger=count_tokens(session, Counter("gated", "Gated", count))
     )
-    desk.answer({"cut": "end", "at": ""})
-    scribe = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
-    scribe.begin()
+    model.answer({"cut": "end", "at": ""})
+    summary_writer = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
+    summary_writer.begin()
     asked = {"by": "model", "model": MODEL, "focus": "", "keep": []}
     with Loopback() as server:
         serve(server, monkeypatch)
-        seen = scribe.look(desk.plan, asked)
+        seen = summary_writer.preview(model.plan, asked)
         gate.clear()
         waits.clear()
-        scribe.write(desk.plan, {**asked, "digest": seen["digest"]})
+        summary_writer.write(model.plan, {**asked, "digest": seen["digest"]})
         assert waits.wait(30)
-        assert scribe.stop()
+        assert summary_writer.stop()
         gate.set()
-        assert scribe.wait(30)
-        assert scribe.tell(desk)["state"] == "stopped"
+        assert summary_writer.wait(30)
+        assert summary_writer.describe(model)["state"] == "stopped"
         assert not server.received
 
 

@@ -82,17 +82,17 @@ class Server(NamedTuple):
         finally:
             line.close()
 
-    def open(self, path: str, **wanted: Any) -> dict[str, Any]:
-        return self.ask("POST", "inspector/open", {"path": path, "wanted": wanted}).frame
+    def open(self, path: str, **inputs: Any) -> dict[str, Any]:
+        return self.ask("POST", "inspector/open", {"path": path, "wanted": inputs}).frame
 
-    def change(self, desk: str, **wanted: Any) -> dict[str, Any]:
-        return self.ask("POST", f"inspector/desks/{desk}", {"wanted": wanted}).frame
+    def change(self, opened: str, **inputs: Any) -> dict[str, Any]:
+        return self.ask("POST", f"inspector/desks/{opened}", {"wanted": inputs}).frame
 
-    def question(self, desk: str, **question: Any) -> Any:
-        return self.ask("POST", f"inspector/desks/{desk}/ask", question).json
+    def question(self, opened: str, **question: Any) -> Any:
+        return self.ask("POST", f"inspector/desks/{opened}/ask", question).json
 
-    def news(self, desk: str, rev: int) -> dict[str, Any]:
-        return self.ask("GET", f"inspector/desks/{desk}/news?rev={rev}").frame
+    def news(self, opened: str, rev: int) -> dict[str, Any]:
+        return self.ask("GET", f"inspector/desks/{opened}/news?rev={rev}").frame
 
 
 @pytest.fixture(scope="module")
@@ -201,23 +201,23 @@ def test_a_server_that_starts_does_not_wait_for_what_reads_and_plans() -> None:
     code = "import sys, inspector.jupyter.server; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
-    light = {f"inspector.{name}" for name in ("above", "drawable", "errors", "server")}
+    light = {f"inspector.{name}" for name in ("errors", "jupyter", "jupyter.server")}
     assert {name for name in loaded if name.startswith("inspector.")} <= light
     assert "numpy" not in loaded
 
 
 def test_what_cannot_be_planned_is_told_and_taken_back(server: Server) -> None:
-    desk = server.open("story.jsonl")["desk"]
-    refused = server.change(desk, cut="nowhere", _seq=1)
+    opened = server.open("story.jsonl")["desk"]
+    refused = server.change(opened, cut="nowhere", _seq=1)
     assert "nowhere" in refused["_error"] and refused["cut"] == "" and refused["_plan"]["seq"] == 1
-    refused = server.change(desk, settings=["no", "object"], _seq=2)
+    refused = server.change(opened, settings=["no", "object"], _seq=2)
     assert "settings" in refused["_error"] and refused["settings"] == {}
-    assert server.change(desk, policy="claude-code", _seq=3)["_error"] == ""
+    assert server.change(opened, policy="claude-code", _seq=3)["_error"] == ""
 
 
 def test_a_replay_and_a_plan_b_come_with_the_answer(server: Server) -> None:
-    desk = server.open("story.jsonl")["desk"]
-    both = server.change(desk, replay=True, versus={"policy": "claude-code"})
+    opened = server.open("story.jsonl")["desk"]
+    both = server.change(opened, replay=True, versus={"policy": "claude-code"})
     assert both["_run"]["policy"] == "flue" and both["_run_data"]
     assert both["_other"]["policy"] == "claude-code" and both["_other"]["label"] and both["_other_data"]
 
@@ -239,16 +239,16 @@ def test_a_plan_is_saved_beside_its_session_and_never_over_another_file(server: 
     folder = server.root / "kept"
     folder.mkdir()
     shutil.copy(server.root / "story.jsonl", folder / "run.session.jsonl")
-    desk = server.open("kept/run.session.jsonl", settings={"dedupe-reads.enabled": True})["desk"]
+    opened = server.open("kept/run.session.jsonl", settings={"dedupe-reads.enabled": True})["desk"]
 
     def save() -> Any:
-        return server.ask("POST", f"inspector/desks/{desk}/save", {"type": "save", "id": "s"}).json
+        return server.ask("POST", f"inspector/desks/{opened}/save", {"type": "save", "id": "s"}).json
 
     saved = {"type": "save", "id": "s", "name": "run.plan.json", "path": "kept/run.plan.json"}
     assert save() == saved
     assert save() == saved, "what stands there already is not written twice"
     before = (folder / "run.plan.json").read_bytes()
-    server.change(desk, cut="end")
+    server.change(opened, cut="end")
     assert save()["name"] == "run-2.plan.json"
     assert (folder / "run.plan.json").read_bytes() == before
     plan = open_plan(folder / "run.plan.json", folder / "run.session.jsonl")
@@ -259,8 +259,8 @@ def test_a_plan_is_saved_beside_its_session_and_never_over_another_file(server: 
 
 def test_to_ask_writes_no_file(server: Server) -> None:
     """Who may only read may ask; to save is a way of its own."""
-    desk = server.open("story.jsonl")["desk"]
-    assert server.question(desk, type="save", id="s")["type"] == "error"
+    opened = server.open("story.jsonl")["desk"]
+    assert server.question(opened, type="save", id="s")["type"] == "error"
     assert not list(server.root.glob("story*.plan.json")) and not list(Path.cwd().glob("*.plan.json"))
 
 
@@ -268,9 +268,9 @@ def test_a_folder_that_cannot_be_written_gets_a_sentence(server: Server) -> None
     folder = server.root / "taken"
     folder.mkdir()
     shutil.copy(server.root / "story.jsonl", folder / "run.jsonl")
-    desk = server.open("taken/run.jsonl")["desk"]
+    opened = server.open("taken/run.jsonl")["desk"]
     shutil.rmtree(folder)
-    answer = server.ask("POST", f"inspector/desks/{desk}/save", {"type": "save", "id": "s"})
+    answer = server.ask("POST", f"inspector/desks/{opened}/save", {"type": "save", "id": "s"})
     assert answer.status == 422
     assert answer.json["message"] == "The plan could not be saved: No such file or directory"
 
@@ -280,8 +280,8 @@ def test_a_saved_plan_goes_beside_a_file_that_is_no_text_and_a_folder_of_its_nam
     (folder / "run.plan.json").mkdir(parents=True)
     (folder / "run-2.plan.json").write_bytes(b"\xff\xfe\x00")
     shutil.copy(server.root / "story.jsonl", folder / "run.jsonl")
-    desk = server.open("odd/run.jsonl")["desk"]
-    saved = server.ask("POST", f"inspector/desks/{desk}/save", {"type": "save", "id": "s"}).json
+    opened = server.open("odd/run.jsonl")["desk"]
+    saved = server.ask("POST", f"inspector/desks/{opened}/save", {"type": "save", "id": "s"}).json
     assert saved["path"] == "odd/run-3.plan.json"
     assert (folder / "run-2.plan.json").read_bytes() == b"\xff\xfe\x00"
 
@@ -296,7 +296,7 @@ class SlowDisk(AsyncFileContentsManager):
 
 def test_two_who_save_at_once_do_not_write_over_each_other(tmp_path: Path) -> None:
     handler = SaveHandler.__new__(SaveHandler)
-    handler.house = ServerState()
+    handler.server_state = ServerState()
     handler.application = Application(contents_manager=SlowDisk(root_dir=str(tmp_path)))
 
     async def save() -> list[str]:
@@ -436,10 +436,10 @@ def test_a_request_that_makes_no_sense_is_a_bad_request(server: Server, route: s
 
 
 def test_a_desk_that_is_closed_or_was_never_there_says_so(server: Server) -> None:
-    desk = server.open("story.jsonl")["desk"]
-    assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
+    opened = server.open("story.jsonl")["desk"]
+    assert server.ask("DELETE", f"inspector/desks/{opened}").status == 204
     for method, route in ROUTES[1:5]:
-        gone = server.ask(method, route.replace("/x", f"/{desk}"), {} if method == "POST" else None)
+        gone = server.ask(method, route.replace("/x", f"/{opened}"), {} if method == "POST" else None)
         assert gone.status == 404 and "Open it again" in gone.json["message"]
 
 
@@ -491,8 +491,8 @@ def test_no_folder_of_the_server_is_told_when_a_file_is_no_session_any_more(serv
 
 
 def test_a_revision_beyond_all_counting_is_a_bad_request(server: Server) -> None:
-    desk = server.open("story.jsonl")["desk"]
-    assert server.ask("GET", f"inspector/desks/{desk}/news?rev={'9' * 5000}").status == 400
+    opened = server.open("story.jsonl")["desk"]
+    assert server.ask("GET", f"inspector/desks/{opened}/news?rev={'9' * 5000}").status == 400
 
 
 @pytest.fixture(scope="module")
@@ -543,8 +543,8 @@ def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> No
         ]
         time.sleep(1.5)
         answer = server.ask("POST", "inspector/open", {"path": "story.jsonl"})
-        for desk in desks:
-            server.ask("DELETE", f"inspector/desks/{desk['desk']}")
+        for opened in desks:
+            server.ask("DELETE", f"inspector/desks/{opened['desk']}")
         assert {poll.result(20).status for poll in polls} == {404}
     assert answer.status == 409 and "Too many sessions" in answer.json["message"]
     assert server.ask("POST", "inspector/open", {"path": "story.jsonl"}).status == 200
@@ -552,12 +552,12 @@ def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> No
 
 def test_files_too_large_for_all_make_room_too() -> None:
     async def fill() -> list[bool]:
-        tenants, loop = OpenDocuments(most=9, most_bytes=250), asyncio.get_running_loop()
+        documents, loop = OpenDocuments(most=9, most_bytes=250), asyncio.get_running_loop()
         found = [OpenDocument(DocumentSource(), {}, loop) for _ in range(3)]
-        for tenant in found:
-            tenant.size = 100
-            assert tenants.admit(tenant)
-        return [tenant.closed for tenant in found]
+        for document in found:
+            document.size = 100
+            assert documents.admit(document)
+        return [document.closed for document in found]
 
     assert asyncio.run(fill()) == [True, False, False]
 
@@ -569,6 +569,6 @@ def test_a_frame_carries_any_text() -> None:
 
 
 def test_every_policy_crosses_the_wire_as_json(server: Server) -> None:
-    desk = server.open("story.jsonl")["desk"]
+    opened = server.open("story.jsonl")["desk"]
     for name in names_of_policies():
-        assert server.change(desk, policy=name)["_plan"]["policy"] == name
+        assert server.change(opened, policy=name)["_plan"]["policy"] == name

@@ -24,9 +24,9 @@ from tests.strategies import sessions
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def draw(session: Session, policy: str = "flue", **wanted: object) -> tuple[Payload, Payload]:
-    desk = WorkbenchModel(session, policy, ledger=count_tokens(session, "chars4_utf16"))
-    told = desk.answer(wanted)
+def draw(session: Session, policy: str = "flue", **inputs: object) -> tuple[Payload, Payload]:
+    model = WorkbenchModel(session, policy, ledger=count_tokens(session, "chars4_utf16"))
+    told = model.answer(inputs)
     return (told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"])
 
 
@@ -72,12 +72,12 @@ def test_table_and_picture_tell_the_plans_own_figures(workbench: Workbench) -> N
 @pytest.mark.parametrize("policy", ["flue", "mini-claude-code", "langchain-clear", "claude-code"])
 def test_the_sentence_tells_every_fate_of_the_plan(policy: str) -> None:
     session = open_demo()
-    desk = WorkbenchModel(session, policy)
-    told = desk.answer({})
+    model = WorkbenchModel(session, policy)
+    told = model.answer({})
     still = SnapshotData((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
-    assert sum(still.after) == desk.plan.after + desk.plan.hidden
+    assert sum(still.after) == model.plan.after + model.plan.hidden
     counted = dict(still.count_fates())
-    assert sum(counted.values()) == len(desk.plan.fate)
+    assert sum(counted.values()) == len(model.plan.fate)
     if set(counted) == {"verbatim"}:
         assert "stay as they are" in still.sentence
     else:

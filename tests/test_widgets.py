@@ -350,7 +350,7 @@ def test_a_run_of_other_settings_is_no_run_of_what_is_wanted(
 
 def test_a_closed_workbench_holds_no_memory(sent: list[dict[str, Any]], session: Session) -> None:
     workbench = Workbench(session)
-    held = weakref.ref(workbench), weakref.ref(workbench._clerk.desk), weakref.ref(workbench.ledger)
+    held = weakref.ref(workbench), weakref.ref(workbench._controller.model), weakref.ref(workbench.ledger)
     workbench.close()
     del workbench
     gc.collect()

@@ -18,16 +18,16 @@ from ..demo import open_demo
 from ..errors import InspectorError
 from ..files import open_session, save_beside
 from ..workbench.controller import Controller, Traits
-from ..workbench.inputs import pick_wanted
-from ..workbench.tasks import tell_error
+from ..workbench.inputs import pick_inputs
+from ..workbench.tasks import describe_error
 
 TARGET = "compaction-inspector"
 
 
 def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
     """Serve one document until its comm is closed."""
-    asked = message["content"]["data"]
-    asked = asked if isinstance(asked, dict) else {}
+    request = message["content"]["data"]
+    request = request if isinstance(request, dict) else {}
 
     def send(traits: Traits) -> None:
         data = [name for name, value in traits.items() if isinstance(value, bytes)]
@@ -35,42 +35,46 @@ def open_document(comm: BaseComm, message: Mapping[str, Any]) -> None:
         comm.send({"traits": plain, "data": data}, buffers=[traits[name] for name in data])
 
     try:
-        place = Path(asked.get("root") or ".").expanduser() / asked.get("path", "").lstrip("/")
-        clerk = Controller(open_demo() if asked.get("bundled") else open_session(place), send)
-        home = "" if asked.get("bundled") else str(place)
-        clerk.keep = lambda plan: save_beside(plan, home)
-        wanted = asked.get("wanted") or {}
+        place = Path(request.get("root") or ".").expanduser() / request.get("path", "").lstrip("/")
+        controller = Controller(open_demo() if request.get("bundled") else open_session(place), send)
+        home = "" if request.get("bundled") else str(place)
+        controller.save = lambda plan: save_beside(plan, home)
+        inputs = request.get("wanted") or {}
         try:
-            first = clerk.start(pick_wanted(wanted), bool(wanted.get("replay")))
+            first = controller.start(pick_inputs(inputs), bool(inputs.get("replay")))
         except InspectorError as error:
-            first = {**clerk.start({}, bool(wanted.get("replay"))), "_error": tell_error(error)}
+            first = {**controller.start({}, bool(inputs.get("replay"))), "_error": describe_error(error)}
     except Exception as error:
         # Whatever it is: the document would wait for ever.
-        comm.send({"error": tell_error(error)})
+        comm.send({"error": describe_error(error)})
         return
 
     def answer(reply: Traits) -> None:
         # Closed, nobody is waited for.
-        if not clerk.closed:
-            with clerk.lock:
+        if not controller.closed:
+            with controller.lock:
                 comm.send({"reply": reply})
 
     def receive(message: Mapping[str, Any]) -> None:
         said = message["content"]["data"]
         if "wanted" in said:
-            wanted = said["wanted"]
+            inputs = said["wanted"]
             try:
-                with clerk.lock:
-                    send(clerk.want(pick_wanted(wanted), int(wanted.get("_seq", 0)), wanted.get("replay")))
+                with controller.lock:
+                    send(
+                        controller.set_inputs(
+                            pick_inputs(inputs), int(inputs.get("_seq", 0)), inputs.get("replay")
+                        )
+                    )
             except Exception as error:
-                send({"_error": tell_error(error)})
+                send({"_error": describe_error(error)})
         if "ask" in said:
-            clerk.ask(said["ask"], answer)
+            controller.ask(said["ask"], answer)
 
     comm.on_msg(receive)
-    comm.on_close(lambda _: clerk.close())
+    comm.on_close(lambda _: controller.close())
     send(first)
-    clerk.begin()
+    controller.begin()
 
 
 get_comm_manager().register_target(TARGET, open_document)

@@ -1,4 +1,4 @@
-"""DOOR: what the server keeps of each open document: a clerk, and the traits by revision."""
+"""DOOR: what the server keeps of each open document: a controller, and the traits by revision."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ..planning.saved_plan import name_plan, write_plan
 from ..session.session import Session
 from ..text import printable
 from ..workbench.controller import Controller, Traits
-from ..workbench.inputs import INPUTS, pick_wanted
-from ..workbench.tasks import tell_error
+from ..workbench.inputs import INPUTS, pick_inputs
+from ..workbench.tasks import describe_error
 
 SCREEN_ONLY: Traits = {"mode": "explore", "block": "", "_seq": 0}
 """What a screen decides and nobody answers."""
@@ -65,7 +65,7 @@ class OpenDocument:
     """
 
     def __init__(
-        self, source: DocumentSource, wanted: Mapping[str, Any], loop: asyncio.AbstractEventLoop
+        self, source: DocumentSource, inputs: Mapping[str, Any], loop: asyncio.AbstractEventLoop
     ) -> None:
         self.source = source
         self.id = secrets.token_urlsafe(16)
@@ -73,38 +73,40 @@ class OpenDocument:
         self.closed = False
         self.used = loop.time()
         self._loop, self._news = loop, asyncio.Event()
-        self._looking = threading.Lock()
+        self._checking = threading.Lock()
         self._traits: Traits = {}
         self._revs: dict[str, int] = {}
-        self._tail = FollowedFile(source.path) if source.path else None
+        self._file = FollowedFile(source.path) if source.path else None
         self.size = Path(source.path).stat().st_size if source.path else len(source.content or b"")
-        self.clerk = Controller(self._tail.session if self._tail else _read(source), self._hear)
-        replay = bool(wanted.get("replay"))
+        self.controller = Controller(self._file.session if self._file else _read(source), self._hear)
+        replay = bool(inputs.get("replay"))
         try:
-            first = self.clerk.start(pick_wanted(wanted), replay)
+            first = self.controller.start(pick_inputs(inputs), replay)
         except InspectorError as error:
             # What was decided last time may not fit the file any more; it opens all the same.
-            first = {**self.clerk.start({}, replay), "_error": tell_error(error)}
-        own = {name: wanted[name] for name in SCREEN_ONLY if name in wanted}
+            first = {**self.controller.start({}, replay), "_error": describe_error(error)}
+        own = {name: inputs[name] for name in SCREEN_ONLY if name in inputs}
         self._keep({**BLANK, **own, **first})
 
-    def change(self, wanted: Mapping[str, Any]) -> bytes:
-        """Answer what is wanted: a frame with what is otherwise than the screen has it now."""
-        with self.clerk.lock:
+    def change(self, inputs: Mapping[str, Any]) -> bytes:
+        """Answer new inputs: a frame with the traits that differ from those of the screen."""
+        with self.controller.lock:
             before, known = self.rev, (*INPUTS, *SCREEN_ONLY, "replay")
-            self._traits |= {name: wanted[name] for name in known if name in wanted}
-            self._keep(self.clerk.want(pick_wanted(wanted), self._traits["_seq"], wanted.get("replay")))
+            self._traits |= {name: inputs[name] for name in known if name in inputs}
+            self._keep(
+                self.controller.set_inputs(pick_inputs(inputs), self._traits["_seq"], inputs.get("replay"))
+            )
             return self.frame(before)
 
     def write_plan(self) -> tuple[str, str]:
         """The plan as it stands, as a file to keep: its name and its text."""
-        with self.clerk.lock:
-            plan = self.clerk.desk.plan
+        with self.controller.lock:
+            plan = self.controller.model.plan
         return name_plan(plan.ledger.session, self.source.name), write_plan(plan)
 
     def frame(self, since: int, **head: Any) -> bytes:
         """All traits that were changed after the revision `since`."""
-        with self.clerk.lock:
+        with self.controller.lock:
             changed = {name: self._traits[name] for name, rev in self._revs.items() if rev > since}
             return pack_frame(changed, rev=self.rev, **head)
 
@@ -117,28 +119,28 @@ class OpenDocument:
                 left = end - self._loop.time()
                 if left <= 0:
                     return
-                look: asyncio.Future[Any] = self._loop.run_in_executor(pool, self.look)
+                check: asyncio.Future[Any] = self._loop.run_in_executor(pool, self.check_file)
                 news: asyncio.Future[Any] = asyncio.ensure_future(self._news.wait())
-                await asyncio.wait([look, news], timeout=min(1.0, left))
+                await asyncio.wait([check, news], timeout=min(1.0, left))
                 news.cancel()
         finally:
             self.listeners -= 1
             self.used = self._loop.time()
 
-    def look(self) -> None:
+    def check_file(self) -> None:
         """Look whether the file has grown, unless somebody is looking."""
-        if self._tail is not None and not self.closed and self._looking.acquire(blocking=False):
+        if self._file is not None and not self.closed and self._checking.acquire(blocking=False):
             try:
-                self.clerk.look(self._tail)
+                self.controller.check_file(self._file)
                 with suppress(OSError):
-                    self.size = self._tail.path.stat().st_size
+                    self.size = self._file.path.stat().st_size
             finally:
-                self._looking.release()
+                self._checking.release()
 
     def close(self) -> None:
         """Stop all work; whoever waits for news gets none."""
         self.closed = True
-        self.clerk.close()
+        self.controller.close()
         self._wake()
 
     def _hear(self, traits: Traits) -> None:
@@ -179,25 +181,25 @@ class OpenDocuments:
             self._all.move_to_end(id)
         return self._all.get(id)
 
-    def admit(self, tenant: OpenDocument) -> bool:
+    def admit(self, document: OpenDocument) -> bool:
         """Take a document in. False, and it is closed, when the others are all being looked at."""
         idle = [other for other in self._all.values() if not other.listeners]
-        while idle and (self._is_full(tenant) or tenant.used - idle[0].used > self.idle):
+        while idle and (self._is_full(document) or document.used - idle[0].used > self.idle):
             self.leave(idle.pop(0).id)
-        if self._is_full(tenant):
-            tenant.close()
+        if self._is_full(document):
+            document.close()
             return False
-        self._all[tenant.id] = tenant
+        self._all[document.id] = document
         return True
 
     def leave(self, id: str) -> None:
         """Close a document, if it is open."""
-        tenant = self._all.pop(id, None)
-        if tenant is not None:
-            tenant.close()
+        document = self._all.pop(id, None)
+        if document is not None:
+            document.close()
 
     def _is_full(self, newcomer: OpenDocument) -> bool:
-        size = newcomer.size + sum(tenant.size for tenant in self._all.values())
+        size = newcomer.size + sum(document.size for document in self._all.values())
         return len(self._all) >= self.most or (size > self.most_bytes and len(self._all) > 0)
 
 

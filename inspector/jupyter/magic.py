@@ -68,26 +68,26 @@ def inspect(line: str, variables: dict[str, Any] | None = None) -> Workbench | N
     Raises `ValueError` with a sentence for a line that makes no sense, and what `Workbench` raises.
     """
     try:
-        asked = make_parser().parse_args(shlex.split(line, posix=os.name == "posix"))
+        arguments = make_parser().parse_args(shlex.split(line, posix=os.name == "posix"))
     except _Refused as refused:
         if not str(refused):
             return None
         raise ValueError(f"{refused}. %{NAME} --help tells what can be asked.") from None
     from .widget import Workbench
 
-    return Workbench(_find(asked, variables or {}), **_options(asked))
+    return Workbench(_find(arguments, variables or {}), **_options(arguments))
 
 
-def _find(asked: Namespace, variables: dict[str, Any]) -> Session | str:
-    found = variables.get(asked.session)
+def _find(arguments: Namespace, variables: dict[str, Any]) -> Session | str:
+    found = variables.get(arguments.session)
     if isinstance(found, Session):
         return found
-    name: str = asked.session
+    name: str = arguments.session
     return name if os.name == "posix" else name.strip("\"'")
 
 
-def _options(asked: Namespace) -> dict[str, Any]:
-    options = {name: value for name, value in vars(asked).items() if name != "session"}
+def _options(arguments: Namespace) -> dict[str, Any]:
+    options = {name: value for name, value in vars(arguments).items() if name != "session"}
     if (versus := options.get("versus")) is not None:
         options["versus"] = {"recorded": True} if versus == "recorded" else {"policy": versus}
     return options
@@ -123,7 +123,7 @@ def load_ipython_extension(shell: Any) -> None:
         try:
             return inspect(line, shell.user_ns)
         except (InspectorError, OSError, ValueError, ImportError) as error:
-            raise UsageError(_tell(error)) from None
+            raise UsageError(_describe_error(error)) from None
 
     inspect_line.__doc__ = make_parser().format_help()
     shell.register_magic_function(inspect_line, "line", NAME)
@@ -142,7 +142,7 @@ def unload_ipython_extension(shell: Any) -> None:
     shell.magics_manager.magics["line"].pop(NAME, None)
 
 
-def _tell(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)

@@ -11,7 +11,7 @@ and hides what is hidden. Reading, counting and planning are done in threads, of
     POST   inspector/desks/ID/stop
     DELETE inspector/desks/ID
 
-A frame is what `tenants.pack_frame` makes. A refusal is {"message": a sentence, "reason"}.
+A frame is what `documents.pack_frame` makes. A refusal is {"message": a sentence, "reason"}.
 """
 
 from __future__ import annotations
@@ -79,58 +79,58 @@ class ServerState:
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="compaction-inspector")
-        self.tenants: OpenDocuments | None = None
+        self.documents: OpenDocuments | None = None
         self.saving = asyncio.Lock()
         """Between looking for a free name and writing there nobody else saves."""
 
     async def load(self) -> OpenDocuments:
         """The documents, with all that opens one."""
         await self.off_loop(import_module, "inspector.jupyter.documents")
-        if self.tenants is None:
+        if self.documents is None:
             from .documents import OpenDocuments
 
-            self.tenants = OpenDocuments()
-        return self.tenants
+            self.documents = OpenDocuments()
+        return self.documents
 
     async def off_loop(self, work: Any, *args: Any) -> Any:
         """Do something in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, work, *args)
 
 
-class DeskHandler(APIHandler):
+class DocumentHandler(APIHandler):
     """What the routes share."""
 
     gone = False
 
-    def initialize(self, house: ServerState) -> None:
-        self.house, self.off_loop = house, house.off_loop
+    def initialize(self, server_state: ServerState) -> None:
+        self.server_state, self.off_loop = server_state, server_state.off_loop
 
     def on_connection_close(self) -> None:
         self.gone = True
 
-    def tenant(self, id: str) -> OpenDocument:
-        found = None if self.house.tenants is None else self.house.tenants.find(id)
+    def document(self, id: str) -> OpenDocument:
+        found = None if self.server_state.documents is None else self.server_state.documents.find(id)
         if found is None:
             raise ServerRefusal(404, GONE)
         return found
 
     def body(self) -> dict[str, Any]:
-        asked = self.get_json_body()
-        if not isinstance(asked, dict):
+        message = self.get_json_body()
+        if not isinstance(message, dict):
             raise ServerRefusal(400, "The request's body is no JSON object.")
-        return asked
+        return message
 
-    def wanted(self) -> dict[str, Any]:
-        """What the screen wants, with values of their types where nobody else looks."""
-        wanted = self.body().get("wanted", {})
-        if not isinstance(wanted, dict):
+    def inputs(self) -> dict[str, Any]:
+        """The screen's inputs, those that nobody else checks being of their types."""
+        inputs = self.body().get("wanted", {})
+        if not isinstance(inputs, dict):
             raise ServerRefusal(400, "What is wanted is no JSON object.")
         from .documents import SCREEN_ONLY
 
         for name, blank in {**SCREEN_ONLY, "replay": False}.items():
-            if type(wanted.get(name, blank)) is not type(blank):
+            if type(inputs.get(name, blank)) is not type(blank):
                 raise ServerRefusal(400, f"{name} is no {type(blank).__name__}.")
-        return wanted
+        return inputs
 
     def send_frame(self, frame: bytes) -> None:
         self.finish(frame, set_content_type="application/octet-stream")
@@ -148,33 +148,33 @@ class DeskHandler(APIHandler):
             super().log_exception(typ, value, tb)
 
 
-class OpenHandler(DeskHandler):
+class OpenHandler(DocumentHandler):
     """A document is opened."""
 
     @guarded
     async def post(self) -> None:
-        tenants = await self.house.load()
-        from ..workbench.tasks import tell_error
+        documents = await self.server_state.load()
+        from ..workbench.tasks import describe_error
         from .documents import DocumentSource, OpenDocument
 
-        asked, wanted = self.body(), self.wanted()
+        message, inputs = self.body(), self.inputs()
         try:
-            source = DocumentSource() if asked.get("bundled") else await self.find(asked.get("path"))
+            source = DocumentSource() if message.get("bundled") else await self.find(message.get("path"))
         except OSError as error:
-            raise ServerRefusal(422, tell_error(error), type(error).__name__) from None
+            raise ServerRefusal(422, describe_error(error), type(error).__name__) from None
         try:
-            tenant = await self.off_loop(OpenDocument, source, wanted, asyncio.get_running_loop())
+            document = await self.off_loop(OpenDocument, source, inputs, asyncio.get_running_loop())
         except (InspectorError, OSError) as error:
-            raise ServerRefusal(422, source.hide(tell_error(error)), type(error).__name__) from None
+            raise ServerRefusal(422, source.hide(describe_error(error)), type(error).__name__) from None
         if self.gone:
             # Nobody hears its name, so nobody would close it.
-            tenant.close()
+            document.close()
             return
-        if not tenants.admit(tenant):
+        if not documents.admit(document):
             raise ServerRefusal(409, FULL)
         # Packed before anything is found out behind it.
-        self.send_frame(await self.off_loop(lambda: tenant.frame(0, desk=tenant.id)))
-        tenant.clerk.begin()
+        self.send_frame(await self.off_loop(lambda: document.frame(0, desk=document.id)))
+        document.controller.begin()
 
     async def find(self, path: object) -> DocumentSource:
         """The file that a path of the contents manager means."""
@@ -201,22 +201,22 @@ class OpenHandler(DeskHandler):
         return DocumentSource(content=model["content"].encode(), name=path)
 
 
-class ChangeHandler(DeskHandler):
-    """Something else is wanted, or the document is closed."""
+class ChangeHandler(DocumentHandler):
+    """The inputs change, or the document is closed."""
 
     @guarded
     async def post(self, id: str) -> None:
-        self.send_frame(await self.off_loop(self.tenant(id).change, self.wanted()))
+        self.send_frame(await self.off_loop(self.document(id).change, self.inputs()))
 
     @guarded
     async def delete(self, id: str) -> None:
-        if self.house.tenants is not None:
-            self.house.tenants.leave(id)
+        if self.server_state.documents is not None:
+            self.server_state.documents.leave(id)
         self.set_status(204)
         self.finish()
 
 
-class AskHandler(DeskHandler):
+class AskHandler(DocumentHandler):
     """A question that has one answer."""
 
     @guarded
@@ -228,41 +228,43 @@ class AskHandler(DeskHandler):
             with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(reply.set_result, found)
 
-        tenant, asked = self.tenant(id), self.body()
-        if asked.get("type") == "summarise" and asked.get("by") == "model" and not await self.may_run():
+        document, message = self.document(id), self.body()
+        if message.get("type") == "summarise" and message.get("by") == "model" and not await self.may_run():
             raise ServerRefusal(403, NO_KEY)
         # No thread of the pool waits for an answer that takes long.
-        comes = await self.off_loop(tenant.clerk.ask, asked, answer)
+        comes = await self.off_loop(document.controller.ask, message, answer)
         self.finish(json.dumps(await reply if comes else {}))
 
     async def may_run(self) -> bool:
         """Whether who asks may run code here: they have the environment's key in their hands anyway."""
-        asked = self.authorizer.is_authorized(self, self.current_user, "execute", "kernels")
-        return bool(await ensure_async(asked))
+        allowed = self.authorizer.is_authorized(self, self.current_user, "execute", "kernels")
+        return bool(await ensure_async(allowed))
 
 
-class SaveHandler(DeskHandler):
+class SaveHandler(DocumentHandler):
     """The plan is written to a new file beside the session's, by the contents manager."""
 
     @guarded_write
     async def post(self, id: str) -> None:
-        from ..workbench.controller import tell_place
+        from ..workbench.controller import describe_place
 
-        tenant, asked = self.tenant(id), self.body()
-        name, text = await self.off_loop(tenant.write_plan)
+        document, message = self.document(id), self.body()
+        name, text = await self.off_loop(document.write_plan)
         try:
-            place = await self.keep(tenant.source.name.rpartition("/")[0], name, text)
+            place = await self.keep(document.source.name.rpartition("/")[0], name, text)
         except (OSError, web.HTTPError) as error:
-            said = f"The plan could not be saved: {tell_failure(error)}"
+            said = f"The plan could not be saved: {describe_failure(error)}"
             raise ServerRefusal(422, said, type(error).__name__) from None
-        self.finish(json.dumps({"type": "save", "id": asked.get("id"), **tell_place(PurePosixPath(place))}))
+        self.finish(
+            json.dumps({"type": "save", "id": message.get("id"), **describe_place(PurePosixPath(place))})
+        )
 
     async def keep(self, folder: str, name: str, text: str) -> str:
-        """Write a text to the first free name in a folder, unless it stands there already; tells where."""
+        """Write a text to the first free name in a folder, unless it is there already; its path."""
         from ..planning.saved_plan import number_name
 
         contents: Any = self.contents_manager
-        async with self.house.saving:
+        async with self.server_state.saving:
             for number in range(1, MOST_PLANS):
                 place = f"{folder}/{number_name(name, number)}".lstrip("/")
                 if not await ensure_async(contents.exists(place)):
@@ -285,7 +287,7 @@ class SaveHandler(DeskHandler):
         return bool(known["content"] == text)
 
 
-def tell_failure(error: OSError | web.HTTPError) -> str:
+def describe_failure(error: OSError | web.HTTPError) -> str:
     """Why a file could not be written, without the server's own path to it."""
     why = error.__cause__ if isinstance(error.__cause__, OSError) else error
     if isinstance(why, OSError):
@@ -294,38 +296,38 @@ def tell_failure(error: OSError | web.HTTPError) -> str:
     return (why.log_message or "") % why.args or why.reason or str(why)
 
 
-class StopHandler(DeskHandler):
+class StopHandler(DocumentHandler):
     """Enough of what is done in the background."""
 
     @guarded
     async def post(self, id: str) -> None:
         what = self.body().get("what")
-        await self.off_loop(self.tenant(id).clerk.stop, "summary" if what == "summary" else "")
+        await self.off_loop(self.document(id).controller.stop, "summary" if what == "summary" else "")
         self.finish("{}")
 
 
-class NewsHandler(DeskHandler):
+class NewsHandler(DocumentHandler):
     """Whoever looks at a document asks this again and again; it does not keep an idle server alive."""
 
     _track_activity = False
 
     @guarded
     async def get(self, id: str) -> None:
-        tenant, since = self.tenant(id), self.get_query_argument("rev", "0")
+        document, since = self.document(id), self.get_query_argument("rev", "0")
         if not since.isascii() or not since.isdigit() or len(since) > 15:
             raise ServerRefusal(400, "rev is no number.")
-        await tenant.listen(int(since), PATIENCE, self.house.pool, lambda: self.gone)
+        await document.listen(int(since), PATIENCE, self.server_state.pool, lambda: self.gone)
         if self.gone:
             return
-        if tenant.closed:
+        if document.closed:
             raise ServerRefusal(404, GONE)
-        self.send_frame(await self.off_loop(tenant.frame, int(since)))
+        self.send_frame(await self.off_loop(document.frame, int(since)))
 
 
 def _load_jupyter_server_extension(app: Any) -> None:
     """Add the routes to a Jupyter server."""
-    house = ServerState()
-    app.io_loop.call_later(SOON, house.load)
+    server_state = ServerState()
+    app.io_loop.call_later(SOON, server_state.load)
     base = url_path_join(app.web_app.settings["base_url"], "inspector")
     routes = (
         ("open", OpenHandler),
@@ -336,5 +338,5 @@ def _load_jupyter_server_extension(app: Any) -> None:
         (r"desks/([\w-]+)/news", NewsHandler),
     )
     app.web_app.add_handlers(
-        ".*$", [(url_path_join(base, route), at, {"house": house}) for route, at in routes]
+        ".*$", [(url_path_join(base, route), at, {"server_state": server_state}) for route, at in routes]
     )

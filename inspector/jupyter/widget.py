@@ -1,4 +1,4 @@
-"""DOOR: the workbench as a Jupyter widget. Traits in, a plan out; all thinking is done by `desk`.
+"""DOOR: the workbench as a Jupyter widget. Traits in, a plan out; `Controller` does the work.
 
 The browser moves the cut at once and tells Python, which plans and answers with the `_seq` it answers.
 Only small values are synced; columns go as bytes and bodies on demand.
@@ -58,7 +58,7 @@ class Workbench(anywidget.AnyWidget):
         wb.policy = "keep-recent-turns"
         wb.settings = {"keep-recent-turns.turns": 2}
         wb.versus = {"policy": "claude-code"}    # plan B beside it; {"recorded": True} is the file's own
-        wb.replay = True    # live the whole session again under the policy; wb.run is the result
+        wb.replay = True    # replay the whole session under the policy; wb.run is the result
 
     With `follow` a file that is still being written is looked at about once a second, until `close`: the
     moment stays, unless it is the end, which goes with the file. A `Session` cannot be followed (ValueError).
@@ -123,68 +123,68 @@ class Workbench(anywidget.AnyWidget):
         if follow and isinstance(session, Session):
             raise ValueError("only a file can be followed; a Session is a value and never grows")
         home = "" if isinstance(session, Session) else os.fspath(session)
-        tail = FollowedFile(session) if follow and not isinstance(session, Session) else None
-        if tail is not None:
-            session = tail.session
+        file = FollowedFile(session) if follow and not isinstance(session, Session) else None
+        if file is not None:
+            session = file.session
         elif not isinstance(session, Session):
             session = open_session(session)
         self._setting = False
-        self._clerk = Controller(
-            session, self._take_over, policy, counter=counter, window=window, scenario=scenario
+        self._controller = Controller(
+            session, self._receive, policy, counter=counter, window=window, scenario=scenario
         )
-        self._clerk.keep = lambda plan: save_beside(plan, home)
+        self._controller.save = lambda plan: save_beside(plan, home)
         if shown is not None and shown.checkpoint is not None:
-            self._clerk.desk.written = keep((), shown, shown.checkpoint)
-        wanted = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}
+            self._controller.model.written = keep((), shown, shown.checkpoint)
+        inputs = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}
         if at is not None:
-            wanted["at"] = at
-        first = self._clerk.start({**wanted, "versus": dict(versus or {})}, replay)
-        if self._clerk.trouble is not None:
-            raise self._clerk.trouble
+            inputs["at"] = at
+        first = self._controller.start({**inputs, "versus": dict(versus or {})}, replay)
+        if self._controller.last_error is not None:
+            raise self._controller.last_error
         super().__init__(**first, mode=mode)
         self.observe(self._replan, names=[*INPUTS, "_seq", "replay"])
         self.on_msg(self._reply)
         if self.comm is not None:
             # The browser has put the widget away; `close` does not hear of that.
-            self.comm.on_close(lambda _: self._clerk.close())
-        self._clerk.begin()
-        if tail is not None:
-            self._clerk.follow(tail)
+            self.comm.on_close(lambda _: self._controller.close())
+        self._controller.begin()
+        if file is not None:
+            self._controller.follow(file)
 
     @property
     def session(self) -> Session:
         """The whole session, at the end of its path."""
-        return self._clerk.desk.session
+        return self._controller.model.session
 
     @property
     def ledger(self) -> Ledger:
         """What the session's blocks count."""
-        return self._clerk.desk.ledger
+        return self._controller.model.ledger
 
     @property
     def history(self) -> History:
         """How full the context was, all session long."""
-        return self._clerk.desk.history
+        return self._controller.model.history
 
     @property
     def plan(self) -> Plan:
         """The plan on the screen."""
-        return self._clerk.desk.plan
+        return self._controller.model.plan
 
     @property
     def other(self) -> Plan | Payload | None:
         """Plan B: a plan, the picture of what the file records, or None."""
-        return self._clerk.desk.other
+        return self._controller.model.other
 
     @property
     def run(self) -> Run | None:
-        """The replay of what is wanted; None where none was lived, or under another policy or settings."""
-        return self._clerk.desk.run
+        """The replay under these inputs; None where none was run, or under another policy or settings."""
+        return self._controller.model.run
 
     @property
     def moment(self) -> Session:
         """The session as it stood at `at`."""
-        return self._clerk.desk.moment
+        return self._controller.model.moment
 
     @property
     def context(self) -> Context:
@@ -193,10 +193,10 @@ class Workbench(anywidget.AnyWidget):
         return build_context(plan.session, plan)
 
     @property
-    def desk(self) -> WorkbenchModel:
-        """The session, what is wanted of it and the answers as they are now; it does not go on with them."""
-        with self._clerk.lock:
-            return copy(self._clerk.desk)
+    def model(self) -> WorkbenchModel:
+        """The session, the inputs and the plans as they are now: a copy that later changes do not reach."""
+        with self._controller.lock:
+            return copy(self._controller.model)
 
     def summarise(self, summariser: Summariser | Checkpoint | str | None = None) -> Checkpoint:
         """Have the summary of the plan on the screen written, and show it in the stand-in's place.
@@ -209,7 +209,7 @@ class Workbench(anywidget.AnyWidget):
             summariser = checkpoint_from_text(summariser, plan)
         made = summariser if isinstance(summariser, Checkpoint) else summarise(plan, summariser)
         plan.with_summary(made)
-        self._clerk.adopt_summary(plan, made)
+        self._controller.adopt_summary(plan, made)
         return made
 
     def export_html(self, path: StrPath, **options: Any) -> ExportedPage:
@@ -220,7 +220,7 @@ class Workbench(anywidget.AnyWidget):
 
     def snapshot(self) -> Snapshot:
         """What is on the screen as a picture and a table that stay in a notebook without any widget."""
-        with self._clerk.lock:
+        with self._controller.lock:
             return Snapshot((self._scene, self._scene_data), (self._plan, self._plan_data))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -235,37 +235,37 @@ class Workbench(anywidget.AnyWidget):
         A session of more than 5 million characters is shown with estimates first, and counted and replayed
         in the background; any other is exact from the beginning.
         """
-        self._clerk.wait(timeout)
+        self._controller.wait(timeout)
 
     def stop(self) -> None:
         """Stop what is counted, replayed or written in the background."""
-        self._clerk.stop()
+        self._controller.stop()
 
     def close(self) -> None:
         """End the workbench: nothing is counted, replayed or followed any more."""
-        if "_clerk" not in self.__dict__:
+        if "_controller" not in self.__dict__:
             super().close()
         else:
-            self._clerk.close()
+            self._controller.close()
             # Held, nothing is being sent.
-            with self._clerk.lock:
+            with self._controller.lock:
                 super().close()
 
     def __repr__(self) -> str:
         return f"Workbench({self.session!r}, {self.plan!r})"
 
     def _replan(self, _: Any) -> None:
-        """Answer a change. The hand in the browser reads a sentence; Python gets the error."""
-        with self._clerk.lock:
+        """Answer a change. The browser gets a sentence, Python the error."""
+        with self._controller.lock:
             if self._setting:
                 return
-            wanted = {name: getattr(self, name) for name in INPUTS}
-            self._set(self._clerk.want(wanted, self._seq, self.replay))
-            if self._clerk.trouble is not None and not self._property_lock:
-                raise self._clerk.trouble
+            inputs = {name: getattr(self, name) for name in INPUTS}
+            self._set(self._controller.set_inputs(inputs, self._seq, self.replay))
+            if self._controller.last_error is not None and not self._property_lock:
+                raise self._controller.last_error
 
-    def _take_over(self, traits: dict[str, Any]) -> None:
-        """What was found out in the background."""
+    def _receive(self, traits: dict[str, Any]) -> None:
+        """Take the traits that background work has changed."""
         if self.comm is not None:
             self._set(traits)
 
@@ -282,22 +282,22 @@ class Workbench(anywidget.AnyWidget):
     # The lock is held for whatever sends or answers, as two threads may want to.
 
     def notify_change(self, change: Any) -> None:
-        with self._clerk.lock:
+        with self._controller.lock:
             super().notify_change(change)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        with self._clerk.lock:
+        with self._controller.lock:
             super().set_state(sync_data)
 
     def _reply(self, _: Any, content: Any, buffers: Any) -> None:
         """Answer a question of the browser: rows, a body, the summary. An error goes back as a sentence."""
         if isinstance(content, dict):
-            self._clerk.ask(content, self._answer)
+            self._controller.ask(content, self._answer)
 
     def _answer(self, reply: dict[str, Any]) -> None:
         # Closed, nobody is waited for.
-        if self.comm is not None and not self._clerk.closed:
-            with self._clerk.lock:
+        if self.comm is not None and not self._controller.closed:
+            with self._controller.lock:
                 self.send(reply)
 
 

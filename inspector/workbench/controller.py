@@ -1,7 +1,7 @@
-"""DOOR: who works at a desk for a screen: one change at a time, long work in the background, a growing file.
+"""DOOR: one document on a screen: one change at a time, long work in the background, a growing file.
 
-The widget, the server and the kernel's comm each have a clerk for each document. What they ask for is
-answered at once; what is found out later is handed over, in another thread, while the clerk's lock is held.
+The widget, the server and the kernel's comm each have a controller for each document. New inputs are answered
+at once; results of background work are published later, in another thread, with the controller's lock held.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..tokens.ledger import Ledger, count_tokens
 from .model import WorkbenchModel
 from .queries import answer_query, reply_to
 from .summary_writer import SummaryWriter
-from .tasks import Answer, QueryQueue, TaskQueue, Ticker, tell_error
+from .tasks import Answer, QueryQueue, TaskQueue, Ticker, describe_error
 
 Traits = dict[str, Any]
 
@@ -47,24 +47,24 @@ SLOW = {
     "save": "Saving the plan",
     "sending": "Looking for secrets",
 }
-"""Questions that may take seconds, and what is shown meanwhile."""
+"""Queries that may take seconds, and what is shown meanwhile."""
 WRITTEN = ("sending", "summarise", "writing", "unsummarise")
-"""Questions for the scribe."""
+"""Questions for the summary writer."""
 
 
 class Controller:
     """A session's `WorkbenchModel`, kept for a screen.
 
-    `hand_over` gets traits that were found out in the background. It is called in the thread that found
-    them, with `lock` held; nothing is found out before `begin`. `trouble` is the error behind the last
-    sentence that `want` answered with, or None. `keep` saves a plan and tells where, None where nobody may.
-    Once it is `closed` nobody hears anything.
+    `publish` is called with traits that background work has changed, in the thread that did the work and
+    with `lock` held; no work starts before `begin`. `last_error` is the error behind the last sentence that
+    `set_inputs` answered with, or None. `save` writes a plan to a file and returns its path; None where that
+    is not allowed. Nothing is published once it is `closed`.
     """
 
     def __init__(
         self,
         session: Session,
-        hand_over: Callable[[Traits], None],
+        publish: Callable[[Traits], None],
         policy: str | Policy | dict[str, Any] = "flue",
         *,
         counter: str = "calibrated",
@@ -72,108 +72,108 @@ class Controller:
         scenario: Scenario | dict[str, Any] | None = None,
     ) -> None:
         self.lock = threading.RLock()
-        self.trouble: InspectorError | None = None
+        self.last_error: InspectorError | None = None
         self.replaying = False
-        self._hand_over, self._seq, self._complaint = hand_over, 0, ""
+        self._send, self._seq, self._file_error = publish, 0, ""
         self._counter: str | Counter = counter
         self._works: dict[str, Traits] = {}
         self._errands = TaskQueue(lambda work: self._show("long", work))
         # Apart: a question does not wait until a long session is counted.
         self._questions = QueryQueue(lambda work: self._show("question", work), self.lock)
-        self._scribe = SummaryWriter(lambda work: self._show("summary", work), self.adopt_summary)
-        self.keep: Callable[[Plan], Path] | None = None
+        self._summary_writer = SummaryWriter(lambda work: self._show("summary", work), self.adopt_summary)
+        self.save: Callable[[Plan], Path] | None = None
         self.closed = False
-        self._pulse: Ticker | None = None
-        self._living: object = None
+        self._ticker: Ticker | None = None
+        self._replaying_of: object = None
         self._behind = False
         self._long = _is_long(session)
         self._counted = not self._long or counter in QUICK
         ledger = None if self._counted else count_tokens(session, ESTIMATE)
-        self.desk = WorkbenchModel(
+        self.model = WorkbenchModel(
             session, policy, counter=counter, window=window, scenario=scenario, ledger=ledger
         )
         if not self._counted:
             self._count()
 
-    def start(self, wanted: Mapping[str, Any], replay: bool = False) -> Traits:
+    def start(self, inputs: Mapping[str, Any], replay: bool = False) -> Traits:
         """The first answer: every trait that there is to set. Raises what cannot be planned."""
-        traits = self.desk.answer(wanted)
-        self.trouble, self.replaying = self.desk.refused, replay
+        traits = self.model.answer(inputs)
+        self.last_error, self.replaying = self.model.refused, replay
         if replay:
-            traits |= self._live()
-        return {**self.desk.wanted, "replay": replay, **traits}
+            traits |= self._replay()
+        return {**self.model.inputs, "replay": replay, **traits}
 
     def begin(self) -> None:
-        """From now on there is somebody to hand over to."""
+        """Start background work: from now on traits may be published."""
         self._errands.begin()
         self._questions.begin()
-        self._scribe.begin()
+        self._summary_writer.begin()
 
-    def want(self, wanted: Mapping[str, Any], seq: int = 0, replay: bool | None = None) -> Traits:
-        """The traits to set for what is wanted now; all of `desk.wanted` among them where that changed.
+    def set_inputs(self, inputs: Mapping[str, Any], seq: int = 0, replay: bool | None = None) -> Traits:
+        """The traits to set for these inputs; all of `model.inputs` among them where they changed.
 
-        What cannot be done is told in "_error", and `trouble` is why; plan A then stays what it was.
+        What cannot be done is in "_error", with `last_error` as its cause; plan A then stays what it was.
         """
         with self.lock:
-            desk, had, before = self.desk, self.desk.lived, self.desk.wanted
-            self.trouble, self._seq = None, seq
-            changed = any(wanted.get(name, value) != value for name, value in before.items())
-            traits = desk.confirm(seq)
+            model, had, before = self.model, self.model.last_run, self.model.inputs
+            self.last_error, self._seq = None, seq
+            changed = any(inputs.get(name, value) != value for name, value in before.items())
+            traits = model.confirm(seq)
             if changed:
                 try:
-                    traits = {**desk.answer(wanted, seq), **desk.wanted}
+                    traits = {**model.answer(inputs, seq), **model.inputs}
                 except InspectorError as error:
-                    self.trouble = error
-                    return {**before, "replay": self.replaying, **desk.confirm(seq, str(error))}
-                self.trouble = desk.refused
+                    self.last_error = error
+                    return {**before, "replay": self.replaying, **model.confirm(seq, str(error))}
+                self.last_error = model.refused
             turned = replay is not None and replay != self.replaying
             if turned:
                 self.replaying = not self.replaying
                 self._errands.stop("replay")
             if self.replaying and (changed or turned):
-                traits |= self._live()
+                traits |= self._replay()
             return traits | self._drop_run(had, traits)
 
-    def ask(self, asked: object, answer: Answer) -> bool:
-        """Have a message answered, at once or in the background; whether it needs an answer at all.
+    def ask(self, query: object, answer: Answer) -> bool:
+        """Answer a message, at once or in the background; False where it needs no answer.
 
-        `answer` gets the reply once, in the thread that found it.
+        `answer` is called once with the reply, in the thread that worked it out.
         """
-        if isinstance(asked, dict) and asked.get("type") in SLOW:
+        if isinstance(query, dict) and query.get("type") in SLOW:
             with self.lock:
-                desk = copy(self.desk)
-                words = SLOW[asked["type"]]
-                known = words == FACTS and "facts" in desk.ledger.session.__dict__
+                model = copy(self.model)
+                words = SLOW[query["type"]]
+                known = words == FACTS and "facts" in model.ledger.session.__dict__
                 shown = words if self._long and not known else ""
-                self._questions.ask(asked, answer, lambda asked: self._find(desk, asked), shown)
+                self._questions.ask(query, answer, lambda query: self._answer(model, query), shown)
             return True
-        reply = self.reply(asked)
+        reply = self.reply(query)
         if reply is not None:
             answer(reply)
         return reply is not None
 
-    def reply(self, asked: object) -> Traits | None:
+    def reply(self, query: object) -> Traits | None:
         """The reply to a message, None where it needs none."""
-        if isinstance(asked, dict) and asked.get("type") == "stop":
-            self.stop("" if asked.get("what") != "summary" else "summary")
+        if isinstance(query, dict) and query.get("type") == "stop":
+            self.stop("" if query.get("what") != "summary" else "summary")
             return None
         with self.lock:
-            # A desk never changes what it holds, it holds something else: this one stays as it is.
-            desk = copy(self.desk)
-        return self._find(desk, asked)
+            # A model replaces what it holds and never changes it in place: the copy stays as it is.
+            model = copy(self.model)
+        return self._answer(model, query)
 
     def adopt_summary(self, plan: Plan, checkpoint: Checkpoint | None) -> None:
-        """A summary was written for a plan: it stands for the stand-in from now on; None takes it away."""
+        """Put a summary that was written for a plan in the stand-in's place; None takes it away."""
         with self.lock:
-            before = self.desk.wanted
-            self._tell(self._spare(self.desk.adopt_summary(plan, checkpoint, self._seq), before))
+            before = self.model.inputs
+            self._publish(self._keep_error(self.model.adopt_summary(plan, checkpoint, self._seq), before))
 
     def stop(self, what: str = "") -> None:
         """Stop what is done in the background; estimates stay estimates, and nothing is replayed.
 
         With "summary" only the summary that is being written is given up.
         """
-        self._scribe.stop()
+        self._summary_writer.stop()
         if what == "summary":
             return
         with self.lock:
@@ -186,7 +186,7 @@ class Controller:
             if "replay" in stopped:
                 self.replaying = traits["replay"] = False
             if stopped or refused:
-                self._tell(traits)
+                self._publish(traits)
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait for what is done in the background. Raises TimeoutError after so many seconds."""
@@ -195,35 +195,35 @@ class Controller:
 
     def wait_for_summary(self, timeout: float | None = None) -> None:
         """Wait for the summary that is being written. Raises TimeoutError after so many seconds."""
-        if not self._scribe.wait(timeout):
+        if not self._summary_writer.wait(timeout):
             raise TimeoutError("the summary is not finished")
 
-    def follow(self, tail: FollowedFile) -> None:
-        """Look at the file about once a second, and hand over what it has grown to."""
-        if self._pulse is None:
+    def follow(self, file: FollowedFile) -> None:
+        """Check the file about once a second, and publish what it has grown to."""
+        if self._ticker is None:
             try:
-                self._pulse = Ticker(lambda: self.look(tail), SECONDS)
+                self._ticker = Ticker(lambda: self.check_file(file), SECONDS)
             except RuntimeError:
-                self._tell({"_error": "The file is not followed: this Python has no threads."})
+                self._publish({"_error": "The file is not followed: this Python has no threads."})
 
-    def look(self, tail: FollowedFile) -> None:
-        """Look at the file now. What cannot be read is told once; what was read last stays."""
+    def check_file(self, file: FollowedFile) -> None:
+        """Check the file now. An error is published once; what was read last stays."""
         sentence = ""
         try:
-            self._behind = tail.poll() is not None or self._behind
+            self._behind = file.poll() is not None or self._behind
         except Exception as error:
             # Whatever it is: nobody else would hear of it, and the next look may do better.
-            sentence = f"The file cannot be read any more: {tell_error(error)}"
+            sentence = f"The file cannot be read any more: {describe_error(error)}"
         try:
             if self._behind:
-                self.grow(tail.session)
+                self.grow(file.session)
             self._behind = False
         except Exception as error:
-            sentence = f"What the file holds now cannot be shown: {tell_error(error)}"
+            sentence = f"What the file holds now cannot be shown: {describe_error(error)}"
         with self.lock:
-            if sentence != self._complaint:
-                self._complaint = sentence
-                self._tell({"_error": sentence})
+            if sentence != self._file_error:
+                self._file_error = sentence
+                self._publish({"_error": sentence})
 
     def grow(self, session: Session) -> None:
         """The session has grown, or is another one now."""
@@ -231,7 +231,7 @@ class Controller:
         done = False
         while not done:
             with self.lock:
-                counter, known = self._counter_now, self.desk.ledger
+                counter, known = self._counter_now, self.model.ledger
             ledger = count_tokens(session, counter, known=known)
             with self.lock:
                 # Exact counts may have come meanwhile, or been given up.
@@ -242,47 +242,47 @@ class Controller:
                         self._count()
 
     def close(self) -> None:
-        """Stop all work, and hand nothing over any more. Waits for nobody, not even for the lock."""
+        """Stop all work, and publish nothing any more. Waits for nobody, not even for the lock."""
         self.closed = True
-        self._hand_over = lambda traits: None
+        self._send = lambda traits: None
         self._errands.close()
         self._questions.close()
-        self._scribe.close()
-        if self._pulse is not None:
-            self._pulse.stop()
+        self._summary_writer.close()
+        if self._ticker is not None:
+            self._ticker.stop()
 
     @property
     def _counter_now(self) -> str | Counter:
         return self._counter if self._counted else ESTIMATE
 
-    def _tell(self, traits: Traits) -> None:
+    def _publish(self, traits: Traits) -> None:
         with self.lock:
-            self._hand_over(traits)
+            self._send(traits)
 
     def _show(self, whose: str, work: Traits) -> None:
         """What is being done, the long work before questions."""
         with self.lock:
             self._works[whose] = work
             works = (self._works.get(name) for name in ("long", "summary", "question"))
-            self._tell({"_work": next((work for work in works if work), {})})
+            self._publish({"_work": next((work for work in works if work), {})})
 
-    def _find(self, desk: WorkbenchModel, asked: object) -> Traits:
-        if isinstance(asked, dict) and asked.get("type") in WRITTEN:
-            return reply_to(asked, lambda asked: self._scribe.find(self.desk, asked))
-        if isinstance(asked, dict) and asked.get("type") == "save" and self.keep is not None:
-            keep = self.keep
-            return reply_to(asked, lambda _: tell_place(keep(desk.plan)))
-        return answer_query(desk, asked)
+    def _answer(self, model: WorkbenchModel, query: object) -> Traits:
+        if isinstance(query, dict) and query.get("type") in WRITTEN:
+            return reply_to(query, lambda query: self._summary_writer.answer(self.model, query))
+        if isinstance(query, dict) and query.get("type") == "save" and self.save is not None:
+            save = self.save
+            return reply_to(query, lambda _: describe_place(save(model.plan)))
+        return answer_query(model, query)
 
     def _count(self) -> None:
         """Count exactly what was only estimated."""
-        session, counter = self.desk.session, self._counter
+        session, counter = self.model.session, self._counter
 
         def take(ledger: Ledger) -> None:
             with self.lock:
                 if self._counted:
                     return  # stopped in the very moment it was done
-                if self.desk.session is session:
+                if self.model.session is session:
                     self._counted = True
                     self._adopt(session, ledger)
                 else:
@@ -292,66 +292,66 @@ class Controller:
         def work(tell: OnProgress) -> Ledger:
             return count_tokens(session, counter, tell)
 
-        self._errands.send("count", "Counting tokens", work, take, self._regret)
+        self._errands.send("count", "Counting tokens", work, take, self._report_error)
 
     def _adopt(self, session: Session, ledger: Ledger) -> None:
-        """Plan anew what is wanted, and hand that over."""
-        desk, had, before = self.desk, self.desk.lived, self.desk.wanted
-        desk.follow(session, ledger)
-        traits = self._spare(desk.answer({}, self._seq), before)
+        """Plan again under the same inputs, and publish that."""
+        model, had, before = self.model, self.model.last_run, self.model.inputs
+        model.follow(session, ledger)
+        traits = self._keep_error(model.answer({}, self._seq), before)
         if self.replaying:
-            traits |= self._live()
-        self._tell(traits | self._drop_run(had, traits))
+            traits |= self._replay()
+        self._publish(traits | self._drop_run(had, traits))
 
-    def _spare(self, traits: Traits, before: Traits) -> Traits:
-        """What nobody's hand asked for, with what is wanted now where that is not as `before`."""
+    def _keep_error(self, traits: Traits, before: Traits) -> Traits:
+        """Traits that no user action asked for, with the inputs that differ from `before`."""
         if not traits["_error"]:
-            # What was said to the user's hand is not taken back for this.
+            # A sentence about the user's last action is not cleared by background work.
             del traits["_error"]
-        return traits | {name: value for name, value in self.desk.wanted.items() if value != before[name]}
+        return traits | {name: value for name, value in self.model.inputs.items() if value != before[name]}
 
-    def _live(self) -> Traits:
-        """Live the session again; a long one in the background. What cannot be lived is put away."""
+    def _replay(self) -> Traits:
+        """Replay the session, a long one in the background; where that fails the replay is switched off."""
         try:
             if not self._long:
-                return self.desk.live_again()
-            life = self.desk.prepare_life()
+                return self.model.run_replay()
+            task = self.model.prepare_replay()
         except InspectorError as error:
-            self.trouble, self.replaying = error, False
+            self.last_error, self.replaying = error, False
             return {"_error": printable(str(error)), "replay": False}
-        if life is None:
-            # What is wanted was lived; what is being lived is wanted no more.
+        if task is None:
+            # The run is there already; the one that is under way is not needed any more.
             self._errands.stop("replay")
             return {}
-        living = (life.ledger, life.policy, life.scenario)
-        if living != self._living or not self._errands.is_on("replay"):
-            self._living = living
+        living = (task.ledger, task.policy, task.scenario)
+        if living != self._replaying_of or not self._errands.is_on("replay"):
+            self._replaying_of = living
             self._errands.send(
-                "replay", "Living the session again", life.live, self._take_run, self._regret_run
+                "replay", "Living the session again", task.live, self._take_run, self._report_replay_error
             )
         return {}
 
     def _drop_run(self, had: Run | None, traits: Traits) -> Traits:
-        dropped = had is not None and self.desk.lived is None and "_run" not in traits
+        dropped = had is not None and self.model.last_run is None and "_run" not in traits
         return {"_run": {}, "_run_data": b""} if dropped else {}
 
     def _take_run(self, run: Run) -> None:
         with self.lock:
             # It may have been stopped, or asked for otherwise, in the very moment it was done.
-            if self.replaying and self._living == (run.ledger, run.policy, run.scenario):
-                self._tell(self.desk.adopt_run(run))
+            if self.replaying and self._replaying_of == (run.ledger, run.policy, run.scenario):
+                self._publish(self.model.adopt_run(run))
 
-    def _regret_run(self, error: Exception) -> None:
+    def _report_replay_error(self, error: Exception) -> None:
         with self.lock:
             self.replaying = False
-            self._tell({"_error": tell_error(error), "replay": False})
+            self._publish({"_error": describe_error(error), "replay": False})
 
-    def _regret(self, error: Exception) -> None:
-        self._tell({"_error": tell_error(error)})
+    def _report_error(self, error: Exception) -> None:
+        self._publish({"_error": describe_error(error)})
 
 
-def tell_place(path: PurePath) -> Traits:
-    """Where a plan was saved, as the reply to that wish."""
+def describe_place(path: PurePath) -> Traits:
+    """Where a plan was saved, as the reply to the query."""
     return {"name": printable(path.name), "path": printable(str(path))}
 
 

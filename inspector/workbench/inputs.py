@@ -1,4 +1,4 @@
-"""What a user wants of a workbench: a few JSON values, their types, and what goes when another one comes."""
+"""The inputs of a workbench: a few JSON values, their types, and what each of them resets when it changes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _TYPES: dict[str, type[Any]] = {
 _WORDS: dict[type, str] = {str: "text", dict: "object", list: "list"}
 
 
-def pick_wanted(values: Mapping[str, Any]) -> dict[str, Any]:
+def pick_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of `INPUTS` that are there."""
     return {name: values[name] for name in INPUTS if name in values}
 
 
-def check_wanted(wanted: Mapping[str, Any]) -> None:
+def check_inputs(inputs: Mapping[str, Any]) -> None:
     """Raise `EditError` for a value of another type than its name has."""
-    for name, value in wanted.items():
+    for name, value in inputs.items():
         kind: type[Any] = _TYPES.get(name.removeprefix("versus."), object)
         if not isinstance(value, kind):
             raise EditError(name, f"{value!r:.60}", f"it is no {_WORDS[kind]}")
@@ -40,24 +40,24 @@ def check_wanted(wanted: Mapping[str, Any]) -> None:
             raise EditError(name, f"{value!r:.60}", "they are names of entries or blocks")
 
 
-def carry_over(wanted: dict[str, Any], previous: Mapping[str, Any]) -> dict[str, Any]:
+def carry_over(inputs: dict[str, Any], previous: Mapping[str, Any]) -> dict[str, Any]:
     """What belonged to the moment or the policy before goes with it, unless it was set anew together.
 
     Another moment has no cut and no pins yet; another policy places its own cut, with its own settings,
     unless it does nothing else than carry files.
     """
-    out = dict(wanted)
-    if wanted["at"] != previous["at"]:
-        if wanted["cut"] == previous["cut"]:
+    out = dict(inputs)
+    if inputs["at"] != previous["at"]:
+        if inputs["cut"] == previous["cut"]:
             out["cut"] = ""
-        if wanted["pins"] == previous["pins"]:
+        if inputs["pins"] == previous["pins"]:
             out["pins"] = []
-        if wanted["versus"] == previous["versus"]:
-            out["versus"] = {k: v for k, v in wanted["versus"].items() if k not in ("cut", "pins")}
-    if not are_kin(wanted["policy"], previous["policy"]):
-        if wanted["settings"] == previous["settings"]:
+        if inputs["versus"] == previous["versus"]:
+            out["versus"] = {k: v for k, v in inputs["versus"].items() if k not in ("cut", "pins")}
+    if not are_kin(inputs["policy"], previous["policy"]):
+        if inputs["settings"] == previous["settings"]:
             out["settings"] = {}
-        if wanted["cut"] == previous["cut"]:
+        if inputs["cut"] == previous["cut"]:
             out["cut"] = ""
     return out
 
@@ -75,25 +75,25 @@ def _bare(policy: Policy) -> tuple[Rule, ...]:
     return tuple(rule for rule in policy.rules if rule.kind != "carry-file-operations")
 
 
-def let_go(wanted: dict[str, Any], error: EditError) -> bool:
-    """Take out of `wanted` the cut or the pin that an error is about. Whether there was one."""
-    if error.edit == "cut" and wanted["cut"]:
-        wanted["cut"] = ""
+def drop_edit(inputs: dict[str, Any], error: EditError) -> bool:
+    """Take out of `inputs` the cut or the pin that an error is about. Whether there was one."""
+    if error.edit == "cut" and inputs["cut"]:
+        inputs["cut"] = ""
         return True
-    left = [pin for pin in wanted["pins"] if error.edit != "pin" or pin != error.target]
-    fewer = len(left) < len(wanted["pins"])
-    wanted["pins"] = left
+    left = [pin for pin in inputs["pins"] if error.edit != "pin" or pin != error.target]
+    fewer = len(left) < len(inputs["pins"])
+    inputs["pins"] = left
     return fewer
 
 
-def tell_gone(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """What was let go, as a sentence; "" for nothing.
+def describe_dropped(before: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+    """What was dropped, as a sentence; "" for nothing.
 
     >>> tell_gone({"cut": "e4", "pins": ["e1", "e2"]}, {"cut": "", "pins": ["e2"]})
     'The session has grown past the cut and 1 pin that were set.'
     """
-    fewer = len(before["pins"]) - len(wanted["pins"])
-    parts = ["the cut"] if before["cut"] != wanted["cut"] else []
+    fewer = len(before["pins"]) - len(inputs["pins"])
+    parts = ["the cut"] if before["cut"] != inputs["cut"] else []
     parts += [f"{fewer} pin{'s' if fewer > 1 else ''}"] if fewer else []
     verb = "were" if len(parts) > 1 or fewer > 1 else "was"
     return f"The session has grown past {' and '.join(parts)} that {verb} set." if parts else ""

@@ -1,4 +1,4 @@
-"""One workbench without a screen: what a user wants goes in, the values to show come out.
+"""One workbench without a screen: the user's inputs go in, the values to show come out.
 
 The widget, the server, the kernel's comm and the export all stand on a `WorkbenchModel`. It touches no file,
 clock or thread; who calls it from several threads holds a lock. What a screen asks about it is answered by
@@ -22,7 +22,7 @@ from ..session.session import Session
 from ..text import printable
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
-from .inputs import INPUTS, carry_over, check_wanted, let_go, tell_gone
+from .inputs import INPUTS, carry_over, check_inputs, describe_dropped, drop_edit
 from .payloads.recorded import draw_recorded
 from .payloads.replay import draw_run
 from .payloads.scene import Payload, draw_plan, draw_scene
@@ -32,18 +32,18 @@ MOST_WORDS = 2_000
 
 
 class WorkbenchModel:
-    """A session, what is wanted of it, and the plans that answer.
+    """A session, the user's inputs, and the plans that answer.
 
-    `wanted` holds the values of `INPUTS` that were answered last; at first the fullest moment under
+    `inputs` holds the values of `INPUTS` that were answered last; at first the fullest moment under
     `policy`. `plan` is theirs. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
-    `refused` says why there is none where one was wanted. `lived` is the replay last lived. `written` are
-    the summaries that were written here.
+    `refused` says why there is none where the inputs ask for one. `last_run` is the last replay. `written`
+    are the summaries that were written here.
 
     >>> from inspector import open_demo
-    >>> desk = WorkbenchModel(open_demo(), "keep-recent-turns")
-    >>> sorted(desk.answer({"versus": {"policy": "claude-code"}}))
+    >>> model = WorkbenchModel(open_demo(), "keep-recent-turns")
+    >>> sorted(model.answer({"versus": {"policy": "claude-code"}}))
     ['_error', '_other', '_other_data', '_plan', '_plan_data', '_scene', '_scene_data']
-    >>> desk.plan.policy.name, desk.other.policy.name
+    >>> model.plan.policy.name, model.other.policy.name
     ('keep-recent-turns', 'claude-code')
     """
 
@@ -66,11 +66,11 @@ class WorkbenchModel:
         self.plan: Plan
         self.other: Plan | Payload | None = None
         self.refused: InspectorError | None = None
-        self.lived: Run | None = None
+        self.last_run: Run | None = None
         self.written: tuple[WrittenSummary, ...] = ()
         name = policy if isinstance(policy, str) else add_policy(policy).name
         fullest = self.history.fullest
-        self.wanted: dict[str, Any] = {
+        self.inputs: dict[str, Any] = {
             "cut": "",
             "policy": name,
             "settings": {},
@@ -78,8 +78,8 @@ class WorkbenchModel:
             "at": fullest.at if fullest is not None else "",
             "versus": {},
         }
-        # What is found out when it is asked for, such as the session's facts; copies of the desk share it.
-        self.found: dict[str, Any] = {}
+        # What payloads worked out, such as the session's facts; copies of the model share it.
+        self.cache: dict[str, Any] = {}
         self._answered = self._grew = False
         self._drawn: tuple[str, list[str]] | None = None
         self._compared: dict[str, Any] | None = None
@@ -88,69 +88,69 @@ class WorkbenchModel:
     @property
     def moment(self) -> Session:
         """The session as it stood at the moment that is planned."""
-        return self._moment(self.wanted["at"])
+        return self._moment(self.inputs["at"])
 
     @property
     def run(self) -> Run | None:
-        """The replay last lived, None where another policy or other settings are wanted now."""
-        return self.lived if self._answers(self.wanted) else None
+        """The last replay; None where the inputs have another policy or other settings now."""
+        return self.last_run if self._answers(self.inputs) else None
 
-    def answer(self, wanted: Mapping[str, Any], seq: int = 0) -> dict[str, Any]:
-        """Plan what is wanted and remember it; the traits to set, those of the wire only.
+    def answer(self, inputs: Mapping[str, Any], seq: int = 0) -> dict[str, Any]:
+        """Plan under these inputs and keep them; the traits to set, those of the wire only.
 
-        `wanted` may hold some of `INPUTS`; the others stay, but what belonged to another moment or policy
-        goes with it, so read `self.wanted` afterwards. Raises what `make_plan` raises, and then everything
-        is as it was. A plan B that cannot be made is told in "_error" and there is none; a cut or a pin that
-        a session has grown past is told there too, and is gone.
+        `inputs` may hold some of `INPUTS`; the others stay, but what belonged to another moment or policy
+        goes with it, so read `self.inputs` afterwards. Raises what `make_plan` raises, and then everything
+        is as it was. Where plan B cannot be made "_error" says why and there is none; it also names a cut or
+        a pin that the session has grown past, which is dropped.
         """
-        wanted = self._settle(wanted)
-        moment = self._moment(wanted["at"])
-        plan, gone = self._plan_on(moment, wanted) if self._grew else (self._plan(moment, wanted), "")
+        inputs = self._settle(inputs)
+        moment = self._moment(inputs["at"])
+        plan, gone = self._plan_on(moment, inputs) if self._grew else (self._plan(moment, inputs), "")
         answer: dict[str, Any] = {"_error": gone}
         # The scene names the policies there are, and one may have been added since.
-        scene = wanted["at"], names_of_policies()
+        scene = inputs["at"], names_of_policies()
         if scene != self._drawn:
             answer["_scene"], answer["_scene_data"] = draw_scene(plan, self.history)
         answer["_plan"], answer["_plan_data"] = draw_plan(plan, seq)
-        told = self._compare(plan, wanted)
+        messages = self._compare(plan, inputs)
         if self.refused is not None:
-            wanted["versus"] = {}
+            inputs["versus"] = {}
         # Remembered last: a plan that could not be drawn leaves everything as it was.
-        if wanted["policy"] != self.wanted["policy"]:
+        if inputs["policy"] != self.inputs["policy"]:
             # A run under another policy is no answer any more.
-            self.lived = None
-        self.plan, self.wanted, self._drawn = plan, wanted, scene
+            self.last_run = None
+        self.plan, self.inputs, self._drawn = plan, inputs, scene
         self._picture, self._answered, self._grew = answer["_plan"], True, False
-        return answer | told
+        return answer | messages
 
     def confirm(self, seq: int, error: str = "") -> dict[str, Any]:
         """The plan as it stands, as the answer to another question; with why nothing came of that one."""
         answer: dict[str, Any] = {"_plan": {**self._picture, "seq": seq}}
         return {**answer, "_error": printable(error, MOST_WORDS)} if error else answer
 
-    def live_again(
-        self, wanted: Mapping[str, Any] | None = None, tell: OnProgress | None = None
+    def run_replay(
+        self, inputs: Mapping[str, Any] | None = None, tell: OnProgress | None = None
     ) -> dict[str, Any]:
-        """Live the whole session again under the policy wanted; the traits to set, none where that was done.
+        """Replay the whole session under the policy; the traits to set, none where that was done.
 
-        `tell` hears the share that is done and may raise `Stopped`. Raises what `replay` raises.
+        `tell` is called with the share that is done and may raise `Stopped`. Raises what `replay` raises.
         """
-        life = self.prepare_life(wanted)
-        return {} if life is None else self.adopt_run(life.live(tell))
+        task = self.prepare_replay(inputs)
+        return {} if task is None else self.adopt_run(task.live(tell))
 
-    def prepare_life(self, wanted: Mapping[str, Any] | None = None) -> ReplayTask | None:
-        """The same as work to be done elsewhere; None where it was done."""
-        wanted = {**self.wanted, **(wanted or {})}
-        if self._answers(wanted):
+    def prepare_replay(self, inputs: Mapping[str, Any] | None = None) -> ReplayTask | None:
+        """The same as a task to be run elsewhere; None where it was done."""
+        inputs = {**self.inputs, **(inputs or {})}
+        if self._answers(inputs):
             return None
-        policy = _configure(wanted)
+        policy = _configure(inputs)
         return ReplayTask(self.session, self.ledger, self.history, policy, self.scenario, self.window)
 
     def adopt_run(self, run: Run) -> dict[str, Any]:
-        """Take over what was lived elsewhere; the traits to set. A run of other counts is no answer."""
+        """Take over a replay that was run elsewhere; the traits to set. One of another ledger is dropped."""
         if run.ledger is not self.ledger:
             return {}
-        self.lived = run
+        self.last_run = run
         picture, data = draw_run(run)
         return {"_run": picture, "_run_data": data}
 
@@ -175,63 +175,66 @@ class WorkbenchModel:
             ledger = count_tokens(session, self.ledger.base, known=self.ledger)
         ledger.check(session)
         history = trace_history(session, ledger)
-        at = self.wanted["at"]
+        at = self.inputs["at"]
         if at and (at == _end(self.session) or at not in session.index):
             at = _end(session)
-        self.session, self.ledger, self.history, self.found = session, ledger, history, {}
-        self.wanted = {**self.wanted, "at": at}
+        self.session, self.ledger, self.history, self.cache = session, ledger, history, {}
+        self.inputs = {**self.inputs, "at": at}
         self._grew, self._drawn, self._compared = True, None, None
-        self.lived = None
+        self.last_run = None
 
-    def _answers(self, wanted: Mapping[str, Any]) -> bool:
-        """Whether the replay last lived is the one wanted."""
-        lived = self.lived
-        return lived is not None and (lived.policy, lived.scenario) == (_configure(wanted), self.scenario)
+    def _answers(self, inputs: Mapping[str, Any]) -> bool:
+        """Whether the last replay is under these inputs."""
+        last_run = self.last_run
+        return last_run is not None and (last_run.policy, last_run.scenario) == (
+            _configure(inputs),
+            self.scenario,
+        )
 
     def _moment(self, at: str) -> Session:
         return self.session.at(at) if at else self.session
 
-    def _plan(self, moment: Session, wanted: Mapping[str, Any]) -> Plan:
+    def _plan(self, moment: Session, inputs: Mapping[str, Any]) -> Plan:
         edits = Edits(
-            cut=wanted.get("cut") or None,
-            pins=tuple(wanted.get("pins", ())),
-            settings=dict(wanted.get("settings", {})),
+            cut=inputs.get("cut") or None,
+            pins=tuple(inputs.get("pins", ())),
+            settings=dict(inputs.get("settings", {})),
         )
-        policy = find_policy(wanted["policy"])
+        policy = find_policy(inputs["policy"])
         return self.fill_in(make_plan(moment, self.ledger, policy, edits, window=self.window))
 
-    def _plan_on(self, moment: Session, wanted: dict[str, Any]) -> tuple[Plan, str]:
+    def _plan_on(self, moment: Session, inputs: dict[str, Any]) -> tuple[Plan, str]:
         """The same once the session has grown: without what it has grown past, and a sentence about that."""
-        before = dict(wanted)
+        before = dict(inputs)
         while True:
             try:
-                return self._plan(moment, wanted), tell_gone(before, wanted)
+                return self._plan(moment, inputs), describe_dropped(before, inputs)
             except EditError as error:
-                if not let_go(wanted, error):
+                if not drop_edit(inputs, error):
                     raise
 
-    def _settle(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    def _settle(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """All of `INPUTS`, each of its type, without what no longer belongs."""
-        whole = {name: wanted.get(name, self.wanted[name]) for name in INPUTS}
-        check_wanted(whole)
-        return carry_over(whole, self.wanted) if self._answered else whole
+        whole = {name: inputs.get(name, self.inputs[name]) for name in INPUTS}
+        check_inputs(whole)
+        return carry_over(whole, self.inputs) if self._answered else whole
 
-    def _compare(self, plan: Plan, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    def _compare(self, plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Plan B where it has changed; one that cannot be made is `refused`, and plan A stands."""
-        asked: dict[str, Any] = {"at": wanted["at"], "versus": wanted["versus"]}
+        compared: dict[str, Any] = {"at": inputs["at"], "versus": inputs["versus"]}
         self.refused = None
-        if asked == self._compared or not (wanted["versus"] or self.other):
+        if compared == self._compared or not (inputs["versus"] or self.other):
             return {}
         other: Plan | Payload | None = None
         picture: Payload = ({}, b"")
-        told: dict[str, Any] = {}
+        messages: dict[str, Any] = {}
         try:
-            other, picture = self._draw_other(plan, wanted["versus"])
+            other, picture = self._draw_other(plan, inputs["versus"])
         except InspectorError as error:
-            self.refused, asked = error, {}
-            told = {"_error": printable(f"There is no plan B. {error}")}
-        self.other, self._compared = other, asked
-        return {"_other": picture[0], "_other_data": picture[1], **told}
+            self.refused, compared = error, {}
+            messages = {"_error": printable(f"There is no plan B. {error}")}
+        self.other, self._compared = other, compared
+        return {"_other": picture[0], "_other_data": picture[1], **messages}
 
     def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | Payload | None, Payload]:
         if not versus:
@@ -239,7 +242,7 @@ class WorkbenchModel:
         if versus.get("recorded"):
             recorded = draw_recorded(plan, self.history)
             return recorded, recorded
-        check_wanted({f"versus.{name}": value for name, value in versus.items()})
+        check_inputs({f"versus.{name}": value for name, value in versus.items()})
         if not versus.get("policy"):
             raise EditError("versus", f"{dict(versus)!r:.60}", "plan B has a policy, or is what was recorded")
         other = self._plan(plan.session, versus)
@@ -247,9 +250,9 @@ class WorkbenchModel:
         return other, ({**picture, "label": printable(other.policy.title or other.policy.name, 120)}, data)
 
 
-def _configure(wanted: Mapping[str, Any]) -> Policy:
+def _configure(inputs: Mapping[str, Any]) -> Policy:
     """The policy wanted, with its settings."""
-    return find_policy(wanted["policy"]).configured(dict(wanted["settings"]))
+    return find_policy(inputs["policy"]).configured(dict(inputs["settings"]))
 
 
 def _end(session: Session) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from .payloads.columns import unpack
 from .payloads.scene import Payload
-from .payloads.sections import tell_tokens
+from .payloads.sections import format_tokens
 from .svg import FONT, STYLE, fill, fill_fate, make_patterns, spell, stroke, stroke_fate, write
 
 WIDTH, LEFT, RIGHT = 960, 84, 150
@@ -60,10 +60,10 @@ class SnapshotData:
         """The plan in words."""
         name = self.plan["policyTitle"] or self.plan["policy"]
         if self.uncut and not self.acts:
-            stay = tell_tokens(sum(self.before))
+            stay = format_tokens(sum(self.before))
             return f"{name}: {stay} tokens stay as they are. {self.plan['cut']['sentence']}"
         before, after = sum(self.before), sum(self.after)
-        parts = [f"{name}: {tell_tokens(before)} → {tell_tokens(after)} tokens"]
+        parts = [f"{name}: {format_tokens(before)} → {format_tokens(after)} tokens"]
         if not self.uncut and len(self.turn):
             turn = int(self.turn[min(self.place, len(self.turn) - 1)]) + 1
             parts.append(
@@ -95,11 +95,11 @@ def draw_bar(still: SnapshotData, label: str, sums: Sequence[int], y: int) -> It
         if at <= LEFT + _PLOT:
             yield f'<path d="M{at:.1f} {y - 2}v19" {stroke("strong")}/>'
     total, window = sum(sums), still.scene["window"]
-    told = tell_tokens(total)
+    told = format_tokens(total)
     if label == "before" and window:
-        told += f" of {tell_tokens(window)} · {100 * total / window:.0f} %"
+        told += f" of {format_tokens(window)} · {100 * total / window:.0f} %"
     elif label == "after" and (less := sum(still.before) - total):
-        told += f" · {'−' if less > 0 else '+'}{tell_tokens(abs(less))}"
+        told += f" · {'−' if less > 0 else '+'}{format_tokens(abs(less))}"
     yield write(LEFT + _PLOT + 12, y + 12, told, "strong", 11)
 
 
@@ -116,7 +116,9 @@ def draw_key(still: SnapshotData, y: int) -> tuple[int, list[str]]:
         fate = "unexplained" if section == "unexplained" else "verbatim"
         out.append(f'<rect x="{x}" y="{y}" width="9" height="9" {fill_fate(section, fate)}/>')
         out.append(write(x + 14, y + 8, label, "dim", 10))
-        told = tell_tokens(before) if before == after else f"{tell_tokens(before)} → {tell_tokens(after)}"
+        told = (
+            format_tokens(before) if before == after else f"{format_tokens(before)} → {format_tokens(after)}"
+        )
         out.append(write(x + 14, y + 21, told, "text", 10))
         x += 104
     return y + 40, out
@@ -170,7 +172,7 @@ def draw_overview(still: SnapshotData, y: int) -> Iterator[str]:
             and x - room > 60
             and x < LEFT + _PLOT + 40
         ):
-            yield write(x + 7, y - 3, tell_tokens(mark["before"]), "dim", 10)
+            yield write(x + 7, y - 3, format_tokens(mark["before"]), "dim", 10)
             room = x
 
 
@@ -212,7 +214,7 @@ def draw_lanes(still: SnapshotData, y: int) -> tuple[int, list[str]]:
         x = LEFT + at * wide
         out.append(f'<path d="M{x:.1f} {top}V{y + 2}" {stroke("strong", 1.6)}/>')
         side = "end" if x > LEFT + _PLOT * 0.8 else "start"
-        told = f"cut · {tell_tokens(sum(still.after))} after"
+        told = f"cut · {format_tokens(sum(still.after))} after"
         out.append(write(x + (-6 if side == "end" else 6), top + 5, told, "strong", 10, side))
     x = LEFT
     for name, count in still.count_fates():

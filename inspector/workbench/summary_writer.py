@@ -27,15 +27,15 @@ from ..summaries.write import checkpoint_from_text, summarise
 from ..text import printable
 from .model import WorkbenchModel
 from .payloads.summary import (
-    describe_offline,
-    describe_sending,
+    cut_payload,
+    describe_faults,
+    describe_usage,
+    describe_written,
     list_models,
-    tell_checked,
-    tell_cut,
-    tell_usage,
-    tell_written,
+    offline_payload,
+    sending_payload,
 )
-from .tasks import TaskQueue, tell_error
+from .tasks import TaskQueue, describe_error
 from .written_summaries import MOST, WritingState
 
 ADDRESS = "https://api.anthropic.com"
@@ -81,7 +81,7 @@ def find_host(address: str) -> str:
     return printable(re.split(r"[/?#]", bare, maxsplit=1)[0].rpartition("@")[2], 100)
 
 
-def tell_missing() -> str:
+def explain_no_provider() -> str:
     """Why no model can be asked from here, "" when one can. The key itself is not looked at."""
     if importlib.util.find_spec("anthropic") is None:
         return "The anthropic package is not installed: pip install 'compaction-inspector[claude]'."
@@ -111,70 +111,70 @@ class SummaryWriter:
         # What `_now` is changes with its errand only: two who begin or stop at once take turns. Whoever
         # waits for the document's lock holds neither of these.
         self._turn, self._lock = threading.RLock(), threading.Lock()
-        self._now = WritingState()
-        self._done: list[WritingState] = []
-        self._looked: ApprovedPreview | None = None
-        self._asked: ClaudeSummariser | None = None
+        self._state = WritingState()
+        self._finished: list[WritingState] = []
+        self._preview: ApprovedPreview | None = None
+        self._summariser: ClaudeSummariser | None = None
         self.begin, self.wait = self._errands.begin, self._errands.wait
 
-    def find(self, desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, model: WorkbenchModel, query: Mapping[str, Any]) -> dict[str, Any]:
         """The reply to one of its questions. Raises `InspectorError`, or what a strange one raises.
 
         `desk` is the document's own, no copy: a summary that is done must be found on its plan.
         """
-        kind = asked["type"]
+        kind = query["type"]
         if kind == "sending":
-            return self.look(desk.plan, asked)
+            return self.preview(model.plan, query)
         if kind == "summarise":
-            self.write(desk.plan, asked)
+            self.write(model.plan, query)
         elif kind == "unsummarise":
             with self._turn:
-                self._halt()
-                self._end(WritingState())
-            self._adopt(desk.plan, None)
-        return self.tell(desk, int(asked.get("from", 0)))
+                self._cancel()
+                self._set(WritingState())
+            self._adopt(model.plan, None)
+        return self.describe(model, int(query.get("from", 0)))
 
-    def look(self, plan: Plan, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def preview(self, plan: Plan, query: Mapping[str, Any]) -> dict[str, Any]:
         """What would be sent; nothing is."""
-        if asked["by"] != "model":
-            return describe_offline(plan, _room(plan), _tell_nothing(plan))
+        if query["by"] != "model":
+            return offline_payload(plan, _limit(plan), _explain_nothing(plan))
         plan, address = plan.with_summary(None), find_address()
-        claude = self._hire(plan, asked, address)
+        claude = self._make_summariser(plan, query, address)
         try:
             sending = claude.preview(plan)
         except EditError:
             # A name that was left in belongs to a request that no longer holds it.
-            sending = self._hire(plan, {**asked, "keep": ()}, address).preview(plan)
+            sending = self._make_summariser(plan, {**query, "keep": ()}, address).preview(plan)
             there = {finding.name for finding in sending.redacted}
-            keep = [name for name in asked.get("keep", ()) if name in there]
-            claude = self._hire(plan, {**asked, "keep": keep}, address)
+            keep = [name for name in query.get("keep", ()) if name in there]
+            claude = self._make_summariser(plan, {**query, "keep": keep}, address)
             sending = claude.preview(plan)
-        self._looked = ApprovedPreview(plan, claude, sending.digest, address)
-        return describe_sending(sending, find_host(address), _tell_nothing(plan) or tell_missing())
+        self._preview = ApprovedPreview(plan, claude, sending.digest, address)
+        return sending_payload(sending, find_host(address), _explain_nothing(plan) or explain_no_provider())
 
-    def write(self, plan: Plan, asked: Mapping[str, Any]) -> None:
+    def write(self, plan: Plan, query: Mapping[str, Any]) -> None:
         """Begin to write; a summary that is being written is given up."""
-        plan, by, looked = plan.with_summary(None), str(asked["by"]), self._looked
-        if trouble := _tell_nothing(plan):
-            self._refuse(plan, by, trouble)
+        plan, by, approved = plan.with_summary(None), str(query["by"]), self._preview
+        if trouble := _explain_nothing(plan):
+            self._fail(plan, by, trouble)
         elif by == "pasted":
-            text = str(asked["text"])
-            self._send(plan, by, lambda plan, _: _take_text(text, plan))
+            text = str(query["text"])
+            self._start(plan, by, lambda plan, _: _take_text(text, plan))
         elif by == "extractive":
-            self._send(plan, by, lambda plan, _: summarise(plan, ExtractiveSummariser(plan.ledger)))
-        elif looked is None or not looked.is_of(plan, str(asked.get("digest", ""))):
-            self._refuse(plan, str(asked.get("model", "")), CHANGED)
+            self._start(plan, by, lambda plan, _: summarise(plan, ExtractiveSummariser(plan.ledger)))
+        elif approved is None or not approved.is_of(plan, str(query.get("digest", ""))):
+            self._fail(plan, str(query.get("model", "")), CHANGED)
         else:
-            self._send(plan, looked.claude.by, looked.write, looked.claude)
+            self._start(plan, approved.claude.by, approved.write, approved.claude)
 
-    def tell(self, desk: WorkbenchModel, first: int = 0) -> dict[str, Any]:
+    def describe(self, model: WorkbenchModel, first: int = 0) -> dict[str, Any]:
         """How far it is: its text from character `first` on."""
         first = max(first, 0)
         with self._lock:
-            now = self._now
-            text, share, done = now.text, now.share, [*self._done]
+            now = self._state
+            text, share, done = now.text, now.share, [*self._finished]
         # Read after it: what is done by now stands on this plan.
-        plan = desk.plan
+        plan = model.plan
         if (
             plan.checkpoint is not None
             and now.state in ("none", "done")
@@ -184,13 +184,13 @@ class SummaryWriter:
             now = next((one for one in done if one.checkpoint is plan.checkpoint), WritingState())
             text, share = now.text, now.share
         here = now.state == "done" and plan.checkpoint is now.checkpoint
-        usage, price = tell_usage(now.by, now.used)
+        usage, price = describe_usage(now.by, now.used)
         models = list_models(plan)
         return {
             "state": now.state,
             "by": printable(now.by, 80),
             # Counts may have become exact since.
-            "sentence": tell_written(plan) if here else now.sentence,
+            "sentence": describe_written(plan) if here else now.sentence,
             "text": printable(text[first : first + MOST_AT_ONCE]),
             "from": first,
             "total": len(text),
@@ -201,54 +201,54 @@ class SummaryWriter:
             "price": price,
             "findings": now.findings,
             "here": here,
-            **tell_cut(now.plan),
+            **cut_payload(now.plan),
             "models": models,
             "model": models[0],
-            "limit": _room(plan),
+            "limit": _limit(plan),
         }
 
     def stop(self) -> bool:
         """Give up what is being written; whether anything was."""
         with self._turn:
             with self._lock:
-                stopped = self._now.is_on
+                stopped = self._state.is_on
                 if stopped:
-                    self._now = WritingState("stopped", by=self._now.by, sentence=STOPPED)
+                    self._state = WritingState("stopped", by=self._state.by, sentence=STOPPED)
             if stopped:
-                self._halt()
+                self._cancel()
             return stopped
 
     def close(self) -> None:
         """Give up for good. Waits for nobody."""
         self._errands.close()
 
-    def _hire(self, plan: Plan, asked: Mapping[str, Any], address: str) -> ClaudeSummariser:
-        model = str(asked["model"]).strip() or list_models(plan)[0]
-        keep = [str(name) for name in asked.get("keep", ())]
+    def _make_summariser(self, plan: Plan, query: Mapping[str, Any], address: str) -> ClaudeSummariser:
+        model = str(query["model"]).strip() or list_models(plan)[0]
+        keep = [str(name) for name in query.get("keep", ())]
         claude = ClaudeSummariser(
-            model, focus=str(asked.get("focus", "")).strip(), keep=keep, base_url=address
+            model, focus=str(query.get("focus", "")).strip(), keep=keep, base_url=address
         )
-        if self._looked is not None:
-            claude.remember(self._looked.claude)
+        if self._preview is not None:
+            claude.remember(self._preview.claude)
         return claude
 
-    def _send(
+    def _start(
         self,
         plan: Plan,
         by: str,
         make: Callable[[Plan, Check], Checkpoint],
         claude: ClaudeSummariser | None = None,
     ) -> None:
-        mine = WritingState("writing", by=by, plan=plan)
+        writing = WritingState("writing", by=by, plan=plan)
 
         def work(tell: OnProgress) -> tuple[Checkpoint, SummaryCheck]:
             if claude is not None:
-                claude.tell = lambda progress: self._hear(mine, progress, tell)
+                claude.tell = lambda progress: self._on_progress(writing, progress, tell)
             try:
-                made = make(plan, lambda: tell(0.0))
-                return made, check_summary(made, plan)
+                result = make(plan, lambda: tell(0.0))
+                return result, check_summary(result, plan)
             except Stopped:
-                self._swap(mine, WritingState("stopped", by=by, sentence=STOPPED))
+                self._swap(writing, WritingState("stopped", by=by, sentence=STOPPED))
                 raise
             except BaseException as error:
                 # A counter's own panic is no `Exception`; nobody shall wait for it for ever.
@@ -256,77 +256,78 @@ class SummaryWriter:
                     fail(RuntimeError(f"It could not be written: {str(error) or type(error).__name__}."))
                 raise
 
-        def take(made: tuple[Checkpoint, SummaryCheck]) -> None:
-            nonlocal mine
-            checkpoint, checked = made
+        def take(result: tuple[Checkpoint, SummaryCheck]) -> None:
+            nonlocal writing
+            checkpoint, checked = result
             if checkpoint.error is not None:
                 fail(EditError("summary by", checkpoint.by, checkpoint.error))
                 return
-            sentence = tell_written(plan.with_summary(checkpoint))
-            ready = replace(mine, checkpoint=checkpoint, used=checkpoint.usage, adopted=False)
-            if not self._swap(mine, ready):
+            sentence = describe_written(plan.with_summary(checkpoint))
+            ready = replace(writing, checkpoint=checkpoint, used=checkpoint.usage, adopted=False)
+            if not self._swap(writing, ready):
                 return  # stopped in the very moment it was done
-            mine = ready
+            writing = ready
             self._adopt(plan, checkpoint)
-            findings = tell_checked(checked)
+            findings = describe_faults(checked)
             done = replace(ready, state="done", sentence=sentence, findings=findings, adopted=True)
             with self._lock:
-                self._done = [*self._done, done][-MOST:]
+                self._finished = [*self._finished, done][-MOST:]
             self._swap(ready, done)
 
         def fail(error: Exception) -> None:
             # What came of it is not kept, and was paid all the same.
             used = error.used if isinstance(error, SummaryError) else None
-            sentence = tell_error(error)
+            sentence = describe_error(error)
             self._swap(
-                mine, WritingState("failed", by=by, sentence=sentence, plan=plan, tries=mine.tries, used=used)
+                writing,
+                WritingState("failed", by=by, sentence=sentence, plan=plan, tries=writing.tries, used=used),
             )
 
         with self._turn:
-            self._halt()
-            self._end(mine)
-            self._asked = claude
+            self._cancel()
+            self._set(writing)
+            self._summariser = claude
             self._errands.send("summary", WHAT, work, take, fail)
 
-    def _refuse(self, plan: Plan, by: str, sentence: str) -> None:
+    def _fail(self, plan: Plan, by: str, sentence: str) -> None:
         with self._turn:
-            self._halt()
-            self._end(WritingState("failed", by=by, sentence=sentence, plan=plan))
+            self._cancel()
+            self._set(WritingState("failed", by=by, sentence=sentence, plan=plan))
 
-    def _halt(self) -> None:
+    def _cancel(self) -> None:
         """Give up the errand, and the calls that it has under way or is about to make."""
         self._errands.stop()
-        if self._asked is not None:
-            self._asked.stop()
+        if self._summariser is not None:
+            self._summariser.stop()
 
-    def _hear(self, mine: WritingState, progress: Progress, tell: OnProgress) -> None:
+    def _on_progress(self, writing: WritingState, progress: Progress, tell: OnProgress) -> None:
         with self._lock:
             part = progress.kind, threading.get_ident()
-            mine.parts[part], mine.shares[part] = progress.text, progress.share
-            mine.tries = max(mine.tries, progress.tries)
-            share = mine.share
+            writing.parts[part], writing.shares[part] = progress.text, progress.share
+            writing.tries = max(writing.tries, progress.tries)
+            share = writing.share
         tell(share or 0.0)
 
-    def _end(self, writing: WritingState) -> None:
+    def _set(self, writing: WritingState) -> None:
         with self._lock:
-            self._now = writing
+            self._state = writing
 
     def _swap(self, old: WritingState, new: WritingState) -> bool:
         """Go from one to the next, unless another has come in between; whether that was done."""
         with self._lock:
-            same = self._now is old
+            same = self._state is old
             if same:
-                self._now = new
+                self._state = new
             return same
 
 
-def _tell_nothing(plan: Plan) -> str:
+def _explain_nothing(plan: Plan) -> str:
     if plan.jobs:
         return ""
     return printable(plan.why, 400) or "This plan summarises nothing, so there is nothing to write."
 
 
-def _room(plan: Plan) -> int:
+def _limit(plan: Plan) -> int:
     """Tokens an extractive summary may have."""
     return sum(min(TOKENS, TOKENS if job.max_tokens is None else job.max_tokens) for job in plan.jobs)
 

@@ -188,7 +188,7 @@ class QueryQueue:
                     answer(reply)
 
         self._errands.send(
-            name, what, lambda _: find(asked), take, lambda error: self._refuse([name], tell_error(error))
+            name, what, lambda _: find(asked), take, lambda error: self._refuse([name], describe_error(error))
         )
         if self._closed:
             self._refuse([name], GONE)
@@ -241,7 +241,7 @@ def begin_early(work: Callable[[], object]) -> None:
         threading.Thread(target=run, name="compaction-inspector-early", daemon=True).start()
 
 
-def tell_error(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """A sentence for whoever looks at a screen."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}."

@@ -1,6 +1,6 @@
 """DOOR: a workbench as one HTML file that opens anywhere, with no network and no kernel.
 
-What the page is and what is taken out of it is `page`'s affair; here it is only written, in one step.
+`html` makes the page and redacts it; here it is only written, in one step.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .html import MARK, Page, make
 _HEAD = 4_000
 
 
-class HasDesk(Protocol):
-    """A workbench, as far as a page needs one; its desk changes no more."""
+class HasModel(Protocol):
+    """A workbench, as far as a page needs one; its model changes no more."""
 
     @property
-    def desk(self) -> WorkbenchModel: ...
+    def model(self) -> WorkbenchModel: ...
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ExportedPage:
 
 
 def export_html(
-    what: Session | WorkbenchModel | HasDesk | StrPath,
+    what: Session | WorkbenchModel | HasModel | StrPath,
     path: StrPath,
     *,
     policies: Sequence[str] | None = None,
@@ -60,10 +60,10 @@ def export_html(
     replace: bool = False,
     **options: Any,
 ) -> ExportedPage:
-    """Write a session, a file of one, or a workbench as it stands, as one HTML page; tells what was redacted.
+    """Write a session, a file of one, or a workbench as it stands, as one HTML page.
 
-    In the page the cut can be dragged, the plans of `policies` switched and compared, and blocks opened; to
-    change a rule needs a kernel. All that looks like a secret is taken out but the names in `keep`, which the
+    The result lists what was redacted. In the page the cut can be dragged, the plans of `policies` switched
+    and compared, and blocks opened; to change a rule needs a kernel. All that looks like a secret is taken out but the names in `keep`, which the
     result of an earlier export lists. `options` are those of `WorkbenchModel` for a session: policy, window,
     counter.
 
@@ -79,7 +79,7 @@ def export_html(
         raise FileExistsError(f"{target} is no exported page, so it is not written over; replace=True does")
     if isinstance(what, str | os.PathLike) and target.exists() and target.samefile(Path(what).expanduser()):
         raise FileExistsError(f"{target} is the session itself, which is only ever read")
-    made = make(_find_desk(what, options), keep, policies)
+    made = make(_find_model(what, options), keep, policies)
     content = made.html.encode("utf-8")
     write_whole(target, content)
     return _report(made, target, len(content))
@@ -89,15 +89,17 @@ def _report(made: Page, target: Path, size: int) -> ExportedPage:
     return ExportedPage(target, size, made.findings, made.kept, made.notes)
 
 
-def _find_desk(what: Session | WorkbenchModel | HasDesk | StrPath, options: dict[str, Any]) -> WorkbenchModel:
+def _find_model(
+    what: Session | WorkbenchModel | HasModel | StrPath, options: dict[str, Any]
+) -> WorkbenchModel:
     if isinstance(what, str | os.PathLike):
         what = open_session(what)
     if isinstance(what, Session):
         return WorkbenchModel(what, **options)
     if options:
         raise TypeError(f"these belong to a session, not to a workbench: {', '.join(sorted(options))}")
-    # A desk never changes what it holds, it holds something else: this one stays as it is.
-    return copy(what) if isinstance(what, WorkbenchModel) else what.desk
+    # A model replaces what it holds and never changes it in place: the copy stays as it is.
+    return copy(what) if isinstance(what, WorkbenchModel) else what.model
 
 
 def _is_ours(target: Path) -> bool:

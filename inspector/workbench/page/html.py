@@ -1,4 +1,4 @@
-"""A desk -> one HTML page that works by itself: from a file, with no network, no kernel and no secrets.
+"""A `WorkbenchModel` -> one HTML page that works by itself: no server, no network, no kernel, no secrets.
 
 The page holds the workbench's own front end, the plans of some policies at every cut, and the texts of the
 blocks after secrets were taken out of them. Nothing in it may ask for anything: its policy of content allows
@@ -39,7 +39,7 @@ POLICIES = (
     "langchain-summarization",
     "keep-recent-turns",
 )
-"""The policies on a page that names none, beside the one in hand."""
+"""The policies on a page that names none, beside the current one."""
 CAPS = (20_000, 8_000, 3_000, 1_000, 300, 0)
 TOO_DEEP = "a value of the session is nested too deeply to be looked through"
 NO_SCRIPT = "This page works with scripts, which are off here: this is the plan as it was when it was saved."
@@ -57,13 +57,13 @@ class Page(NamedTuple):
     notes: tuple[str, ...]
 
 
-def review(desk: WorkbenchModel) -> dict[str, Any]:
-    """What would be taken out of a page of this desk: {findings, sentence}, none of it shown.
+def review(model: WorkbenchModel) -> dict[str, Any]:
+    """What would be taken out of a page of this model: {findings, sentence}, none of it shown.
 
     Raises `RedactionError` when nobody can tell.
     """
     try:
-        found = _look(desk, ()).findings
+        found = _look(model, ()).findings
     except RecursionError as error:
         raise RedactionError(TOO_DEEP) from error
     return {
@@ -78,51 +78,51 @@ def review(desk: WorkbenchModel) -> dict[str, Any]:
             }
             for item in found
         ],
-        "sentence": tell_findings(found),
+        "sentence": describe_findings(found),
     }
 
 
-def make(desk: WorkbenchModel, keep: Collection[str] = (), policies: Sequence[str] | None = None) -> Page:
-    """The page of a desk, all that looks like a secret taken out but the names in `keep`.
+def make(model: WorkbenchModel, keep: Collection[str] = (), policies: Sequence[str] | None = None) -> Page:
+    """The page of a model, all that looks like a secret taken out but the names in `keep`.
 
-    `policies` names those whose plans it holds, the desk's own always first, then that of plan B; None takes
+    `policies` names those whose plans it holds, the model's own always first, then that of plan B; None takes
     `POLICIES`. Raises `PolicyError` and `EditError` for names that do not exist, and `RedactionError` rather
     than make a page that may hold a secret.
     """
-    if not hasattr(desk, "plan"):
-        desk.answer({})
+    if not hasattr(model, "plan"):
+        model.answer({})
     try:
-        return _make(desk, keep, policies)
+        return _make(model, keep, policies)
     except RecursionError as error:
         raise RedactionError(TOO_DEEP) from error
 
 
-def _make(desk: WorkbenchModel, keep: Collection[str], policies: Sequence[str] | None) -> Page:
-    redactor = _look(desk, keep)
+def _make(model: WorkbenchModel, keep: Collection[str], policies: Sequence[str] | None) -> Page:
+    redactor = _look(model, keep)
     redactor.check_keep()
-    shown = _shown(desk)
-    compared = desk.wanted["versus"].get("policy")
+    shown = _shown(model)
+    compared = model.inputs["versus"].get("policy")
     named = POLICIES if policies is None else policies
-    names = (desk.wanted["policy"], *([compared] if compared else ()), *named)
+    names = (model.inputs["policy"], *([compared] if compared else ()), *named)
     answers = Answers(
-        desk,
+        model,
         redactor,
-        clean_session(desk.session, shown, redactor),
+        clean_session(model.session, shown, redactor),
         tuple(dict.fromkeys(find_policy(name).name for name in names)),
     )
     findings = redactor.findings
     hidden = tuple(item for item in findings if item.name not in redactor.keep)
     for cap in CAPS:
-        notes = [*_tell_texts(answers, cap), *_tell_hidden(hidden)]
+        notes = [*_describe_shortened(answers, cap), *_describe_redacted(hidden)]
         html = _write(answers, redactor, cap, notes)
         if len(html.encode()) <= LARGEST:
             break
-    name = re.sub(r"[^\w.-]+", "-", redactor.clean(desk.session.title or desk.session.id or "session"))
+    name = re.sub(r"[^\w.-]+", "-", redactor.clean(model.session.title or model.session.id or "session"))
     name = re.sub(r"\.(jsonl?|html?)$", "", name.strip("-.") or "session")[:60]
     return Page(html, f"{name}.html", hidden, tuple(sorted(redactor.keep)), tuple(notes))
 
 
-def tell_findings(findings: Sequence[SecretFinding]) -> str:
+def describe_findings(findings: Sequence[SecretFinding]) -> str:
     """How many secrets there are, as a sentence."""
     secret = sum(item.grade == "secret" for item in findings)
     personal = len(findings) - secret
@@ -133,26 +133,26 @@ def tell_findings(findings: Sequence[SecretFinding]) -> str:
     return f"{' and '.join(parts)} found; all are taken out but those kept by name. A detector can miss one."
 
 
-def _shown(desk: WorkbenchModel) -> set[int]:
+def _shown(model: WorkbenchModel) -> set[int]:
     """The entries whose text a page holds: the context that is planned, and what sub-agents were asked."""
     begins: dict[str, int] = {}
-    for at, entry in enumerate(desk.session.entries):
+    for at, entry in enumerate(model.session.entries):
         if entry.sidechain is not None:
             begins.setdefault(entry.sidechain, at)
-    return {*desk.moment.live.entries.tolist(), *begins.values()}
+    return {*model.moment.live.entries.tolist(), *begins.values()}
 
 
-def _look(desk: WorkbenchModel, keep: Collection[str]) -> Redactor:
+def _look(model: WorkbenchModel, keep: Collection[str]) -> Redactor:
     redactor = Redactor(keep_names(keep))
-    look_through(desk.session, _shown(desk), redactor)
-    redactor.look("what is wanted", {name: desk.wanted[name] for name in ("settings", "pins", "versus")})
+    look_through(model.session, _shown(model), redactor)
+    redactor.look("what is wanted", {name: model.inputs[name] for name in ("settings", "pins", "versus")})
     redactor.look(
-        "a summary", [text for one in desk.written for text in (one.checkpoint.text, one.checkpoint.by)]
+        "a summary", [text for one in model.written for text in (one.checkpoint.text, one.checkpoint.by)]
     )
     return redactor
 
 
-def _tell_texts(answers: Answers, cap: int) -> list[str]:
+def _describe_shortened(answers: Answers, cap: int) -> list[str]:
     cut = answers.count_cut(cap)
     if not cut or cap == CAPS[0]:
         return []
@@ -165,7 +165,7 @@ def _tell_texts(answers: Answers, cap: int) -> list[str]:
     return [f"{told} cut at {cap:,} characters to keep this page under {size}."]
 
 
-def _tell_hidden(hidden: Sequence[SecretFinding]) -> list[str]:
+def _describe_redacted(hidden: Sequence[SecretFinding]) -> list[str]:
     if not hidden:
         return []
     count = sum(item.times for item in hidden)
@@ -205,7 +205,7 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
 
 
 def _picture(answers: Answers) -> str:
-    """What stands where no script may run: the picture of the plan as the desk has it, and its figures."""
+    """What stands where no script may run: the picture of the plan as the model has it, and its figures."""
     wire, number = answers.shown
     scene = (answers.scene, answers.buffers.data_at(answers.scene_data))
     plan = (wire, answers.buffers.data_at(number))

@@ -1,6 +1,6 @@
 """Everything a page can be asked when there is no Python behind it, answered beforehand.
 
-In go a desk and the same session without secrets, out come JSON and bytes: the scene, and for each policy
+In go a model and the same session without secrets, out come JSON and bytes: the scene, and for each policy
 its plan at every legal cut, the summaries that would stand there, and the texts of the blocks. Figures are
 those of the session as it is; texts are those of the cleaned one.
 """
@@ -69,21 +69,21 @@ class Buffers:
 class Answers:
     """What a page holds: all is worked out at once, and `pack` makes it JSON as long as is wanted."""
 
-    desk: WorkbenchModel
+    model: WorkbenchModel
     redactor: Redactor
     clean: Session
     policies: Sequence[str]
 
     def __post_init__(self) -> None:
-        desk, redactor = self.desk, self.redactor
+        model, redactor = self.model, self.redactor
         self.buffers = Buffers()
-        self.ledger: Ledger = replace(desk.ledger, session=self.clean)
-        at = desk.wanted["at"]
-        self.known = desk.moment
+        self.ledger: Ledger = replace(model.ledger, session=self.clean)
+        at = model.inputs["at"]
+        self.known = model.moment
         self.moment = self.clean.at(self.redactor.clean(at)) if at else self.clean
         self.lines: dict[str, int] = {}
         self.spent = 0
-        first = self._clean_plan(desk.wanted["policy"])
+        first = self._clean_plan(model.inputs["policy"])
         # Each piece is clean; what they are put together to is looked through once more.
         tidy = redactor.clean_tree
         self.rows = tidy(describe_rows(first, 0, len(first.table.tokens)))
@@ -94,7 +94,7 @@ class Answers:
         ]
         self.scene_data = self.buffers.add(data)
         self.plans = {name: self._answer_policy(name) for name in self.policies}
-        picture, number = self._draw(desk.plan)
+        picture, number = self._draw(model.plan)
         self.shown = redactor.clean_tree(picture), number
         self.recorded = self._draw_recorded()
         self.other = self._draw_other()
@@ -103,7 +103,7 @@ class Answers:
     def pack(self, cap: int) -> dict[str, Any]:
         """The whole as JSON, no text of a block longer than `cap` characters; 0 leaves them out."""
         return {
-            "wanted": self.redactor.clean_tree(self.desk.wanted),
+            "wanted": self.redactor.clean_tree(self.model.inputs),
             "scene": self.scene,
             "sceneData": self.scene_data,
             "plans": self.plans,
@@ -122,19 +122,19 @@ class Answers:
 
     def _edits(self, name: str, cut: str = "") -> Edits:
         """The hand's own settings belong to the policy in hand; pins to the moment."""
-        wanted = self.desk.wanted
-        settings = wanted["settings"] if name == wanted["policy"] else {}
-        return Edits(cut=cut or None, pins=tuple(wanted["pins"]), settings=dict(settings))
+        inputs = self.model.inputs
+        settings = inputs["settings"] if name == inputs["policy"] else {}
+        return Edits(cut=cut or None, pins=tuple(inputs["pins"]), settings=dict(settings))
 
     def _clean_plan(self, name: str) -> Plan:
         edits = self._edits(name)
         edits = edits.model_copy(update={"pins": tuple(map(self.redactor.clean, edits.pins))})
-        return make_plan(self.moment, self.ledger, name, edits, window=self.desk.window)
+        return make_plan(self.moment, self.ledger, name, edits, window=self.model.window)
 
     def _plan(self, name: str, cut: str = "") -> Plan:
-        desk = self.desk
-        return desk.fill_in(
-            make_plan(self.known, desk.ledger, name, self._edits(name, cut), window=desk.window)
+        model = self.model
+        return model.fill_in(
+            make_plan(self.known, model.ledger, name, self._edits(name, cut), window=model.window)
         )
 
     def _draw(self, plan: Plan) -> tuple[dict[str, Any], int]:
@@ -194,7 +194,7 @@ class Answers:
 
     def _cut_clean(self, clean: Plan, place: int) -> Plan:
         edits = clean.edits.model_copy(update={"cut": clean.cuts.ids[place]})
-        return make_plan(self.moment, self.ledger, clean.policy, edits, window=self.desk.window)
+        return make_plan(self.moment, self.ledger, clean.policy, edits, window=self.model.window)
 
     def _summaries(self, clean: Plan, legal: Sequence[int], written: Mapping[int, Plan]) -> dict[str, Any]:
         """The summary at every place as runs of lines, which the next place's mostly shares.
@@ -225,27 +225,27 @@ class Answers:
 
     def _draw_recorded(self) -> dict[str, Any]:
         try:
-            picture, data = draw_recorded(self.desk.plan, self.desk.history)
+            picture, data = draw_recorded(self.model.plan, self.model.history)
         except InspectorError as error:
             return {"sentence": printable(self.redactor.clean(str(error)))}
         picture = self.redactor.clean_tree({"label": "recorded", **picture})
         return {"plan": [picture, self.buffers.add(data)]}
 
     def _draw_other(self) -> list[Any] | None:
-        """Plan B as it stands on the desk, whatever its settings."""
-        if not isinstance(self.desk.other, Plan):
+        """Plan B as the model has it, whatever its settings."""
+        if not isinstance(self.model.other, Plan):
             return None
-        picture, number = self._draw(self.desk.other)
-        label = self._label(self.desk.other.policy)
+        picture, number = self._draw(self.model.other)
+        label = self._label(self.model.other.policy)
         return [self.redactor.clean_tree({**picture, "label": label}), number]
 
     def _label(self, policy: Policy) -> str:
         return printable(self.redactor.clean(policy.title or policy.name), 120)
 
     def _draw_run(self) -> list[Any] | None:
-        if self.desk.run is None:
+        if self.model.run is None:
             return None
-        picture, data = draw_run(self.desk.run)
+        picture, data = draw_run(self.model.run)
         return [self.redactor.clean_tree(picture), self.buffers.add(data)]
 
 

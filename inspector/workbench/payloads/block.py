@@ -19,7 +19,15 @@ from ...session.session import Session
 from ...text import printable, printable_tree
 from ...tokens.ledger import CLEARED_TEXT
 from .columns import unpack
-from .provenance import AGAIN, DERIVED, UNTRUSTED, find_upstream, tell_downstream, tell_origin, tell_reader
+from .provenance import (
+    AGAIN,
+    DERIVED,
+    UNTRUSTED,
+    describe_downstream,
+    describe_origin,
+    describe_reader,
+    find_upstream,
+)
 from .rules import first_rule
 from .scene import Payload
 
@@ -70,10 +78,12 @@ def describe_body(plan: Plan, row: int, other: Plan | Payload | None = None) -> 
     if is_summary(entry):
         facts += _WRITTEN_UP
     if upstream := find_upstream(table.session, int(table.live.entries[table.live.position[row]])):
-        facts.append(["downstream", tell_downstream(upstream.id)])
+        facts.append(["downstream", describe_downstream(upstream.id)])
     if table.live.cleared[row]:
         facts.append(["recorded", "an earlier compaction emptied this output"])
-    theirs = None if other is None else {**_tell_other(other, row), **_compare(block, _text_of(other, row))}
+    theirs = (
+        None if other is None else {**_describe_other(other, row), **_compare(block, _text_of(other, row))}
+    )
     return {
         "before": _body(block.text),
         **_compare(block, _after(plan, row)),
@@ -97,7 +107,7 @@ def _text_of(other: Plan | Payload, row: int) -> str | None:
     return CLEARED_TEXT if cleared else None
 
 
-def _tell_other(other: Plan | Payload, row: int) -> dict[str, Any]:
+def _describe_other(other: Plan | Payload, row: int) -> dict[str, Any]:
     """What plan B does with the block, and who decides it there."""
     if isinstance(other, Plan):
         code = int(other.outcome.rule[row])
@@ -116,9 +126,9 @@ def _tell_other(other: Plan | Payload, row: int) -> dict[str, Any]:
 
 def _reasoning(plan: Plan, entry: Entry, block: Block) -> list[list[str]]:
     """Who thought it, and whether who reads the context now can use it (S0-28)."""
-    facts = [["origin", tell_origin(entry)]]
-    if reader := tell_reader(plan.session, entry):
-        facts.append(["not portable", f"made by {tell_origin(entry)}; {reader} reads this context now"])
+    facts = [["origin", describe_origin(entry)]]
+    if reader := describe_reader(plan.session, entry):
+        facts.append(["not portable", f"made by {describe_origin(entry)}; {reader} reads this context now"])
     if not block.text:
         facts.append(["text", "encrypted or withheld by the provider"])
     return facts

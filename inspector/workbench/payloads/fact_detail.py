@@ -1,4 +1,4 @@
-"""One fact's life as JSON: where it was said, what each compaction left of it and why, what keeps it."""
+"""One fact as JSON: where it was said, what each compaction left of it and why, what keeps it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .marks import find_marks, step_of
 from .sections import label_mark
 
 MOST_SAID = 200
-"""Of more blocks that say a fact, half as many are told from the first on, half up to the last."""
+"""Of more blocks that say a fact, half as many are shown from the first on, half up to the last."""
 MOST_OTHERS = 8
 UNSAID = "It has not been said up to this moment."
 GONE = "it is said on another path of this session, not on this one"
 
 
-def describe_fact(desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]:
+def describe_fact(model: WorkbenchModel, query: Mapping[str, Any]) -> dict[str, Any]:
     """One fact, its fate with the cut at `place`. Raises IndexError or LookupError where there is none."""
-    place = int(asked["place"])
-    listing = find_listing(desk, place)
-    fact = _find_fact(listing.facts, asked)
+    place = int(query["place"])
+    listing = find_listing(model, place)
+    fact = _find_fact(listing.facts, query)
     number = fact.number
     traced = next((one for one in listing.trace if one.fact.number == number), None)
     said = _gather_said(fact)
-    told = said if len(said) <= MOST_SAID else [*said[: MOST_SAID // 2], *said[-MOST_SAID // 2 :]]
+    shown = said if len(said) <= MOST_SAID else [*said[: MOST_SAID // 2], *said[-MOST_SAID // 2 :]]
     reply = {
         "number": number,
         "place": place,
@@ -42,27 +42,27 @@ def describe_fact(desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, A
         "tier": traced.tier if traced else "",
         "words": printable(traced.words, MOST_FORM) if traced else "",
         "others": list(traced.others[:MOST_OTHERS]) if traced else [],
-        "said": [_tell_said(desk, listing, one) for one in told],
+        "said": [_describe_said(model, listing, one) for one in shown],
         "saidTotal": len(said),
         "chain": [
-            *_tell_rounds(desk, listing, number),
-            *([_tell_round(traced, "this plan")] if traced else []),
+            *_describe_rounds(model, listing, number),
+            *([_describe_round(traced, "this plan")] if traced else []),
         ],
         "why": traced.why() if traced else UNSAID,
         "regrets": [
             {name: mark[name] for name in ("sentence", "tokens", "price", "ref", "turn", "step")}
-            for mark in find_marks(desk, listing)
+            for mark in find_marks(model, listing)
             if mark["number"] == number
         ],
-        "fixes": [_tell_fix(desk, fix) for fix in (traced.fixes() if traced else ())],
+        "fixes": [_describe_fix(model, fix) for fix in (traced.fixes() if traced else ())],
         "focus": write_focus([fact]),
     }
     return dict(printable_tree(reply))
 
 
-def _find_fact(facts: Facts, asked: Mapping[str, Any]) -> Fact:
-    """The fact of this name, where `kind` and `form` are told: on another path numbers are others'."""
-    number, called = int(asked["number"]), (asked.get("kind"), asked.get("form"))
+def _find_fact(facts: Facts, query: Mapping[str, Any]) -> Fact:
+    """The fact of this kind and form where the query has both: numbers differ from path to path."""
+    number, called = int(query["number"]), (query.get("kind"), query.get("form"))
     if None not in called and called in facts:
         return facts[str(called[0]), str(called[1])]
     if not 0 <= number < len(facts):
@@ -91,14 +91,16 @@ def _gather_said(fact: Fact) -> list[Block]:
     return list(blocks.values())
 
 
-def _tell_said(desk: WorkbenchModel, listing: FactListing, said: Block) -> dict[str, Any]:
-    session, step = listing.whole, step_of(desk, said.ref)
-    turn = int(desk.history.turn[step]) if step >= 0 else listing.trace.scene.turns.get(said.ref.entry, 1) - 1
+def _describe_said(model: WorkbenchModel, listing: FactListing, said: Block) -> dict[str, Any]:
+    session, step = listing.whole, step_of(model, said.ref)
+    turn = (
+        int(model.history.turn[step]) if step >= 0 else listing.trace.scene.turns.get(said.ref.entry, 1) - 1
+    )
     block, role = session.block(said.ref), session[said.ref.entry].role
     kind = f"{role} text" if block.kind == "text" else block.kind.replace("_", " ")
     name = getattr(block, "name", None) or ""
     if block.kind == "tool_output":
-        name = name or _tools(desk, listing).get(block.call_id, "")
+        name = name or _tools(model, listing).get(block.call_id, "")
     label = " · ".join(part for part in (f"turn {turn + 1}", kind, printable(name, 60)) if part)
     return {
         "ref": str(said.ref),
@@ -111,39 +113,39 @@ def _tell_said(desk: WorkbenchModel, listing: FactListing, said: Block) -> dict[
     }
 
 
-def _tools(desk: WorkbenchModel, listing: FactListing) -> dict[str, str]:
+def _tools(model: WorkbenchModel, listing: FactListing) -> dict[str, str]:
     """The name of every call's tool."""
-    known = desk.found.get("tools")
+    known = model.cache.get("tools")
     if known is None or known[0] is not listing.whole:
         session = listing.whole
         blocks = (block for i in session.path for block in session.entries[i].blocks)
         known = (session, {block.id: block.name for block in blocks if block.kind == "tool_call"})
-        desk.found["tools"] = known
+        model.cache["tools"] = known
     names: dict[str, str] = known[1]
     return names
 
 
-def _tell_rounds(desk: WorkbenchModel, listing: FactListing, number: int) -> list[dict[str, Any]]:
+def _describe_rounds(model: WorkbenchModel, listing: FactListing, number: int) -> list[dict[str, Any]]:
     """What every recorded compaction left of a fact that had been said by then."""
-    kept = desk.found.setdefault("rounds", {})
+    kept = model.cache.setdefault("rounds", {})
     key = id(listing.facts), number
     if key not in kept:
         # The facts are kept beside, so that their id is nobody else's meanwhile.
-        kept[key] = listing.facts, list(_find_rounds(desk, listing, number))
+        kept[key] = listing.facts, list(_find_rounds(model, listing, number))
     rounds: list[dict[str, Any]] = kept[key][1]
     return rounds
 
 
-def _find_rounds(desk: WorkbenchModel, listing: FactListing, number: int) -> Iterator[dict[str, Any]]:
-    marks = {mark.entry: mark for mark in desk.history.marks}
+def _find_rounds(model: WorkbenchModel, listing: FactListing, number: int) -> Iterator[dict[str, Any]]:
+    marks = {mark.entry: mark for mark in model.history.marks}
     for trace in trace_rounds(listing.whole, listing.facts, lambda _: (number,)):
         mark = marks.get(trace.scene.entry.id) if trace.scene.entry is not None else None
         for traced in trace:
             label = label_mark(mark.kind, mark.before, mark.after) if mark else "compaction"
-            yield _tell_round(traced, label, mark.step if mark else -1)
+            yield _describe_round(traced, label, mark.step if mark else -1)
 
 
-def _tell_round(traced: TracedFact, label: str, step: int = -1) -> dict[str, Any]:
+def _describe_round(traced: TracedFact, label: str, step: int = -1) -> dict[str, Any]:
     return {
         "step": step,
         "label": label,
@@ -154,24 +156,24 @@ def _tell_round(traced: TracedFact, label: str, step: int = -1) -> dict[str, Any
     }
 
 
-def _tell_fix(desk: WorkbenchModel, fix: Fix) -> dict[str, Any]:
+def _describe_fix(model: WorkbenchModel, fix: Fix) -> dict[str, Any]:
     return {
         "means": fix.means,
         "sentence": fix.sentence.removesuffix("."),
         "price": fix.price,
         "money": fix.money,
         "fate": fix.fate,
-        "changes": _changes(desk, fix),
+        "changes": _changes(model, fix),
         "recipe": fix.recipe,
     }
 
 
-def _changes(desk: WorkbenchModel, fix: Fix) -> dict[str, Any]:
-    """What is wanted otherwise than now, for `WorkbenchModel.answer`."""
+def _changes(model: WorkbenchModel, fix: Fix) -> dict[str, Any]:
+    """The inputs that a fix changes, for `WorkbenchModel.answer`."""
     edits = fix.edits
-    wanted: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "cut": edits.cut or "",
         "settings": dict(edits.settings),
         "pins": list(edits.pins),
     }
-    return {name: value for name, value in wanted.items() if value != desk.wanted[name]}
+    return {name: value for name, value in inputs.items() if value != model.inputs[name]}

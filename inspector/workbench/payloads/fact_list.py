@@ -1,7 +1,7 @@
-"""A desk's facts as JSON: what becomes of each, and how many are at risk wherever the cut stands.
+"""The session's facts as JSON: what becomes of each, and how many are at risk wherever the cut stands.
 
-What was found out is kept in `desk.found` until the session grows. One fact is told by `factstory`, marks on
-the timeline and in a summary by `factmarks`.
+Results are kept in `WorkbenchModel.cache` until the session grows. `fact_detail` describes one fact, `marks`
+the marks on the timeline and in a summary.
 """
 
 from __future__ import annotations
@@ -61,22 +61,22 @@ _WEIGHTS = np.array([*({"created": 0, "edited": 0, "deleted": 0}.get(did, 1) for
 _WEIGHTS[OPERATIONS.index("listed")] = 2
 
 
-def are_found(desk: WorkbenchModel) -> bool:
+def are_found(model: WorkbenchModel) -> bool:
     """Whether the session's facts are found already; it takes a second for 10 MB of text."""
-    return "facts" in desk.ledger.session.__dict__
+    return "facts" in model.ledger.session.__dict__
 
 
-def find_listing(desk: WorkbenchModel, place: int) -> FactListing:
+def find_listing(model: WorkbenchModel, place: int) -> FactListing:
     """The facts of the moment with the cut at a place. Raises `EditError` where no cut may stand."""
-    plan = plan_at(desk, place)
-    kept: list[FactListing] = desk.found.setdefault("listings", [])
+    plan = plan_at(model, place)
+    kept: list[FactListing] = model.cache.setdefault("listings", [])
     for listing in kept:
         if listing.plan is plan:
             return listing
     whole = whole_of(plan)
     facts = whole.facts
     trace = trace_facts(facts, plan)
-    namings = _find_namings(desk, facts, trace)
+    namings = _find_namings(model, facts, trace)
     on_path = np.zeros(len(plan.session.entries), bool)
     on_path[list(plan.session.path)] = True
     risk = count_at_risk(namings, plan)
@@ -93,9 +93,9 @@ def whole_of(plan: Plan) -> Session:
     return plan.table.moment.session
 
 
-def plan_at(desk: WorkbenchModel, place: int) -> Plan:
-    """The desk's plan with the cut at a place of its moment; 0 is its own where it makes no cut."""
-    plan = desk.plan
+def plan_at(model: WorkbenchModel, place: int) -> Plan:
+    """The model's plan with the cut at a place of its moment; 0 is its own where it makes no cut."""
+    plan = model.plan
     if place == (plan.place or 0):
         return plan
     if not 0 <= place < len(plan.cuts):
@@ -103,10 +103,10 @@ def plan_at(desk: WorkbenchModel, place: int) -> Plan:
     cut = plan.cuts[place]
     if not cut.legal:
         raise EditError("cut", cut.entry, cut.sentence)
-    base, moved = desk.found.get("moved", (None, {}))
+    base, moved = model.cache.get("moved", (None, {}))
     if base is not plan:
         moved = {}
-        desk.found["moved"] = (plan, moved)
+        model.cache["moved"] = (plan, moved)
     if place not in moved:
         edits = plan.edits.model_copy(update={"cut": cut.entry})
         moved.clear()
@@ -115,16 +115,16 @@ def plan_at(desk: WorkbenchModel, place: int) -> Plan:
     return made
 
 
-def _find_namings(desk: WorkbenchModel, facts: Facts, trace: Trace) -> NamedFacts:
+def _find_namings(model: WorkbenchModel, facts: Facts, trace: Trace) -> NamedFacts:
     """Which block names what, once for a moment."""
     before = trace.scene.before
-    known: tuple[Facts, NamedFacts] | None = desk.found.get("namings")
+    known: tuple[Facts, NamedFacts] | None = model.cache.get("namings")
     if known is not None and known[0] is facts and known[1].before is before:
         return known[1]
     # The occurrences are those that the trace keeps.
-    found = recall_occurrences(facts, desk.ledger)
+    found = recall_occurrences(facts, model.ledger)
     namings = NamedFacts(found, before, (traced.fact.number for traced in trace if traced.stood))
-    desk.found["namings"] = (facts, namings)
+    model.cache["namings"] = (facts, namings)
     return namings
 
 
@@ -149,18 +149,18 @@ def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
     return tuple(trace.traced[at] for at in order.tolist())
 
 
-def list_facts(desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]:
+def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of a moment with the cut at `place`: those that match, from `from` to `to`, and the counts.
 
     `query` is a part of the form whatever its case; `kind` and `fate` are names, "" for all. With a `fate`
     only facts that stood before are meant, as in `kinds`. `risk` comes with the first rows.
     """
-    place, query = int(asked["place"]), str(asked.get("query", ""))
-    kind, fate = str(asked.get("kind", "")), str(asked.get("fate", ""))
-    first = max(int(asked.get("from", 0)), 0)
-    last = min(int(asked.get("to", first + MOST_FACTS)), first + MOST_FACTS)
-    listing = find_listing(desk, place)
-    needle = query.casefold()
+    place, text = int(query["place"]), str(query.get("query", ""))
+    kind, fate = str(query.get("kind", "")), str(query.get("fate", ""))
+    first = max(int(query.get("from", 0)), 0)
+    last = min(int(query.get("to", first + MOST_FACTS)), first + MOST_FACTS)
+    listing = find_listing(model, place)
+    needle = text.casefold()
     match = [
         traced
         for traced in listing.order
@@ -170,7 +170,7 @@ def list_facts(desk: WorkbenchModel, asked: Mapping[str, Any]) -> dict[str, Any]
     ]
     reply = {
         "place": place,
-        "query": query,
+        "query": text,
         "kind": kind,
         "fate": fate,
         "from": first,

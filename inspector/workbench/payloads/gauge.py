@@ -84,7 +84,7 @@ def is_head_above(plan: Plan) -> bool:
     return trigger.measure in COUNTED and trigger.fires(head, plan.table.window)
 
 
-def tell_fill(plan: Plan) -> str:
+def describe_fill(plan: Plan) -> str:
     """The trigger's verdict with the headroom and the share of history."""
     headroom = find_headroom(plan)
     said = [plan.verdict.sentence, *([headroom.sentence] if headroom is not None else [])]
@@ -99,7 +99,7 @@ def tell_fill(plan: Plan) -> str:
     return " ".join(said)
 
 
-def describe_fill(plan: Plan) -> dict[str, str | None]:
+def fill_payload(plan: Plan) -> dict[str, str | None]:
     """The state that a harness with this policy is in, and what it shows its user then (S2-41).
 
     `banner` is None below its thresholds, and while the window is not known.

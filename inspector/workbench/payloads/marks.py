@@ -31,12 +31,12 @@ class Regretted(NamedTuple):
     sum: tuple[int, str]
 
 
-def describe_regret(desk: WorkbenchModel) -> dict[str, Any]:
+def describe_regret(model: WorkbenchModel) -> dict[str, Any]:
     """Everything on the path that was lost in a recorded compaction and then paid for again."""
-    listing = find_listing(desk, desk.plan.place or 0)
-    marks = find_marks(desk, listing)
-    tokens, price = desk.found["regret"].sum
-    compacted = any(mark.kind == "compact" for mark in desk.history.marks)
+    listing = find_listing(model, model.plan.place or 0)
+    marks = find_marks(model, listing)
+    tokens, price = model.cache["regret"].sum
+    compacted = any(mark.kind == "compact" for mark in model.history.marks)
     reply = {
         "marks": marks,
         "tokens": tokens,
@@ -46,24 +46,24 @@ def describe_regret(desk: WorkbenchModel) -> dict[str, Any]:
     return dict(printable_tree(reply))
 
 
-def find_marks(desk: WorkbenchModel, listing: FactListing) -> list[dict[str, Any]]:
+def find_marks(model: WorkbenchModel, listing: FactListing) -> list[dict[str, Any]]:
     """A mark for each regret, in the order they came, with the block that needed it again."""
-    known: Regretted | None = desk.found.get("regret")
+    known: Regretted | None = model.cache.get("regret")
     if known is None or known.facts is not listing.facts:
-        found = find_regret(listing.whole, listing.facts, desk.ledger)
+        found = find_regret(listing.whole, listing.facts, model.ledger)
         tokens, money = sum_regret(found)
         # Not the regrets themselves: each holds a whole trace.
-        marks = tuple(_mark(desk, regret) for regret in found)
+        marks = tuple(_mark(model, regret) for regret in found)
         known = Regretted(listing.facts, marks, (tokens, "" if money is None else str(money)))
-        desk.found["regret"] = known
+        model.cache["regret"] = known
     return list(known.marks)
 
 
-def _mark(desk: WorkbenchModel, regret: Regret) -> dict[str, Any]:
-    fact, step = regret.traced.fact, step_of(desk, regret.again)
+def _mark(model: WorkbenchModel, regret: Regret) -> dict[str, Any]:
+    fact, step = regret.traced.fact, step_of(model, regret.again)
     return {
         "step": step,
-        "turn": int(desk.history.turn[step]) if step >= 0 else -1,
+        "turn": int(model.history.turn[step]) if step >= 0 else -1,
         "ref": str(regret.again),
         "number": fact.number,
         "kind": fact.kind,
@@ -74,31 +74,31 @@ def _mark(desk: WorkbenchModel, regret: Regret) -> dict[str, Any]:
     }
 
 
-def step_of(desk: WorkbenchModel, ref: BlockRef) -> int:
+def step_of(model: WorkbenchModel, ref: BlockRef) -> int:
     """The step of the session's life in which a block was said, -1 off the main path."""
-    steps: Ints | None = desk.found.get("steps")
+    steps: Ints | None = model.cache.get("steps")
     if steps is None:
-        steps = np.full(len(desk.session.entries), -1, np.int32)
-        steps[desk.history.path] = desk.history.step
-        desk.found["steps"] = steps
-    return int(steps[desk.session.index[ref.entry]])
+        steps = np.full(len(model.session.entries), -1, np.int32)
+        steps[model.history.path] = model.history.step
+        model.cache["steps"] = steps
+    return int(steps[model.session.index[ref.entry]])
 
 
-def describe_grounding(desk: WorkbenchModel, row: int) -> dict[str, Any]:
+def describe_grounding(model: WorkbenchModel, row: int) -> dict[str, Any]:
     """What a recorded summary says that nothing before it says, as spans of the text that "body" gives.
 
     `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets. `hidden` marks more lie
     behind what a body shows. `read` is False where the summary has no text. Raises IndexError and
     LookupError for a row that is no recorded summary.
     """
-    table = desk.plan.table
+    table = model.plan.table
     if not 0 <= row < len(table.tokens):
         raise IndexError(f"no block {row} in this context")
     live, session = table.live, table.session
     entry = session.entries[live.entries[live.position[row]]]
     if entry.kind not in WRITTEN:
         raise LookupError(f"block {row} is no summary that the file records")
-    kept = desk.found.setdefault("grounding", {})
+    kept = model.cache.setdefault("grounding", {})
     ref = BlockRef(entry.id, int(live.block[row]))
     if ref not in kept:
         text = entry.blocks[ref.block].text
@@ -137,7 +137,7 @@ def _mark_words(text: str, sources: Sources) -> tuple[list[dict[str, Any]], int]
 
 
 def _may_hold(line: str, words: str) -> bool:
-    """Whether the first of some words stands there at all, told much faster than where."""
+    """Whether the first of some words stands there at all, which is much faster than to find where."""
     return words.split()[0].partition("/")[0] in line
 
 

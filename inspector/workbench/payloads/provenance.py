@@ -27,21 +27,21 @@ def find_upstream(session: Session, at: int) -> Entry | None:
     return None
 
 
-def tell_downstream(summary: str) -> str:
+def describe_downstream(summary: str) -> str:
     """What it means to come after the summary with this id."""
     return f"of the summary at {summary}; a model wrote it, the same history may give another"
 
 
-def tell_origin(entry: Entry) -> str:
+def describe_origin(entry: Entry) -> str:
     """Provider and model that made a reply.
 
-    >>> tell_origin(Entry(id="a", role="assistant", provider="anthropic", model="claude-opus-4-6"))
+    >>> describe_origin(Entry(id="a", role="assistant", provider="anthropic", model="claude-opus-4-6"))
     'anthropic, claude-opus-4-6'
     """
     return ", ".join(filter(None, (entry.provider, entry.model))) or "not told by the file"
 
 
-def tell_reader(session: Session, entry: Entry) -> str | None:
+def describe_reader(session: Session, entry: Entry) -> str | None:
     """Who reads the context now, where that is not who made this reply: its reasoning is of no use to them.
 
     None where it is the same, or where the file does not tell (S0-28).

@@ -18,7 +18,7 @@ from ...tokens.prices import find_price
 from .columns import ColumnPacker
 from .gauge import describe_state
 from .scene import describe_stages
-from .sections import tell_tokens
+from .sections import format_tokens
 
 Picture = tuple[dict[str, Any], bytes]
 
@@ -201,9 +201,11 @@ def _summarise(run: Run, recorded: int, bill: Bill) -> list[list[str]]:
     sent, cached = int(run.sent.sum()), int(run.cached.sum())
     facts = [["compactions", f"{len(run.adopted):,}, recorded {recorded:,}"]]
     if len(run):
-        facts.append(["fullest", f"{tell_tokens(run.peak)}, recorded {tell_tokens(int(run.recorded.max()))}"])
+        facts.append(
+            ["fullest", f"{format_tokens(run.peak)}, recorded {format_tokens(int(run.recorded.max()))}"]
+        )
     if sent:
-        facts.append(["sent", f"{tell_tokens(sent)} in {_count(int((run.sent > 0).sum()), 'request')}"])
+        facts.append(["sent", f"{format_tokens(sent)} in {_count(int((run.sent > 0).sum()), 'request')}"])
         facts.append(["unchanged prefix", f"{cached / sent:.0%}"])
     if bill.calls:
         facts.append(["summariser", _count(bill.calls, "call")])

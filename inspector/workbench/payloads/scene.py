@@ -26,8 +26,8 @@ from ...tokens.models import window_of
 from ...tokens.rows import SECTIONS
 from .columns import ColumnPacker
 from .flow import trace_flow
-from .gauge import describe_fill, tell_fill
-from .provenance import BY_MODEL, tell_downstream
+from .gauge import describe_fill, fill_payload
+from .provenance import BY_MODEL, describe_downstream
 from .rules import describe_rules, first_rule
 from .sections import ALL_SECTIONS, LABELS, _after, label_mark, sum_before
 from .subagents import place_sides
@@ -127,11 +127,11 @@ def draw_plan(plan: Plan, seq: int = 0) -> Payload:
         "after": {"total": plan.after + hidden, "sections": _after(plan)},
         "flow": flow,
         **_limits(plan),
-        "trigger": {"fires": bool(plan.verdict.fires), "sentence": tell_fill(plan)},
-        "state": describe_fill(plan),
+        "trigger": {"fires": bool(plan.verdict.fires), "sentence": describe_fill(plan)},
+        "state": fill_payload(plan),
         "notes": list(plan.notes),
         "recipe": plan.recipe,
-        "summary": None if plan.checkpoint is None else _tell_written(plan, plan.checkpoint),
+        "summary": None if plan.checkpoint is None else _describe_written(plan, plan.checkpoint),
         "pins": list(plan.edits.pins),
         "columns": pack.columns,
     }
@@ -254,18 +254,18 @@ def _segment(segment: Stretch, session: Session, history: History) -> dict[str, 
         "lastStep": segment.last_step,
         "tokens": segment.tokens,
         "current": segment.at == session.leaf,
-        "note": _tell_segment(segment, session, history),
+        "note": _describe_segment(segment, session, history),
     }
 
 
-def _tell_segment(segment: Stretch, session: Session, history: History) -> str:
+def _describe_segment(segment: Stretch, session: Session, history: History) -> str:
     """Which recorded summary a stretch follows, if any (S0-70)."""
     at = [
         mark.entry
         for mark in history.marks
         if mark.kind == "compact" and mark.step <= segment.first_step and is_summary(session[mark.entry])
     ]
-    return f"downstream {tell_downstream(at[-1])}" if at else ""
+    return f"downstream {describe_downstream(at[-1])}" if at else ""
 
 
 def _covered(session: Session, history: History) -> dict[str, int]:
@@ -278,7 +278,7 @@ def _covered(session: Session, history: History) -> dict[str, int]:
     return {"steps": steps, "first": first, "last": end}
 
 
-def _tell_written(plan: Plan, checkpoint: Checkpoint) -> dict[str, Any]:
+def _describe_written(plan: Plan, checkpoint: Checkpoint) -> dict[str, Any]:
     digest = sha256(checkpoint.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return {"by": checkpoint.by, "tokens": plan.summary_tokens, "digest": digest}
 

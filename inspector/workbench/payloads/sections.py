@@ -21,13 +21,13 @@ def label_mark(kind: str, before: int | None, after: int | None) -> str:
     what = "compaction" if kind == "compact" else "micro-compaction"
     if before is None:
         return what
-    return f"{what} at {tell_tokens(before)}" + (f" → {tell_tokens(after)}" if after is not None else "")
+    return f"{what} at {format_tokens(before)}" + (f" → {format_tokens(after)}" if after is not None else "")
 
 
-def tell_tokens(tokens: int) -> str:
+def format_tokens(tokens: int) -> str:
     """A number for people, as `short` of js/src/core/format.ts tells it.
 
-    >>> tell_tokens(940), tell_tokens(94_949), tell_tokens(200_000), tell_tokens(1_250_000)
+    >>> format_tokens(940), format_tokens(94_949), format_tokens(200_000), format_tokens(1_250_000)
     ('940', '94.9k', '200k', '1.25M')
     """
     if tokens < 1000:

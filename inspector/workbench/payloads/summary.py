@@ -23,35 +23,35 @@ MOST_TOLD = 20
 OFFLINE = "Made here from the session's own words, within {:,} tokens; nothing is sent."
 
 
-def describe_sending(sending: RequestPreview, host: str, trouble: str = "") -> dict[str, Any]:
+def sending_payload(sending: RequestPreview, host: str, trouble: str = "") -> dict[str, Any]:
     """What would be sent to `host`; `trouble` says why it cannot be."""
     requests = len(sending.requests)
     price = "" if sending.price is None else f"at most {sending.price}"
     said = f"{requests} request{'' if requests == 1 else 's'} to {host}; nothing was sent yet."
-    told = {
+    payload = {
         "by": "model",
         "ready": not trouble,
         "sentence": trouble or said,
         "host": host,
         "model": sending.model,
-        "requests": [_tell_request(asked) for asked in sending.requests],
+        "requests": [_request_payload(request) for request in sending.requests],
         "tokens": sending.tokens,
         "counter": sending.counter,
         "counterNote": sending.counter_note,
         "price": price,
         "priceNote": sending.price_note,
-        "redacted": _tell_findings(sending.redacted),
+        "redacted": _findings_payload(sending.redacted),
         "kept": list(sending.kept),
-        "personal": _tell_findings(sending.personal if requests else ()),
+        "personal": _findings_payload(sending.personal if requests else ()),
         "notes": list(sending.notes),
         "digest": sending.digest,
     }
-    return dict(printable_tree(told))
+    return dict(printable_tree(payload))
 
 
-def describe_offline(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any]:
+def offline_payload(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any]:
     """The same for a summary that is made here."""
-    told: dict[str, Any] = {
+    payload: dict[str, Any] = {
         "by": "extractive",
         "ready": not trouble,
         "sentence": trouble or OFFLINE.format(limit),
@@ -60,7 +60,7 @@ def describe_offline(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any
     lists: dict[str, Any] = {name: [] for name in ("requests", "redacted", "kept", "personal", "notes")}
     ledger = plan.ledger
     return {
-        **told,
+        **payload,
         **nothing,
         **lists,
         "tokens": 0,
@@ -69,14 +69,14 @@ def describe_offline(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any
     }
 
 
-def tell_checked(checked: SummaryCheck) -> list[str]:
+def describe_faults(checked: SummaryCheck) -> list[str]:
     """What is wrong with a written summary, a sentence each."""
-    told = [printable(fault.sentence, 400) for fault in checked.faults[:MOST_TOLD]]
-    more = len(checked.faults) - len(told)
-    return [*told, f"{more:,} more of the kind."] if more > 0 else told
+    payload = [printable(fault.sentence, 400) for fault in checked.faults[:MOST_TOLD]]
+    more = len(checked.faults) - len(payload)
+    return [*payload, f"{more:,} more of the kind."] if more > 0 else payload
 
 
-def tell_usage(model: str, usage: Usage | None) -> tuple[str, str]:
+def describe_usage(model: str, usage: Usage | None) -> tuple[str, str]:
     """What an answer used by the provider's word, and what that cost; "" where nobody was asked."""
     if usage is None:
         return "", ""
@@ -91,7 +91,7 @@ def tell_usage(model: str, usage: Usage | None) -> tuple[str, str]:
     return f"{said} (provider usage)", "" if money is None else str(money)
 
 
-def tell_written(plan: Plan) -> str:
+def describe_written(plan: Plan) -> str:
     """Who wrote the summary that a plan has, and how long it is; "" for a plan without one."""
     if plan.checkpoint is None:
         return ""
@@ -99,7 +99,7 @@ def tell_written(plan: Plan) -> str:
     return f"Written by {by}: {plan.summary_tokens:,} tokens; the stand-in has {stand_in:,}."
 
 
-def tell_cut(plan: Plan | None) -> dict[str, Any]:
+def cut_payload(plan: Plan | None) -> dict[str, Any]:
     """Where a plan cuts: the entry, and the number of its turn (from 0)."""
     if plan is None or plan.cut is None or plan.place is None:
         return {"cut": "", "turn": 0}
@@ -115,16 +115,16 @@ def list_models(plan: Plan) -> list[str]:
     return [own, *(name for name in names if name != own)]
 
 
-def _tell_request(asked: PreviewedRequest) -> dict[str, Any]:
-    text = asked.text
+def _request_payload(request: PreviewedRequest) -> dict[str, Any]:
+    text = request.text
     return {
-        "kind": asked.kind,
-        "tokens": asked.tokens,
-        "cached": asked.cached,
+        "kind": request.kind,
+        "tokens": request.tokens,
+        "cached": request.cached,
         "text": printable(text, MOST_SHOWN),
         "total": len(text),
     }
 
 
-def _tell_findings(findings: Iterable[SecretFinding]) -> list[dict[str, Any]]:
+def _findings_payload(findings: Iterable[SecretFinding]) -> list[dict[str, Any]]:
     return [{"name": item.name, "hint": item.hint, "count": item.times} for item in findings]
