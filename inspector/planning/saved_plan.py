@@ -194,8 +194,7 @@ def _as_it_was(saved: SavedPlan, session: Session, name: str) -> Session:
         raise OtherSession(name, f"it was made of {_tell(told.format, told.id, count)}; {here}")
     if len(session.entries) == count:
         return session if session.leaf == told.leaf else session.at(told.leaf)
-    fields = {key: getattr(session, key) for key in Session.model_fields}
-    return Session.model_construct(**{**fields, "entries": session.entries[:count], "leaf": told.leaf})
+    return session.with_entries(session.entries[:count], told.leaf)
 
 
 def _tell(format: str, id: str, entries: int) -> str:

@@ -127,7 +127,7 @@ def measure_fresh(
         entry = session.entries[live.entries[position]]
         if position < since:
             break
-        if entry.kind != "message" or entry.usage is None or entry.stop_reason in ("aborted", "error"):
+        if entry.kind != "message" or entry.usage is None or entry.cut_short:
             continue
         if entry.usage.tokens or empty:
             trailing = tail.weigh(len(live) - 1 - position)

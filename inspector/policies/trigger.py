@@ -181,7 +181,7 @@ def measure_usage(session: Session, tail: TailWeight) -> Measured:
         entry = session.entries[live.entries[position]]
         if entry.kind != "message" or entry.usage is None:
             continue
-        if entry.stop_reason in ("aborted", "error"):
+        if entry.cut_short:
             continue
         trailing = tail.weigh(len(live) - 1 - position)
         return Measured(entry.usage.tokens + trailing, entry.usage.tokens, trailing, position)

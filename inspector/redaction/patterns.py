@@ -124,14 +124,16 @@ _SHOUTED = (
     r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|CREDENTIALS?)="
 )
 _SHOUTED_NEEDS = ("key=", "token=", "secret=", "password=", "passwd=", "passphrase=", "pwd=", "credential")
-# (kind, needs, name, value): keys that nothing but their length and their letters tell from other words, so that
-# they are known only by a name of the service before them. All in lower case.
+# (kind, needs, name, value): keys that nothing but their length and their letters tell from other words, so
+# that they are known only by a name of the service before them. All in lower case.
 _KEY_NAME = r"(?:api)?[_-]?(?:key|password|pass|pwd|pw|token)"
 _NAMED = (
     (
         "cloudant-credentials",
-        "cloudant cl_ cl- clapi clkey clpw clpass cltoken "
-        "clou_ clou- clouapi cloukey cloupw cloupass cloutoken",
+        (
+            "cloudant cl_ cl- clapi clkey clpw clpass cltoken "
+            "clou_ clou- clouapi cloukey cloupw cloupass cloutoken"
+        ),
         rf"cl(?:ou(?:dant)?)?[_-]?{_KEY_NAME}",
         r"[0-9a-f]{64}(?![0-9a-z])",
     ),

@@ -245,8 +245,7 @@ def strip_compactions(session: Session) -> Session:
             entry = session.entries[i].model_copy(update={"parent": parent, "usage": None})
             made.append(entry)
             parent = entry.id
-    fields = {name: getattr(session, name) for name in Session.model_fields}
-    return Session.model_construct(**{**fields, "entries": tuple(made), "leaf": parent})
+    return session.with_entries(made, parent)
 
 
 def find_moments(life: Session, ledger: Ledger, rounds: int) -> list[int]:
@@ -284,5 +283,4 @@ def _go_on(after: Session, life: Session, end: int) -> Session:
     following = end + 1
     entry = life.entries[following].model_copy(update={"parent": after.leaf})
     entries = (*after.entries[:following], entry, *after.entries[following + 1 :])
-    fields = {name: getattr(after, name) for name in Session.model_fields}
-    return Session.model_construct(**{**fields, "entries": entries, "leaf": after.leaf})
+    return after.with_entries(entries, after.leaf)

@@ -147,13 +147,12 @@ class ReplayedContext:
         self._moment = session, join_ledger(session, self._file, columns)
 
     def _session(self, entries: Sequence[Entry]) -> Session:
-        values: dict[str, Any] = {name: getattr(self.session, name) for name in Session.model_fields}
-        changes: dict[str, Any] = {"entries": tuple(entries), "leaf": None, "notes": (), "corrupt": ()}
+        changes: dict[str, Any] = {"notes": (), "corrupt": ()}
         if self.window:
             changes["window"] = self.window
         if self._model is not None:
             changes["model"] = self._model
-        return Session.model_construct(**(values | changes))
+        return self.session.with_entries(entries, None, **changes)
 
     def carry(self, items: Sequence[CarriedEntry]) -> None:
         """Go on from these entries, made by a plan on the context as it stands."""

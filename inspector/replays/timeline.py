@@ -21,7 +21,7 @@ from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, Bools, Ints
 from ..tokens.counter import Longs
 from ..tokens.history import History, count_along
 from ..tokens.ledger import Ledger
-from ..tokens.reported import is_tokens, whole_tokens
+from ..tokens.reported import context_tokens, is_tokens, request_tokens, whole_tokens
 
 Overflow = Literal["token_overflow", "byte_overflow"]
 
@@ -158,11 +158,10 @@ def _read_usage(session: Session, path: Ints, sort: Ints) -> Longs:
     for i in np.flatnonzero((session.tree.role[path] == ASSISTANT) & (sort == MESSAGE)).tolist():
         entry = session.entries[path[i]]
         usage = entry.usage
-        if usage is None or entry.stop_reason in ("aborted", "error"):
+        if usage is None or entry.cut_short:
             continue
         if is_tokens(usage.tokens) and usage.tokens > 0:
-            asked = whole_tokens(usage.prompt or max((usage.total or 0) - usage.output, 0))
-            out[:, i] = round(usage.tokens), asked or -1, whole_tokens(usage.output)
+            out[:, i] = context_tokens(usage), request_tokens(usage) or -1, whole_tokens(usage.output)
     return out
 
 

@@ -121,6 +121,11 @@ class Entry(Value):
         return "\n".join(block.text for block in self.blocks if block.kind == "text")
 
     @property
+    def cut_short(self) -> bool:
+        """Whether a reply was aborted or failed: what it reports as usage is passed over."""
+        return self.stop_reason in ("aborted", "error")
+
+    @property
     def opens_turn(self) -> bool:
         """Whether a user (not the harness) says something here."""
         return (

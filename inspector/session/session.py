@@ -7,7 +7,7 @@ is a frozen value; turns, steps and the live view are derived and never stored.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
@@ -52,14 +52,25 @@ class Session(Value):
 
         None is before the first entry. Raises `EditError` for an entry that does not exist.
         """
-        values = {name: getattr(self, name) for name in Session.model_fields}
         if entry_id is not None:
             if entry_id not in self.index:
                 raise EditError("at", entry_id, "no such entry in this session")
             entry_id = self.entries[self.index[entry_id]].id
-        moment = Session.model_construct(**{**values, "leaf": entry_id})
+        moment = self.with_entries(self.entries, entry_id)
         moment.__dict__["tree"] = self.tree
         return moment
+
+    def with_entries(self, entries: Iterable[Entry], leaf: str | None, **others: Any) -> Session:
+        """The session with other entries and another leaf, and with `others` of its fields changed.
+
+        Nothing is validated, and nothing that was worked out of the old entries is taken over.
+
+        >>> one = Entry(id="a", role="user")
+        >>> Session(format="demo", title="One").with_entries([one], "a", window=9).path
+        (0,)
+        """
+        fields = {name: getattr(self, name) for name in Session.model_fields}
+        return Session.model_construct(**{**fields, "entries": tuple(entries), "leaf": leaf, **others})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Session:
         """A copy with other fields. What was worked out of the fields before is not of the copy."""

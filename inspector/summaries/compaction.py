@@ -204,9 +204,7 @@ def append_retry(transition: CompactionResult, entries: Iterable[Entry]) -> Comp
         made.append(entry.model_copy(update=told))
         names.add(entry.id)
         parent = entry.id
-    fields = {name: getattr(session, name) for name in Session.model_fields}
-    after = Session.model_construct(**{**fields, "entries": (*session.entries, *made), "leaf": parent})
-    return replace(transition, after=after)
+    return replace(transition, after=session.with_entries((*session.entries, *made), parent))
 
 
 def _tell_entry(session: Session, name: str) -> str:

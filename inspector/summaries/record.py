@@ -171,13 +171,7 @@ def _tell(session: Session, entry_id: str, core: Plan, told: dict[str, Any] | No
         update={"trigger": core.reason, "extra": {**boundary.extra, **(told or {})}}
     )
     entry = entry.model_copy(update={"boundary": boundary})
-    return with_entries(session, (*session.entries[:at], entry, *session.entries[at + 1 :]), session.leaf)
-
-
-def with_entries(session: Session, entries: tuple[Entry, ...], leaf: str | None) -> Session:
-    """The session with these entries and this leaf, unchecked."""
-    fields = {name: getattr(session, name) for name in Session.model_fields}
-    return Session.model_construct(**{**fields, "entries": entries, "leaf": leaf})
+    return session.with_entries((*session.entries[:at], entry, *session.entries[at + 1 :]), session.leaf)
 
 
 def _record_pieces(core: Plan, context: Context, checkpoint: Checkpoint | None, entry_id: str) -> Session:
@@ -202,7 +196,7 @@ def _record_pieces(core: Plan, context: Context, checkpoint: Checkpoint | None, 
         usage=checkpoint.usage if checkpoint is not None else None,
     )
     copies = list(_copies(session, groups[kept:], entry_id))
-    return with_entries(session, (*session.entries, entry, *copies), copies[-1].id if copies else entry_id)
+    return session.with_entries((*session.entries, entry, *copies), copies[-1].id if copies else entry_id)
 
 
 def _take_summary(session: Session, groups: list[Group]) -> tuple[Group, list[Group]]:
@@ -322,7 +316,7 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
         boundary=boundary,
         usage=checkpoint.usage,
     )
-    return with_entries(session, (*session.entries, entry), entry_id)
+    return session.with_entries((*session.entries, entry), entry_id)
 
 
 def file_fields(plan: Plan) -> dict[str, tuple[str, ...]]:

@@ -23,7 +23,7 @@ from ..session.tree import Ints
 from ..text import plural
 from .counter import Longs
 from .prices import PRICES, TTL, Doubles, Price, Priced, find_price
-from .reported import MOST, whole_tokens
+from .reported import MOST, request_tokens, whole_tokens
 
 KINDS = ("input", "cache read", "cache write", "output")
 """The kinds of tokens that are paid for: fresh ones, those of the cache, and the reply."""
@@ -406,10 +406,10 @@ def _spent(usage: Usage) -> bool:
 
 
 def _used(usage: Usage) -> tuple[int, int, int, int]:
-    """Where a file tells only a total, the request is what the output leaves."""
-    output = whole_tokens(usage.output)
-    fresh = usage.input if usage.prompt else max((usage.total or 0) - usage.output, 0)
-    return whole_tokens(fresh), whole_tokens(usage.cache_read), whole_tokens(usage.cache_write), output
+    fresh = whole_tokens(usage.input) if usage.prompt else request_tokens(usage)
+    parts = (usage.cache_read, usage.cache_write, usage.output)
+    read, written, output = (whole_tokens(part) for part in parts)
+    return fresh, read, written, output
 
 
 def _given(usage: Usage) -> tuple[float, ...]:

@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
 from .counter import Longs
 from .ledger import CLEARED_TEXT, Ledger
-from .reported import is_tokens, whole_tokens
+from .reported import context_tokens, is_tokens
 
 
 class Stretch(NamedTuple):
@@ -103,9 +102,9 @@ def trace_history(session: Session, ledger: Ledger) -> History:
     said = np.full(len(path), -1, np.int64)
     for at in np.flatnonzero((role == ASSISTANT) & (sort == MESSAGE)).tolist():
         entry = entries[path[at]]
-        if (tokens := _told(entry)) > 0:
+        if (tokens := context_tokens(entry.usage)) > 0:
             reported[step[at]] = tokens
-            said[at] = -1 if entry.stop_reason in ("aborted", "error") else tokens
+            said[at] = -1 if entry.cut_short else tokens
     segments = []
     for first, end in zip([0, *cuts], [*cuts, len(path)], strict=True):
         if end > first:
@@ -121,10 +120,6 @@ def trace_history(session: Session, ledger: Ledger) -> History:
         segments=tuple(segments),
         marks=tuple(_marks(session, path, step)),
     )
-
-
-def _told(entry: Entry) -> int:
-    return 0 if entry.usage is None else whole_tokens(entry.usage.tokens)
 
 
 def _measure(said: Longs, full: Longs) -> int:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..session.blocks import Number
-from ..session.entries import Entry
+from ..session.entries import Entry, Usage
 from ..session.session import Session
 from ..session.tree import Ints
 from ..text import brief
@@ -62,12 +62,32 @@ def whole_tokens(value: Number) -> int:
     return round(value) if is_tokens(value) else 0
 
 
+def request_tokens(usage: Usage | None) -> int:
+    """Tokens of the request that a reply answered. Of a total alone it is what the output leaves.
+
+    >>> request_tokens(Usage(input=10, cache_read=90, output=5)), request_tokens(Usage(total=100, output=5))
+    (100, 95)
+    """
+    if usage is None:
+        return 0
+    return whole_tokens(usage.prompt or max((usage.total or 0) - usage.output, 0))
+
+
+def context_tokens(usage: Usage | None) -> int:
+    """Tokens of the context after a reply, the reply with it.
+
+    >>> context_tokens(Usage(input=10, cache_read=90, output=5)), context_tokens(None)
+    (105, 0)
+    """
+    return 0 if usage is None else whole_tokens(usage.tokens)
+
+
 def find_reported(session: Session) -> Reported:
-    """The usage of every reply. Where a file tells only a total, the request is what the output leaves."""
+    """The usage of every reply."""
     rows = []
     for at, entry in enumerate(session.entries):
         if entry.usage is not None and entry.kind == "message" and entry.usage.tokens > 0:
-            rows.append((at, _prompt(entry), whole_tokens(entry.usage.output)))
+            rows.append((at, request_tokens(entry.usage), whole_tokens(entry.usage.output)))
     table = np.array(rows, np.int64).reshape(-1, 3)
     return Reported(table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
 
@@ -81,7 +101,7 @@ def explain(session: Session, count_context: Callable[[Session], int]) -> Unexpl
     if reply is None:
         return Unexplained(0, 0, 0, None, "No reply in the context reports its usage.")
     parent = reply.parent if reply.parent in session.index else None  # a file may begin in the middle
-    reported, counted = _prompt(reply), count_context(session.at(parent))
+    reported, counted = request_tokens(reply.usage), count_context(session.at(parent))
     rest = reported - counted
     name = brief(reply.id)
     asked = f"{reported:,} tokens were reported for the request answered by {name}, {counted:,} are counted"
@@ -98,11 +118,4 @@ def explain(session: Session, count_context: Callable[[Session], int]) -> Unexpl
 def _usable(entry: Entry) -> bool:
     if entry.role != "assistant" or entry.kind != "message" or entry.usage is None:
         return False
-    return entry.stop_reason not in ("aborted", "error") and _prompt(entry) > 0
-
-
-def _prompt(entry: Entry) -> int:
-    usage = entry.usage
-    if usage is None:
-        return 0
-    return whole_tokens(usage.prompt or max((usage.total or 0) - usage.output, 0))
+    return not entry.cut_short and request_tokens(entry.usage) > 0

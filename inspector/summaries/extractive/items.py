@@ -62,9 +62,7 @@ def gather_entries(session: Session, entries: Sequence[Entry], previous: str | N
         )
         for number, entry in enumerate(entries)
     )
-    fields = {name: getattr(session, name) for name in Session.model_fields}
-    fields |= {"entries": chained, "leaf": chained[-1].id if chained else None, "extra": {}}
-    return Session.model_construct(**fields)
+    return session.with_entries(chained, chained[-1].id if chained else None, extra={})
 
 
 def collect_items(session: Session) -> list[Item]:

@@ -122,7 +122,7 @@ def _growths(
         if entry.boundary is not None or entry.kind in ("compaction", "micro"):
             earlier = -1
         reported = whole_tokens(entry.usage.prompt) if entry.usage is not None else 0
-        if entry.role == "assistant" and reported > 0 and entry.stop_reason not in ("error", "aborted"):
+        if entry.role == "assistant" and reported > 0 and not entry.cut_short:
             prompt[at] = reported
             if earlier >= 0 and entries[earlier].model == entry.model == model:
                 # The earlier reply itself is what its own request did not hold yet.

@@ -63,9 +63,9 @@ def export_html(
     """Write a session, a file of one, or a workbench as it stands, as one HTML page.
 
     The result lists what was redacted. In the page the cut can be dragged, the plans of `policies` switched
-    and compared, and blocks opened; to change a rule needs a kernel. All that looks like a secret is taken out but the names in `keep`, which the
-    result of an earlier export lists. `options` are those of `WorkbenchModel` for a session: policy, window,
-    counter.
+    and compared, and blocks opened; to change a rule needs a kernel. All that looks like a secret is taken
+    out but the names in `keep`, which the result of an earlier export lists. `options` are those of
+    `WorkbenchModel` for a session: policy, window, counter.
 
     Raises `FileExistsError` rather than write over a file that is no such page, unless `replace`, and always
     rather than over the session itself; `RedactionError` when secrets could not be looked for; `PolicyError`

@@ -23,7 +23,7 @@ from ...session.tree import MESSAGE, Bools
 from ...text import printable, printable_tree
 from ...tokens.counter import Longs
 from ...tokens.history import History
-from ...tokens.reported import whole_tokens
+from ...tokens.reported import context_tokens, whole_tokens
 from ...tokens.rows import SECTIONS
 from .columns import ColumnPacker
 from .flow import Flow
@@ -275,7 +275,7 @@ def _tell(found: RecordedCompaction, history: History) -> list[list[str]]:
     if before is not None:
         told.append(["before", f"{whole_tokens(before):,}", "as the file records it"])
     last = [entry for i in history.path[: found.at] if (entry := session.entries[i]).usage is not None]
-    if last and (reply := _reply_tokens(last[-1])):
+    if last and (reply := context_tokens(last[-1].usage)):
         told.append(["before", f"{reply:,}", "usage of the last reply before it"])
     if after is not None:
         told.append(["after", f"{whole_tokens(after):,}", "as the file records it"])
@@ -293,10 +293,6 @@ def _tell(found: RecordedCompaction, history: History) -> list[list[str]]:
     if found.summary:
         told.append(["summary", f"{found.summary:,}", f"counted ({found.plan.ledger.counter.title})"])
     return told
-
-
-def _reply_tokens(entry: Entry) -> int:
-    return 0 if entry.usage is None else whole_tokens(entry.usage.tokens)
 
 
 def _notes(found: RecordedCompaction) -> list[str]:
