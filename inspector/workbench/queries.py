@@ -34,7 +34,7 @@ def answer_query(model: WorkbenchModel, query: object) -> Payload:
     >>> model = WorkbenchModel(open_demo(), "keep-recent-turns")
     >>> _ = model.answer({})
     >>> answer_query(model, {"type": "rows", "id": 1, "from": 0, "to": 2})["rows"][0]["label"]
-    'system prompt'
+    'user text'
     >>> answer_query(model, {"type": "weather", "id": 2})["sentence"]
     "This question has no answer: the workbench does not know the question 'weather'"
     """
