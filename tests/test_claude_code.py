@@ -463,6 +463,24 @@ def test_pixels_of_a_picture_are_read_from_its_first_bytes(content: bytes) -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("content", "size"),
+    [
+        (gif(40_000, 34), (40_000, 34)),  # unsigned, as the format has it
+        (webp(b"VP8 ", 1200 | 0x4000, 34 | 0x8000), (1200, 34)),  # the highest two bits say how to scale it
+        (webp(b"VP8L", 1200, 34).replace(b"\x2f", b"\x30", 1), None),
+        (b"\xff\xd8" + b"\0" * 50 + jpeg(1200, 34)[2:], None),  # no segment begins there
+        (jpeg(1200, 34)[:-8], None),
+        (png(0, 34), None),
+    ],
+    ids=["a wide GIF", "a scaled WebP", "no WebP frame", "garbage in a JPEG", "a cut-off JPEG", "no width"],
+)
+def test_pixels_are_those_the_format_says_or_unknown(content: bytes, size: tuple[int, int] | None) -> None:
+    data = base64.b64encode(content).decode()
+    [block] = blocks({"type": "image", "source": {"type": "base64", "data": data}})
+    assert (block.width, block.height) == (size or (None, None))
+
+
 @given(
     st.sampled_from([png(1, 1), jpeg(9, 9), gif(2, 2), webp(b"VP8L", 3, 3), b""]),
     st.integers(0, 40),

@@ -116,13 +116,6 @@ def test_the_fast_engine_is_used_where_it_is_installed() -> None:
     assert "self-tested against tiktoken" in find_counter("o200k_base").source
 
 
-def test_bpe_openai_passes_the_self_test_too() -> None:
-    pytest.importorskip("bpe_openai")
-    name, run = openai._bpe_openai("o200k_base")
-    assert name.startswith("bpe-openai ")
-    assert openai.fingerprint(run(openai.probes())) == openai.ANSWERS["o200k_base"]
-
-
 def test_an_engine_that_counts_wrong_is_set_aside_and_named() -> None:
     def absent(name: str) -> Any:
         raise ImportError(name)

