@@ -38,7 +38,7 @@ EXTENSION := $(EXTENSIONS)/compaction-inspector
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test checklist lint format build bench retention decay summaries wheel binder chromium clean
+.PHONY: help lab test checklist lint format build rooms bench retention decay summaries wheel binder chromium clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -62,7 +62,10 @@ format: $(MADE)/test js/node_modules/.made ## rewrite the sources in the house f
 
 build: $(BUNDLE) ## build the front end, if its sources have changed
 
-bench: build $(MADE)/test ## measure speed and memory, and print one table
+rooms: $(MADE)/test ## draw the README's picture of the rooms
+	@$(PY) -m tests.rooms_picture
+
+bench: build $(MADE)/test ## measure speed and memory, print one table and write it into the README
 	@$(PY) tests/bench $(ARGS)
 
 retention: $(MADE)/test ## write what each policy leaves of the facts in real sessions, as a table and a figure

@@ -1,7 +1,7 @@
-"""The README's picture of the rooms, drawn from the tree: `python -m tests.rooms_picture` (or `make rooms`) writes it.
+"""The README's picture of the rooms, drawn from the tree: `make rooms`, or `python -m tests.rooms_picture`.
 
-A room stands above all that it imports, and right below the lowest room that imports it. Of the arrows only those
-are drawn that follow from no others: where a room imports another by way of a third, two arrows say so already.
+A room stands above all that it imports, and right below the lowest room that imports it. Of the arrows only
+those are drawn that follow from no others: where a room imports another by way of a third, two arrows say so.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ COLUMNS = {
 }
 WIDTH, GAP, BETWEEN, PAD = 920, 16, 26, 14
 LINE, NAME, SMALL = 17, 15, 12.5
-MEAN = 6.15
-"""The mean width of a character of the small text, in pixels: a little more than the usual sans-serifs have."""
+MEAN = 6.9
+"""The mean width of a character of the small text, in pixels: as in the widest of the fonts named below."""
 COLOURS = {
     "light": {"ink": "#1f2328", "soft": "#59636e", "box": "#f6f8fa", "edge": "#d1d9e0", "door": "#9a6700"},
     "dark": {"ink": "#e6edf3", "soft": "#9ea7b3", "box": "#161b22", "edge": "#3d444d", "door": "#d29922"},
@@ -37,7 +37,7 @@ COLOURS = {
 
 
 class Room(NamedTuple):
-    """A room as the tree has it: its files (facades not counted), how many are doors, and its first sentence."""
+    """A room as the tree has it: its files without facades, how many are doors, and its first sentence."""
 
     name: str
     files: int
@@ -72,16 +72,15 @@ def read_rooms() -> dict[str, Room]:
 
 
 def find_arrows(rooms: dict[str, Room]) -> list[tuple[str, str]]:
-    """Which room imports which, without what follows from the others; ways by a loose module count as direct."""
+    """Which room imports which, without what follows from others; by way of a loose module is direct."""
     below: dict[str, set[str]] = {}
     for here, there in MAY_IMPORT.items():
         below[here] = set(there).union(*(below[name] for name in there))
     arrows = []
     for here in rooms:
         reached = below[here] & rooms.keys()
-        arrows += [
-            (here, there) for there in rooms if there in reached - set().union(*map(below.get, reached))
-        ]  # type: ignore[arg-type]
+        implied = {far for near in reached for far in below[near]}
+        arrows += [(here, there) for there in rooms if there in reached - implied]
     return arrows
 
 
@@ -122,20 +121,24 @@ def draw(colours: dict[str, str]) -> str:
     """The picture as SVG, without a script, a font or a picture of another's."""
     rooms = read_rooms()
     arrows = find_arrows(rooms)
-    boxes = place(rooms, find_floors(rooms, arrows))
+    floors = find_floors(rooms, arrows)
+    boxes, ground = place(rooms, floors), max(floors.values())
     loose = [name for name in MAY_IMPORT if name not in rooms and name != "comms"]
     height = max(box.y + box.height for box in boxes.values()) + 34
     sans = "-apple-system, BlinkMacSystemFont, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
     mono = "ui-monospace, SFMono-Regular, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height:g}" '
-        f'viewBox="0 0 {WIDTH} {height:g}" role="img" aria-labelledby="title">',
-        f'<title id="title">The {len(rooms)} rooms of the package; each imports only rooms below it</title>',
-        f"<style>text{{font:{SMALL}px {sans};fill:{colours['soft']}}}"
+    size = f'width="{WIDTH}" height="{height:g}" viewBox="0 0 {WIDTH} {height:g}"'
+    style = (
+        f"text{{font:{SMALL}px {sans};fill:{colours['soft']}}}"
         f".name{{font:600 {NAME}px {mono};fill:{colours['ink']}}}.says{{fill:{colours['ink']}}}"
         f".door{{fill:{colours['door']}}}.end{{text-anchor:end}}"
         f"rect{{fill:{colours['box']};stroke:{colours['edge']}}}"
-        f".arrow{{stroke:{colours['soft']};stroke-width:1.4;fill:none}}.tip{{fill:{colours['soft']}}}</style>",
+        f".arrow{{stroke:{colours['soft']};stroke-width:1.4;fill:none}}.tip{{fill:{colours['soft']}}}"
+    )
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title">',
+        f'<title id="title">The {len(rooms)} rooms of the package; each imports only rooms below it</title>',
+        f"<style>{style}</style>",
     ]
     for here, there in arrows:
         upper, lower = boxes[here], boxes[there]
@@ -147,20 +150,20 @@ def draw(colours: dict[str, str]) -> str:
     for name, box in boxes.items():
         room, left, right = rooms[name], box.x + PAD, box.x + box.width - PAD
         base = box.y + PAD + NAME - 3
-        out.append(
-            f'<rect x="{box.x + 0.5:g}" y="{box.y:g}" width="{box.width - 1:g}" height="{box.height:g}" rx="6"/>'
-        )
+        frame = f'x="{box.x + 0.5:g}" y="{box.y:g}" width="{box.width - 1:g}" height="{box.height:g}"'
+        out.append(f'<rect {frame} rx="6"/>')
         out.append(f'<text class="name" x="{left:g}" y="{base:g}">{name}/</text>')
         doors = (
             f'<tspan class="door">{room.doors} door{"s" * (room.doors > 1)}</tspan> of ' if room.doors else ""
         )
         if room.doors == room.files:
             doors = '<tspan class="door">doors</tspan>, '
-        out.append(f'<text class="end" x="{right:g}" y="{base:g}">{doors}{room.files} files</text>')
+        tag = f"floor {ground - floors[name]} · {doors}{room.files} files"
+        out.append(f'<text class="end" x="{right:g}" y="{base:g}">{tag}</text>')
         for number, line in enumerate(box.lines, 1):
             y = base + 4 + number * LINE
             out.append(f'<text class="says" x="{left:g}" y="{y:g}">{escape(line)}</text>')
-    beside = f"Beside them, a file each: {', '.join(loose)}. An arrow: imports; what follows from two arrows is not drawn."
+    beside = f"Beside them, a file each: {', '.join(loose)}. What follows from two arrows is not drawn."
     out.append(f'<text x="0" y="{height - 8:g}">{escape(beside)}</text>')
     return "\n".join([*out, "</svg>\n"])
 

@@ -1,0 +1,41 @@
+"""`make bench` writes its table into the README, and nothing else of the page changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.bench.readme_table import BEGIN, END, find_commit, put_between, write_table
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_the_readme_has_one_place_for_the_table() -> None:
+    page = README.read_text("utf-8")
+    before, _, rest = page.partition(BEGIN)
+    after = rest.partition(END)[2]
+    assert put_between(page, "| a table |") == f"{before}{BEGIN}\n| a table |\n{END}{after}"
+    assert "## Speed" in before
+    assert "## Limits" in after
+
+
+def test_a_page_without_the_comments_is_refused() -> None:
+    for page in ("", BEGIN, END, f"{END}{BEGIN}", f"{BEGIN}{BEGIN}{END}"):
+        with pytest.raises(ValueError, match="no place for the table"):
+            put_between(page, "")
+
+
+def test_the_table_says_when_of_what_and_where() -> None:
+    rows = [("open", "a | b", "1.0 ms"), ("open", "105 MB,\n cold", "2.00 s"), ("plan", "first", "3.0 ms")]
+    assert write_table(rows, "2026-01-02", "abc123", "a machine") == (
+        "Measured by `make bench` on 2026-01-02 at `abc123`: a machine.\n\n"
+        "| bench | what | measured |\n|---|---|---|\n"
+        "| open | a \\| b | 1.0 ms |\n"
+        "|  | 105 MB, cold | 2.00 s |\n"
+        "| plan | first | 3.0 ms |"
+    )
+
+
+def test_outside_of_git_there_is_no_commit(tmp_path: Path) -> None:
+    assert find_commit(tmp_path) == "no commit"
