@@ -7,7 +7,6 @@ can be read now and no block would name it there as it was said, nor the head: `
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +19,7 @@ from ..policies.table import POINTER
 from ..session.blocks import Block
 from ..session.queries import is_summary
 from ..session.tree import Bools, Ints
-from .mentions import FactPattern, Occurrences, SearchText
-from .remaining import Remaining
+from .fate import MomentFates
 
 Longs = NDArray[np.int64]
 
@@ -36,68 +34,30 @@ class Risk(NamedTuple):
 class NamedFacts:
     """Which of the facts that can be read now each block names in full; the same for every plan of a moment.
 
-    `stood` are numbers of facts. `pairs` (int64[k,2]) are a fact and a live row that names it.
+    `pairs` (int64[k,2]) are a fact's number and a live row that names it.
     """
 
-    def __init__(self, found: Occurrences, before: Remaining, stood: Iterable[int]) -> None:
+    def __init__(self, moment: MomentFates) -> None:
+        self.moment = moment
+        found, before = moment.found, moment.before
         session, live = before.session, before.session.live
-        self.before = before
-        self.number = len(found.facts)
-        self.stood = np.zeros(self.number, bool)
-        self.stood[list(stood)] = True
-        self.patterns = {at: found.pattern(at, session) for at in np.flatnonzero(self.stood).tolist()}
-        places = session.tree.start[live.entries[live.position]] + live.block
+        self.entry = live.entries[live.position]
+        places = session.tree.start[self.entry] + live.block
         self.live_row = np.full(len(before.rows), -1, np.int64)
         self.live_row[places] = np.arange(len(places))
         self.said: Bools = before.rows[places]
-        self.entry = live.entries[live.position]
-        told = [e.kind != "message" and is_summary(e) for e in map(session.entries.__getitem__, live.entries)]
-        self.summary = np.array(told, bool)[live.position]
-        marked = np.column_stack((np.repeat(np.arange(self.number), np.diff(found.first)), found.rows))
-        marked = marked[before.rows[found.rows] & self.stood[marked[:, 0]]]
-        both = np.concatenate([marked, np.array(list(self._unmarked()), np.int64).reshape(-1, 2)])
+        summary = [
+            e.kind != "message" and is_summary(e) for e in map(session.entries.__getitem__, live.entries)
+        ]
+        self.summary = np.array(summary, bool)[live.position]
+        fact = np.repeat(np.arange(len(found.facts)), np.diff(found.first))
+        marked = np.column_stack((fact, found.rows))[before.rows[found.rows] & moment.stood[fact]]
+        both = np.concatenate([marked, moment.full])
         both[:, 1] = self.live_row[both[:, 1]]
         self.pairs: Longs = np.unique(both[both[:, 1] >= 0], axis=0)
-        self._texts: dict[str, list[int]] = {}
-        self._keys = self._sort_patterns()
-        head = [stand.text for stand in before.others if stand.how == "head"]
-        self.safe = np.zeros(self.number, bool)
-        self.safe[[fact for text in head for fact in self.named_in(text)]] = True
-
-    def _unmarked(self) -> Iterable[tuple[int, int]]:
-        """A fact and a row of the file that names it in full."""
-        index = self.before.index
-        for fact, pattern in self.patterns.items():
-            for row in sorted(index.find_all(pattern)):
-                yield fact, row
-
-    def _sort_patterns(self) -> dict[str, list[int]]:
-        """Facts by what a text that names them holds: a last part, a folder, a word; "" for none."""
-        keys: dict[str, list[int]] = {}
-        for fact, pattern in self.patterns.items():
-            for key in dict.fromkeys(_keys_of(pattern)):
-                keys.setdefault(key, []).append(fact)
-        return keys
-
-    def named_in(self, text: str) -> list[int]:
-        """The facts that a text names in full; kept by the text."""
-        if text not in self._texts:
-            words = SearchText(text)
-            keys = ("", *(f"/{name}" for name in words.runs), *(f"./{name}" for name in words.folders))
-            maybe = {fact for key in (*keys, *words.words) for fact in self._keys.get(key, ())}
-            found = ((fact, words.find(self.patterns[fact])) for fact in sorted(maybe))
-            self._texts[text] = [fact for fact, mention in found if mention is not None and mention.full]
-        return self._texts[text]
 
 
-def _keys_of(pattern: FactPattern) -> Iterable[str]:
-    if not pattern.parts:
-        return pattern.longest
-    folders = () if pattern.is_file else pattern.wordings
-    return (f"/{pattern.parts[-1]}", *(f"./{name}" for name in folders))
-
-
-def count_at_risk(namings: NamedFacts, plan: Plan) -> Risk:
+def count_at_risk(named_facts: NamedFacts, plan: Plan) -> Risk:
     """Facts at risk at every place, each as a cut by hand there would leave them; numpy over the two sides.
 
     Where the plan's own cut stands (at 0 for a plan that makes none) it is the plan itself that counts: it
@@ -107,59 +67,59 @@ def count_at_risk(namings: NamedFacts, plan: Plan) -> Risk:
     out = np.full(n + 1, -1, np.int32)
     for depth in sorted(set(plan.tiers.depths[legal].tolist())):
         here = legal & (plan.tiers.depths == depth)
-        out[here] = _count(namings, plan, plan.tiers[depth])[here]
+        out[here] = _count(named_facts, plan, plan.tiers[depth])[here]
     sides = [plan.outcome]
     if plan.place is not None and plan.notice is not None and plan.notice.echoes(plan.place):
         sides.append(plan.notice.before)
-    out[plan.place or 0] = _count_unnamed(namings, plan, sides)
-    return Risk(out, int(namings.stood.sum()))
+    out[plan.place or 0] = _count_unnamed(named_facts, plan, sides)
+    return Risk(out, int(named_facts.moment.stood.sum()))
 
 
-def _count(namings: NamedFacts, plan: Plan, tier: StageOutcome) -> Ints:
+def _count(named_facts: NamedFacts, plan: Plan, tier: StageOutcome) -> Ints:
     """int32[n+1]: facts at risk at every place, legal or not, as this tier leaves them."""
-    n, number = len(plan.cuts) - 1, namings.number
+    n, number = len(plan.cuts) - 1, len(named_facts.moment.stood)
     # From where on the cut must stand for a block before it to name them, and up to where for one behind.
     first = np.full(number, n, np.int64)
-    fact, position = _named(namings, plan, tier.older)
+    fact, position = _named(named_facts, plan, tier.older)
     np.minimum.at(first, fact, position)
     out = np.zeros(n + 1, np.int64)
     # Up to the edge nothing before the cut is edited.
     for side, low, high in ((tier.uncut, 0, tier.edge), (tier.kept, tier.edge + 1, n)):
         last = np.full(number, -1, np.int64)
-        fact, position = _named(namings, plan, side)
+        fact, position = _named(named_facts, plan, side)
         np.maximum.at(last, fact, position)
-        lost = namings.stood & ~namings.safe & (last < first)
+        lost = named_facts.moment.stood & ~named_facts.moment.safe & (last < first)
         change = np.bincount(last[lost] + 1, minlength=n + 2) - np.bincount(first[lost] + 1, minlength=n + 2)
         out[low : high + 1] = np.cumsum(change)[low : high + 1]
     if tier.notice is not None and tier.notice.echoes(n):
-        out[n] = _count_unnamed(namings, plan, [tier.older, tier.notice.before])
+        out[n] = _count_unnamed(named_facts, plan, [tier.older, tier.notice.before])
     return out.astype(np.int32)
 
 
-def _count_unnamed(namings: NamedFacts, plan: Plan, sides: list[SideFates]) -> int:
+def _count_unnamed(named_facts: NamedFacts, plan: Plan, sides: list[SideFates]) -> int:
     """Facts that no block of these sides names."""
-    named = namings.safe.copy()
+    named = named_facts.moment.safe.copy()
     for side in sides:
-        named[_named(namings, plan, side)[0]] = True
-    return int(np.sum(namings.stood & ~named))
+        named[_named(named_facts, plan, side)[0]] = True
+    return int(np.sum(named_facts.moment.stood & ~named))
 
 
-def _named(namings: NamedFacts, plan: Plan, side: SideFates) -> tuple[Longs, Longs]:
+def _named(named_facts: NamedFacts, plan: Plan, side: SideFates) -> tuple[Longs, Longs]:
     """A fact and a live position where a block names it in full on this side; int64[k] each."""
     table, stands = plan.table, STANDS[side.fate]
-    as_said = stands & namings.said
+    as_said = stands & named_facts.said
     emptied = np.flatnonzero(stands & table.live.cleared).tolist()
     made: dict[int, Block | None] = {**{row: table.block(row) for row in emptied}, **side.blocks}
-    fact, row = namings.pairs.T
+    fact, row = named_facts.pairs.T
     facts, rows = [], []
     for at, block in made.items():
-        original = table.session.entries[namings.entry[at]].blocks[table.live.block[at]]
+        original = table.session.entries[named_facts.entry[at]].blocks[table.live.block[at]]
         if not stands[at] or block is original:
             continue
         as_said[at] = False
         # A pointer only says where the words are, and a summary is nobody's own.
-        if block is not None and side.fate[at] != POINTER and not namings.summary[at]:
-            facts += (mine := namings.named_in(block.text))
+        if block is not None and side.fate[at] != POINTER and not named_facts.summary[at]:
+            facts += (mine := named_facts.moment.named_in(block.text))
             rows += [at] * len(mine)
     kept = as_said[row]
     fact = np.concatenate([fact[kept], np.array(facts, np.int64)])

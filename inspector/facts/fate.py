@@ -15,8 +15,8 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.tree import Bools
 from .facts import Fact
-from .mentions import SAME_WORDS, FactPattern, Mention, Occurrences, refer
-from .remaining import Remaining, RemainingText
+from .mentions import SAME_WORDS, FactPattern, Mention, Occurrences, read_words, refer
+from .remaining import Remaining, RemainingText, TextIndex
 from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TraceScope
 
 _WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
@@ -55,7 +55,7 @@ class FateFinder:
     def said(self, number: int) -> tuple[BlockRef, ...]:
         """The blocks on the path that say it."""
         rows = self.found.rows[self.found.first[number] : self.found.first[number + 1]]
-        return refer(self.scene.session, rows[self.on_path[rows]])
+        return refer(self.scene.session, rows[self.on_path[rows]].tolist())
 
     def find(self, number: int) -> FactOutcome:
         """What became of it."""
@@ -63,7 +63,7 @@ class FateFinder:
         rows = found.rows[found.first[number] : found.first[number + 1]]
         rows = rows[self.on_path[rows] & scene.after.rows[rows]]
         if len(rows):
-            return FactOutcome("verbatim", _whole_tier(scene), refer(scene.session, rows))
+            return FactOutcome("verbatim", _whole_tier(scene), refer(scene.session, rows.tolist()))
         return self._search(number)
 
     def _search(self, number: int) -> FactOutcome:
@@ -74,16 +74,16 @@ class FateFinder:
         full = [(stand, mention) for stand, mention in hits if mention.full]
         # A plan's moment is read once for all plans; of a recorded compaction the little that it left.
         index = scene.after.index if scene.plan is None else scene.before.index
-        unmarked = index.find(pattern, scene.after.rows)
-        if unmarked is not None and unmarked[1].full:
-            full = [(RemainingText(ref, "", "head"), unmarked[1]) for ref in unmarked[0]]
+        unmarked: list[tuple[RemainingText, Mention]] = []
+        if (hit := index.find(pattern, scene.after.rows)) is not None:
+            unmarked = [(RemainingText(ref, "", "head"), hit[1]) for ref in refer(scene.session, hit[0])]
+            full = unmarked if hit[1].full else full
         for fate, ways in _WAYS:
             if places := [hit for hit in full if hit[0].how in ways]:
                 return self._make(fate, places)
         if pointers := scene.after.pointers(self.said(number)):
             return self._make("pointed to", [(stand, Mention("", False)) for stand in pointers])
-        if unmarked is not None:
-            hits += [(RemainingText(ref, "", "head"), unmarked[1]) for ref in unmarked[0]]
+        hits += unmarked
         if hits:
             hits.sort(key=lambda hit: -len(hit[1].words))
             others = found.share_tail(found.facts[number], hits[0][1].words, self.known)
@@ -127,31 +127,51 @@ class MomentFates:
         self.full = _pair(self.patterns, before.index.find_all)
         self.tail = _pair(self.patterns, before.index.find_tails)
         self._sort()
-        head = [
-            words for stand, words in zip(before.others, before.texts, strict=True) if stand.how == "head"
-        ]
+        self._named: dict[str, list[int]] = {}
+        heads = [other.text for other in before.others if other.how == "head"]
         self.safe = np.zeros(len(found.facts), bool)
-        for at, pattern in self.patterns.items() if head else ():
-            mentions = (words.find(pattern) for words in head)
-            self.safe[at] = any(mention is not None and mention.full for mention in mentions)
+        self.safe[[number for text in heads for number in self.named_in(text)]] = True
 
     def _sort(self) -> None:
         """Facts by what a text that names them holds: a word, the last part of a path, a folder."""
         self._words: dict[str, list[int]] = {}
         self._runs: dict[str, list[int]] = {}
         self._folders: dict[str, list[int]] = {}
-        self._always: list[int] = []
         self._prose: list[tuple[int, frozenset[str]]] = []
-        for at, pattern in self.patterns.items():
+        for number, pattern in self.patterns.items():
             if pattern.parts:
-                self._runs.setdefault(pattern.parts[-1], []).append(at)
+                self._runs.setdefault(pattern.parts[-1], []).append(number)
                 for folder in () if pattern.is_file else pattern.wordings:
-                    self._folders.setdefault(folder, []).append(at)
+                    self._folders.setdefault(folder, []).append(number)
                 continue
             for word in dict.fromkeys(pattern.longest):
-                (self._words.setdefault(word, []) if word else self._always).append(at)
+                self._words.setdefault(word, []).append(number)
             if len(pattern.prose) > 1:
-                self._prose.append((at, pattern.prose))
+                self._prose.append((number, pattern.prose))
+
+    def named_in(self, text: str) -> list[int]:
+        """The facts that stood and that a text names in full; kept by the text."""
+        if text not in self._named:
+            words, index = read_words(text), TextIndex()
+            index.add(0, words, words.words, words.runs)
+            mentions = (
+                (number, words.find(self.patterns[number])) for number in sorted(self._held_by(index))
+            )
+            self._named[text] = [number for number, hit in mentions if hit is not None and hit.full]
+        return self._named[text]
+
+    def _held_by(self, index: TextIndex) -> set[int]:
+        """The facts with a word in these texts without which none names them; the other way round it is
+        `TextIndex.may_name`."""
+        held = set(self._words.get("", ()))
+        for facts, texts in (
+            (self._words, index.words),
+            (self._runs, index.runs),
+            (self._folders, index.folders),
+        ):
+            few, many = (facts, texts) if len(facts) < len(texts) else (texts, facts)
+            held.update(number for key in few if key in many for number in facts[key])
+        return held
 
     def judge(self, after: Remaining) -> tuple[Codes, Bools]:
         """A fate for every fact that stood (int8, -1 for others), and which of them must be looked up."""
@@ -166,7 +186,7 @@ class MomentFates:
         code[self.stood & found.any(self._pointed(after))] = POINTED
         code[self.stood & whole] = VERBATIM
         maybe = np.zeros(len(code), bool)
-        maybe[self._may_name(after)] = True
+        maybe[list(self._may_name(after))] = True
         return code, self.stood & ~whole & maybe
 
     def _standing(self, pairs: Codes, after: Remaining) -> Codes:
@@ -183,22 +203,12 @@ class MomentFates:
                 out[tree.start[tree.index[ref.entry]] + ref.block] = True
         return out & self.said
 
-    def _may_name(self, after: Remaining) -> list[int]:
+    def _may_name(self, after: Remaining) -> set[int]:
         """The facts that one of the texts in others' place may name, in full or in part."""
-        keys, out = after.keys, list(self._always)
-        for mine, theirs in (
-            (self._words, keys.words),
-            (self._runs, keys.runs),
-            (self._folders, keys.folders),
-        ):
-            few, many = (mine, theirs) if len(mine) < len(theirs) else (theirs, mine)
-            for key in few:
-                if key in many:
-                    out += mine[key]
-        lines = [line for number in keys.summaries for line in after.texts[number].lines]
+        lines = [line for number in after.summaries for line in after.texts[number].lines]
         vocabulary = frozenset[str]().union(*lines)
-        out += [at for at, prose in self._prose if len(prose & vocabulary) >= SAME_WORDS * len(prose)]
-        return out
+        same = (n for n, prose in self._prose if len(prose & vocabulary) >= SAME_WORDS * len(prose))
+        return self._held_by(after.other_index).union(same)
 
 
 def _pair(patterns: dict[int, FactPattern], find: Callable[[FactPattern], set[int]]) -> Codes:

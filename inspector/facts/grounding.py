@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 from ..session.session import Session
 from ..session.tree import COMPACTION
 from ..text import printable
-from .mentions import find_runs, has_words
-from .remaining import stand_live
+from .mentions import SearchText, find_runs, has_words
+from .remaining import TextIndex, stand_live
 
 What = Literal["path", "id", "number", "quote", "user"]
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -93,12 +93,12 @@ class Sources:
         return _flat(self.every)
 
     @cached_property
-    def runs(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for text in self.every:
-            for run in set(find_runs(text)):
-                found.setdefault(run.rpartition("/")[2], set()).add(run)
-        return found
+    def index(self) -> TextIndex:
+        """The same by the paths in them."""
+        index = TextIndex()
+        for number, text in enumerate(self.every):
+            index.add(number, SearchText(text), (), set(find_runs(text)))
+        return index
 
     @cached_property
     def numbers(self) -> set[str]:
@@ -128,7 +128,7 @@ class Sources:
         """
         if self.own and path.rpartition("/")[2].startswith(f"{self.own}."):
             return True
-        known = self.runs.get(path.rpartition("/")[2], set())
+        known = self.index.runs.get(path.rpartition("/")[2], {})
         return any(
             run == path or run.endswith("/" + path) or ("/" in run and path.endswith("/" + run.lstrip("/")))
             for run in known

@@ -84,22 +84,26 @@ class SearchText:
         return [line for line in self.text.split("\n") if line.strip()]
 
     @cached_property
-    def runs(self) -> dict[str, list[str]]:
-        """Everything that may be a path, or a part of one, by its last part."""
+    def runs(self) -> tuple[str, ...]:
+        """Everything that may be a path, or a part of one, once each."""
+        return tuple(dict.fromkeys(find_runs(self.text)))
+
+    @cached_property
+    def _by_last_part(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for run in find_runs(self.text):
+        for run in self.runs:
             found.setdefault(run.rpartition("/")[2], []).append(run)
         return found
 
     @cached_property
     def folders(self) -> frozenset[str]:
         """Every folder that a path in the text goes through."""
-        return frozenset(f for runs in self.runs.values() for run in runs for f in find_folders(run))
+        return frozenset(folder for run in self.runs for folder in find_folders(run))
 
     def find(self, pattern: FactPattern, loosely: bool = False) -> Mention | None:
         """The fact in this text; a file's full name goes before its tail."""
         if pattern.parts:
-            found = best_run(self.runs.get(pattern.parts[-1], ()), pattern)
+            found = best_run(self._by_last_part.get(pattern.parts[-1], ()), pattern)
             if (found is None or not found.full) and not pattern.is_file:
                 through = next((name for name in pattern.wordings if name in self.folders), None)
                 return found if through is None else Mention(through + "/", True)
@@ -292,11 +296,11 @@ def find_occurrences(facts: Facts, session: Session) -> Occurrences:
     return Occurrences(tuple(facts.values()), rows, facts.offset, by_name=by_name)
 
 
-def refer(session: Session, rows: Ints) -> tuple[BlockRef, ...]:
+def refer(session: Session, rows: Iterable[int]) -> tuple[BlockRef, ...]:
     """The references of rows of the file, each once, in their order."""
     # Every plan asks for the same ones again.
     known = _REFS.setdefault(session.tree, {})
-    wanted = dict.fromkeys(rows.tolist())
+    wanted = dict.fromkeys(rows)
     new = [row for row in wanted if row not in known]
     if new:
         start = session.tree.start

@@ -48,13 +48,12 @@ class Search:
         start, index = session.tree.start, session.tree.index
         pattern = make_pattern(traced.fact, session)
         rows = {int(start[index[ref.entry]]) + ref.block for ref in traced.said}
-        rows = {row for row in rows if before.rows[row]} | before.index.saying(pattern)
+        rows = {row for row in rows if before.rows[row]} | before.index.find_all(pattern)
         if self.least:
             # An earlier summary is no place where a fact is said, but it restates what it names.
-            for stand, words in zip(before.others, before.texts, strict=True):
-                mention = words.find(pattern, True) if stand.recorded else None
-                if mention is not None and mention.full and stand.ref.entry in index:
-                    rows.add(int(start[index[stand.ref.entry]]) + stand.ref.block)
+            for other, mention in before.mentions(pattern):
+                if other.recorded and mention.full and other.ref.entry in index:
+                    rows.add(int(start[index[other.ref.entry]]) + other.ref.block)
         return {self.live_row[row] for row in rows if row in self.live_row}
 
     def _add_unit(self, row: int) -> int:

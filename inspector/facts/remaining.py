@@ -6,7 +6,7 @@ the texts that stand in others' place (summaries, pointers, shortened outputs).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -29,6 +29,7 @@ from .mentions import (
     find_runs,
     has_words,
     read_words,
+    refer,
 )
 
 How = Literal["head", "shortened", "summary", "notice", "pointer"]
@@ -58,16 +59,38 @@ class Remaining:
     @cached_property
     def texts(self) -> tuple[SearchText, ...]:
         """The other texts, ready to be searched; the same text, such as a placeholder, is read once."""
-        made: dict[str, SearchText] = {}
-        for stand in self.others:
-            if stand.text not in made:
-                made[stand.text] = read_words(stand.text)
-        return tuple(made[stand.text] for stand in self.others)
+        shared: dict[str, SearchText] = {}
+        for other in self.others:
+            if other.text not in shared:
+                shared[other.text] = read_words(other.text)
+        return tuple(shared[other.text] for other in self.others)
 
     @cached_property
     def index(self) -> TextIndex:
-        """The words and paths of the blocks that stand as they were said."""
-        return TextIndex(self)
+        """The blocks that stand as they were said, by their rows."""
+        entries, start = self.session.entries, self.session.tree.start
+        rows = np.flatnonzero(self.rows)
+        owners = np.searchsorted(start, rows, side="right") - 1
+        index = TextIndex()
+        for i, row in zip(owners.tolist(), rows.tolist(), strict=True):
+            text = entries[i].blocks[row - int(start[i])].text
+            # Here a word alone is no path. What a block holds is not kept beside it: few are asked for again.
+            runs = {run for run in find_runs(text) if "." in run or "/" in run}
+            index.add(row, SearchText(text), set(WORD.findall(text)), runs)
+        return index
+
+    @cached_property
+    def other_index(self) -> TextIndex:
+        """The other texts, by their numbers."""
+        index = TextIndex()
+        for number, text in enumerate(self.texts):
+            index.add(number, text, text.words, text.runs)
+        return index
+
+    @cached_property
+    def summaries(self) -> list[int]:
+        """Numbers of the other texts that are summaries."""
+        return [number for number, other in enumerate(self.others) if other.how == "summary"]
 
     @cached_property
     def _readable(self) -> dict[FactPattern, bool]:
@@ -76,58 +99,32 @@ class Remaining:
     def names(self, pattern: FactPattern) -> bool:
         """Whether any text that stands names all of a fact, marked or not; kept once found."""
         if pattern not in self._readable:
-            found = any(mention.full for _, mention in self.mentions(pattern))
-            self._readable[pattern] = found or self._find_unmarked(pattern) != ()
+            named = any(mention.full for _, mention in self.mentions(pattern))
+            self._readable[pattern] = named or self._find_unmarked(pattern) != ()
         return self._readable[pattern]
 
     def carriers(self, pattern: FactPattern) -> tuple[tuple[RemainingText, ...], tuple[BlockRef, ...]]:
         """The other texts that name all of a fact, and the blocks that stand as they were said and do."""
-        stands = tuple(stand for stand, mention in self.mentions(pattern) if mention.full)
-        return stands, self._find_unmarked(pattern)
+        others = tuple(other for other, mention in self.mentions(pattern) if mention.full)
+        return others, self._find_unmarked(pattern)
 
     def _find_unmarked(self, pattern: FactPattern) -> tuple[BlockRef, ...]:
-        found = self.index.find(pattern, self.rows)
-        return found[0] if found is not None and found[1].full else ()
+        hit = self.index.find(pattern, self.rows)
+        return refer(self.session, hit[0]) if hit is not None and hit[1].full else ()
 
     def mentions(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, Mention]]:
         """Where a fact is found in the other texts."""
-        for number in sorted(self._may_name(pattern)):
-            stand = self.others[number]
-            found = self.texts[number].find(pattern, stand.how == "summary")
-            if found is not None:
-                yield stand, found
+        maybe = self.other_index.may_name(pattern)
+        for number in sorted(maybe.union(self.summaries) if len(pattern.prose) > 1 else maybe):
+            other = self.others[number]
+            mention = self.texts[number].find(pattern, other.how == "summary")
+            if mention is not None:
+                yield other, mention
 
     def pointers(self, said: Collection[BlockRef]) -> list[RemainingText]:
         """The pointers that stand for any of these blocks."""
         numbers = {number for ref in said for number in self._pointed.get(ref, ())}
         return [self.others[number] for number in sorted(numbers)]
-
-    def _may_name(self, pattern: FactPattern) -> set[int]:
-        """Numbers of the other texts that hold a word without which none of them names a fact."""
-        keys = self.keys
-        if pattern.parts:
-            found = set(keys.runs.get(pattern.parts[-1], ()))
-            folders = () if pattern.is_file else pattern.wordings
-            return found.union(*(keys.folders.get(folder, ()) for folder in folders))
-        if not all(pattern.longest):
-            return set(range(len(self.others)))
-        found = {number for word in pattern.longest for number in keys.words.get(word, ())}
-        return found.union(keys.summaries) if len(pattern.prose) > 1 else found
-
-    @cached_property
-    def keys(self) -> Keys:
-        """The other texts by what they hold."""
-        keys = Keys({}, {}, {}, [])
-        for number, (stand, words) in enumerate(zip(self.others, self.texts, strict=True)):
-            for word in words.words:
-                keys.words.setdefault(word, []).append(number)
-            for name in words.runs:
-                keys.runs.setdefault(name, []).append(number)
-            for folder in words.folders:
-                keys.folders.setdefault(folder, []).append(number)
-            if stand.how == "summary":
-                keys.summaries.append(number)
-        return keys
 
     @cached_property
     def _pointed(self) -> dict[BlockRef, list[int]]:
@@ -138,102 +135,95 @@ class Remaining:
         return found
 
 
-class Keys(NamedTuple):
-    """Numbers of texts by their words, by the last parts of what may be a path, by folders; the summaries."""
-
-    words: dict[str, list[int]]
-    runs: dict[str, list[int]]
-    folders: dict[str, list[int]]
-    summaries: list[int]
-
-
 class TextIndex:
-    """The blocks of a standing by their words and by the last part of what may be a path in them."""
+    """Texts by number: those that hold a word, those that hold what may be a path (by its last part, then
+    whole), and those with a path through a folder. Numbers are added in rising order.
 
-    def __init__(self, standing: Remaining) -> None:
-        session = self.session = standing.session
-        start = session.tree.start
-        self.refs: dict[int, BlockRef] = {}
-        self.flat: dict[int, str] = {}
+    >>> index = TextIndex()
+    >>> text = SearchText("see src/a.py")
+    >>> index.add(7, text, text.words, text.runs)
+    >>> index.words["see"], index.runs["a.py"], index.folders["src"]
+    ([7], {'src/a.py': [7]}, [7])
+    """
+
+    def __init__(self) -> None:
+        self.texts: dict[int, SearchText] = {}
         self.words: dict[str, list[int]] = {}
         self.runs: dict[str, dict[str, list[int]]] = {}
-        self.folders: dict[str, list[int]] = {}
-        rows = np.flatnonzero(standing.rows)
-        owners = np.searchsorted(start, rows, side="right") - 1
-        for i, row in zip(owners.tolist(), rows.tolist(), strict=True):
-            entry, number = session.entries[i], row - int(start[i])
-            self.refs[row] = BlockRef(entry.id, number)
-            text = entry.blocks[number].text
-            for word in set(WORD.findall(text)):
-                self.words.setdefault(word, []).append(row)
-            runs = set(find_runs(text))
-            for run in runs:
-                if "." in run or "/" in run:
-                    self.runs.setdefault(run.rpartition("/")[2], {}).setdefault(run, []).append(row)
-            for folder in {folder for run in runs if "/" in run for folder in find_folders(run)}:
-                self.folders.setdefault(folder, []).append(row)
 
-    def find(self, pattern: FactPattern, rows: Bools) -> tuple[tuple[BlockRef, ...], Mention] | None:
-        """Where a fact stands in those of these rows that nobody has marked as saying it."""
+    def add(self, number: int, text: SearchText, words: Iterable[str], runs: Iterable[str]) -> None:
+        """A text with those of its words, and of its runs, by which it is to be found; each once."""
+        self.texts[number] = text
+        for word in words:
+            self.words.setdefault(word, []).append(number)
+        for run in runs:
+            self.runs.setdefault(run.rpartition("/")[2], {}).setdefault(run, []).append(number)
+
+    @cached_property
+    def folders(self) -> dict[str, list[int]]:
+        """The texts with a path through each folder."""
+        through: dict[str, set[int]] = {}
+        for runs in self.runs.values():
+            for run, numbers in runs.items():
+                for folder in find_folders(run):
+                    through.setdefault(folder, set()).update(numbers)
+        return {folder: sorted(numbers) for folder, numbers in through.items()}
+
+    def find(self, pattern: FactPattern, among: Bools) -> tuple[list[int], Mention] | None:
+        """Where a fact stands in the texts whose numbers are `among`: all of it, or a file's tail."""
         if pattern.parts:
-            known = self.runs.get(pattern.parts[-1], {})
-            runs = {run: mine for run, places in known.items() if (mine := [r for r in places if rows[r]])}
-            found = best_run(sorted(runs), pattern)
-            if found is not None and found.full:
-                return tuple(self.refs[r] for r in runs[found.words]), found
-            for folder in () if pattern.is_file else pattern.wordings:
-                if inside := [row for row in self.folders.get(folder, ()) if rows[row]]:
-                    return tuple(self.refs[row] for row in inside), Mention(folder + "/", True)
-            return None if found is None else (tuple(self.refs[r] for r in runs[found.words]), found)
-        for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
-            # What holds no word at all, such as a lone "🚀", is looked for in every block.
-            mine = [row for row in (self.words.get(longest, ()) if longest else self.refs) if rows[row]]
-            refs = tuple(self.refs[row] for row in mine if has_words(self._flat(row), wording))
-            if refs:
-                return refs, Mention(wording, True)
+            named = self.runs.get(pattern.parts[-1], {})
+            runs = {run: here for run, all_ in named.items() if (here := [n for n in all_ if among[n]])}
+            best = best_run(sorted(runs), pattern)
+            if best is None or not best.full:
+                for folder in _folders(pattern):
+                    if inside := [n for n in self.folders.get(folder, ()) if among[n]]:
+                        return inside, Mention(folder + "/", True)
+            return None if best is None else (runs[best.words], best)
+        for wording, word in zip(pattern.wordings, pattern.longest, strict=True):
+            holding = (n for n in self._holding(word) if among[n])
+            if worded := [n for n in holding if has_words(self.texts[n].flat, wording)]:
+                return worded, Mention(wording, True)
         return None
 
     def find_all(self, pattern: FactPattern) -> set[int]:
-        """Every row of the file that names all of a fact."""
-        rows: set[int] = set()
+        """Every text that names all of a fact."""
         if pattern.parts:
-            for run, places in self.runs.get(pattern.parts[-1], {}).items():
-                found = best_run((run,), pattern)
-                rows.update(places if found is not None and found.full else ())
-            folders = () if pattern.is_file else pattern.wordings
-            return rows.union(*(self.folders.get(folder, ()) for folder in folders))
-        for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
-            mine = self.words.get(longest, ()) if longest else self.refs
-            rows.update(row for row in mine if row not in rows and has_words(self._flat(row), wording))
-        return rows
+            named = self._find_path(pattern, full=True)
+            return named.union(*(self.folders.get(folder, ()) for folder in _folders(pattern)))
+        named = set()
+        for wording, word in zip(pattern.wordings, pattern.longest, strict=True):
+            here = (n for n in self._holding(word) if n not in named)
+            named.update([n for n in here if has_words(self.texts[n].flat, wording)])
+        return named
 
     def find_tails(self, pattern: FactPattern) -> set[int]:
-        """Every row of the file that names a file by no more than the tail of its path."""
-        rows: set[int] = set()
-        for run, places in self.runs.get(pattern.parts[-1], {}).items() if pattern.parts else ():
-            found = best_run((run,), pattern)
-            rows.update(places if found is not None and not found.full else ())
-        return rows
+        """Every text that names a file by no more than the tail of its path."""
+        return self._find_path(pattern, full=False) if pattern.parts else set()
 
-    def saying(self, pattern: FactPattern) -> set[int]:
-        """Every row whose text says all of a fact."""
-        found: set[int] = set()
-        if pattern.parts:
-            for run, rows in self.runs.get(pattern.parts[-1], {}).items():
-                best = best_run([run], pattern)
-                found.update(rows if best is not None and best.full else ())
-            for folder in () if pattern.is_file else pattern.wordings:
-                found.update(self.folders.get(folder, ()))
-            return found
-        for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
-            mine = self.words.get(longest, ()) if longest else self.refs
-            found.update(row for row in mine if has_words(self._flat(row), wording))
-        return found
+    def may_name(self, pattern: FactPattern) -> set[int]:
+        """Every text with a word without which none names a fact, in full or by a file's tail."""
+        if not pattern.parts:
+            return set().union(*map(self._holding, pattern.longest))
+        named = self.runs.get(pattern.parts[-1], {}).values()
+        return set().union(*named, *(self.folders.get(folder, ()) for folder in _folders(pattern)))
 
-    def _flat(self, row: int) -> str:
-        if row not in self.flat:
-            self.flat[row] = " ".join(self.session.block(self.refs[row]).text.split())
-        return self.flat[row]
+    def _find_path(self, pattern: FactPattern, full: bool) -> set[int]:
+        named: set[int] = set()
+        for run, numbers in self.runs.get(pattern.parts[-1], {}).items():
+            mention = best_run((run,), pattern)
+            if mention is not None and mention.full == full:
+                named.update(numbers)
+        return named
+
+    def _holding(self, word: str) -> Collection[int]:
+        """What holds no word at all, such as a lone "🚀", is looked for in every text."""
+        return self.words.get(word, ()) if word else self.texts
+
+
+def _folders(pattern: FactPattern) -> tuple[str, ...]:
+    """What a path may be a folder of."""
+    return () if pattern.is_file else pattern.wordings
 
 
 def stand_live(session: Session) -> Remaining:

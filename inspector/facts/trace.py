@@ -46,11 +46,17 @@ def trace_facts(facts: Facts, plan: Plan) -> Trace:
     >>> len(trace_facts(find_facts(session), plan)) > 100
     True
     """
-    ledger = plan.ledger
-    found, now = recall_occurrences(facts, ledger), plan.table.moment
+    moment = find_moment(facts, plan)
+    scene = TraceScope(plan.session, moment.before, stand_plan(plan), plan=plan)
+    return _trace(moment.found, scene, moment)
+
+
+def find_moment(facts: Facts, plan: Plan) -> MomentFates:
+    """What every plan of a moment asks of the facts and of what stood before it; kept beside the ledger."""
+    ledger, now = plan.ledger, plan.table.moment
+    found = recall_occurrences(facts, ledger)
     before = _STANDING.of(ledger, lambda: stand_live(plan.session), now)
-    moment = _FATES.of(ledger, lambda: MomentFates(found, before), Same(facts), now)
-    return _trace(found, TraceScope(plan.session, before, stand_plan(plan), plan=plan), moment)
+    return _FATES.of(ledger, lambda: MomentFates(found, before), Same(facts), now)
 
 
 def recall_occurrences(facts: Facts, ledger: Ledger) -> Occurrences:

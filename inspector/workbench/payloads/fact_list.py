@@ -15,7 +15,7 @@ from ...errors import EditError
 from ...facts.at_risk import NamedFacts, Risk, count_at_risk
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Facts
-from ...facts.trace import recall_occurrences, trace_facts
+from ...facts.trace import find_moment, trace_facts
 from ...facts.traced import FATES, Trace, TracedFact
 from ...planning.plan import Plan
 from ...session.blocks import BlockRef
@@ -76,7 +76,7 @@ def find_listing(model: WorkbenchModel, place: int) -> FactListing:
     whole = whole_of(plan)
     facts = whole.facts
     trace = trace_facts(facts, plan)
-    namings = _find_namings(model, facts, trace)
+    namings = _find_namings(model, facts, plan)
     on_path = np.zeros(len(plan.session.entries), bool)
     on_path[list(plan.session.path)] = True
     risk = count_at_risk(namings, plan)
@@ -115,17 +115,13 @@ def plan_at(model: WorkbenchModel, place: int) -> Plan:
     return made
 
 
-def _find_namings(model: WorkbenchModel, facts: Facts, trace: Trace) -> NamedFacts:
+def _find_namings(model: WorkbenchModel, facts: Facts, plan: Plan) -> NamedFacts:
     """Which block names what, once for a moment."""
-    before = trace.scene.before
-    known: tuple[Facts, NamedFacts] | None = model.cache.get("namings")
-    if known is not None and known[0] is facts and known[1].before is before:
-        return known[1]
-    # The occurrences are those that the trace keeps.
-    found = recall_occurrences(facts, model.ledger)
-    namings = NamedFacts(found, before, (traced.fact.number for traced in trace if traced.stood))
-    model.cache["namings"] = (facts, namings)
-    return namings
+    moment = find_moment(facts, plan)
+    kept: NamedFacts | None = model.cache.get("namings")
+    if kept is None or kept.moment is not moment:
+        kept = model.cache["namings"] = NamedFacts(moment)
+    return kept
 
 
 def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
