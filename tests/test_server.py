@@ -12,10 +12,11 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
 from pathlib import Path
+from socket import create_connection
 from typing import Any, NamedTuple
 
 import pytest
@@ -157,8 +158,11 @@ def find_port(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> int
     while time.monotonic() < end and process.poll() is None:
         for file in runtime.glob("jpserver-*.json"):
             port = json.loads(file.read_text() or "{}").get("port")
+            # It says so a moment before it listens.
             if port and "is running at" in log.read_text():
-                return int(port)
+                with suppress(ConnectionRefusedError):
+                    create_connection(("127.0.0.1", port), 10).close()
+                    return int(port)
         time.sleep(0.05)
     raise RuntimeError(f"the server did not start:\n{log.read_text()}")
 
