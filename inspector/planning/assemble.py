@@ -45,17 +45,18 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
     checkpoint = plan.checkpoint if checkpoint is None else checkpoint
     if checkpoint is not None and checkpoint.error is not None:
         raise EditError("summary by", checkpoint.by, checkpoint.error)
-    pieces = _standing(session, plan.outcome)
+    pieces = _remaining(session, plan.outcome)
     if plan.place is not None:
         if plan.notice is not None:
             pieces = _with_notice(session, plan, plan.notice, plan.place, pieces)
         if plan.summarises:
-            at = next((i for i, piece in enumerate(pieces) if piece.message > plan.summary_at), len(pieces))
-            pieces[at:at] = _summary_pieces(session, plan, plan.place, checkpoint)
+            place = plan.summary_at
+            index = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
+            pieces[index:index] = _summary_pieces(session, plan, plan.place, checkpoint)
     return _context(session, pieces, plan.ledger)
 
 
-def _standing(session: Session, side: SideFates) -> list[Piece]:
+def _remaining(session: Session, side: SideFates) -> list[Piece]:
     """A piece for each block that stands."""
     gone = {row for row, block in side.blocks.items() if block is None}
     rows = [row for row in np.flatnonzero(STANDS[side.fate]).tolist() if row not in gone]
@@ -75,11 +76,11 @@ def _with_notice(
         BlockRef(names[live.position[row]], int(live.block[row])) for row in np.flatnonzero(mask).tolist()
     )
     text = Text(text=notice.text(place))
-    said = Piece(text, notice.role, number, origin, "dropped", int(notice.cost[place]))
-    at = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
-    again = _standing(session, notice.before) if notice.echoes(place) else []
+    message = Piece(text, notice.role, number, origin, "dropped", int(notice.cost[place]))
+    index = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
+    again = _remaining(session, notice.before) if notice.echoes(place) else []
     repeated = [replace(piece, message=piece.message + number) for piece in again]
-    return [*pieces[:at], said, *repeated, *pieces[at:]]
+    return [*pieces[:index], message, *repeated, *pieces[index:]]
 
 
 def _context(session: Session, pieces: list[Piece], ledger: Ledger) -> Context:
@@ -118,9 +119,8 @@ def _summary_pieces(session: Session, plan: Plan, place: int, checkpoint: Checkp
     live, rows = session.live, np.flatnonzero(plan.fate == SUMMARISED)
     names = [session.entries[i].id for i in live.entries.tolist()]
     positions = live.position[rows].tolist()
-    refs = [
-        BlockRef(names[at], block) for at, block in zip(positions, live.block[rows].tolist(), strict=True)
-    ]
+    blocks = live.block[rows].tolist()
+    refs = [BlockRef(names[position], block) for position, block in zip(positions, blocks, strict=True)]
     if checkpoint is not None:
         text = shown_summary(session.format, checkpoint.text)
         tokens = int(plan.ledger.count_texts([text])[0])

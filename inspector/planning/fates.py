@@ -73,7 +73,7 @@ def rewrite_rows(
     changed = [each for each in found if each[2] >= 0]
     return Rewritten(
         np.array([row for row, _, _ in changed], np.int32),
-        [made for _, made, _ in changed],
+        [rewritten for _, rewritten, _ in changed],
         np.array([tokens for _, _, tokens in changed], np.int32),
     )
 
@@ -197,10 +197,10 @@ def find_pinned(table: Table, pins: tuple[str, ...]) -> Bools:
                 name, block = BlockRef.parse(pin)
             except ValueError:
                 raise EditError("pin", pin, "a block is written entry/number") from None
-        at = np.flatnonzero(live.entries == session.index.get(name, -1))
-        if not len(at):
+        positions = np.flatnonzero(live.entries == session.index.get(name, -1))
+        if not len(positions):
             raise EditError("pin", pin, "no such entry in this context")
-        first, last = int(live.start[at[0]]), int(live.start[at[0] + 1])
+        first, last = int(live.start[positions[0]]), int(live.start[positions[0] + 1])
         if block is None:
             rows[first:last] = True
         elif first + block < last and block >= 0:

@@ -112,7 +112,7 @@ PAIRS = ("orphan-output", "inside-batch", "lone-output")
 """Cut rules that are about a call and its output."""
 
 
-def tell_plan(plan: Plan) -> list[str]:
+def describe_plan(plan: Plan) -> list[str]:
     """What is missed, lost, refused or left alone, a sentence each."""
     live, notes = plan.table.live, []
     cut = plan.cut
@@ -159,7 +159,7 @@ def tell_plan(plan: Plan) -> list[str]:
         notes.append("What is left would trigger the policy again.")
     if not plan.deterministic:
         notes.append(NOT_DETERMINISTIC)
-    if lossy := tell_lost(plan.fate):
+    if lossy := describe_lost(plan.fate):
         notes.append(lossy)
     for decision in plan.decisions:
         notes.extend(decision.notes)
@@ -454,7 +454,7 @@ class Plan(Drawable):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Sentences about this plan that a reader should not miss."""
-        return tuple(tell_plan(self))
+        return tuple(describe_plan(self))
 
     def rule_of(self, row: int) -> str:
         """Who decided the live block `row`: a rule's kind, "pin", "pair", "bound" or "nothing"."""
@@ -526,10 +526,10 @@ def _edited_place(table: Table, name: str) -> int:
     if name == END:
         place = len(table.live)
     else:
-        found = np.flatnonzero(table.live.entries == table.session.index.get(name, -1))
-        if not len(found):
+        positions = np.flatnonzero(table.live.entries == table.session.index.get(name, -1))
+        if not len(positions):
             raise EditError("cut", name, "no such entry in this context")
-        place = int(found[0])
+        place = int(positions[0])
     if not table.cuts.legal[place]:
         raise EditError("cut", name, table.cuts[place].sentence)
     return place
@@ -552,10 +552,10 @@ def find_lost(table: Table, fate: Bytes) -> tuple[BlockRef, ...]:
     )
 
 
-def tell_lost(fate: Bytes) -> str:
+def describe_lost(fate: Bytes) -> str:
     """The same in a sentence; empty when everything stays.
 
-    >>> tell_lost(np.array([3, 3, 4, 0], np.uint8))
+    >>> describe_lost(np.array([3, 3, 4, 0], np.uint8))
     'Lossy: 3 blocks are no longer verbatim (2 summarised, 1 dropped); the file keeps them.'
     """
     counts = Counter(fate[fate != VERBATIM].tolist())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter as Tally
+from collections import Counter as Multiset
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -82,7 +82,7 @@ def pack_plan(plan: Plan) -> SavedPlan:
     plan = plan.with_summary(None)
     whole = plan.ledger.session
     count = len(whole.entries)
-    tally = Tally(plan.fate.tolist())
+    counts = Multiset(plan.fate.tolist())
     return SavedPlan(
         session=Origin(
             format=whole.format,
@@ -105,7 +105,7 @@ def pack_plan(plan: Plan) -> SavedPlan:
             after=plan.after,
             unexplained=plan.hidden,
             fits=plan.fits,
-            blocks={fate: tally[code] for code, fate in enumerate(FATES) if tally[code]},
+            blocks={fate: counts[code] for code, fate in enumerate(FATES) if counts[code]},
             sha256=_hash_decisions(plan),
         ),
     )
@@ -122,11 +122,11 @@ def read_plan(text: str | bytes, name: str = "the plan") -> SavedPlan:
         data = json.loads(text)
     except (ValueError, RecursionError):
         raise PlanError(name, "this is no JSON") from None
-    told = data.get("saved") if isinstance(data, dict) else None
-    if not isinstance(told, str) or not told.startswith("compaction-plan/"):
+    version = data.get("saved") if isinstance(data, dict) else None
+    if not isinstance(version, str) or not version.startswith("compaction-plan/"):
         raise PlanError(name, "this file holds no saved plan")
-    if told != FORMAT:
-        raise PlanError(name, f"it was saved by a newer version, as {printable(told, LONGEST)}")
+    if version != FORMAT:
+        raise PlanError(name, f"it was saved by a newer version, as {printable(version, LONGEST)}")
     try:
         return SavedPlan.model_validate(data)
     except ValidationError as error:
@@ -186,18 +186,20 @@ def number_name(name: str, number: int) -> str:
 
 
 def _as_it_was(saved: SavedPlan, session: Session, name: str) -> Session:
-    told, count = saved.session, saved.session.entries
-    if len(session.entries) < count or _hash_entries(session, count) != told.sha256:
-        here = f"this one is {_tell(session.format, session.id, len(session.entries))}"
-        if (told.format, told.id) == (session.format, session.id) and len(session.entries) >= count:
+    origin, count = saved.session, saved.session.entries
+    if len(session.entries) < count or _hash_entries(session, count) != origin.sha256:
+        here = f"this one is {_describe_session(session.format, session.id, len(session.entries))}"
+        if (origin.format, origin.id) == (session.format, session.id) and len(session.entries) >= count:
             here = "those of this one say something else"
-        raise OtherSession(name, f"it was made of {_tell(told.format, told.id, count)}; {here}")
+        raise OtherSession(
+            name, f"it was made of {_describe_session(origin.format, origin.id, count)}; {here}"
+        )
     if len(session.entries) == count:
-        return session if session.leaf == told.leaf else session.at(told.leaf)
-    return session.with_entries(session.entries[:count], told.leaf)
+        return session if session.leaf == origin.leaf else session.at(origin.leaf)
+    return session.with_entries(session.entries[:count], origin.leaf)
 
 
-def _tell(format: str, id: str, entries: int) -> str:
+def _describe_session(format: str, id: str, entries: int) -> str:
     return f"{entries:,} entries of {printable(format, LONGEST)} {printable(id, LONGEST)!r}"
 
 

@@ -134,8 +134,8 @@ class StageOutcome:
         """bool[n+1]: whether a cut at this place has anything to summarise."""
         live = self.table.live
         out = np.zeros(len(live) + 1, bool)
-        found = np.bincount(live.position, self.older.fate == SUMMARISED, len(live))
-        out[1:] = np.cumsum(found) > 0
+        counts = np.bincount(live.position, self.older.fate == SUMMARISED, len(live))
+        out[1:] = np.cumsum(counts) > 0
         return out
 
     @cached_property
@@ -180,10 +180,10 @@ class StageOutcomes:
         for code in codes:
             decisions[code] = _ask(rules[code], table)
         sides, free = [], []
-        for side, at in (("older", 0), ("kept", 1)):
-            start = self._raw[-1][at] if self._raw else start_side(table, self.pinned)
+        for side, index in (("older", 0), ("kept", 1)):
+            start = self._raw[-1][index] if self._raw else start_side(table, self.pinned)
             claims = [(code, claim) for code in codes for claim in _listed(getattr(decisions[code], side))]
-            decided, left = decide_stage(table, start, claims, self._free[at])
+            decided, left = decide_stage(table, start, claims, self._free[index])
             sides.append(decided)
             free.append(left)
         if before is None:
@@ -260,12 +260,12 @@ class StageOutcomes:
         """What every place leaves, each at the depth where the policy stops for it."""
         if not self.stages:
             return self[0].cuts
-        wanted = sorted(set(self.depths.tolist()))
-        tables = {depth: self[depth].cuts for depth in wanted}
+        reached = sorted(set(self.depths.tolist()))
+        tables = {depth: self[depth].cuts for depth in reached}
         total, sections, summary = (
-            getattr(tables[wanted[-1]], name).copy() for name in ("total", "sections", "summary")
+            getattr(tables[reached[-1]], name).copy() for name in ("total", "sections", "summary")
         )
-        for depth in wanted[:-1]:
+        for depth in reached[:-1]:
             here = self.depths == depth
             total[here] = tables[depth].total[here]
             sections[here] = tables[depth].sections[here]
@@ -295,25 +295,25 @@ def report_stages(policy: Policy, tiers: StageOutcomes, depth: int) -> tuple[Sta
     """Every stage in the policy's order; none for a policy without stages."""
     out = []
     place = tiers[depth].place
-    at, ran = tiers[0].size(tiers[0].place), 0
+    size, ran = tiers[0].size(tiers[0].place), 0
     reached = {stage.name for stage in tiers.stages[:depth]}
     reasons = {stage.name for stage in tiers.stages}
     switched_on = {rule.kind for rule in policy.rules if rule.enabled}
     for stage in policy.stages:
         if not switched_on & {*stage.rules}:
             ran += stage.name in reached
-            out.append(StageReport(stage.name, False, at, at, "It is switched off."))
+            out.append(StageReport(stage.name, False, size, size, "It is switched off."))
         elif stage.name in reached:
             ran += 1
             # A stage of its own leaves its own cut; the last one stands for the whole plan.
             tier = tiers[ran]
             after = tier.size(place if ran == depth else tier.place)
-            said = "" if after != at else "It found nothing to do."
-            out.append(StageReport(stage.name, True, at, after, said))
-            at = after
+            said = "" if after != size else "It found nothing to do."
+            out.append(StageReport(stage.name, True, size, after, said))
+            size = after
         elif stage.name in reasons:
-            out.append(StageReport(stage.name, False, at, at, "Not needed: the target was met."))
+            out.append(StageReport(stage.name, False, size, size, "Not needed: the target was met."))
         else:
             runs = " or ".join(stage.reasons)
-            out.append(StageReport(stage.name, False, at, at, f"It runs only when the reason is {runs}."))
+            out.append(StageReport(stage.name, False, size, size, f"It runs only when the reason is {runs}."))
     return tuple(out)

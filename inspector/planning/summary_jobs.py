@@ -109,12 +109,12 @@ def list_jobs(
 
     previous = _previous(session.entries[live.entries[0]]) if live.summary == 0 else None
     if spec.per_turn:
-        told = [previous]
+        previous_texts = [previous]
         spans = _find_turns(table, start, place, summarised) or [(start, place)]
-        told += [None] * (len(spans) - 1)
+        previous_texts += [None] * (len(spans) - 1)
         return tuple(
             job("update" if before else "initial", first, last, spec.max_tokens, before)
-            for (first, last), before in zip(spans, told, strict=True)
+            for (first, last), before in zip(spans, previous_texts, strict=True)
         )
     history_end = place if split < 0 else split
     jobs = []
@@ -133,12 +133,12 @@ def _find_turns(table: Table, start: int, place: int, summarised: Bools) -> list
     turn = table.live.turn[start:place]
     bounds = [start, *(np.flatnonzero(np.diff(turn)) + start + 1).tolist(), place]
     written = set(table.live.position[summarised].tolist())
-    return [(a, b) for a, b in pairwise(bounds) if any(at in written for at in range(a, b))]
+    return [(a, b) for a, b in pairwise(bounds) if any(position in written for position in range(a, b))]
 
 
 def _previous(entry: Entry) -> str:
-    told = entry.boundary.summary if entry.boundary is not None else None
-    return told if told is not None else entry.text
+    recorded = entry.boundary.summary if entry.boundary is not None else None
+    return recorded if recorded is not None else entry.text
 
 
 TIGHTER = 2

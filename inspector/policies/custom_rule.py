@@ -89,10 +89,10 @@ def rule(
         raise PolicyError("rule", f"a function is needed, not {function!r:.60}")
     kind = getattr(function, "__name__", "").replace("_", "-") if name is None else name
     check_kind(kind)
-    made = _make_rule(kind, function, where)
-    add_rule(made)
-    rules = (KeepSystem(), made(kind=kind))
-    add_policy(Policy(name=kind, title=made.title, source="a rule of your own", rules=rules))
+    made_rule = _make_rule(kind, function, where)
+    add_rule(made_rule)
+    rules = (KeepSystem(), made_rule(kind=kind))
+    add_policy(Policy(name=kind, title=made_rule.title, source="a rule of your own", rules=rules))
     # What has no attributes of its own, such as a built-in function, goes without.
     with suppress(AttributeError, TypeError):
         function.policy = kind  # type: ignore[attr-defined]
@@ -126,8 +126,8 @@ def _decide(kind: str, function: Callable[[BlockView], Answer], table: Table, wh
         if answer is None:
             continue
         fate, text = answer if isinstance(answer, tuple | list) and len(answer) == 2 else (answer, None)
-        known = ALONE if text is None else WITH_TEXT
-        if not isinstance(fate, str) or fate not in known or not isinstance(text, str | None):
+        allowed_fates = ALONE if text is None else WITH_TEXT
+        if not isinstance(fate, str) or fate not in allowed_fates or not isinstance(text, str | None):
             allowed = [*ALONE, *(f"({name!r}, text)" for name in WITH_TEXT)]
             raise PolicyError(kind, f"it answered {answer!r:.60} for block {row}", allowed)
         answers.setdefault(fate, {})[row] = text
@@ -143,7 +143,7 @@ def _look(table: Table) -> list[BlockView]:
         position = int(live.position[row])
         block = table.block(row)
         call = table.block(int(table.calls[row])) if table.calls[row] >= 0 else block
-        made = call if call.kind == "tool_call" else None
+        tool_call = call if call.kind == "tool_call" else None
         out.append(
             BlockView(
                 block=block,
@@ -152,8 +152,8 @@ def _look(table: Table) -> list[BlockView]:
                 role=entries[live.entries[position]].role,
                 turns_ago=last - int(live.turn[position]),
                 tokens=tokens,
-                tool=made.name if made is not None else getattr(block, "name", None),
-                input=made.input if made is not None else None,
+                tool=tool_call.name if tool_call is not None else getattr(block, "name", None),
+                input=tool_call.input if tool_call is not None else None,
                 is_error=bool(getattr(block, "is_error", False)),
             )
         )

@@ -231,11 +231,11 @@ def _move(harness: Harness, state: State, since: State, ratio: float) -> tuple[S
             return level, ()
         kind: Crossing = "recovered" if level == "normal" != since else "state_changed"
         return level, (StateChange(kind, state, level, ratio),)
-    at = state
-    for above, _ in _thresholds(harness):
-        if LEVELS.index(since) < LEVELS.index(above) <= LEVELS.index(level):
-            moves.append(StateChange(_UP[above], at, above, ratio))
-            at = above
+    entered = state
+    for threshold, _ in _thresholds(harness):
+        if LEVELS.index(since) < LEVELS.index(threshold) <= LEVELS.index(level):
+            moves.append(StateChange(_UP[threshold], entered, threshold, ratio))
+            entered = threshold
     return level, tuple(moves)
 
 

@@ -97,8 +97,8 @@ def _bare_output(entry: Entry, command: str) -> str:
 def _foreign_chars(entry: Entry) -> int:
     """A role of pi's in a file of another format, where its reader left it as it was."""
     raw = next((block.raw for block in entry.blocks if block.kind == "unknown"), None)
-    told = [raw.get(name) for name in _FOREIGN[entry.role]] if isinstance(raw, dict) else []
-    chars = sum(utf16_length(text) for text in told if isinstance(text, str))
+    texts = [raw.get(name) for name in _FOREIGN[entry.role]] if isinstance(raw, dict) else []
+    chars = sum(utf16_length(text) for text in texts if isinstance(text, str))
     if entry.role == "custom":
         chars += sum(utf16_length(block.text) for block in entry.blocks if block.kind == "text")
         chars += IMAGE_CHARS * sum(block.kind == "image" for block in entry.blocks)

@@ -125,14 +125,12 @@ class Policy(Value):
         kind = rule if isinstance(rule, str) else rule.kind
         if any(own.kind == kind for own in self.parts):
             raise PolicyError(self.name, f"it has a rule {kind!r}; its settings can be changed")
-        made = _make(self.name, kind) if isinstance(rule, str) else rule
+        new = _make(self.name, kind) if isinstance(rule, str) else rule
         for knob, value in knobs.items():
-            made = _set(self.name, made, knob, value)
-        rules = place_rules(self.rules, [made])
+            new = _set(self.name, new, knob, value)
+        rules = place_rules(self.rules, [new])
         _check_together(self.name, rules, [kind])
-        title = (
-            f"{self.title or self.name} and {made.title[:1].lower()}{made.title[1:]}" if made.title else ""
-        )
+        title = f"{self.title or self.name} and {new.title[:1].lower()}{new.title[1:]}" if new.title else ""
         named = {"name": f"{self.name}-and-{kind}", "title": title, "rules": rules}
         return self.model_copy(update=named)
 
@@ -171,8 +169,8 @@ def place_rules(rules: Iterable[Rule], added: Iterable[Rule]) -> tuple[Rule, ...
     """
     out = list(rules)
     for rule in sorted(added, key=lambda rule: (rule.rank, rule.kind)):
-        at = next((at for at, other in enumerate(out) if other.rank > rule.rank), len(out))
-        out.insert(at, rule)
+        index = next((index for index, other in enumerate(out) if other.rank > rule.rank), len(out))
+        out.insert(index, rule)
     return tuple(out)
 
 
@@ -182,17 +180,17 @@ def _find_added(policy: str, settings: dict[str, Any], owners: Mapping[str, Poli
     missing = [kind for kind in kinds if kind not in owners]
     if not missing:
         return {}
-    known = _models()
-    return {kind: _make(policy, kind) for kind in missing if kind in known}
+    models = _models()
+    return {kind: _make(policy, kind) for kind in missing if kind in models}
 
 
 def _make(policy: str, kind: str) -> Rule:
     """A rule of that kind as it is by default."""
-    known = _models()
-    if kind not in known:
-        raise PolicyError(policy, f"there is no kind of rule {kind!r:.60}", known, meant=kind)
+    models = _models()
+    if kind not in models:
+        raise PolicyError(policy, f"there is no kind of rule {kind!r:.60}", models, meant=kind)
     try:
-        return known[kind]()  # type: ignore[call-arg]
+        return models[kind]()  # type: ignore[call-arg]
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, (kind, *first["loc"])))
@@ -291,26 +289,26 @@ def read_policy(data: Any) -> Policy:
     given = data.get("rules", ())
     if not isinstance(given, list | tuple) or not all(isinstance(item, dict) for item in given):
         raise PolicyError(name, "rules: a list of objects is needed")
-    models = [_find_model(name, at, item) for at, item in enumerate(given)]
+    models = [_find_model(name, index, item) for index, item in enumerate(given)]
     if len(set(models)) < len(models):
         raise PolicyError(name, "rules: two of one kind cannot be told apart by their settings")
     rules = tuple(
-        _read_part(name, f"rules[{at}]", model, item)
-        for at, (model, item) in enumerate(zip(models, given, strict=True))
+        _read_part(name, f"rules[{index}]", model, item)
+        for index, (model, item) in enumerate(zip(models, given, strict=True))
     )
     trigger = _read_part(name, "trigger", Trigger, data.get("trigger", {}))
     return _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
 
 
-def _find_model(policy: str, at: int, item: dict[str, Any]) -> type[Rule]:
-    known = _models()
+def _find_model(policy: str, index: int, item: dict[str, Any]) -> type[Rule]:
+    models = _models()
     kind = item.get("kind")
     if kind is None:
-        raise PolicyError(policy, f"rule {at + 1} has no kind", known)
-    if not isinstance(kind, str) or kind not in known:
-        said = f"rule {at + 1}: no such kind of rule {kind!r:.60}"
-        raise PolicyError(policy, said, known, meant=str(kind))
-    return known[kind]
+        raise PolicyError(policy, f"rule {index + 1} has no kind", models)
+    if not isinstance(kind, str) or kind not in models:
+        said = f"rule {index + 1}: no such kind of rule {kind!r:.60}"
+        raise PolicyError(policy, said, models, meant=str(kind))
+    return models[kind]
 
 
 P = TypeVar("P", bound=BaseModel)

@@ -52,22 +52,22 @@ _own: dict[str, Policy] = {}
 
 
 @cache
-def _brought() -> tuple[Policy, ...]:
+def _from_packages() -> tuple[Policy, ...]:
     """What other packages bring; a package that cannot be loaded, or brings no policy, is left out."""
-    found = []
+    policies = []
     for point in entry_points(group=GROUP):
         try:
             policy = point.load()
         except Exception:
             continue
         if isinstance(policy, Policy):
-            found.append(policy)
-    return tuple(found)
+            policies.append(policy)
+    return tuple(policies)
 
 
 def list_policies() -> tuple[Policy, ...]:
     """Every policy: the built-in ones, those of other packages, and those of one's own."""
-    return (*POLICIES, *_brought(), *_own.values())
+    return (*POLICIES, *_from_packages(), *_own.values())
 
 
 def add_policy(policy: Policy | dict[str, Any]) -> Policy:

@@ -91,9 +91,9 @@ def snip(text: str, limit: int, form: Form = "fixed") -> str:
     if length <= limit:
         return text
     head, tail, before = text, text, 0
-    if found := _MARK.search(text):
+    if match := _MARK.search(text):
         # It was cut once: the new mark stands for the old one too.
-        head, tail, before = text[: found.start()], text[found.end() :], int(found[1])
+        head, tail, before = text[: match.start()], text[match.end() :], int(match[1])
         length = utf16_length(head) + utf16_length(tail)
     room = limit - utf16_length(_mark(length + before))
     head, tail = take_head(head, room - room // 2), take_tail(tail, room // 2)

@@ -140,9 +140,9 @@ class Table:
         begins the turn (FLUE §6.4). The last place splits nothing.
         """
         n = len(self.live)
-        at = np.arange(n)
+        positions = np.arange(n)
         user = self.live.role == 0
-        nearest = np.maximum.accumulate(np.where(user, at, -1)) if n else at
+        nearest = np.maximum.accumulate(np.where(user, positions, -1)) if n else positions
         out = np.full(n + 1, -1, np.int32)
         out[:n] = np.where(user | (nearest < self.start), -1, nearest)
         return out

@@ -60,13 +60,13 @@ def _thinking(rule: ClearThinking, model: str | None) -> Json:
 
 def _tool_uses(policy: str, rule: ClearToolOutputs) -> Json:
     given = [(TOKENS, rule.trigger_tokens), (USES, rule.trigger_uses)]
-    told = [_amount(unit, value) for unit, value in given if value is not None]
-    if len(told) != 1:
+    triggers = [_amount(unit, value) for unit, value in given if value is not None]
+    if len(triggers) != 1:
         knobs = f"{rule.kind}.trigger_tokens and {rule.kind}.trigger_uses"
         both = "are both set, and a request has one trigger"
         none = "are not set, and no request can clear always; the least is 0 of either"
-        raise PolicyError(policy, f"{knobs} {both if told else none}")
-    edit: Json = {"type": TOOL_USES, "trigger": told[0], "keep": _amount(USES, rule.keep)}
+        raise PolicyError(policy, f"{knobs} {both if triggers else none}")
+    edit: Json = {"type": TOOL_USES, "trigger": triggers[0], "keep": _amount(USES, rule.keep)}
     if rule.clear_at_least is not None:
         edit["clear_at_least"] = _amount(TOKENS, rule.clear_at_least)
     if rule.exclude_tools:

@@ -29,17 +29,17 @@ def replace_lone_surrogates(box: Any, key: Any, path: str) -> list[str]:
     changed: list[str] = []
     stack: list[tuple[Any, Any, str]] = [(box, key, path)]
     while stack:
-        box, key, at = stack.pop()
+        box, key, where = stack.pop()
         item = box[key]
         if isinstance(item, str):
             if _LONE.search(item):
-                changed.append(at)
+                changed.append(where)
                 box[key] = _LONE.sub("\ufffd", item)
         elif isinstance(item, dict):
             box[key] = fresh = {_LONE.sub("\ufffd", str(name)): child for name, child in item.items()}
-            changed += [f"{at}.{name}" for name in fresh if name not in item]
-            stack += [(fresh, name, f"{at}.{name}") for name in reversed(fresh)]
+            changed += [f"{where}.{name}" for name in fresh if name not in item]
+            stack += [(fresh, name, f"{where}.{name}") for name in reversed(fresh)]
         elif isinstance(item, list | tuple):
             box[key] = rows = list(item)
-            stack += [(rows, index, f"{at}.{index}") for index in reversed(range(len(rows)))]
+            stack += [(rows, index, f"{where}.{index}") for index in reversed(range(len(rows)))]
     return changed

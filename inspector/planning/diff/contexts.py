@@ -91,8 +91,8 @@ class Diff:
     @property
     def counts(self) -> dict[str, int]:
         """Rows of each kind, in the order of KINDS; a kind without rows is 0."""
-        found = Counter(row.kind for row in self.rows)
-        return {kind: found[kind] for kind in KINDS}
+        counted = Counter(row.kind for row in self.rows)
+        return {kind: counted[kind] for kind in KINDS}
 
     @property
     def crosses_summary(self) -> bool:
@@ -151,19 +151,19 @@ def patch_context(before: Context, diff: Diff) -> Context:
 
     What the head did not change is taken from `before` as it is.
     """
-    at = 0
+    index = 0
     pieces: list[Piece] = []
     for number, row in enumerate(diff.rows):
         if not isinstance(row, Insert):
-            if at >= len(before.pieces):
-                raise PatchError(number, f"it has only {at} pieces")
-            if not _equal(before.pieces[at], row.before):
-                raise PatchError(number, f"its piece {at} is another one")
-            at += 1
+            if index >= len(before.pieces):
+                raise PatchError(number, f"it has only {index} pieces")
+            if not _equal(before.pieces[index], row.before):
+                raise PatchError(number, f"its piece {index} is another one")
+            index += 1
         if not isinstance(row, Remove):
             pieces.append(row.after)
-    if at < len(before.pieces):
-        raise PatchError(len(diff.rows), f"it has {len(before.pieces) - at} more pieces")
+    if index < len(before.pieces):
+        raise PatchError(len(diff.rows), f"it has {len(before.pieces) - index} more pieces")
     for change in diff.head:
         if not _equal(getattr(before, change.field), change.before):
             raise PatchError(0, f"its {change.field} is another one")
@@ -176,7 +176,7 @@ def _align(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[int, int]]:
     for i, piece in enumerate(old):
         waiting.setdefault(_key(piece), deque()).append(i)
     pairs = [(indices.popleft(), j) for j, piece in enumerate(new) if (indices := waiting.get(_key(piece)))]
-    return [pairs[at] for at in find_longest_ascent([i for i, _ in pairs])]
+    return [pairs[index] for index in find_longest_ascent([i for i, _ in pairs])]
 
 
 def _key(piece: Piece) -> Hashable:

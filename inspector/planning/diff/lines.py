@@ -95,7 +95,7 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     here, there = Counter(old), Counter(new)
     once = {line: j for j, line in enumerate(new) if here[line] == there[line] == 1}
     pairs = [(i, once[line]) for i, line in enumerate(old) if line in once]
-    return [pairs[at] for at in find_longest_ascent([j for _, j in pairs])]
+    return [pairs[index] for index in find_longest_ascent([j for _, j in pairs])]
 
 
 def _work(old: Sequence[str], new: Sequence[str]) -> int:
@@ -107,7 +107,7 @@ def _work(old: Sequence[str], new: Sequence[str]) -> int:
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
     """How many lines both begin with."""
-    for at, (line, its) in enumerate(zip(one, other, strict=False)):
+    for index, (line, its) in enumerate(zip(one, other, strict=False)):
         if line != its:
-            return at
+            return index
     return min(len(one), len(other))

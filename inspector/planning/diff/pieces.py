@@ -95,17 +95,17 @@ def _match(old: list[str], new: list[str]) -> Iterator[Piece]:
 
 def _common(one: list[str], other: list[str]) -> int:
     """How many words both begin with."""
-    for at, (word, its) in enumerate(zip(one, other, strict=False)):
+    for index, (word, its) in enumerate(zip(one, other, strict=False)):
         if word != its:
-            return at
+            return index
     return min(len(one), len(other))
 
 
 def _merge(pieces: Iterable[Piece]) -> list[Piece]:
     """Between two that are the same, all that is gone and then all that is new."""
     merged: list[Piece] = []
-    found = (piece for piece in pieces if piece[1])
-    for same, group in groupby(found, key=lambda piece: piece[0] == "same"):
+    with_text = (piece for piece in pieces if piece[1])
+    for same, group in groupby(with_text, key=lambda piece: piece[0] == "same"):
         run = list(group)
         kinds = ("same",) if same else ("gone", "new")
         texts = ((kind, "".join(text for its, text in run if its == kind)) for kind in kinds)

@@ -91,17 +91,17 @@ def find_longest_ascent(values: Sequence[int]) -> list[int]:
     tails: list[int] = []
     ends: list[int] = []
     links: list[int] = []
-    for at, value in enumerate(values):
+    for index, value in enumerate(values):
         rank = bisect_left(tails, value)
         links.append(ends[rank - 1] if rank else -1)
         tails[rank : rank + 1] = [value]
-        ends[rank : rank + 1] = [at]
-    found: list[int] = []
-    at = ends[-1] if ends else -1
-    while at >= 0:
-        found.append(at)
-        at = links[at]
-    return found[::-1]
+        ends[rank : rank + 1] = [index]
+    ascent: list[int] = []
+    index = ends[-1] if ends else -1
+    while index >= 0:
+        ascent.append(index)
+        index = links[index]
+    return ascent[::-1]
 
 
 def show_plain(text: str, width: int) -> str:

@@ -79,10 +79,10 @@ class BudgetOutputs(Rule):
 
     def decide(self, table: Table) -> Decision:
         """Claim the outputs on the side that is kept; older ones go wherever the other rules send them."""
-        made = self.shorten(table)
+        shortened = self.shorten(table)
         rows = np.zeros(len(table.tokens), bool)
-        rows[list(made)] = True
-        rewrite = Rewrite(lambda block, row: made[row])
+        rows[list(shortened)] = True
+        rewrite = Rewrite(lambda block, row: shortened[row])
         return Decision(kept=Claim(rows, POINTER, rewrite=rewrite))
 
 

@@ -92,11 +92,11 @@ def _sort(paths: set[str]) -> list[str]:
 
 def collect(table: Table, place: int) -> FileOperations:
     """File operations of what a cut at `place` summarises, with those carried from before."""
-    found: dict[str, dict[str, None]] = {"read": {}, "written": {}, "edited": {}}
+    paths: dict[str, dict[str, None]] = {"read": {}, "written": {}, "edited": {}}
     for position, operation, path in _events(table):
         if position < place:
-            found[operation].setdefault(path)
-    return FileOperations(*(tuple(found[name]) for name in ("read", "written", "edited")))
+            paths[operation].setdefault(path)
+    return FileOperations(*(tuple(paths[name]) for name in ("read", "written", "edited")))
 
 
 def _events(table: Table) -> list[Event]:
@@ -115,40 +115,42 @@ def _settings(table: Table) -> tuple[bool, bool, int]:
 def _find_events(table: Table, nested: bool, every: bool, start: int) -> list[Event]:
     entries, live = table.session.entries, table.live
     events: list[Event] = []
-    told = entries[live.entries[0]].boundary if live.summary == 0 else None
-    if told is not None:
-        events += [(0, "read", path) for path in told.files_read]
-        events += [(0, "edited", path) for path in told.files_modified]
-    look = partial(_known_operations, table.session.cwd) if every else _operation
+    boundary = entries[live.entries[0]].boundary if live.summary == 0 else None
+    if boundary is not None:
+        events += [(0, "read", path) for path in boundary.files_read]
+        events += [(0, "edited", path) for path in boundary.files_modified]
+    operations_of = partial(_known_operations, table.session.cwd) if every else _operation
     calls = np.sort(np.concatenate([live.pairs[:, 0], live.pending]))
     calls = calls[live.role[live.position[calls]] == ASSISTANT]
     position, offset = live.position[calls], live.block[calls]
     places = zip(position.tolist(), live.entries[position].tolist(), offset.tolist(), strict=True)
-    for at, entry, block in places:
+    for row_position, entry, block in places:
         call = entries[entry].blocks[block]
-        if at >= start and call.kind == "tool_call":
-            events += look(at, call.name, call.input)
+        if row_position >= start and call.kind == "tool_call":
+            events += operations_of(row_position, call.name, call.input)
     if nested:
-        for at in range(start, len(live)):
-            for call in _nested_calls(entries[live.entries[at]].extra.get("nestedCalls")):
-                events += look(at, call.get("name"), call.get("arguments"))
+        for row_position in range(start, len(live)):
+            for call in _nested_calls(entries[live.entries[row_position]].extra.get("nestedCalls")):
+                events += operations_of(row_position, call.get("name"), call.get("arguments"))
         events.sort(key=lambda event: event[0])
     return events
 
 
-def _operation(at: int, name: Any, given: Any) -> list[Event]:
+def _operation(position: int, name: Any, given: Any) -> list[Event]:
     path = given.get("path") if isinstance(given, dict) else None
     operation = OPERATIONS.get(name) if isinstance(name, str) else None
-    return [(at, operation, path)] if operation is not None and isinstance(path, str) and path else []
+    return [(position, operation, path)] if operation is not None and isinstance(path, str) and path else []
 
 
-def _known_operations(cwd: str | None, at: int, name: Any, given: Any) -> list[Event]:
+def _known_operations(cwd: str | None, position: int, name: Any, given: Any) -> list[Event]:
     if not isinstance(name, str):
         return []
     call = ToolCall(id="", name=name, input=given)
     named = read_call(call, call.text, cwd)
     return [
-        (at, _SEEN[one.operation], one.form) for one in named if one.kind == "file" and one.operation in _SEEN
+        (position, _SEEN[one.operation], one.form)
+        for one in named
+        if one.kind == "file" and one.operation in _SEEN
     ]
 
 

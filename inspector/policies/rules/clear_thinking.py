@@ -59,5 +59,5 @@ def default_keep(model: str | None) -> int | Literal["all"] | None:
     >>> default_keep("claude-haiku-4-5"), default_keep("claude-opus-4-6"), default_keep("gpt-5.5")
     (1, 'all', None)
     """
-    known = find_class(model)
-    return None if known is None else 1 if known == "strip" else "all"
+    behaviour = find_class(model)
+    return None if behaviour is None else 1 if behaviour == "strip" else "all"

@@ -78,8 +78,8 @@ class Events(NamedTuple):
 
     def next(self, event: int) -> int | None:
         """The first valid place with so many events before it."""
-        found = np.flatnonzero(self.valid & (self.before >= event))
-        return int(found[0]) if len(found) else None
+        places = np.flatnonzero(self.valid & (self.before >= event))
+        return int(places[0]) if len(places) else None
 
 
 def count_events(table: Table) -> Events:
@@ -110,21 +110,21 @@ def _find_valid(table: Table, paired: NDArray[np.integer[Any]]) -> Bools:
     reasons[live.position[table.kind == REASONING]] = True
     opens, busy = acts & reasons, paired > 0
     # Where the last entry that opens a loop stands after the last one that has nothing to do with tools.
-    at = np.arange(n)
-    opened = np.maximum.accumulate(np.where(opens, at, -1))
-    idle = np.maximum.accumulate(np.where(~busy, at, -1))
+    positions = np.arange(n)
+    opened = np.maximum.accumulate(np.where(opens, positions, -1))
+    idle = np.maximum.accumulate(np.where(~busy, positions, -1))
     valid[:n] &= ~(busy & ~opens & (opened > idle))
     return valid
 
 
 def _find_tail(rule: CondenseMiddle, table: Table, events: Events) -> tuple[int | None, bool]:
     """How many of the newest events stay, None when nothing asks for less; and whether something must go."""
-    wanted: list[int] = []
+    sizes: list[int] = []
     must = table.reason != "auto"
     if must:
-        wanted.append(events.total // 2 - rule.first - 1)
+        sizes.append(events.total // 2 - rule.first - 1)
     if events.total > rule.events:
-        wanted.append(rule.events // 2 - rule.first - 1)
+        sizes.append(rule.events // 2 - rule.first - 1)
     limit = min((size for size in (rule.tokens, table.window or None) if size is not None), default=None)
     tokens = np.zeros(len(table.live) + 1, np.int64)
     np.cumsum(np.bincount(table.live.position, table.tokens, len(table.live)), out=tokens[1:])
@@ -136,5 +136,5 @@ def _find_tail(rule: CondenseMiddle, table: Table, events: Events) -> tuple[int 
         if not rule.first:
             base -= table.ledger.head_tokens
         past = np.flatnonzero(tokens - base > total - limit // 2)
-        wanted.append(events.total - int(events.before[past[0]]) if len(past) else 0)
-    return (min(wanted), must) if wanted else (None, must)
+        sizes.append(events.total - int(events.before[past[0]]) if len(past) else 0)
+    return (min(sizes), must) if sizes else (None, must)

@@ -103,14 +103,14 @@ def find_windows(rule: DropMiddle, table: Table) -> Windows:
         FIRST if rule.first is None else rule.first,
         LAST if rule.last is None else rule.last,
     )
-    told = Windows(
+    others = Windows(
         max(getattr(table.sibling("keep-root"), "messages", own.first), 0),
         max(getattr(table.sibling("keep-recent-messages"), "messages", own.last), 0),
     )
     if rule.form == "compat":
-        return own if table.reason != "auto" or len(table.live) <= sum(told) else told
-    first = told.first if rule.first is None else max(rule.first, told.first)
-    return Windows(first, told.last if rule.last is None else rule.last)
+        return own if table.reason != "auto" or len(table.live) <= sum(others) else others
+    first = others.first if rule.first is None else max(rule.first, others.first)
+    return Windows(first, others.last if rule.last is None else rule.last)
 
 
 def write_notice(messages: int, tokens: int) -> str:

@@ -35,8 +35,8 @@ class DropOldestTurns(Rule):
         if self.turns >= len(opens):
             held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
             return Decision(why=f"There is nothing to drop: the context holds {held}.")
-        wanted = opens[: len(opens) - self.turns + 1]
-        legal = wanted[table.cuts.legal[wanted]]
+        places = opens[: len(opens) - self.turns + 1]
+        legal = places[table.cuts.legal[places]]
         if not len(legal):
             return Decision(why="There is nothing to drop before the turns that are kept.")
         place = int(legal[-1])

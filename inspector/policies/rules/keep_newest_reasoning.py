@@ -51,14 +51,14 @@ def _find_loop(table: Table) -> int:
     answering = np.bincount(live.position[table.kind == TOOL_OUTPUT], minlength=n) > 0
     said = np.bincount(live.position[(table.kind != TEXT) | (table.tokens > 0)], minlength=n) > 0
     first, answers, heard = n, False, False
-    for at in range(n - 1, -1, -1):
-        if not said[at]:
+    for position in range(n - 1, -1, -1):
+        if not said[position]:
             continue
-        if live.role[at] == ASSISTANT:
+        if live.role[position] == ASSISTANT:
             if not answers:
                 break
-            first, heard = at, False
+            first, heard = position, False
         else:
-            answers = bool(answering[at]) or (heard and answers)
+            answers = bool(answering[position]) or (heard and answers)
             heard = True
     return first

@@ -98,9 +98,9 @@ class KeepRecentShare(Rule):
         if self.keep_last and place >= n > first:
             place = n - 1
         place = _snap(self.snap, table, place, first)
-        if not self.empty and not any(_says(table, at) for at in range(max(place, 0), n)):
+        if not self.empty and not any(_says(table, position) for position in range(max(place, 0), n)):
             words = np.flatnonzero(_speaking(table))[::-1].tolist()
-            place = next((at for at in words if _says(table, at)), first)
+            place = next((position for position in words if _says(table, position)), first)
         if place <= max(table.start, first):
             what = "nothing is left before it" if place >= 0 else "no cut is legal there"
             return Decision(why=f"There is nothing to compact: {what}.", older=spare, kept=spare)
@@ -159,8 +159,8 @@ def _answering(table: Table) -> Bools:
 
 def _speaking(table: Table) -> Bools:
     """bool[n]: a user's message that answers no call, a summary too."""
-    found: Bools = (table.live.role == USER) & ~_answering(table)
-    return found
+    speaking: Bools = (table.live.role == USER) & ~_answering(table)
+    return speaking
 
 
 def _says(table: Table, position: int) -> bool:
@@ -233,18 +233,18 @@ def _characters(table: Table) -> Longs:
     live = table.live
     memo = _CHARACTERS.of(table.ledger, dict)
     out = np.zeros(len(live), np.int64)
-    for at, index in enumerate(live.entries.tolist()):
+    for position, index in enumerate(live.entries.tolist()):
         if index not in memo:
             entry = table.session.entries[index]
             memo[index] = _measure(entry.role, entry.blocks)
-        out[at] = memo[index]
+        out[position] = memo[index]
     shortener = cast("Shortens | None", table.sibling("budget-outputs"))
     changed = dict(shortener.shorten(table)) if shortener is not None else {}
     changed |= {row: table.block(row) for row in np.flatnonzero(live.cleared).tolist() if row not in changed}
-    for at in {int(live.position[row]) for row in changed}:
-        rows = range(int(live.start[at]), int(live.start[at + 1]))
+    for position in {int(live.position[row]) for row in changed}:
+        rows = range(int(live.start[position]), int(live.start[position + 1]))
         blocks = [changed.get(row) or table.block(row) for row in rows]
-        out[at] = _measure(table.session.entries[live.entries[at]].role, blocks)
+        out[position] = _measure(table.session.entries[live.entries[position]].role, blocks)
     return out
 
 

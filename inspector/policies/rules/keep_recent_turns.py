@@ -31,8 +31,8 @@ class KeepRecentTurns(Rule):
         if self.turns > len(opens):
             held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
             return Decision(why=f"There is nothing to compact: the context holds {held}.")
-        wanted = int(opens[-self.turns]) if self.turns else len(table.live)
-        legal = np.flatnonzero(table.cuts.legal[: wanted + 1])
+        start = int(opens[-self.turns]) if self.turns else len(table.live)
+        legal = np.flatnonzero(table.cuts.legal[: start + 1])
         if not len(legal):
             return Decision(why="There is nothing to compact before the turns that are kept.")
         return Decision(cut=int(legal[-1]))

@@ -47,10 +47,11 @@ class KeepUserWords(Rule):
         live = table.live
         whole, left = np.zeros(len(table.tokens), bool), self.tokens
         text = table.kind == KINDS.index("text")
-        for at in np.flatnonzero(live.opens)[::-1].tolist():
+        for position in np.flatnonzero(live.opens)[::-1].tolist():
             if left == 0:
                 break
-            rows = [row for row in range(int(live.start[at]), int(live.start[at + 1])) if text[row]]
+            first, end = int(live.start[position]), int(live.start[position + 1])
+            rows = [row for row in range(first, end) if text[row]]
             size = sum(len(table.block(row).text.encode("utf-8", "surrogatepass")) for row in rows)
             tokens = -(-size // BYTES_PER_TOKEN)
             if tokens > left:

@@ -72,7 +72,7 @@ def cut_middle(text: str, tokens: int) -> str:
 def _whole(data: bytes, *, from_end: bool) -> str:
     """The text of some bytes, less a character that is not all there at the end that was cut."""
     if from_end:
-        first = next((at for at, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
+        first = next((index for index, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
         return data[first:].decode("utf-8", "surrogatepass")
     last = len(data)
     while last and data[last - 1] & 0xC0 == 0x80:

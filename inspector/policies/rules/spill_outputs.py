@@ -70,9 +70,9 @@ def find_spilled(rule: SpillOutputs, table: Table) -> Bools:
     rows, lengths = np.zeros(len(table.tokens), bool), output_lengths(table)
     step = table.live.step[table.live.position]
     heavy = np.bincount(step, lengths) > rule.budget
-    asked: Bools = (table.kind == TOOL_OUTPUT) & heavy[step] if len(step) else rows
-    asked &= ~from_tools(table, asked, rule.exempt_tools)
-    candidates = np.flatnonzero(asked)
+    eligible: Bools = (table.kind == TOOL_OUTPUT) & heavy[step] if len(step) else rows
+    eligible &= ~from_tools(table, eligible, rule.exempt_tools)
+    candidates = np.flatnonzero(eligible)
     _, first = np.unique(step[candidates], return_index=True)
     for mine in np.split(candidates, first[1:]):
         total = int(lengths[mine].sum())

@@ -83,14 +83,14 @@ def _mark(left: int) -> str:
 
 def remember_decisions(rule: TruncateOutputs, table: Table) -> TruncateOutputs:
     """The rule with everything it decides in this context added to `decided`."""
-    made = {}
+    decided = {}
     for row in _find_rows(rule, table).tolist():
         block = table.block(row)
         if isinstance(block, ToolOutput):
             text, limit = block.text, rule.limit_of(block.call_id)
             if shorten(text, limit, rule.form) != text:
-                made[block.call_id] = limit
-    return rule.model_copy(update={"decided": {**rule.decided, **made}})
+                decided[block.call_id] = limit
+    return rule.model_copy(update={"decided": {**rule.decided, **decided}})
 
 
 def _find_rows(rule: TruncateOutputs, table: Table) -> Ints:

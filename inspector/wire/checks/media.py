@@ -20,11 +20,11 @@ def find_unknown_media(sent: ParsedRequest) -> Iterator[WireFault]:
     """Images are JPEG, PNG, GIF or WebP; documents are PDF or plain text (§13, types of the sources)."""
     for path, kind, source in _media(sent):
         encoding = source.get("type")
-        known: tuple[str, ...] | None = IMAGE_TYPES if encoding == "base64" else None
+        types: tuple[str, ...] | None = IMAGE_TYPES if encoding == "base64" else None
         if kind == "document":
-            known = DOCUMENT_TYPES.get(encoding) if isinstance(encoding, str) else None
-        if known is not None and source.get("media_type") not in known:
-            error = f"{path}.{kind}.source.{encoding}.media_type: Input should be {' or '.join(known)}"
+            types = DOCUMENT_TYPES.get(encoding) if isinstance(encoding, str) else None
+        if types is not None and source.get("media_type") not in types:
+            error = f"{path}.{kind}.source.{encoding}.media_type: Input should be {' or '.join(types)}"
             yield WireFault(path, f"the wire takes no {kind} of type {clip(source.get('media_type'))}", error)
 
 

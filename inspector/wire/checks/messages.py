@@ -71,10 +71,10 @@ def find_empty_message(sent: ParsedRequest) -> Iterator[WireFault]:
 def find_empty_text(sent: ParsedRequest) -> Iterator[WireFault]:
     """A text holds something (§7.5), and a message with texts holds a word (claude-code#23440)."""
     system = sent.body.get("system")
-    for at, part in enumerate(system if isinstance(system, list) else ()):
+    for index, part in enumerate(system if isinstance(system, list) else ()):
         if isinstance(part, dict) and part.get("text") in ("", None):
             yield WireFault(
-                f"system.{at}", "the text is empty", "system: text content blocks must be non-empty"
+                f"system.{index}", "the text is empty", "system: text content blocks must be non-empty"
             )
     for message in sent.messages:
         texts = [(path, part) for spot in message.spots for path, part in spot.parts()]
@@ -134,11 +134,11 @@ def find_misplaced_system(sent: ParsedRequest) -> Iterator[WireFault]:
     Opus 4.8 and later accept the role, Sonnet 5 does not (PF mid-conversation-system-messages).
     """
     refused = sent.is_before((4, 8)) or sent.claude == ("sonnet", (5, 0))
-    for at, message in enumerate(sent.messages):
+    for index, message in enumerate(sent.messages):
         if message.role != "system":
             continue
-        before = sent.messages[at - 1] if at else None
-        after = sent.messages[at + 1] if at + 1 < len(sent.messages) else None
+        before = sent.messages[index - 1] if index else None
+        after = sent.messages[index + 1] if index + 1 < len(sent.messages) else None
         ending = before.spots[-1].type if before and before.spots else ""
         paused = before is not None and before.role == "assistant" and ending.endswith("_tool_result")
         path = f"messages.{message.at}"

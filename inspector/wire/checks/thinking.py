@@ -151,9 +151,10 @@ def _first_change(now: tuple[Spot, ...], before: tuple[Spot, ...]) -> tuple[int,
     shift = 0
     if first:
         for anchor in (first - 1, first):
-            found = [row for row, spot in enumerate(before) if anchor < len(now) and _same(spot, now[anchor])]
-            if found:
-                shift = found[-1] - anchor
+            there = anchor < len(now)
+            matches = [row for row, spot in enumerate(before) if there and _same(spot, now[anchor])]
+            if matches:
+                shift = matches[-1] - anchor
                 break
         else:
             return len(now), ""

@@ -68,11 +68,11 @@ def find_input_not_object(sent: ParsedRequest) -> Iterator[WireFault]:
 
 def find_unanswered_call(sent: ParsedRequest) -> Iterator[WireFault]:
     """Every call is answered in the very next message (§7.1)."""
-    for at, turn in enumerate(sent.turns):
+    for index, turn in enumerate(sent.turns):
         calls = turn.of("tool_use") if turn.role == "assistant" else []
         if not calls:
             continue
-        following = sent.turns[at + 1] if at + 1 < len(sent.turns) else None
+        following = sent.turns[index + 1] if index + 1 < len(sent.turns) else None
         answered = {spot.name("tool_use_id") for spot in following.of("tool_result")} if following else set()
         for spot in calls:
             if (name := spot.name("id")) not in answered:
@@ -85,14 +85,14 @@ def find_unanswered_call(sent: ParsedRequest) -> Iterator[WireFault]:
 
 def find_orphan_result(sent: ParsedRequest) -> Iterator[WireFault]:
     """Every result answers a call of the previous message (§7.2)."""
-    for at, turn in enumerate(sent.turns):
+    for index, turn in enumerate(sent.turns):
         results = turn.of("tool_result") if turn.role == "user" else []
         if not results:
             continue
-        previous = sent.turns[at - 1] if at else None
-        asked = {spot.name("id") for spot in previous.of("tool_use")} if previous else set()
+        previous = sent.turns[index - 1] if index else None
+        calls = {spot.name("id") for spot in previous.of("tool_use")} if previous else set()
         for spot in results:
-            if (name := spot.name("tool_use_id")) not in asked:
+            if (name := spot.name("tool_use_id")) not in calls:
                 error = f"{spot.path}: unexpected `tool_use_id` found in `tool_result` blocks: {name}"
                 yield WireFault(
                     spot.path, f"nothing in the previous message made the call {clip(name)}", error
@@ -146,11 +146,11 @@ def find_unpaired_server_tool(sent: ParsedRequest) -> Iterator[WireFault]:
 
     The very last turn may end in an open call: a paused turn is sent back as it is.
     """
-    for at, turn in enumerate(sent.turns):
+    for index, turn in enumerate(sent.turns):
         calls = {spot.name("id"): spot for spot in turn.spots if spot.type in _SERVER_CALLS}
         results = {spot.name("tool_use_id"): spot for spot in turn.spots if is_server_result(spot.type)}
         for name, spot in calls.items():
-            paused = at == len(sent.turns) - 1 and spot is turn.spots[-1]
+            paused = index == len(sent.turns) - 1 and spot is turn.spots[-1]
             if name not in results and not paused:
                 error = (
                     f"{clip(spot.name('name'))} tool use was found without a corresponding tool_result block"
