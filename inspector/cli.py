@@ -28,7 +28,6 @@ from .facts.lint.report import FORMATS, write_github, write_json, write_text
 from .files import open_session
 from .planning.plan import Plan
 from .policies.table import FATES
-from .session.blocks import BlockRef
 from .text import printable
 from .tokens.ledger import count_tokens
 from .workbench.model import WorkbenchModel
@@ -142,17 +141,13 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
             if was or now
         },
         "blocks": {fate: fates[code] for code, fate in enumerate(FATES) if fates[code]},
-        "lost": [_name(ref) for ref in plan.lost],
+        "lost": [str(ref) for ref in plan.lost],
         "summaries": len(plan.jobs),
         "notes": list(plan.notes),
         "counter": plan.ledger.source,
         "spec": plan.spec_json,
         "recipe": plan.recipe,
     }
-
-
-def _name(ref: BlockRef) -> str:
-    return f"{ref.entry}:{ref.block}"
 
 
 def _check(asked: Namespace) -> list[str]:

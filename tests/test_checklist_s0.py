@@ -20,12 +20,12 @@ from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry, Provided
 from inspector.session.session import Session
-from inspector.summaries.material import request_text
 from inspector.summaries.record import append_checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.wire.render import render_request
+from tests.flue_steps import request_text
 from tests.strategies import sessions
 
 POLICY = "keep-recent-turns"

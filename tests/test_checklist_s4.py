@@ -27,13 +27,13 @@ from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
 from inspector.session.entries import Cost, Entry, Usage
 from inspector.session.overflow import is_overflow
 from inspector.session.session import Session
-from inspector.summaries.material import request_text
 from inspector.summaries.record import append_checkpoint
 from inspector.summaries.write import write_checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.workbench.payloads.rules import describe_rules
+from tests.flue_steps import request_text
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.test_checklist_s0 import chain, changed, grow

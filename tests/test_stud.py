@@ -27,11 +27,11 @@ from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.entries import Entry, Provided
 from inspector.session.session import Session
-from inspector.summaries.material import request_text
 from inspector.summaries.record import append_to_manifest, split_policy, stored_context, stored_part
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.wire.context_management import context_management
+from tests.flue_steps import request_text
 from tests.reference.context_management import read_context_management, with_context_management
 from tests.reference.stud import swap_tool
 from tests.strategies import sessions

@@ -20,6 +20,7 @@ from ..policies.registry import find_policy
 from ..policies.table import FATES
 from ..policies.trigger import Reason
 from ..session.blocks import Chars, Value
+from ..session.json_text import digest
 from ..session.session import Session
 from ..text import printable
 from ..tokens.counter import Counter
@@ -212,15 +213,15 @@ def _find_counter(saved: SavedPlan) -> Counter:
 
 
 def _hash_entries(session: Session, count: int) -> str:
-    digest = sha256()
+    total = sha256()
     for entry in session.entries[:count]:
         said = [entry.id, entry.parent or "", entry.role, entry.kind, entry.sidechain or ""]
         for block in entry.blocks:
             said += [block.kind, block.text]
         # The lengths first, so that no text passes for two.
         sizes = ",".join(str(len(text)) for text in said)
-        digest.update(f"{sizes}\n{''.join(said)}\n".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+        total.update(f"{sizes}\n{''.join(said)}\n".encode("utf-8", "surrogatepass"))
+    return total.hexdigest()
 
 
 def _hash_decisions(plan: Plan, former: bool = False) -> str:
@@ -232,4 +233,4 @@ def _hash_decisions(plan: Plan, former: bool = False) -> str:
     if former:
         policy[FORMER] = {**policy.pop("harness"), "kind": FORMER}
     columns = [plan.fate.tolist(), plan.outcome.tokens.tolist(), plan.place, plan.after]
-    return sha256(json.dumps([policy, plan.session.leaf, columns], sort_keys=True).encode()).hexdigest()
+    return digest([policy, plan.session.leaf, columns])

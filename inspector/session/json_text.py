@@ -11,11 +11,21 @@ import json
 import math
 import re
 from collections.abc import Callable
+from hashlib import sha256
 from json.encoder import encode_basestring
 from typing import Any
 
 _LONE = re.compile("[\ud800-\udfff]")
 _EXACT = 2**53
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of a JSON value whose keys are sorted, in hexadecimal.
+
+    >>> digest({"b": 1, "a": 2}) == digest({"a": 2, "b": 1})
+    True
+    """
+    return sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()
 
 
 def stringify(value: Any) -> str:

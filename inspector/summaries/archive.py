@@ -53,12 +53,3 @@ def make_record(plan: Plan, at: str, scope: Scope = "changed") -> dict[str, Any]
     if not omitted:
         return None
     return {"version": 1, "sessionId": plan.session.id, "at": at, "omitted": omitted}
-
-
-def name_record(at: str) -> str:
-    """The file's name inside a session's folder of compactions (TIERED §7).
-
-    >>> name_record("2026-06-16T13:22:05.120Z")
-    '2026-06-16T13-22-05-120Z.json'
-    """
-    return at.replace(":", "-").replace(".", "-") + ".json"

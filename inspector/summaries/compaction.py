@@ -7,7 +7,7 @@ goes on. Nothing is asked but the summariser that is handed in. The order is Flu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,6 @@ from ..planning.plan import Plan, make_plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Edits, Policy
 from ..policies.trigger import Reason
-from ..session.entries import Entry
 from ..session.session import Session
 from ..text import printable
 from ..tokens.ledger import Ledger, count_tokens
@@ -185,26 +184,6 @@ def _write(plan: Plan, summariser: Summariser | Checkpoint | None) -> Checkpoint
         return plan.checkpoint
     texts = [text for text, _, _ in plan.stand_in.texts(plan.place or 0)]
     return Checkpoint(text="\n\n".join(texts), by=STAND_IN, deterministic=True)
-
-
-def append_retry(transition: CompactionResult, entries: Iterable[Entry]) -> CompactionResult:
-    """The same with what the retried request brought, after the compaction, marked as a retry's (S4-64).
-
-    Raises `EditError` for a transition that retries nothing, and for a name that is taken.
-    """
-    if not transition.retries:
-        raise EditError("retry", transition.entry or "", transition.why or "no request was refused")
-    session = transition.after
-    made: list[Entry] = []
-    names, parent = set(session.index), session.leaf
-    for entry in entries:
-        if entry.id in names:
-            raise EditError("retry", entry.id, "the session already has an entry of this name")
-        told = {"parent": parent, "extra": {**entry.extra, "source": RETRY}}
-        made.append(entry.model_copy(update=told))
-        names.add(entry.id)
-        parent = entry.id
-    return replace(transition, after=session.with_entries((*session.entries, *made), parent))
 
 
 def _tell_entry(session: Session, name: str) -> str:

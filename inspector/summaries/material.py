@@ -75,14 +75,6 @@ def _is_half(unit: bytes, first: int) -> bool:
     return first <= unit[1] < first + 4
 
 
-def request_text(session: Session, job: SummaryJob) -> str:
-    """What the summariser is shown before its instructions (FLUE §10.2)."""
-    text = f"<conversation>\n{job_text(session, job)}\n</conversation>\n\n"
-    if job.previous:
-        text += f"<previous-summary>\n{job.previous}\n</previous-summary>\n\n"
-    return text
-
-
 def job_text(session: Session, job: SummaryJob) -> str:
     """The conversation a job is to write up."""
     entries = job_entries(session, job)

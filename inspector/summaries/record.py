@@ -8,10 +8,8 @@ that was there before stays in the tree.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
@@ -30,6 +28,7 @@ from ..policies.rule import Rule
 from ..policies.table import VERBATIM
 from ..session.blocks import BlockRef, Text
 from ..session.entries import Boundary, Entry
+from ..session.json_text import digest
 from ..session.live import UNSEEN
 from ..session.session import Session
 from ..tokens.ledger import clear_output
@@ -148,17 +147,13 @@ def promise_context(plan: Plan, checkpoint: Checkpoint | None) -> Context:
 
 def hash_policy(plan: Plan) -> str:
     """SHA-256 of the policy as it is configured, in hexadecimal."""
-    return _hash(plan.policy.model_dump(mode="json"))
+    return digest(plan.policy.model_dump(mode="json"))
 
 
 def hash_plan(plan: Plan) -> str:
     """SHA-256 of what the plan is made of and of every fate it decides, in hexadecimal."""
     columns = [plan.fate.tolist(), plan.outcome.tokens.tolist()]
-    return _hash([plan.spec_json, plan.session.leaf, plan.ledger.counter.name, plan.place, columns])
-
-
-def _hash(value: Any) -> str:
-    return sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()
+    return digest([plan.spec_json, plan.session.leaf, plan.ledger.counter.name, plan.place, columns])
 
 
 def _tell(session: Session, entry_id: str, core: Plan, told: dict[str, Any] | None) -> Session:

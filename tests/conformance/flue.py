@@ -25,11 +25,12 @@ from inspector.policies.trigger import Trigger
 from inspector.session.entries import Cost, Usage
 from inspector.session.overflow import VERSIONS, is_overflow
 from inspector.session.session import Session
-from inspector.summaries.material import conversation_text, job_entries, request_text
+from inspector.summaries.material import conversation_text, job_entries
 from inspector.summaries.record import append_checkpoint
 from inspector.summaries.write import write_checkpoint
 from inspector.tokens.counters import chars4_utf16
 from inspector.tokens.ledger import count_tokens
+from tests.flue_steps import request_text
 from tests.reference.flue_2 import derive_defaults
 
 from . import pi

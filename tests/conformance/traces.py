@@ -19,9 +19,10 @@ from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.registry import find_policy
 from inspector.session.entries import Cost, Entry, Usage
 from inspector.session.session import Session
-from inspector.summaries.compaction import append_retry, compact
+from inspector.summaries.compaction import compact
 from inspector.summaries.recovery import judge_reply, may_retry
 from inspector.tokens.ledger import count_tokens
+from tests.flue_steps import append_retry
 from tests.reference.usage import add_usage
 
 from .compare import Outcome, compare
