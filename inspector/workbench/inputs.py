@@ -89,7 +89,7 @@ def drop_edit(inputs: dict[str, Any], error: EditError) -> bool:
 def describe_dropped(before: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
     """What was dropped, as a sentence; "" for nothing.
 
-    >>> tell_gone({"cut": "e4", "pins": ["e1", "e2"]}, {"cut": "", "pins": ["e2"]})
+    >>> describe_dropped({"cut": "e4", "pins": ["e1", "e2"]}, {"cut": "", "pins": ["e2"]})
     'The session has grown past the cut and 1 pin that were set.'
     """
     fewer = len(before["pins"]) - len(inputs["pins"])
