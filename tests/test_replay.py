@@ -874,7 +874,7 @@ def test_a_policy_at_the_recorded_threshold_fires_in_the_recorded_turns() -> Non
 
 def check_life(session: Session, name: str, provider: str, **known: Any) -> Run:
     run = replay(session, name, {"provider": provider}, **known)
-    assert check_order(run.events, run.policy.conduct) == []
+    assert check_order(run.events, run.policy.harness) == []
     assert check_fields(run.events) == []
     assert (run.cached <= run.sent).all()
     return run

@@ -8,6 +8,7 @@ from .registry import add_policy as add_policy
 from .registry import find_policy as find_policy
 from .rule import Rule as Rule
 from .rules import add_rule as add_rule
+from .rules import find_rule as find_rule
 from .rules import list_rules as list_rules
 from .trigger import Target as Target
 from .trigger import Trigger as Trigger

@@ -36,7 +36,7 @@ def workbench(open_workbench: OpenWorkbench, page: Page) -> Workbench:
 
 def answer(workbench: Workbench, **asked: Any) -> Any:
     """What Python answers to a question of the page."""
-    return workbench.desk.reply({"id": "", **asked})
+    return workbench._controller.reply({"id": "", **asked})
 
 
 def type_query(page: Page, words: str) -> None:

@@ -28,7 +28,7 @@ def swap_tool(policy: Policy, other: Policy) -> Policy:
 
     Raises `PolicyError` where core compacts, which nothing replaces (S0-4, S0-68), or where nothing does.
     """
-    engine = policy.conduct.engine
+    engine = policy.harness.engine
     if engine != "tool":
         what = (
             "core compaction cannot be replaced; its modes can be set"
