@@ -17,7 +17,7 @@ from ..policies.trigger import Measure, Reason
 from ..session.entries import Entry
 from ..session.session import Session
 from ..tokens.ledger import Ledger
-from ..tokens.moment import Moment
+from ..tokens.moment import Moment, find_moment
 from ..tokens.reported import Unexplained
 from .carry import CarriedEntry, Columns, chain, change, count_carried, join_ledger, take_columns
 from .timeline import Timeline, weigh_entries
@@ -119,7 +119,7 @@ class ReplayedContext:
         told = Unexplained(beyond, self.size, self._counted, None, note)
         moment = self._planned
         if moment is None or moment.ledger is not ledger or moment.session.leaf != session.leaf:
-            moment = self._planned = Moment(session, ledger, told)
+            moment = self._planned = find_moment(session, ledger, told)
         return plan_moment(moment, policy, Edits(), window=self.window, reason=reason)
 
     def look(self) -> tuple[Session, Ledger]:

@@ -91,12 +91,14 @@ class Moment:
 
 
 _MOMENTS: Memo[Moment] = Memo(LATELY)
+_GIVEN: Memo[dict[str | None, Unexplained]] = Memo()
 
 
-def find_moment(session: Session, ledger: Ledger) -> Moment:
+def find_moment(session: Session, ledger: Ledger, given: Unexplained | None = None) -> Moment:
     """The moment at a session's leaf, the same one as long as it is kept.
 
-    Raises `CounterError` for a session whose entries are not the ones the ledger counted.
+    What is `given` for a leaf stays with the ledger, so that a plan of a replay can be made again of the same
+    session and ledger. Raises `CounterError` for a session whose entries are not the ones the ledger counted.
 
     >>> from inspector import count_tokens, open_demo
     >>> session = open_demo()
@@ -107,7 +109,10 @@ def find_moment(session: Session, ledger: Ledger) -> Moment:
     ledger.check(session)
     # All that a moment's columns read of a session beside its entries.
     key = (session.leaf, session.window, session.model, session.cwd)
-    return _MOMENTS.of(ledger, lambda: Moment(session, ledger), *key)
+    figures = _GIVEN.of(ledger, dict)
+    if given is not None:
+        figures.setdefault(session.leaf, given)
+    return _MOMENTS.of(ledger, lambda: Moment(session, ledger, figures.get(session.leaf)), *key)
 
 
 def _lock_writes(values: ColumnT) -> ColumnT:
