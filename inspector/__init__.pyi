@@ -25,7 +25,7 @@ from .policies.registry import add_policy as add_policy
 from .policies.policy import Policy as Policy
 from .policies.policy import Edits as Edits
 from .policies.trigger import Trigger as Trigger
-from .policies.rule import Rule as Rule
+from .policies.base_rule import Rule as Rule
 from .policies.custom_rule import rule as rule
 from .planning.plan import Plan as Plan
 from .planning.plan import make_plan as make_plan
@@ -51,7 +51,7 @@ from .facts.focus import write_focus as write_focus
 from .facts.regret import find_regret as find_regret
 from .facts.regret import sum_regret as sum_regret
 from .facts.lint.check import lint as lint
-from .facts.lint.findings import LINT_CODES as LINT_CODES
+from .facts.lint.codes import LINT_CODES as LINT_CODES
 
 # do it
 from .planning.summary_jobs import SummaryJob as SummaryJob

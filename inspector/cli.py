@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 from .errors import CounterError, EditError, InspectorError, PolicyError
 from .facts.lint.check import lint
-from .facts.lint.findings import LINT_CODES
+from .facts.lint.codes import LINT_CODES
 from .facts.lint.report import FORMATS, write_github, write_json, write_text
 from .files import open_session
 from .planning.plan import Plan

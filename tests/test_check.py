@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
 from inspector.errors import EditError, PolicyError
 from inspector.facts.lint.check import lint
-from inspector.facts.lint.findings import LINT_CODES, SEVERITIES, LintFinding, LintReport, choose
+from inspector.facts.lint.codes import LINT_CODES, SEVERITIES, LintFinding, LintReport, choose
 from inspector.facts.lint.report import find_line, write_github, write_json, write_text
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput

@@ -12,11 +12,11 @@ from pydantic import TypeAdapter
 from inspector.errors import PolicyError
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
+from inspector.policies.base_rule import Rule
 from inspector.policies.builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING as EDITING
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.builtin.stud import STUD_WIKI
 from inspector.policies.policy import Policy, Stage
-from inspector.policies.rule import Rule
 from inspector.policies.rules.clear_thinking import ClearThinking
 from inspector.policies.rules.clear_tool_outputs import ClearToolOutputs, DropOldOutputs
 from inspector.policies.rules.summarise_all import SummariseAll

@@ -15,10 +15,10 @@ from inspector.errors import PolicyError
 from inspector.planning.assemble import live_context
 from inspector.planning.diff.contexts import diff_contexts, patch_context
 from inspector.policies import rules as rule_registry
+from inspector.policies.base_rule import Rule
 from inspector.policies.custom_rule import rule
 from inspector.policies.policy import Policy, read_edits
 from inspector.policies.registry import add_policy, find_policy, names_of_policies
-from inspector.policies.rule import Rule
 from inspector.policies.rules import add_rule, find_rule
 from inspector.policies.table import Decision, Table
 from inspector.policies.trigger import Trigger

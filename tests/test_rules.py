@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Reply
+from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Policy, Stage
-from inspector.policies.rule import Rule
 from inspector.policies.rules.clear_thinking import ClearThinking
 from inspector.policies.rules.clear_tool_outputs import STUB, ClearToolOutputs, DropOldOutputs
 from inspector.policies.rules.collapse import Collapse, find_segments

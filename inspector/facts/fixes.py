@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import EditError, InspectorError
 from ..planning.plan import Plan
-from ..policies.rule import Rule
+from ..policies.base_rule import Rule
 from ..policies.rules.carry_file_operations import CarryFileOperations
 from ..session.blocks import BlockRef
 from ..text import printable

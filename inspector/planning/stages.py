@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..policies.base_rule import Rule
 from ..policies.policy import Policy
-from ..policies.rule import Rule
 from ..policies.table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
 from ..session.tree import Bools, Ints
 from ..tokens.counter import Longs

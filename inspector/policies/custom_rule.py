@@ -12,9 +12,9 @@ from pydantic import create_model
 
 from ..errors import PolicyError
 from ..session.blocks import Block, Text, ToolOutput
+from .base_rule import Rule
 from .policy import Policy
 from .registry import add_policy
-from .rule import Rule
 from .rules import add_rule, check_kind
 from .rules.keep_system import KeepSystem
 from .table import DROPPED, POINTER, TRUNCATED, VERBATIM, Claim, Decision, Rewrite, Table

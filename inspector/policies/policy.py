@@ -13,9 +13,9 @@ from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, field_va
 
 from ..errors import EditError, PolicyError
 from ..session.blocks import Value
+from .base_rule import Rule
 from .harness import Harness, check_thresholds
 from .part import PolicyPart
-from .rule import Rule
 from .rules import kind_of, list_rules
 from .trigger import Reason, Target, Trigger
 

@@ -23,8 +23,8 @@ from ..planning.fates import STANDS
 from ..planning.plan import Plan
 from ..planning.stages import StageOutcomes
 from ..planning.summary_jobs import Checkpoint
+from ..policies.base_rule import Rule
 from ..policies.policy import Policy
-from ..policies.rule import Rule
 from ..policies.table import VERBATIM
 from ..session.blocks import BlockRef, Text
 from ..session.entries import Boundary, Entry

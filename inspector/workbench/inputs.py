@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import EditError
+from ..policies.base_rule import Rule
 from ..policies.policy import Policy
 from ..policies.registry import find_policy, names_of_policies
-from ..policies.rule import Rule
 
 INPUTS = ("cut", "policy", "settings", "pins", "at", "versus")
 """`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is."""

@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from inspector.errors import PolicyError
+from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Policy
 from inspector.policies.registry import find_policy
-from inspector.policies.rule import Rule
 from inspector.policies.rules.clear_thinking import ClearThinking
 from inspector.policies.rules.clear_tool_outputs import ClearToolOutputs
 from inspector.policies.rules.summarise_all import SummariseAll

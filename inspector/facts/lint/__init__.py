@@ -1,4 +1,4 @@
-"""What a compaction loses, as findings: the codes (`findings.py`), the check, its reports."""
+"""What a compaction loses, as findings: the codes (`codes.py`), the check, its reports."""
 
 from lazy_loader import attach_stub
 

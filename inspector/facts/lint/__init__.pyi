@@ -1,3 +1,3 @@
-from .findings import LINT_CODES as LINT_CODES
-from .findings import LintFinding as LintFinding
-from .findings import LintReport as LintReport
+from .codes import LINT_CODES as LINT_CODES
+from .codes import LintFinding as LintFinding
+from .codes import LintReport as LintReport

@@ -30,7 +30,7 @@ from ..grounding import ground_recorded
 from ..regret import find_regret
 from ..trace import trace_recorded
 from ..traced import Trace, TracedFact
-from .findings import LINT_CODES, SEVERITIES, LintFinding, LintReport, Severity, choose
+from .codes import LINT_CODES, SEVERITIES, LintFinding, LintReport, Severity, choose
 
 LONGEST = 120
 """Characters of a fact's form in a sentence."""

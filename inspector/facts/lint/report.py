@@ -7,7 +7,7 @@ from typing import Any
 
 from ...session.session import Session
 from ...text import printable
-from .findings import LintFinding, LintReport
+from .codes import LintFinding, LintReport
 
 FORMATS = ("text", "json", "github")
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}

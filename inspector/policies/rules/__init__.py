@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from ...errors import PolicyError
-from ..rule import Rule
+from ..base_rule import Rule
 from . import (
     budget_outputs,
     carry_file_operations,

@@ -11,8 +11,8 @@ from pydantic import Field
 from ...session.blocks import KINDS, Block, Text, ToolOutput
 from ...text import utf16_length
 from ...tokens.memo import Memo
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 ASCII_TOKENS, OTHER_TOKENS = 0.25, 1.3

@@ -13,7 +13,7 @@ from ...session.blocks import ToolCall
 from ...session.toolcalls.arguments import read_call
 from ...session.tree import ASSISTANT, Ints
 from ...tokens.memo import Memo
-from ..rule import Rule
+from ..base_rule import Rule
 from ..table import Appendix, Decision, Table, find_start
 
 OPERATIONS = {"read": "read", "write": "written", "edit": "edited"}

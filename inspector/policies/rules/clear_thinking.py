@@ -9,8 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import KINDS
 from ...tokens.models import find_class, model_of
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..table import CLEARED, Claim, Decision, Rewrite, Table
 
 REASONING = KINDS.index("reasoning")

@@ -14,8 +14,8 @@ from pydantic import Field
 from ...session.blocks import Block, Text, ToolCall, ToolOutput
 from ...session.tree import Bools
 from ...tokens.memo import Memo
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..shorten import TOOL_OUTPUT, from_tools
 from ..table import CLEARED, TRUNCATED, Claim, Decision, Rewrite, Table
 

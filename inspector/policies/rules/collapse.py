@@ -9,8 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import Block, BlockRef, Reasoning, Text, ToolOutput
 from ...session.tree import Bools
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..shorten import replace_text
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 

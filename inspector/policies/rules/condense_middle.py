@@ -11,8 +11,8 @@ from pydantic import Field
 from ...session.blocks import KINDS, REASONING
 from ...session.tree import Bools
 from ...tokens.counter import Longs
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..table import VERBATIM, Claim, Decision, Summary, Table
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from ...session.blocks import Block, Text, ToolCall, ToolOutput
 from ...session.json_text import stringify
 from ...tokens.memo import Memo
-from ..rule import Rule
+from ..base_rule import Rule
 from ..shorten import TOOL_OUTPUT
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 

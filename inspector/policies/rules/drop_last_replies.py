@@ -9,8 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import KINDS
 from ...session.tree import ASSISTANT
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..table import DROPPED, Claim, Decision, Table
 
 TEXT, DOCUMENT = KINDS.index("text"), KINDS.index("document")

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from ...session.entries import Entry
 from ...session.tree import ROLES, Bools
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..shorten import Form
 from ..table import DROPPED, Claim, Decision, Notice, Table
 

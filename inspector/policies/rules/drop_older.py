@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..rule import Rule
+from ..base_rule import Rule
 from ..table import DROPPED, Claim, Decision, Table
 
 

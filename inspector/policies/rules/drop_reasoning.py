@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ...session.blocks import KINDS
 from ...session.tree import Bools
-from ..rule import Rule
+from ..base_rule import Rule
 from ..shorten import tool_of
 from ..table import DROPPED, Claim, Decision, Table
 

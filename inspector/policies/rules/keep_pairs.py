@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from ..rule import Rule
+from ..base_rule import Rule
 from ..shorten import Form
 from ..table import Decision, Table
 

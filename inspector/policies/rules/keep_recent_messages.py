@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from ...cuts import CUT_RULES
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..shorten import Form
 from ..table import VERBATIM, Claim, Decision, Table
 

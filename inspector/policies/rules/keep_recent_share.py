@@ -19,8 +19,8 @@ from ...text import utf16_length
 from ...tokens.counter import Longs
 from ...tokens.memo import Memo
 from ...tokens.rows import SECTIONS
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..table import VERBATIM, Claim, Decision, Table
 
 Snap = Literal["none", "call", "words", "turn", "forwards", "backwards"]

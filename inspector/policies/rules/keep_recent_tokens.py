@@ -17,9 +17,9 @@ from ...session.entries import Entry
 from ...session.queries import since_compaction
 from ...session.tree import Ints
 from ...tokens.memo import Memo
+from ..base_rule import Rule
 from ..part import LARGE
 from ..pi_estimate import Estimate, is_message, is_spoken, measure_fresh, weigh_in_walk, weigh_message
-from ..rule import Rule
 from ..table import DROPPED, Claim, Decision, Table, find_start
 from ..trigger import Measured, TailWeight, measure_usage
 

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..table import VERBATIM, Claim, Decision, Table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from ...session.tree import ROLES
-from ..rule import Rule
+from ..base_rule import Rule
 from ..table import VERBATIM, Claim, Decision, Table
 
 

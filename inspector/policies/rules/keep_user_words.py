@@ -9,8 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import KINDS
 from ...session.tree import Bools
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..table import VERBATIM, Claim, Decision, Summary, Table
 
 BYTES_PER_TOKEN = 4

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from ...session.blocks import KINDS, Block, ToolOutput
 from ...session.tree import ASSISTANT, Bools
+from ..base_rule import Rule
 from ..part import LARGE
 from ..pointers import call_of, find_calls, point_at
-from ..rule import Rule
 from ..shorten import Form, text_lengths
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 

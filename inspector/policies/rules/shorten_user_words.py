@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Protocol, cast
 import numpy as np
 
 from ...session.blocks import Block, Text
-from ..rule import Rule
+from ..base_rule import Rule
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
 BYTES_PER_TOKEN = 4

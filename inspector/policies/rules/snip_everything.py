@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from ...session.blocks import KINDS, Block, ToolOutput
+from ..base_rule import Rule
 from ..part import LARGE
 from ..pointers import call_of, is_pointer
-from ..rule import Rule
 from ..shorten import Form, replace_text, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 

@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from ...session.blocks import Block, Text, ToolOutput
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..shorten import Form, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from ...session.blocks import Block, BlockRef, ToolOutput
 from ...session.tree import Bools
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..shorten import TOOL_OUTPUT, from_tools, output_lengths, replace_text
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 

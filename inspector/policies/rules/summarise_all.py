@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..table import SUMMARISED, Claim, Decision, Summary, Table
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..table import SUMMARISED, Claim, Decision, Effort, Summary, Table
 
 ONE_MESSAGE = "Recorded as a compaction, the summaries of all older turns stand in one message."

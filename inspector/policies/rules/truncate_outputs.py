@@ -9,8 +9,8 @@ from pydantic import Field
 
 from ...session.blocks import Block, ToolOutput
 from ...session.tree import Ints
+from ..base_rule import Rule
 from ..part import LARGE
-from ..rule import Rule
 from ..shorten import TOOL_OUTPUT, output_lengths, replace_text
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 

@@ -17,7 +17,7 @@ from ...planning.context import Context, Piece
 from ...planning.cut_table import COMPACTED
 from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN
 from ...planning.plan import Plan
-from ...policies.rule import Rule
+from ...policies.base_rule import Rule
 from ...session.blocks import Text
 from ...session.queries import describe_call
 from ...text import printable_tree

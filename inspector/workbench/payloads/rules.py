@@ -13,10 +13,10 @@ import numpy as np
 
 from ...errors import InspectorError
 from ...planning.plan import Plan
+from ...policies.base_rule import Rule
 from ...policies.part import PolicyPart
 from ...policies.policy import Policy
 from ...policies.registry import list_policies
-from ...policies.rule import Rule
 from ...policies.rules import kind_of, list_rules
 from ...text import printable, printable_tree
 
