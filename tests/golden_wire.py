@@ -3,8 +3,8 @@
     python -m tests.golden_wire
 
 writes `tests/cases/wire/{scene,plan,run}.json` and `.bin` anew. Do it when the wire is meant to change, and
-read the difference: `tests/test_golden_wire.py` holds Python to these files, `js/test/golden.test.ts` the
-front end, each by figures recounted from the session below.
+read the difference: `tests/workbench/test_recorded_replies.py` holds Python to these files,
+`js/test/golden.test.ts` the front end, each by figures recounted from the session below.
 
 The session, in tokens (a token is four characters; e4 is a recorded compaction whose summary weighs 15):
 

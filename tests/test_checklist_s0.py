@@ -25,7 +25,7 @@ from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.wire.render import render_request
-from tests.flue_steps import request_text
+from tests.reference.flue_steps import request_text
 from tests.strategies import sessions
 
 POLICY = "keep-recent-turns"

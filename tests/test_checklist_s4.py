@@ -33,7 +33,7 @@ from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.workbench.payloads.rules import describe_rules
-from tests.flue_steps import request_text
+from tests.reference.flue_steps import request_text
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.test_checklist_s0 import chain, changed, grow

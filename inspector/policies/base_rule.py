@@ -1,4 +1,7 @@
-"""What a retention rule is: settings, and what it decides for a context with them."""
+"""What every retention rule is: settings, and what it decides for a context with them.
+
+A new kind of rule goes into a file of its own in `rules/`, and into the list in its `__init__`.
+"""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ from inspector.summaries.record import append_checkpoint
 from inspector.summaries.write import write_checkpoint
 from inspector.tokens.counters import chars4_utf16
 from inspector.tokens.ledger import count_tokens
-from tests.flue_steps import request_text
 from tests.reference.flue_2 import derive_defaults
+from tests.reference.flue_steps import request_text
 
 from . import pi
 from .compare import Found, Outcome, compare, digest

@@ -22,7 +22,7 @@ from inspector.session.session import Session
 from inspector.summaries.compaction import compact
 from inspector.summaries.recovery import judge_reply, may_retry
 from inspector.tokens.ledger import count_tokens
-from tests.flue_steps import append_retry
+from tests.reference.flue_steps import append_retry
 from tests.reference.usage import add_usage
 
 from .compare import Outcome, compare

@@ -1,7 +1,7 @@
 """Inspect's CompactionEdit and CompactionTrim.
 
-Source: inspect_ai 0.3.285 (MIT); PEERS §1. `tests/test_peers.py` runs the real ones on the same messages and
-compares what they keep.
+Source: inspect_ai 0.3.285 (MIT); PEERS §1. `tests/policies/test_peers.py` runs the real ones on the same
+messages and compares what they keep.
 
 Said differently here: reasoning of a running tool loop stays (the real edit drops it; `loop` of
 `keep-newest-reasoning` switches that); a trim keeps an earlier summary, which Inspect counts among the

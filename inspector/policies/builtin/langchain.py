@@ -1,7 +1,7 @@
 """LangChain's three ways: SummarizationMiddleware, trim_messages and ClearToolUsesEdit.
 
-Source: langchain 1.4.7 and langchain-core 1.7.2 (MIT); PEERS §1, §1.2. `tests/test_peers.py` runs the real
-ones on the same messages and compares what they keep.
+Source: langchain 1.4.7 and langchain-core 1.7.2 (MIT); PEERS §1, §1.2. `tests/policies/test_peers.py` runs
+the real ones on the same messages and compares what they keep.
 
 Said differently here: pairs stay whole where the real cut leaves an output without its call (the published
 default of trim_messages; issue 38352 of the middleware). Where trim_messages finds no user's words within

@@ -1,7 +1,7 @@
 """OpenHands' condenser: the first two events and the newest half stay, between them a summary.
 
-Source: openhands-sdk 1.58.0, LLMSummarizingCondenser (MIT); PEERS §1. `tests/test_peers.py` runs the real one
-on the same events and compares what it forgets, where the package can be installed (Python >= 3.12).
+Source: openhands-sdk 1.58.0, LLMSummarizingCondenser (MIT); PEERS §1. `tests/policies/test_peers.py` runs the
+real one on the same events and compares what it forgets, where the package can be installed (Python >= 3.12).
 
 Said differently here: a message is one unit, so a user's words in the same record as outputs go with them.
 What triggers is counted in messages, and calls made side by side are one; the rule itself counts events.

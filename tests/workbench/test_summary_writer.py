@@ -24,10 +24,9 @@ from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.html import make
 from inspector.workbench.summary_writer import SummaryWriter
 from inspector.workbench.written_summaries import WritingState
-
-from .exported import unpack_page
-from .loopback import KEY, SUMMARY, Cue, Loopback, fail
-from .test_laws import LENGTH
+from tests.exported import unpack_page
+from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail
+from tests.test_laws import LENGTH
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 MODEL = "claude-opus-4-5"

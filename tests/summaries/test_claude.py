@@ -44,7 +44,7 @@ from inspector.summaries.prompts import SECTIONS
 from inspector.summaries.write import summarise
 from inspector.tokens.prices import Price
 from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail
-from tests.test_redact import PLANTED
+from tests.redaction.test_redact import PLANTED
 
 MODEL = "claude-opus-4-5"
 OPEN = Callable[..., Loopback]

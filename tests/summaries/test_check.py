@@ -21,8 +21,8 @@ from inspector.summaries.prompts import SECTIONS, TURN_SECTIONS
 from inspector.summaries.record import append_checkpoint
 from inspector.summaries.write import Summariser, checkpoint_from_text, covered, summarise
 from inspector.tokens.ledger import count_tokens
+from tests.summaries.test_extractive import edit, step
 from tests.test_cuts import build, say, user
-from tests.test_extractive import edit, step
 
 WHOLE = "\n".join(f"## {name}\n- none" for name in SECTIONS)
 TURN = "\n".join(f"## {name}\n- none" for name in TURN_SECTIONS)

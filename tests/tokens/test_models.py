@@ -21,8 +21,7 @@ from inspector.tokens.models import (
     published_window,
     window_of,
 )
-
-from .shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared
 
 
 @pytest.mark.parametrize(

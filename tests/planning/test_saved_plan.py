@@ -31,7 +31,7 @@ from inspector.tokens.history import trace_history
 from tests.golden_wire import make_session as make_golden
 from tests.strategies import sessions
 
-CASES = Path(__file__).parent / "cases" / "plans"
+CASES = Path(__file__).parents[1] / "cases" / "plans"
 KINDS = [kind_of(rule) for rule in RULES if not rule.locked]
 
 

@@ -31,7 +31,7 @@ from tests.conformance.mini import Json, Messages, parse
 from tests.reference.spill import CLI_LIMIT, find_limit, spill
 from tests.strategies import SAYINGS, chars
 
-CASES = Path(__file__).parent / "cases" / "tiered"
+CASES = Path(__file__).parents[1] / "cases" / "tiered"
 FIXED, COMPAT = "mini-claude-code", "mini-claude-code-compat"
 LONE = re.compile("[\ud800-\udfff]")
 POINTER = re.compile(r"\[archived (\w+)\((.*)\) result: (\d+) chars omitted(?: -> (.+)| \(.*\))\]")

@@ -31,8 +31,8 @@ from inspector.summaries.record import append_to_manifest, split_policy, stored_
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.wire.context_management import context_management
-from tests.flue_steps import request_text
 from tests.reference.context_management import read_context_management, with_context_management
+from tests.reference.flue_steps import request_text
 from tests.reference.stud import swap_tool
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, changed, count, fates_of, plan_of, shown, talk, turn

@@ -23,7 +23,7 @@ from inspector.summaries.record import hash_plan, hash_policy, stored_context
 from inspector.summaries.recovery import judge_reply, may_retry, was_recovered
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
 from inspector.wire.checks import check_context
-from tests.flue_steps import append_retry
+from tests.reference.flue_steps import append_retry
 from tests.reference.usage import add_usage
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user

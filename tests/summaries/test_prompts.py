@@ -12,7 +12,7 @@ from inspector.session.entries import Provided
 from inspector.session.session import Session
 from inspector.summaries.material import job_text
 from inspector.summaries.prompts import PROGRESS, PROMPTS, SECTIONS, TURN_SECTIONS, find_prompt, write_prompt
-from tests.flue_steps import request_text
+from tests.reference.flue_steps import request_text
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
 

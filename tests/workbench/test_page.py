@@ -30,8 +30,8 @@ from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.scene import draw_plan
 from inspector.workbench.queries import answer_query
 from tests.exported import all_texts, unpack_page
+from tests.redaction.test_redact import PLANTED
 from tests.shared import SHARED, needs_shared
-from tests.test_redact import PLANTED
 
 SECRETS = [secret for kind, (_, secret) in PLANTED.items()]
 

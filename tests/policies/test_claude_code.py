@@ -19,10 +19,10 @@ from inspector.session.session import Session
 from inspector.summaries.record import stored_context
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
+from tests.policies.test_rules import gave, use
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, shown, user
 from tests.test_laws import LENGTH
-from tests.test_rules import gave, use
 
 ALL = {"target.tokens": 0}
 """A target nothing meets, so that every stage has its turn."""

@@ -28,8 +28,8 @@ from inspector.summaries.store import (
     save_compaction,
     undo,
 )
+from tests.summaries.test_compaction import SMALL, turns, write
 from tests.test_cuts import build, call, say, user
-from tests.test_transition import SMALL, turns, write
 
 KEY = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ3sT5vX7zA2cE4gH6jK8mN0pR2tV4xZ6" * 2
 

@@ -23,8 +23,7 @@ from inspector.tokens.counter import Counter
 from inspector.tokens.counters import COUNTERS, chars4_utf16, find_counter, openai, tiered
 from inspector.tokens.counters.openai_ranks import SHIPPED, load_encoding, load_ranks
 from inspector.tokens.ledger import count_tokens
-
-from .shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared
 
 EXACT = ("o200k_base", "cl100k_base")
 VECTORS = SHARED / "vectors"

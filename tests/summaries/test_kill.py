@@ -121,10 +121,10 @@ def test_a_writer_killed_at_200_random_points_leaves_the_old_manifest_or_the_new
     where = memory if os.access(memory, os.W_OK) else tmp_path
     with tempfile.TemporaryDirectory(dir=where) as root:
         done = subprocess.run(
-            [sys.executable, "-m", "tests.test_kill", root, str(seed)],
+            [sys.executable, "-m", "tests.summaries.test_kill", root, str(seed)],
             capture_output=True,
             text=True,
-            cwd=Path(__file__).parents[1],
+            cwd=Path(__file__).parents[2],
             timeout=300,
             check=False,
         )

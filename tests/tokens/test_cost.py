@@ -30,9 +30,8 @@ from inspector.tokens.cost import (
 from inspector.tokens.prices import PRICES, Price, find_price
 from tests.reference.prompt_cache import Fingerprint, common_prefix, find_changes, hash_json, take_fingerprint
 from tests.reference.usage import add_usage
-
-from .shared import SHARED, needs_shared
-from .strategies import json_values, sessions
+from tests.shared import SHARED, needs_shared
+from tests.strategies import json_values, sessions
 
 FIVE = Price(model="five", input=5, output=25, date="2026-11-01", source="an example")
 """5 for a million fresh tokens, so 0.50 read, 6.25 or 10 written, 25 out."""

@@ -17,9 +17,9 @@ from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.summaries.record import append_checkpoint
 from inspector.tokens.ledger import count_tokens
+from tests.planning.test_plan import FIVE_TURNS, plan_of
 from tests.test_cuts import answer, build, call, say, user
 from tests.test_laws import LENGTH, plans
-from tests.test_plan import FIVE_TURNS, plan_of
 
 WRITTEN = Checkpoint(text="so far")
 

@@ -30,7 +30,7 @@ from inspector.workbench.palette import HUES, NEUTRALS
 from inspector.workbench.payloads.flow import trace_flow
 from inspector.workbench.payloads.sections import ALL_SECTIONS, sum_sections
 
-TOKENS = Path(__file__).parents[1] / "js" / "style" / "tokens.css"
+TOKENS = Path(__file__).parents[2] / "js" / "style" / "tokens.css"
 NAMES = [policy.name for policy in POLICIES]
 HOSTILE = '<b>bold</b> <a href="javascript:alert(1)">here</a> $\\href{x}{y}$ &lt;i&gt; \u202e\x1b[31m'
 

@@ -108,7 +108,7 @@ def test_a_quote_is_named_with_care_where_messages_were_queued_that_nobody_reads
     assert not number.unread
 
 
-QUEUED = (Path(__file__).parent / "cases" / "facts" / "queued.jsonl").read_bytes()
+QUEUED = (Path(__file__).parents[1] / "cases" / "facts" / "queued.jsonl").read_bytes()
 
 
 def test_what_a_user_queued_before_the_compaction_is_a_source_and_what_came_later_is_none() -> None:

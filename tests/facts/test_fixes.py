@@ -24,8 +24,8 @@ from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context, check_request
 from inspector.wire.render import render_request
+from tests.facts.test_trace import BEFORE, FACTS, LEDGER, LENGTH, RECORDED, SESSION
 from tests.strategies import sessions
-from tests.test_trace import BEFORE, FACTS, LEDGER, LENGTH, RECORDED, SESSION
 
 
 def short_summary() -> tuple[Plan, TracedFact]:

@@ -32,8 +32,8 @@ from inspector.summaries import check_summary
 from inspector.summaries.claude.summariser import ClaudeSummariser
 from inspector.summaries.compaction import CompactionResult
 from tests.loopback import Cue, Loopback
+from tests.redaction.test_redact import PLANTED
 from tests.reference.usage import add_usage
-from tests.test_redact import PLANTED
 
 BOUND = "claude-opus-5-5"
 OPEN = Callable[..., Loopback]

@@ -16,9 +16,7 @@ from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.prices import add_money, find_price, price_tokens
-from tests.strategies import sessions
-from tests.test_cuts import build, say, user
-from tests.test_trace import (
+from tests.facts.test_trace import (
     BEFORE,
     COMPACTION,
     FACTS,
@@ -30,6 +28,8 @@ from tests.test_trace import (
     ask,
     rules_in,
 )
+from tests.strategies import sessions
+from tests.test_cuts import build, say, user
 
 REGRET = find_regret(SESSION, FACTS, LEDGER)
 

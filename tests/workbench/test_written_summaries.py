@@ -20,9 +20,8 @@ from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from inspector.workbench.snapshot import Snapshot
 from inspector.workbench.written_summaries import MOST, WrittenSummary, fill_in, keep
-
-from .strategies import chars
-from .test_laws import plans
+from tests.strategies import chars
+from tests.test_laws import plans
 
 HOSTILE = "</pre><script>alert(1)</script>\x1b[31m\u202e\ud83d\x00 [a](javascript:x) " + "long " * 2_000
 

@@ -25,9 +25,8 @@ from inspector.tokens.counter import Counter
 from inspector.tokens.counters import chars4_utf16, find_counter, tiered
 from inspector.tokens.ledger import CLEARED_TEXT, Ledger, clear_output, count_tokens
 from inspector.tokens.rows import SECTIONS
-
-from .shared import SHARED, needs_shared
-from .strategies import sessions
+from tests.shared import SHARED, needs_shared
+from tests.strategies import sessions
 
 LENGTH = Counter("length", "Characters", lambda texts: np.array([len(text) for text in texts], np.int32))
 """Counts characters, so that a test can count along."""

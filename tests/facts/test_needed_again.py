@@ -10,8 +10,8 @@ from inspector.facts.regret import Regret, find_regret
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.tokens.ledger import count_tokens
+from tests.facts.test_trace import WORDS
 from tests.test_cuts import build, say, user
-from tests.test_trace import WORDS
 
 
 def shell(number: int, command: str, text: str, failed: bool = False) -> tuple[Entry, Entry]:

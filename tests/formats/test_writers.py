@@ -26,9 +26,9 @@ from inspector.wire.render import render_request
 from tests.conformance.flue import parse
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
+from tests.summaries.test_compaction import refused, turns, write
 from tests.test_cuts import answer, build, call, say, user
 from tests.test_laws import LENGTH
-from tests.test_transition import refused, turns, write
 
 HELD = ("image", "document", "unknown")
 CONTENT = {"role", "text", "summary", "reasoning", "tool_call", "tool_output", "added", *HELD}
