@@ -3,10 +3,10 @@
     compaction-inspector show session.jsonl
     compaction-inspector show session.jsonl --policy claude-code
     compaction-inspector plan session.jsonl --policy flue --json
-    compaction-inspector check session.jsonl --policy flue --select CI001,CI002
+    compaction-inspector lint session.jsonl --policy flue --select CI001,CI002
     compaction-inspector export session.jsonl page.html
 
-It ends with 0 when it did what was asked, 1 when a file could not be read or written or a check found an
+It ends with 0 when it did what was asked, 1 when a file could not be read or written or the lint found an
 error, and 2 when what was asked makes no sense. What went wrong is told in one sentence.
 """
 
@@ -61,17 +61,19 @@ def make_parser() -> ArgumentParser:
         epilog="For the workbench, with the hand on the cut, open the session in Jupyter.",
     )
     parser.add_argument("--version", action="version", version=version("compaction-inspector"))
-    commands = parser.add_subparsers(required=True, metavar="show | plan | check | export")
+    commands = parser.add_subparsers(required=True, metavar="show | plan | lint | export")
     show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
     plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
     codes = ", ".join(f"{one.code} {one.name}" for one in LINT_CODES.values())
-    lint = commands.add_parser("check", help="what a compaction lost that it should not have", epilog=codes)
+    check = commands.add_parser(
+        "lint", aliases=["check"], help="what a compaction lost that it should not have", epilog=codes
+    )
     export = commands.add_parser("export", help="the workbench as one HTML file, secrets redacted")
-    for command, do in ((show, _show), (plan, _plan), (lint, _check), (export, _export)):
+    for command, do in ((show, _show), (plan, _plan), (check, _lint), (export, _export)):
         command.set_defaults(do=do, code=0)
         command.add_argument("file", help="a session file of any format that is known")
-        first = "the compactions the file records" if command is lint else "flue"
-        default = None if command is lint else "flue"
+        first = "the compactions the file records" if command is check else "flue"
+        default = None if command is check else "flue"
         command.add_argument("--policy", default=default, metavar="NAME", help=f"default: {first}")
         command.add_argument("--counter", default="calibrated", metavar="NAME", help="default: calibrated")
         command.add_argument("--window", type=int, metavar="TOKENS", help="in place of the model's")
@@ -79,18 +81,18 @@ def make_parser() -> ArgumentParser:
             command.add_argument("--at", metavar="ID", help="the moment planned; default: the fullest")
             command.add_argument("--cut", metavar="ID", help='the first entry kept, or "end"')
     plan.add_argument("--json", action="store_true", help="as JSON")
-    lint.add_argument("--select", default="", metavar="CODES", help="codes or their beginnings: CI001,CI002")
-    lint.add_argument("--ignore", default="", metavar="CODES", help="codes to leave out")
-    lint.add_argument("--format", default="text", choices=FORMATS, help="default: text")
-    lint.add_argument("--fixes", action="store_true", help="with a policy: the cheapest fix of each finding")
+    check.add_argument("--select", default="", metavar="CODES", help="codes or their beginnings: CI001,CI002")
+    check.add_argument("--ignore", default="", metavar="CODES", help="codes to leave out")
+    check.add_argument("--format", default="text", choices=FORMATS, help="default: text")
+    check.add_argument("--fixes", action="store_true", help="with a policy: the cheapest fix of each finding")
     export.add_argument("page", help="where the page goes")
     export.add_argument("--replace", action="store_true", help="write over a file of another kind")
     return parser
 
 
 def _show(asked: Namespace) -> list[str]:
-    desk = _open(asked)
-    plan = desk.plan
+    model = _open(asked)
+    plan = model.plan
     before, after = sum_sections(plan)
     rows = [("tokens", "before", "after", "")]
     for name, was, now in zip(ALL_SECTIONS, before.tolist(), after.tolist(), strict=True):
@@ -104,7 +106,7 @@ def _show(asked: Namespace) -> list[str]:
     moment = plan.session
     title = moment.title or moment.id
     head = [title] if title else []
-    return [*head, repr(desk.session), "", repr(plan), *plan.notes, "", *table, "", desk.ledger.source]
+    return [*head, repr(model.session), "", repr(plan), *plan.notes, "", *table, "", model.ledger.source]
 
 
 def _bar(now: int, was: int, most: int) -> str:
@@ -150,7 +152,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _check(asked: Namespace) -> list[str]:
+def _lint(asked: Namespace) -> list[str]:
     session = open_session(asked.file)
     ledger = count_tokens(session, asked.counter)
     ignored = [f"-{code.strip()}" for code in asked.ignore.split(",") if code.strip()]
@@ -170,13 +172,13 @@ def _export(asked: Namespace) -> list[str]:
 
 
 def _open(asked: Namespace) -> WorkbenchModel:
-    """The file on a desk, with the plan that is asked for."""
-    desk = WorkbenchModel(open_session(asked.file), asked.policy, counter=asked.counter, window=asked.window)
-    wanted = {"cut": asked.cut or ""}
+    """The file in a workbench without a screen, with the plan that is asked for."""
+    model = WorkbenchModel(open_session(asked.file), asked.policy, counter=asked.counter, window=asked.window)
+    inputs = {"cut": asked.cut or ""}
     if asked.at is not None:
-        wanted["at"] = asked.at
-    desk.answer(wanted)
-    return desk
+        inputs["at"] = asked.at
+    model.answer(inputs)
+    return model
 
 
 def _say(text: str) -> None:

@@ -60,7 +60,8 @@ def test_plan_as_json_makes_the_same_plan_again(file: Path, capsys: pytest.Captu
 def test_check_tells_what_was_lost_and_ends_with_1_for_an_error(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check", str(file)]) == 1
+    assert main(["lint", str(file)]) == 1
+    assert main(["check", str(file)]) == 1, "as it was called in 0.1"
     told = capsys.readouterr().out.splitlines()
     assert any(line.startswith("CI001 error") and LOST_PATH in line for line in told)
     assert told[-1].startswith("1 recorded compaction: ")
