@@ -42,15 +42,15 @@ class Compactor:
         self,
         policy: Policy,
         writer: SimulatedSummariser,
-        world: ReplayedContext,
-        harness: HarnessState,
-        chronicle: EventLog,
+        context: ReplayedContext,
+        harness_state: HarnessState,
+        log: EventLog,
     ) -> None:
-        self.policy, self.world, self.harness, self.chronicle = policy, world, harness, chronicle
+        self.policy, self.context, self.harness_state, self.log = policy, context, harness_state, log
         self.writer, self.fails = writer, writer.fails
         self.compactions: list[Compaction] = []
         self.able = any(rule.enabled and not rule.locked for rule in policy.rules)
-        self._name = world.free_name("summary")
+        self._name = context.free_name("summary")
 
     def compact(self, reason: Reason, *, refused: bool = False, by: str = "") -> Kept | None:
         """Compact the context as it stands: what of it stays as it was, or None when nothing was adopted.
@@ -58,27 +58,27 @@ class Compactor:
         `refused` says that the provider refuses the request that waits for it; `by` who asked for it, if that
         is not what the reason says.
         """
-        plan = self.world.plan(self.policy, reason)
+        plan = self.context.plan(self.policy, reason)
         if not changes_stored(plan):
             if reason == "auto":
                 why = plan.why or "The policy finds nothing to compact."
                 if by:
                     why = f"A compaction was forced and nothing came of it. {why}"
-                self.chronicle.find_once("forced" if by else "nothing", why)
+                self.log.note_once("forced" if by else "nothing", why)
                 self._look_for_floor(plan)
             return None
-        before = self.world.size
-        self.harness.begin(reason)
+        before = self.context.size
+        self.harness_state.begin(reason)
         data: dict[str, Any] = {"reason": reason, "willRetry": reason == "overflow"}
-        self.chronicle.tell("started", before, None, **data, **({"by": by} if by else {}))
+        self.log.record("started", before, None, **data, **({"by": by} if by else {}))
         tries = ask_summariser(
-            plan, self.harness.conduct, self.harness.tally, self.fails, self.writer.oversize
+            plan, self.harness_state.harness, self.harness_state.counts, self.fails, self.writer.oversize
         )
-        self.fails, self.harness.tally = tries.fails, tries.tally
+        self.fails, self.harness_state.counts = tries.fails, tries.counts
         for kind, payload in tries.told:
-            self.chronicle.tell(kind, **payload)
+            self.log.record(kind, **payload)
         if self.writer.oversize and plan.summarises and not find_budget(plan):
-            self.chronicle.find_once(
+            self.log.note_once(
                 "no_budget",
                 "How long summaries come out has no effect here: this policy gives them no budget of tokens.",
             )
@@ -87,14 +87,14 @@ class Compactor:
         if not tries.stands:
             self._keep(plan, reason, before, left, kept, tries, adopted=False)
             error = {"error": "ContextOverflow", "cause": "SummarizeFailed", "calls": tries.calls}
-            self.chronicle.tell("failed", before=before, after=before, **data, **error)
-            self.harness.fail(reason)
-            self.harness.finish(refused=refused and reason == "auto")
+            self.log.record("failed", before=before, after=before, **data, **error)
+            self.harness_state.fail(reason)
+            self.harness_state.finish(refused=refused and reason == "auto")
             return None
-        if self.harness.conduct.adopt == "smaller" and left >= before:
+        if self.harness_state.harness.adopt == "smaller" and left >= before:
             self._keep(plan, reason, before, left, kept, tries, adopted=False)
-            self.chronicle.tell("discarded", before=before, after=left, **data)
-            self.harness.finish()
+            self.log.record("discarded", before=before, after=left, **data)
+            self.harness_state.finish()
             return None
         self._adopt(plan, before, kept, tries, data)
         return kept
@@ -103,31 +103,29 @@ class Compactor:
         self, plan: Plan, before: int, kept: Kept, tries: SimulatedAnswer, data: dict[str, Any]
     ) -> None:
         for stage in plan.stages:
-            self.chronicle.tell(
+            self.log.record(
                 "stage", stage=write_word(stage.name), ran=stage.ran, before=stage.before, after=stage.after
             )
         reasoning = plan.table.kind == REASONING
         downgraded = int((reasoning & (plan.fate == SUMMARISED)).sum())
         if downgraded:
-            self.chronicle.tell("reasoning_downgraded", blocks=downgraded)
+            self.log.record("reasoning_downgraded", blocks=downgraded)
         name = f"{self._name}-{len(self.compactions) + 1}"
-        self.world.carry(carry_entries(plan, name, tries.written if plan.summarises else None))
-        after = self.world.size
-        self.chronicle.tell(
-            "prefix_reset", before=before, after=after, reason="compaction", prefix=kept.tokens
-        )
+        self.context.carry(carry_entries(plan, name, tries.written if plan.summarises else None))
+        after = self.context.size
+        self.log.record("prefix_reset", before=before, after=after, reason="compaction", prefix=kept.tokens)
         self._keep(plan, plan.reason, before, after, kept, tries, adopted=True)
-        ratio = self.world.ratio
+        ratio = self.context.ratio
         told = {"calls": tries.calls, "asked": tries.asked, "written": tries.written} if tries.calls else {}
         if reasoning.any():
             told["retention"] = self._count_reasoning(plan)
         filled = {} if ratio is None else {"ratio": ratio}
-        self.chronicle.tell("completed", before=before, after=after, **data, **told, **filled)
-        if self.harness.conduct.engine == "tool":
-            self.chronicle.tell("applied", before=before, after=after, **filled)
-        self.harness.finish()
-        self.harness.succeed(tries.written if plan.summarises else 0, before, after)
-        if self.harness.look():
+        self.log.record("completed", before=before, after=after, **data, **told, **filled)
+        if self.harness_state.harness.engine == "tool":
+            self.log.record("applied", before=before, after=after, **filled)
+        self.harness_state.finish()
+        self.harness_state.succeed(tries.written if plan.summarises else 0, before, after)
+        if self.harness_state.look():
             self._look_for_floor(plan)
 
     def _count_reasoning(self, plan: Plan) -> Any:
@@ -135,7 +133,7 @@ class Compactor:
         live, entries = plan.table.live, plan.session.entries
         rows = np.flatnonzero(plan.table.kind == REASONING)
         positions = live.position[rows].tolist()
-        turns = [self.world.turn_of(entries[live.entries[at]].id) or 0 for at in positions]
+        turns = [self.context.turn_of(entries[live.entries[at]].id) or 0 for at in positions]
         fates = [FATES[code] for code in plan.fate[rows].tolist()]
         counted = count_retention(zip(turns, fates, strict=True))
         return {str(turn): row for turn, row in counted.items()}
@@ -147,10 +145,10 @@ class Compactor:
         legal = totals[totals >= 0]
         if trigger.measure not in COUNTED or not len(legal):
             return
-        least, threshold = int(legal.min()) + plan.hidden, trigger.threshold(self.world.window)
-        if trigger.fires(least, self.world.window):
-            self.chronicle.tell_once("irreducible", before=self.world.size, after=least)
-            self.chronicle.find_once(
+        least, threshold = int(legal.min()) + plan.hidden, trigger.threshold(self.context.window)
+        if trigger.fires(least, self.context.window):
+            self.log.record_once("irreducible", before=self.context.size, after=least)
+            self.log.note_once(
                 "irreducible",
                 f"No cut leaves less than {least:,} tokens here, and the policy fires "
                 f"{'above' if trigger.above else 'at'} {threshold:,.0f}: with these settings it cannot get "
@@ -170,9 +168,9 @@ class Compactor:
     ) -> None:
         self.compactions.append(
             Compaction(
-                step=self.chronicle.step,
-                turn=self.chronicle.turn,
-                entry=self.chronicle.entry or "",
+                step=self.log.step,
+                turn=self.log.turn,
+                entry=self.log.entry or "",
                 reason=reason,
                 plan=plan,
                 before=before,

@@ -26,15 +26,15 @@ class ContextActions:
 
     def __init__(
         self,
-        world: ReplayedContext,
-        chronicle: EventLog,
-        harness: HarnessState,
+        context: ReplayedContext,
+        log: EventLog,
+        harness_state: HarnessState,
         compactor: Compactor,
-        inflight: WireEdits | None,
+        wire_edits: WireEdits | None,
         consents: bool,
     ) -> None:
-        self.world, self.chronicle, self.harness = world, chronicle, harness
-        self.compactor, self.inflight, self.consents = compactor, inflight, consents
+        self.context, self.log, self.harness_state = context, log, harness_state
+        self.compactor, self.wire_edits, self.consents = compactor, wire_edits, consents
         self.prefix = self.ran = 0
         self._effort = self._tried = 0
 
@@ -43,76 +43,76 @@ class ContextActions:
 
         `refused` says that the provider is going to refuse the request that waits for this.
         """
-        if not self.harness.look() or not self.compactor.able:
+        if not self.harness_state.look() or not self.compactor.able:
             return
-        if self._effort > EFFORT and self.world.value < self._tried * (1 + 1 / GROWTH):
+        if self._effort > EFFORT and self.context.value < self._tried * (1 + 1 / GROWTH):
             return
-        if self.harness.may_compact(self.consents):
-            entries = self.world.entries
+        if self.harness_state.may_compact(self.consents):
+            entries = self.context.entries
             self.compact("auto", refused=refused)
-            self._effort = self._effort + entries if self.harness.above else 0
-            self._tried = self.world.value
+            self._effort = self._effort + entries if self.harness_state.above else 0
+            self._tried = self.context.value
 
     def compact(self, reason: Reason, *, refused: bool = False, by: str = "") -> bool:
         """Compact the context as it stands. Whether the result was adopted."""
-        before = self.world.size
+        before = self.context.size
         kept = self.compactor.compact(reason, refused=refused, by=by)
         if kept is None:
             return False
         self._rewritten(kept.rows, kept.tokens)
-        self.ran += max(before - self.world.size, 0)
+        self.ran += max(before - self.context.size, 0)
         return True
 
     def act(self, reason: Reason, by: str = "") -> bool:
         """The same because somebody intervenes: what was given up is tried again."""
-        self.harness.tally = self.harness.tally.act()
+        self.harness_state.counts = self.harness_state.counts.act()
         self._effort = 0
         return self.compact(reason, by=by)
 
     def reset(self) -> None:
         """Only what the user says now stays: the words that opened this turn, unless they are yet to come."""
-        world, life, before = self.world, self.world.life, self.world.size
-        now = number = world.position
+        context, life, before = self.context, self.context.life, self.context.size
+        now = number = context.position
         while number > 0 and not (number < len(life) and life.entry(number).opens_turn):
             number -= 1
         if number < now and life.entry(number).opens_turn:
             asked = life.entry(number)
             words: tuple[Block, ...] = tuple(block for block in asked.blocks if block.kind != "tool_output")
-            world.clear([asked if len(words) == len(asked.blocks) else change(asked, blocks=words)])
+            context.clear([asked if len(words) == len(asked.blocks) else change(asked, blocks=words)])
         else:
-            world.clear([])
-        self._rewritten(0, world.head)
-        self.harness.forget()
+            context.clear([])
+        self._rewritten(0, context.head)
+        self.harness_state.forget()
         self._effort = 0
-        self.chronicle.tell("reset", before=before, after=world.size)
-        self.harness.measure()
+        self.log.record("reset", before=before, after=context.size)
+        self.harness_state.measure()
 
     def switch(self, model: str | None, window: int | None) -> None:
         """Another model reads from now on, or another window."""
-        before = self.world.window
-        self.world.switch(model, window)
+        before = self.context.window
+        self.context.switch(model, window)
         if model is not None:
-            self.chronicle.model = model
+            self.log.model = model
             # It knows nothing of what the one before has cached.
             self.prefix = 0
-        after = self.world.window
-        self.chronicle.tell("switched", window_before=before or None, window_after=after or None)
-        self.chronicle.find_once(
+        after = self.context.window
+        self.log.record("switched", window_before=before or None, window_after=after or None)
+        self.log.note_once(
             "switched",
             "The model or the window changes on the way; the threshold that is shown, and prices, are those "
             "of the beginning.",
         )
         if window is None:
-            self.chronicle.find_once(
+            self.log.note_once(
                 "window_unknown",
                 f"No window is published for {model}; it is taken to have the one before."
                 if model is not None
                 else "A switch names neither a window nor a model; nothing changes by it.",
             )
-        self.harness.measure()
+        self.harness_state.measure()
 
     def _rewritten(self, rows: int, tokens: int) -> None:
         """Only so much of the context is still what the request before held."""
         self.prefix = min(self.prefix, tokens)
-        if self.inflight is not None:
-            self.inflight.rewritten(rows)
+        if self.wire_edits is not None:
+            self.wire_edits.rewritten(rows)

@@ -71,7 +71,7 @@ def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
     rounds = []
     for number, trace in enumerate(traces, 1):
         standing = [traced for traced in trace if traced.stood]
-        tally = Counter[str](traced.fate for traced in standing)
+        counts = Counter[str](traced.fate for traced in standing)
         fate = {key: t.fate for t in trace if (key := (t.fact.kind, t.fact.form)) in cohort}
         unbroken = {key for key in unbroken if fate.get(key) in IN_FULL}
         rounds.append(
@@ -80,7 +80,7 @@ def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
                 trace.scene.entry.id if trace.scene.entry is not None else "",
                 trace.scene.tier,
                 len(standing),
-                {name: tally[name] for name in FATES if tally[name]},
+                {name: counts[name] for name in FATES if counts[name]},
                 sum(one != "lost" for one in fate.values()),
                 *map(_by_kind, (cohort, unbroken, silent, silent & unbroken)),
             )
@@ -89,8 +89,8 @@ def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
 
 
 def _by_kind(facts: Iterable[Key]) -> dict[str, int]:
-    tally = Counter(kind for kind, _ in facts)
-    return {kind: tally[kind] for kind in KINDS if tally[kind]}
+    counts = Counter(kind for kind, _ in facts)
+    return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
 
 def _find_said_again(traces: Sequence[Trace]) -> set[Key]:

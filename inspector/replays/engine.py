@@ -3,9 +3,9 @@
 The session's own entries arrive one after another. Where the policy looks, its own measure is held against
 its trigger; when it fires, an ordinary plan is made of the replayed context, and life goes on from what that
 plan leaves. What the model would have said in the new context nobody knows: the replies are those of the
-file. The parts: `life` is what arrives, `world` the context, `harness` states and counters, `keeper` what
-changes the context, `compactor` one compaction, `gateway` requests, `inflight` the provider's own edits of
-them, `chronicle` what is told, `against` what was recorded.
+file. The parts: `life` is what arrives, `context` what stands, `harness_state` its states and counters,
+`actions` what changes the context, `compactor` one compaction, `gate` the requests, `wire_edits` the
+provider's own edits of them, `log` the events, `versus_recorded` what was recorded.
 """
 
 from __future__ import annotations
@@ -105,23 +105,23 @@ class _Replay:
     ) -> None:
         self.session, self.ledger, self.policy, self.history = session, ledger, policy, history
         self.scenario, self.window = scenario, window
-        conduct = policy.harness
-        if not scenario.tool and conduct.engine == "tool":
-            conduct = conduct.model_copy(update={"engine": "none"})
-        self.conduct = conduct
+        harness = policy.harness
+        if not scenario.tool and harness.engine == "tool":
+            harness = harness.model_copy(update={"engine": "none"})
+        self.harness = harness
         core, on_wire = split_off_edits(policy)
         # What the provider itself writes up is no second surface.
         self.by_provider = any(getattr(rule, "by", "") == "provider" for rule in core.rules if rule.enabled)
         self.life = find_life(session, ledger, history, policy.trigger.measure)
-        self.world = ReplayedContext(session, ledger, self.life, policy.trigger.measure, window)
-        self.chronicle = EventLog(session, self.life)
-        self.harness = HarnessState(conduct, policy.trigger, self.world, self.chronicle)
-        self.compactor = Compactor(core, scenario.writer, self.world, self.harness, self.chronicle)
-        self.inflight = WireEdits(on_wire, self.world, self.chronicle) if on_wire is not None else None
-        self.keeper = ContextActions(
-            self.world, self.chronicle, self.harness, self.compactor, self.inflight, scenario.consents
+        self.context = ReplayedContext(session, ledger, self.life, policy.trigger.measure, window)
+        self.log = EventLog(session, self.life)
+        self.harness_state = HarnessState(harness, policy.trigger, self.context, self.log)
+        self.compactor = Compactor(core, scenario.writer, self.context, self.harness_state, self.log)
+        self.wire_edits = WireEdits(on_wire, self.context, self.log) if on_wire is not None else None
+        self.actions = ContextActions(
+            self.context, self.log, self.harness_state, self.compactor, self.wire_edits, scenario.consents
         )
-        self.gateway = RequestGate(self.keeper, scenario, self.by_provider)
+        self.gate = RequestGate(self.actions, scenario, self.by_provider)
         self.idle = {id(act): act for act in scenario.acts}
         self.acts = self._place_acts()
         self.waiting: list[ScenarioEvent] = []
@@ -158,7 +158,7 @@ class _Replay:
         why = ""
         whole = len(self.life)
         every = max(-(-whole // WORDS), 1)
-        first = (self.world.size, self.world.value)
+        first = (self.context.size, self.context.value)
         try:
             self._lint()
             for number in range(whole):
@@ -169,7 +169,7 @@ class _Replay:
         except Stop as stop:
             status, why = stop.status, stop.why
             # What stopped it stands in the step that did not come to be.
-            self._record(self.step[self.world.position], self.world.position - 1)
+            self._record(self.step[self.context.position], self.context.position - 1)
         run = self._finish(status, why, first)
         if tell is not None:
             tell(1.0)
@@ -180,28 +180,28 @@ class _Replay:
         at = self.step[number]
         self._happens(number)
         if self.requests[number]:
-            sent = self.gateway.send()
+            sent = self.gate.send()
             self.columns["sent"][at] += sent.size
             self.columns["cached"][at] += sent.prefix
-        self.world.arrive()
-        self.chronicle.stand(number, arrived=True)
+        self.context.arrive()
+        self.log.stand(number, arrived=True)
         self.columns["output"][at] += self.output[number]
         if self.requests[number]:
-            self.harness.tally = self.harness.tally.accept()
+            self.harness_state.counts = self.harness_state.counts.accept()
         if self.looks[number]:
-            self.keeper.check()
+            self.actions.check()
         self._record(at, number)
 
     def _happens(self, number: int) -> None:
         """Refusals of the file, and what the scenario does, before the life's entry `number`."""
         for refusal in self.life.refusals.get(number, ()):
-            self.chronicle.stand_at(refusal)
+            self.log.stand_at(refusal)
             # Where compactions made the context smaller than the one that was refused, it is not refused.
-            if not self.world.changed or self.world.size >= refusal.tokens:
-                self.gateway.refuse(refusal.kind, recorded=True)
+            if not self.context.changed or self.context.size >= refusal.tokens:
+                self.gate.refuse(refusal.kind, recorded=True)
         if number == len(self.life):
             return
-        self.chronicle.stand(number, arrived=False)
+        self.log.stand(number, arrived=False)
         for act in self.acts.get(number, ()):
             if act.do in LASTING:
                 self.waiting.append(act)
@@ -225,8 +225,8 @@ class _Replay:
 
     def _record(self, at: int, number: int) -> None:
         c, self.lived[at] = self.columns, True
-        c["entry"][at], c["context"][at] = number, self.world.size
-        c["measured"][at], c["state"][at] = self.world.value, STATES.index(self.harness.state)
+        c["entry"][at], c["context"][at] = number, self.context.size
+        c["measured"][at], c["state"][at] = self.context.value, STATES.index(self.harness_state.state)
 
     # -- what happens from outside ----------------------------------------------------------------
 
@@ -235,42 +235,42 @@ class _Replay:
         self.idle.pop(id(act), None)
         match act.do:
             case "token_overflow" | "byte_overflow":
-                self.gateway.refusals.append(act.do)
+                self.gate.refusals.append(act.do)
                 self.refusing.append(act)
             case "override":
-                self.harness.override, self.overriding = True, act
-            case "defer" if self.conduct.machine == "none":
+                self.harness_state.override, self.overriding = True, act
+            case "defer" if self.harness.machine == "none":
                 self._say_no("defer")
             case "defer":
-                self.harness.deferred = True
+                self.harness_state.deferred = True
             case "release":
-                self.harness.deferred = False
+                self.harness_state.deferred = False
             case "switch":
                 told = published_window(act.model) if act.window is None else act.window
-                self.keeper.switch(act.model, told)
+                self.actions.switch(act.model, told)
 
     def _do(self, act: ScenarioEvent) -> None:
         """What changes the context; never while a call waits for its output."""
         if act.do == "reset":
-            if not (act.confirmed and self.conduct.reset):
+            if not (act.confirmed and self.harness.reset):
                 return
-            self.keeper.reset()
-        elif act.do == "force" and self.conduct.machine != "force":
+            self.actions.reset()
+        elif act.do == "force" and self.harness.machine != "force":
             self._say_no("force")
-        elif self.conduct.engine == "none":
-            self.chronicle.tell("suggested", before=self.world.size)
+        elif self.harness.engine == "none":
+            self.log.record("suggested", before=self.context.size)
         elif act.do == "force":
-            self.chronicle.tell("forced")
-            self.keeper.act("auto", by="machine")
+            self.log.record("forced")
+            self.actions.act("auto", by="machine")
         else:
             tried = len(self.compactor.compactions)
-            self.keeper.act("manual")
+            self.actions.act("manual")
             if len(self.compactor.compactions) == tried:
                 return
         self.idle.pop(id(act), None)
 
     def _say_no(self, deed: str) -> None:
-        self.chronicle.find_once(
+        self.log.note_once(
             f"no_{deed}", f"A state machine wanted to {deed} a compaction; this harness does not let it."
         )
 
@@ -279,24 +279,24 @@ class _Replay:
     def _lint(self) -> None:
         trigger = self.policy.trigger
         share = trigger.ratio if trigger.tokens is None and trigger.budget is None else None
-        double = self.inflight is not None and self.compactor.able and not self.by_provider
-        for notice in lint(self.policy.name, self.conduct, share if trigger.enabled else None, double):
-            self.chronicle.tell(notice.kind)
-            self.chronicle.find(notice.kind, notice.sentence)
+        double = self.wire_edits is not None and self.compactor.able and not self.by_provider
+        for notice in lint(self.policy.name, self.harness, share if trigger.enabled else None, double):
+            self.log.record(notice.kind)
+            self.log.note(notice.kind, notice.sentence)
 
     def _add_up(self) -> None:
         """What is known only at the end."""
         self._tell_idle()
-        if self.inflight is not None and self.inflight.edited:
-            self.chronicle.find(
+        if self.wire_edits is not None and self.wire_edits.edited:
+            self.log.note(
                 "wire",
-                f"{self.inflight.edited:,} requests were edited in flight, {self.inflight.saved:,} tokens of "
-                "them in all; the history itself was not.",
+                f"{self.wire_edits.edited:,} requests were edited in flight, "
+                f"{self.wire_edits.saved:,} tokens of them in all; the history itself was not.",
             )
-        if self.gateway.above_window:
-            above = self.gateway.above_window
+        if self.gate.above_window:
+            above = self.gate.above_window
             were = "request was" if above == 1 else "requests were"
-            self.chronicle.find(
+            self.log.note(
                 "above_window",
                 f"{above:,} {were} larger than the window, which this provider accepts. One that refuses can "
                 "be set in the scenario.",
@@ -304,9 +304,9 @@ class _Replay:
 
     def _tell_idle(self) -> None:
         """Acts that nothing came of: not possible, nothing to do, or no request left for them."""
-        left = len(self.gateway.refusals)
+        left = len(self.gate.refusals)
         unmet = self.refusing[len(self.refusing) - left :]
-        if self.harness.override and self.overriding is not None:
+        if self.harness_state.override and self.overriding is not None:
             unmet = [*unmet, self.overriding]
         missing = {id(act) for act in unmet} | set(self.idle)
         idle = [act for act in self.scenario.acts if id(act) in missing]
@@ -315,7 +315,7 @@ class _Replay:
         named = ", ".join(f"{act.do} at {act.at}" for act in idle[:SHOWN])
         more = f" and {len(idle) - SHOWN:,} more" if len(idle) > SHOWN else ""
         were = "1 act" if len(idle) == 1 else f"{len(idle):,} acts"
-        self.chronicle.find("idle_acts", f"{were} never took place: {named}{more}.")
+        self.log.note("idle_acts", f"{were} never took place: {named}{more}.")
 
     def _finish(self, status: Status, why: str, first: tuple[int, int]) -> Run:
         history, k = self.history, len(self.history.turn)
@@ -344,9 +344,9 @@ class _Replay:
             cached=c["cached"],
             output=c["output"],
             state=c["state"].astype(np.uint8),
-            events=tuple(self.chronicle.events),
+            events=tuple(self.log.events),
             compactions=tuple(self.compactor.compactions),
-            findings=tuple(self.chronicle.findings),
+            findings=tuple(self.log.findings),
             against=tuple(compare_recorded(self.life, history, self.policy, self.window)),
             status=status,
             why=why,

@@ -65,7 +65,7 @@ class EventLog:
             return self.session.entries[self._moment.entry]
         return self.life.entry(self._moment[0] if self._moment else 0) if len(self.life) else None
 
-    def tell(self, kind: str, before: int | None = None, after: int | None = None, **data: Any) -> None:
+    def record(self, kind: str, before: int | None = None, after: int | None = None, **data: Any) -> None:
         """An event."""
         self._told.add(kind)
         speaker = self._speaker
@@ -84,21 +84,23 @@ class EventLog:
             )
         )
 
-    def tell_once(self, kind: str, before: int | None = None, after: int | None = None, **data: Any) -> None:
+    def record_once(
+        self, kind: str, before: int | None = None, after: int | None = None, **data: Any
+    ) -> None:
         """An event that is told once in a run."""
         if kind not in self._told:
-            self.tell(kind, before, after, **data)
+            self.record(kind, before, after, **data)
 
-    def tell_moves(self, moves: Iterable[StateChange]) -> None:
+    def record_moves(self, moves: Iterable[StateChange]) -> None:
         """Moves of the state machine."""
         for move in moves:
-            self.tell(move.kind, None, None, **move.data)
+            self.record(move.kind, None, None, **move.data)
 
-    def find(self, kind: str, sentence: str) -> None:
+    def note(self, kind: str, sentence: str) -> None:
         """A finding."""
         self.findings.append(RunNote(kind, self.step, sentence))
 
-    def find_once(self, kind: str, sentence: str) -> None:
+    def note_once(self, kind: str, sentence: str) -> None:
         """A finding that is made once in a run."""
         if all(finding.kind != kind for finding in self.findings):
-            self.find(kind, sentence)
+            self.note(kind, sentence)

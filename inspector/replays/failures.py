@@ -59,9 +59,9 @@ class FailureCounts(NamedTuple):
         """The summariser failed once more. Ask `may_retry` whether to call it again."""
         return self._replace(calls=self.calls + 1)
 
-    def may_retry(self, conduct: Harness) -> bool:
+    def may_retry(self, harness: Harness) -> bool:
         """Whether the summariser is called again: `retries` times after the first failure."""
-        return self.calls <= conduct.retries
+        return self.calls <= harness.retries
 
     def fail(self, reason: Reason) -> FailureCounts:
         """The compaction failed. Only automatic ones count towards the breaker."""
@@ -83,11 +83,11 @@ class FailureCounts(NamedTuple):
         """A request was answered, or a new call begins: recoveries count from none."""
         return self._replace(recoveries=0)
 
-    def is_open(self, conduct: Harness) -> bool:
+    def is_open(self, harness: Harness) -> bool:
         """Whether the breaker is open: no automatic compaction starts."""
-        return 0 < conduct.breaker <= self.failures
+        return 0 < harness.breaker <= self.failures
 
-    def may_compact(self, conduct: Harness, reason: Reason, authorised: bool = False) -> bool:
+    def may_compact(self, harness: Harness, reason: Reason, authorised: bool = False) -> bool:
         """Whether a compaction may start for this reason; `authorised` if the user was asked and agreed.
 
         /compact always may, if anything compacts at all. By itself the harness does in mode auto only
@@ -97,11 +97,11 @@ class FailureCounts(NamedTuple):
         >>> FailureCounts(failures=3).may_compact(Harness(breaker=3), "auto")
         False
         """
-        if conduct.engine == "none":
+        if harness.engine == "none":
             return False
         if reason == "manual":
             return True
         if reason == "overflow":
-            return (conduct.recover or authorised) and self.recoveries < conduct.recoveries
-        willing = conduct.mode == "auto" or (conduct.mode == "ask" and authorised)
-        return willing and not self.stalled and not self.is_open(conduct)
+            return (harness.recover or authorised) and self.recoveries < harness.recoveries
+        willing = harness.mode == "auto" or (harness.mode == "ask" and authorised)
+        return willing and not self.stalled and not self.is_open(harness)

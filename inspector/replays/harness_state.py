@@ -1,6 +1,6 @@
 """The harness as it lives through a replay: its state, its counters, and what it may do now.
 
-`conduct` is the model, all of it pure; here it meets a world, and what moves is told.
+`harness` is the model, all of it pure; here it meets a world, and what moves is told.
 """
 
 from __future__ import annotations
@@ -27,12 +27,10 @@ from .replayed_context import ReplayedContext
 class HarnessState:
     """`deferred` and `override` are what a state machine and the user have asked for."""
 
-    def __init__(
-        self, conduct: Harness, trigger: Trigger, world: ReplayedContext, chronicle: EventLog
-    ) -> None:
-        self.conduct, self.trigger, self.world, self.chronicle = conduct, trigger, world, chronicle
+    def __init__(self, harness: Harness, trigger: Trigger, context: ReplayedContext, log: EventLog) -> None:
+        self.harness, self.trigger, self.context, self.log = harness, trigger, context, log
         self.state: State = "normal"
-        self.latch, self.tally = Latch(), FailureCounts()
+        self.latch, self.counts = Latch(), FailureCounts()
         self.deferred = self.override = False
         self._level: State = "normal"
         self._asked = False
@@ -43,19 +41,19 @@ class HarnessState:
 
     def measure(self) -> None:
         """Follow how full the window is."""
-        self.state, moves = step(self.conduct, self.state, self.world.ratio)
-        self.chronicle.tell_moves(moves)
+        self.state, moves = step(self.harness, self.state, self.context.ratio)
+        self.log.record_moves(moves)
         if any(move.kind in ("warned", "required", "blocked") for move in moves):
             self._explain()
 
     def _explain(self) -> None:
         """What to know of a threshold that was crossed (S1-3, S1-39)."""
-        if self.conduct.engine == "none":
-            self.chronicle.tell("suggested", before=self.world.size)
-            self.chronicle.find_once("suggested", suggest(self.conduct))
-        head, window = self.world.head, self.world.window
-        if level_of(self.conduct, head / window) != LEVELS[0]:
-            self.chronicle.find_once(
+        if self.harness.engine == "none":
+            self.log.record("suggested", before=self.context.size)
+            self.log.note_once("suggested", suggest(self.harness))
+        head, window = self.context.head, self.context.window
+        if level_of(self.harness, head / window) != LEVELS[0]:
+            self.log.note_once(
                 "head",
                 f"What stands before the messages, system prompt and tools, fills {head / window:.0%} of the "
                 "window by itself; no history needs to be long for this threshold.",
@@ -65,26 +63,26 @@ class HarnessState:
         """A compaction starts."""
         if self.state in LEVELS:
             self._level = self.state
-        self.state, moves = begin(self.conduct, self.state, reason, self.world.ratio)
-        self.chronicle.tell_moves(moves)
+        self.state, moves = begin(self.harness, self.state, reason, self.context.ratio)
+        self.log.record_moves(moves)
 
     def finish(self, *, refused: bool = False) -> None:
         """A compaction ended; `refused` if it failed while the provider refuses the request too."""
         self.state, moves = finish(
-            self.conduct, self.state, self.world.ratio, refused=refused, before=self._level
+            self.harness, self.state, self.context.ratio, refused=refused, before=self._level
         )
-        self.chronicle.tell_moves(moves)
+        self.log.record_moves(moves)
 
     def may_send(self) -> Permission:
         """Whether the next request is composed."""
-        return may_send(self.conduct, self.state, self.override)
+        return may_send(self.harness, self.state, self.override)
 
     # -- the trigger ------------------------------------------------------------------------------
 
     @property
     def above(self) -> bool:
         """Whether the policy's own measure is where the policy fires."""
-        return self.trigger.fires(self.world.value, self.world.window)
+        return self.trigger.fires(self.context.value, self.context.window)
 
     def look(self) -> bool:
         """The same, each crossing told once."""
@@ -92,21 +90,21 @@ class HarnessState:
         self.latch, crossed = self.latch.look(above)
         if crossed is not None:
             self._asked = False
-            self.chronicle.tell(crossed, before=self.world.size)
+            self.log.record(crossed, before=self.context.size)
         return above
 
     def may_compact(self, consents: bool) -> bool:
         """Whether an automatic compaction starts now that the policy fires; asks and defers if it has to."""
         if self.deferred:
-            if self._put_off != self.chronicle.turn:
-                self._put_off = self.chronicle.turn
-                self.chronicle.tell("deferred", before=self.world.size)
+            if self._put_off != self.log.turn:
+                self._put_off = self.log.turn
+                self.log.record("deferred", before=self.context.size)
             return False
-        may = self.tally.may_compact(self.conduct, "auto", consents)
-        if self.conduct.mode == "ask" and self.conduct.engine != "none" and (may or not self._asked):
+        may = self.counts.may_compact(self.harness, "auto", consents)
+        if self.harness.mode == "ask" and self.harness.engine != "none" and (may or not self._asked):
             # Who said no is asked again when the threshold is crossed again.
             self._asked = not consents
-            self.chronicle.tell("asked", before=self.world.size)
+            self.log.record("asked", before=self.context.size)
         return may
 
     # -- how it went ------------------------------------------------------------------------------
@@ -116,25 +114,25 @@ class HarnessState:
         now = CompactionPass(summary, before, after)
         stalled = summary > 0 and no_progress(self._pass, now)
         self._pass = now
-        self.tally = self.tally.succeed(stalled)
+        self.counts = self.counts.succeed(stalled)
         if stalled:
-            self.chronicle.tell("no_progress", before=before, after=after)
-            self.chronicle.find_once(
+            self.log.record("no_progress", before=before, after=after)
+            self.log.note_once(
                 "no_progress",
                 "Two compactions in a row came to nothing; automatic ones stop until someone acts.",
             )
 
     def fail(self, reason: Reason) -> None:
         """A compaction failed."""
-        self.tally = self.tally.fail(reason)
-        if self.tally.is_open(self.conduct):
-            self.chronicle.tell_once("breaker_opened", failures=self.tally.failures)
-            self.chronicle.find_once(
+        self.counts = self.counts.fail(reason)
+        if self.counts.is_open(self.harness):
+            self.log.record_once("breaker_opened", failures=self.counts.failures)
+            self.log.note_once(
                 "breaker_opened",
-                f"{self.tally.failures} automatic compactions failed in a row; no more are tried.",
+                f"{self.counts.failures} automatic compactions failed in a row; no more are tried.",
             )
 
     def forget(self) -> None:
         """The history was cleared: everything starts over."""
-        self.latch, self.state, self.tally, self._pass = Latch(), "normal", self.tally.act(), None
+        self.latch, self.state, self.counts, self._pass = Latch(), "normal", self.counts.act(), None
         self._asked = False

@@ -27,77 +27,77 @@ class SentRequest(NamedTuple):
 class RequestGate:
     """`refusals` wait for the next request; `above_window` counts what was sent although it was too large."""
 
-    def __init__(self, keeper: ContextActions, scenario: Scenario, by_provider: bool) -> None:
-        self.keeper, self.scenario, self.by_provider = keeper, scenario, by_provider
-        self.harness, self.world, self.chronicle = keeper.harness, keeper.world, keeper.chronicle
-        self.conduct = keeper.harness.conduct
+    def __init__(self, actions: ContextActions, scenario: Scenario, by_provider: bool) -> None:
+        self.actions, self.scenario, self.by_provider = actions, scenario, by_provider
+        self.harness_state, self.context, self.log = actions.harness_state, actions.context, actions.log
+        self.harness = actions.harness_state.harness
         self.refusals: list[Overflow] = []
         self.above_window = 0
 
     def send(self) -> SentRequest:
         """A request goes out, to be answered by the entry that comes now. Raises `Stop` when it cannot."""
-        self.harness.measure()
-        if self.harness.trigger.check == "request":
-            self.keeper.check(refused=bool(self.refusals))
+        self.harness_state.measure()
+        if self.harness_state.trigger.check == "request":
+            self.actions.check(refused=bool(self.refusals))
         self._pass_gate()
         sent = self._compose()
         while (refusal := self._refusal(sent.size)) is not None:
-            before, held = sent.size, self.world.size
+            before, held = sent.size, self.context.size
             self.refuse(refusal)
             sent = self._compose()
-            if sent.size >= before or self.world.size >= held:
+            if sent.size >= before or self.context.size >= held:
                 # What was refused at this size is refused again.
                 self.refusals.insert(0, refusal)
-        if 0 < self.world.window < sent.size:
+        if 0 < self.context.window < sent.size:
             self.above_window += 1
-        self.keeper.ran, self.keeper.prefix = 0, sent.size
+        self.actions.ran, self.actions.prefix = 0, sent.size
         # An override is for one request, whether it was needed or not.
-        self.harness.override = False
+        self.harness_state.override = False
         return sent
 
     def _compose(self) -> SentRequest:
-        size, inflight = self.world.asked, self.keeper.inflight
-        if inflight is not None:
-            saved, unchanged = inflight.edit()
+        size, wire_edits = self.context.asked, self.actions.wire_edits
+        if wire_edits is not None:
+            saved, unchanged = wire_edits.edit()
             if unchanged is not None:
-                self.keeper.prefix = min(self.keeper.prefix, unchanged)
-            if saved and self.keeper.ran and not self.by_provider:
-                self.chronicle.tell("double_ran", core=self.keeper.ran, wire=saved)
-            self.keeper.ran = 0
+                self.actions.prefix = min(self.actions.prefix, unchanged)
+            if saved and self.actions.ran and not self.by_provider:
+                self.log.record("double_ran", core=self.actions.ran, wire=saved)
+            self.actions.ran = 0
             size = max(size - saved, 0)
-        return SentRequest(size, min(self.keeper.prefix, size))
+        return SentRequest(size, min(self.actions.prefix, size))
 
     def _refusal(self, size: int) -> Overflow | None:
         if self.refusals:
             return self.refusals.pop(0)
-        refuses = self.scenario.provider == "refuses" and 0 < self.world.window < size
+        refuses = self.scenario.provider == "refuses" and 0 < self.context.window < size
         return "token_overflow" if refuses else None
 
     def _pass_gate(self) -> None:
         """A request that is not composed waits for the user."""
         for _ in range(2):
-            leave = self.harness.may_send()
+            leave = self.harness_state.may_send()
             if leave.allowed:
                 if leave.overridden:
-                    self.chronicle.tell("overridden", ratio=self.world.ratio)
-                    self.harness.override = False
+                    self.log.record("overridden", ratio=self.context.ratio)
+                    self.harness_state.override = False
                 return
-            self.chronicle.tell("refused", ratio=self.world.ratio)
-            if self.scenario.user == "overrides" and self.conduct.refuses:
-                self.harness.override = True
+            self.log.record("refused", ratio=self.context.ratio)
+            if self.scenario.user == "overrides" and self.harness.refuses:
+                self.harness_state.override = True
             elif not self._ask_user():
                 raise Stop("paused", leave.sentence)
-        leave = self.harness.may_send()
+        leave = self.harness_state.may_send()
         if not leave.allowed:
             raise Stop("paused", leave.sentence)
 
     def _ask_user(self) -> bool:
         """What the user does about a request that does not get through; whether it is anything."""
-        if self.scenario.user == "compacts" and self.conduct.engine != "none":
-            self.keeper.act("manual")
-            self.harness.measure()
-        elif self.scenario.user == "resets" and self.conduct.reset:
-            self.keeper.reset()
+        if self.scenario.user == "compacts" and self.harness.engine != "none":
+            self.actions.act("manual")
+            self.harness_state.measure()
+        elif self.scenario.user == "resets" and self.harness.reset:
+            self.actions.reset()
         else:
             return False
         return True
@@ -108,35 +108,35 @@ class RequestGate:
         A second refusal in a row surfaces (S4-59). One that the file records ends no life: the file tells how
         it went on. Raises `Stop` otherwise.
         """
-        world, harness, tally = self.world, self.harness, self.harness.tally
-        self.chronicle.tell(kind, before=world.size, status=400 if kind == "token_overflow" else 413)
-        self.chronicle.tell("leaf_removed")
-        why = "the recovery did not help" if tally.recoveries else "nothing recovers from that here"
-        consents = self.conduct.mode == "ask" and self.scenario.consents
-        if tally.may_compact(self.conduct, "overflow", consents):
-            harness.deferred, harness.tally = False, tally.recover()
+        context, harness_state, counts = self.context, self.harness_state, self.harness_state.counts
+        self.log.record(kind, before=context.size, status=400 if kind == "token_overflow" else 413)
+        self.log.record("leaf_removed")
+        why = "the recovery did not help" if counts.recoveries else "nothing recovers from that here"
+        consents = self.harness.mode == "ask" and self.scenario.consents
+        if counts.may_compact(self.harness, "overflow", consents):
+            harness_state.deferred, harness_state.counts = False, counts.recover()
             pictures = self._count_pictures()
-            if self.keeper.compact("overflow"):
+            if self.actions.compact("overflow"):
                 if kind == "byte_overflow" and pictures and self._count_pictures() == pictures:
-                    self.chronicle.find_once(
+                    self.log.note_once(
                         "bytes_stay",
                         "No picture or document left the context: compacting does not make its bytes fewer.",
                     )
                 return
             why = "the recovery failed"
-        elif self.conduct.mode != "auto" and not self.conduct.recover and not tally.recoveries:
-            harness.tally, before = tally.recover(), world.size
-            self.chronicle.tell("refused", ratio=world.ratio)
+        elif self.harness.mode != "auto" and not self.harness.recover and not counts.recoveries:
+            harness_state.counts, before = counts.recover(), context.size
+            self.log.record("refused", ratio=context.ratio)
             acts = self._ask_user()
-            if acts and world.size < before:
+            if acts and context.size < before:
                 return
             if not acts and not recorded:
                 raise Stop("paused", "The provider refused the request; the session waits for its user.")
-        self.chronicle.tell("surfaced", error="ContextOverflow")
+        self.log.record("surfaced", error="ContextOverflow")
         if not recorded:
             raise Stop("failed", f"The provider refused the request, and {why}.")
 
     def _count_pictures(self) -> int:
-        session, _ = self.world.look()
+        session, _ = self.context.look()
         blocks = (block for i in session.live.entries.tolist() for block in session.entries[i].blocks)
         return sum(block.kind in ("image", "document") for block in blocks)

@@ -159,7 +159,7 @@ class Run(Drawable):
         return {name: n for name, n in zip(STATES, counts, strict=True) if n}
 
     def __repr__(self) -> str:
-        tally = Counter(event.kind for event in self.events)
+        counts = Counter(event.kind for event in self.events)
         window = f"{self.window:,}" if self.window else "an unknown window"
         head = (
             f"Run({self.policy.name}, {len(self):,} steps, {len(self.adopted)} compactions, "
@@ -181,8 +181,8 @@ class Run(Drawable):
             turns = "" if room.turns is None else f", about {room.turns:.1f} turns as they were lately"
             lines.append(f"  {room.tokens:,} tokens are left before the policy fires{turns}")
         lines += [f"  {finding.sentence}" for finding in self.findings]
-        if tally:
-            lines.append("  events: " + ", ".join(f"{n} {kind}" for kind, n in tally.most_common(8)))
+        if counts:
+            lines.append("  events: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common(8)))
         return "\n".join([*lines, *([f"  {self.why}"] if self.why else []), f"  {self.source}"])
 
 

@@ -19,7 +19,7 @@ class SimulatedAnswer(NamedTuple):
     """Calls made, tokens asked by them together, and of the summary that stands; `told` are events' kinds and
     payloads, in order. `stands` is False when the summariser failed for good."""
 
-    tally: FailureCounts
+    counts: FailureCounts
     fails: int
     stands: bool = True
     calls: int = 0
@@ -29,7 +29,7 @@ class SimulatedAnswer(NamedTuple):
 
 
 def ask_summariser(
-    plan: Plan, conduct: Harness, tally: FailureCounts, fails: int, oversize: float
+    plan: Plan, harness: Harness, counts: FailureCounts, fails: int, oversize: float
 ) -> SimulatedAnswer:
     """Ask for everything the plan needs written up.
 
@@ -37,15 +37,15 @@ def ask_summariser(
     as long as the stand-in. What is asked are the tokens written up; instructions are not counted.
     """
     if not plan.summarises:
-        return SimulatedAnswer(tally, fails)
+        return SimulatedAnswer(counts, fails)
     told: list[tuple[str, dict[str, Any]]] = []
-    tally, jobs = tally.start(), max(len(plan.jobs), 1)
+    counts, jobs = counts.start(), max(len(plan.jobs), 1)
     share = int(plan.table.tokens[plan.fate == SUMMARISED].sum())
     calls = asked = 0
     while fails > 0:
-        fails, calls, asked, tally = fails - 1, calls + 1, asked + share // jobs, tally.miss()
-        if not tally.may_retry(conduct):
-            return SimulatedAnswer(tally, fails, False, calls, asked, 0, tuple(told))
+        fails, calls, asked, counts = fails - 1, calls + 1, asked + share // jobs, counts.miss()
+        if not counts.may_retry(harness):
+            return SimulatedAnswer(counts, fails, False, calls, asked, 0, tuple(told))
         told.append(("retried", {"error": "SummarizeFailed", "attempt": calls}))
     calls, asked, size = calls + jobs, asked + share, plan.summary_tokens
     budget = find_budget(plan)
@@ -61,7 +61,7 @@ def ask_summariser(
             told.append(("summary_oversize", {"size": size, "budget": budget, "attempt": attempt}))
             told.append(("summary_truncated", {"size": size, "budget": budget}))
             size = budget
-    return SimulatedAnswer(tally, fails, True, calls, asked, size, tuple(told))
+    return SimulatedAnswer(counts, fails, True, calls, asked, size, tuple(told))
 
 
 def find_budget(plan: Plan) -> int:

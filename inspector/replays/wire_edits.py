@@ -25,8 +25,8 @@ def split_off_edits(policy: Policy) -> tuple[Policy, Policy | None]:
 class WireEdits:
     """What was edited in the request before. `edited` counts the requests, `saved` their tokens."""
 
-    def __init__(self, policy: Policy, world: ReplayedContext, chronicle: EventLog) -> None:
-        self.policy, self.world, self.chronicle = policy, world, chronicle
+    def __init__(self, policy: Policy, context: ReplayedContext, log: EventLog) -> None:
+        self.policy, self.context, self.log = policy, context, log
         self.edited = self.saved = 0
         self._before: Bytes = np.zeros(0, np.uint8)
         self._same: int | None = None
@@ -41,7 +41,7 @@ class WireEdits:
         Gives the tokens left out of it, and how many at its front are as in the request before; None when
         all of that one are.
         """
-        plan = self.world.plan(self.policy)
+        plan = self.context.plan(self.policy)
         fate, before = plan.outcome.fate, self._before
         both = min(len(before), len(fate), len(before) if self._same is None else self._same)
         differs = np.flatnonzero(before[:both] != fate[:both])
@@ -50,10 +50,10 @@ class WireEdits:
         prefix = None
         if first < len(before):
             prefix = plan.ledger.head_tokens + plan.hidden + int(plan.outcome.tokens[:first].sum())
-        size = self.world.size
+        size = self.context.size
         saved = min(plan.before - plan.after, size)
         if len(differs) or grown:
-            self.chronicle.tell("stage", stage="wire", ran=True, before=size, after=size - saved)
+            self.log.record("stage", stage="wire", ran=True, before=size, after=size - saved)
         self._before, self._same = fate, None
         if saved:
             self.edited, self.saved = self.edited + 1, self.saved + saved

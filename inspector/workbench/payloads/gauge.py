@@ -104,10 +104,10 @@ def fill_payload(plan: Plan) -> dict[str, str | None]:
 
     `banner` is None below its thresholds, and while the window is not known.
     """
-    conduct, window = plan.policy.harness, plan.table.window
+    harness, window = plan.policy.harness, plan.table.window
     ratio = (plan.before + plan.hidden) / window if window else None
-    state: State = "normal" if ratio is None else level_of(conduct, ratio)
-    return {**describe_state(state, conduct.dialect), "banner": write_banner(conduct, ratio)}
+    state: State = "normal" if ratio is None else level_of(harness, ratio)
+    return {**describe_state(state, harness.dialect), "banner": write_banner(harness, ratio)}
 
 
 def describe_state(state: State, dialect: Dialect) -> dict[str, str]:

@@ -122,13 +122,13 @@ def _lived(run: Run) -> int:
 
 def _thresholds(run: Run) -> list[dict[str, Any]]:
     """Where the policy compacts, warns and refuses; one line for what falls together."""
-    trigger, conduct = run.policy.trigger, run.policy.harness
+    trigger, harness = run.policy.trigger, run.policy.harness
     lines: dict[int, list[str]] = {}
     # What is measured otherwise has no place on an axis of counted tokens.
     if run.threshold > 0 and trigger.measure in COUNTED:
         lines[run.threshold] = ["compacts above" if trigger.above else "compacts at"]
-    block = None if conduct.mode == "auto" else conduct.block
-    for word, share in (("warns", conduct.warn), ("requires", conduct.require), ("blocks", block)):
+    block = None if harness.mode == "auto" else harness.block
+    for word, share in (("warns", harness.warn), ("requires", harness.require), ("blocks", block)):
         if share is not None and run.window > 0:
             lines.setdefault(round(share * run.window), []).append(word)
     return [{"label": ", ".join(words), "tokens": tokens} for tokens, words in sorted(lines.items())]

@@ -155,7 +155,7 @@ def describe_stages(plan: Plan) -> list[dict[str, Any]]:
 
 def _limits(plan: Plan) -> dict[str, Any]:
     """Where the trigger fires, and the reserve it keeps; nothing when it is off or the window unknown."""
-    trigger, conduct, window = plan.policy.trigger, plan.policy.harness, plan.table.window
+    trigger, harness, window = plan.policy.trigger, plan.policy.harness, plan.table.window
     if trigger.measure not in COUNTED:
         # Its own measure has no place on a gauge of counted tokens.
         return {"thresholds": [], "reserve": 0}
@@ -164,8 +164,8 @@ def _limits(plan: Plan) -> dict[str, Any]:
     lines = []
     if threshold > 0:
         lines.append({"label": "compacts above" if trigger.above else "compacts at", "tokens": threshold})
-    block = None if conduct.mode == "auto" else conduct.block
-    shares = (("warns", conduct.warn), ("requires", conduct.require), ("blocks", block))
+    block = None if harness.mode == "auto" else harness.block
+    shares = (("warns", harness.warn), ("requires", harness.require), ("blocks", block))
     for label, share in shares:
         if share is not None and window and round(share * window) != threshold:
             lines.append({"label": label, "tokens": round(share * window)})
