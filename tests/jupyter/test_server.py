@@ -574,6 +574,6 @@ def test_a_frame_carries_any_text() -> None:
 
 def test_every_policy_crosses_the_wire_as_json(server: Server) -> None:
     opened = server.open("story.jsonl")["desk"]
-    # The server is a process of its own: it knows what is built in, not what a test before this one added here.
+    # The server is a process of its own: it knows what is built in, not what another test has added here.
     for name in [policy.name for policy in POLICIES]:
         assert server.change(opened, policy=name)["_plan"]["policy"] == name
