@@ -117,11 +117,11 @@ class CompactionResult(Drawable):
 
     def __repr__(self) -> str:
         if not self.done:
-            return f"Transition(nothing appended: {self.why})"
+            return f"CompactionResult(nothing appended: {self.why})"
         # What the boundary says stood before is as the provider reported it; this is counted both times.
         before, left = self.plan.before, self.promised.tokens
         gone = f", {self.failed} taken off the path" if self.failed else ""
-        return f"Transition({self.plan.policy.name}: {self.entry}, {before:,} -> {left:,} tokens{gone})"
+        return f"CompactionResult({self.plan.policy.name}: {self.entry}, {before:,} -> {left:,} tokens{gone})"
 
 
 def compact(

@@ -204,7 +204,7 @@ def test_S4_50_a_summariser_that_fails_appends_nothing_and_retries_nothing() -> 
 def test_what_is_told_of_tokens_agrees_with_a_fresh_count(done: CompactionResult) -> None:
     """Before and after are counted alike; what a provider reported of before stands in the boundary alone."""
     if not done.done:
-        assert repr(done) == f"Transition(nothing appended: {done.why})"
+        assert repr(done) == f"CompactionResult(nothing appended: {done.why})"
         return
     entry = done.after[done.entry or ""]
     assert entry.boundary is not None

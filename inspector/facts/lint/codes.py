@@ -203,7 +203,7 @@ class LintReport(Framed, Sequence[LintFinding]):
 
     def __repr__(self) -> str:
         said = ", ".join(f"{n:,} {name}{'s' * (n != 1)}" for name, n in self.severities.items() if n)
-        head = f"Findings({printable(self.looked)}: {said or 'nothing found'})"
+        head = f"LintReport({printable(self.looked)}: {said or 'nothing found'})"
         return "\n".join([head, *(f"  {finding!r}" for finding in self.found)])
 
 

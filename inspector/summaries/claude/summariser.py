@@ -199,7 +199,7 @@ class ClaudeSummariser:
     `Stopped`. Several calls may run side by side.
 
     >>> ClaudeSummariser("claude-opus-4-5", focus="the failing test")
-    Claude('claude-opus-4-5')
+    ClaudeSummariser('claude-opus-4-5')
     """
 
     side_by_side = True
@@ -245,7 +245,7 @@ class ClaudeSummariser:
         return self.model
 
     def __repr__(self) -> str:
-        return f"Claude({self.model!r})"
+        return f"ClaudeSummariser({self.model!r})"
 
     def __reduce__(self) -> Any:
         raise TypeError("a summariser that asks a model is not written down; make it where it is used")

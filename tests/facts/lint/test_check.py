@@ -175,7 +175,7 @@ def test_a_plan_is_taken_as_it_is() -> None:
 def test_nothing_is_found_where_nothing_was_compacted() -> None:
     findings = lint(build(user("You must never push to main."), say()))
     assert (list(findings), findings.ok, findings.counts) == ([], True, {})
-    assert repr(findings) == "Findings(0 recorded compactions: nothing found)"
+    assert repr(findings) == "LintReport(0 recorded compactions: nothing found)"
 
 
 # The table and the choosing.
