@@ -167,8 +167,8 @@ def _lint(asked: Namespace) -> list[str]:
 def _export(asked: Namespace) -> list[str]:
     from .workbench.page.export import export_html
 
-    told = {"policy": asked.policy, "counter": asked.counter, "window": asked.window}
-    return [repr(export_html(asked.file, asked.page, replace=asked.replace, **told))]
+    inputs = {"policy": asked.policy, "counter": asked.counter, "window": asked.window}
+    return [repr(export_html(asked.file, asked.page, replace=asked.replace, **inputs))]
 
 
 def _open(asked: Namespace) -> WorkbenchModel:
@@ -186,10 +186,10 @@ def _say(text: str) -> None:
 
 
 def _complain(error: Exception, code: int) -> int:
-    told = str(error)
+    reason = str(error)
     if isinstance(error, OSError) and error.strerror:
-        told = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    _write(sys.stderr, told)
+        reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    _write(sys.stderr, reason)
     return code
 
 

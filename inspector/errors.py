@@ -94,7 +94,7 @@ class PolicyError(InspectorError):
         super().__init__(name, reason, self.known, meant)
 
     def __str__(self) -> str:
-        hint = f"; known: {_tell_names(self.known, self.meant or self.name)}" if self.known else ""
+        hint = f"; known: {_list_names(self.known, self.meant or self.name)}" if self.known else ""
         return f"policy {self.name!r}: {self.reason}{hint}"
 
 
@@ -253,13 +253,13 @@ class Stopped(InspectorError):
         return "Stopped before it was finished."
 
 
-def _tell_names(known: Sequence[str], meant: str) -> str:
+def _list_names(known: Sequence[str], meant: str) -> str:
     """The names nearest to what was meant, the first few where none is near; and how many more there are.
 
-    >>> _tell_names(["drop", "keep", "merge", "point", "shorten", "summarise"], "keeep")
+    >>> _list_names(["drop", "keep", "merge", "point", "shorten", "summarise"], "keeep")
     'keep, … and 5 more'
     """
     if len(known) <= MOST_NAMES:
         return ", ".join(known)
-    told = get_close_matches(meant, known, MOST_NAMES) or known[:MOST_NAMES]
-    return ", ".join([*told, f"… and {len(known) - len(told)} more"])
+    names = get_close_matches(meant, known, MOST_NAMES) or known[:MOST_NAMES]
+    return ", ".join([*names, f"… and {len(known) - len(names)} more"])

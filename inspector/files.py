@@ -221,7 +221,7 @@ class FollowedFile:
         self.path: Path = find_place(path)
         self.format = format
         self.session: Session
-        self._stand: FileStat | None = None
+        self._status: FileStat | None = None
         self._growth: IncrementalReader | None = None
         self._refused: tuple[FileStat, ReadError] | None = None
         self._head = self._mark = b""
@@ -234,7 +234,7 @@ class FollowedFile:
         `session` then stays what it was; it is read again once the file has changed.
         """
         look = self._look()
-        if look == self._stand:
+        if look == self._status:
             return None
         if self._refused is not None and look == self._refused[0]:
             # It was read whole once; as long as it stays as it is, it is no session.
@@ -252,15 +252,15 @@ class FollowedFile:
         return self.session if grown else None
 
     def _look(self) -> FileStat:
-        return _stand(self.path.stat())
+        return _status(self.path.stat())
 
     def _read_on(self) -> bool | None:
         """Read what is new. Whether there is anything; None when all has to be read anew."""
-        growth, known = self._growth, self._stand
+        growth, known = self._growth, self._status
         if growth is None or known is None:
             return None
         with self.path.open("rb") as file:
-            now = _stand(os.fstat(file.fileno()))
+            now = _status(os.fstat(file.fileno()))
             # A file that was written to and did not grow was not only added to.
             if now[:2] != known[:2] or now.size <= known.size:
                 return None
@@ -271,19 +271,19 @@ class FollowedFile:
             return None
         start = growth.offset
         # Should it fail half-way, the next look reads anew.
-        self._growth = self._stand = None
+        self._growth = self._status = None
         changed = growth.feed(data)
         if changed:
             with named(growth.reader, str(self.path)):
                 self.session = growth.make_session()
         self._mark = (mark + data[: growth.offset - start])[-MARK:]
-        self._growth, self._stand = growth, now
+        self._growth, self._status = growth, now
         return changed
 
     def _read_anew(self) -> None:
-        self._growth = self._stand = None
+        self._growth = self._status = None
         with self.path.open("rb") as file:
-            stand, data = _stand(os.fstat(file.fileno())), file.read()
+            status, data = _status(os.fstat(file.fileno())), file.read()
         if not data:
             raise ReadError(str(self.path), detail="it is empty")
         reader = find_reader(data, str(self.path), self.format)
@@ -291,7 +291,7 @@ class FollowedFile:
             self.session, growth = self._read(reader, data)
         if growth is not None:
             self._head, self._mark = data[:MARK], data[: growth.offset][-MARK:]
-        self._growth, self._stand = growth, stand
+        self._growth, self._status = growth, status
 
     def _read(self, reader: Reader, data: bytes) -> tuple[Session, IncrementalReader | None]:
         """The session, and what can go on with it where the format is one of lines, and certain."""
@@ -304,5 +304,5 @@ class FollowedFile:
         return session, growth if settled else None
 
 
-def _stand(told: os.stat_result) -> FileStat:
-    return FileStat(told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns)
+def _status(status: os.stat_result) -> FileStat:
+    return FileStat(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)

@@ -150,7 +150,7 @@ def _recorded_cause(traced: TracedFact) -> Iterator[str]:
     entry = scene.entry
     if entry is None:
         return
-    told = entry.boundary
+    boundary = entry.boundary
     kept = scene.after.rows.any()
     yield (
         "It replaced what stood before it by a summary"
@@ -160,7 +160,7 @@ def _recorded_cause(traced: TracedFact) -> Iterator[str]:
     if traced.tier != "inferred" and traced.fate == "lost":
         yield f"The summary ({text:,} characters) does not name it."
     if traced.fact.kind == "file" and traced.fate != "restated":
-        listed = told is not None and (told.files_read or told.files_modified)
+        listed = boundary is not None and (boundary.files_read or boundary.files_modified)
         if listed:
             yield f"The list of files it carried on does not hold it: {_unseen(traced)}."
         else:

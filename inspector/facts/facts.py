@@ -181,9 +181,9 @@ def find_facts(session: Session) -> Facts:
     True
     """
     finder = PathFinder(session.cwd)
-    life, told = FactOccurrences(), FactOccurrences()
+    life, restated = FactOccurrences(), FactOccurrences()
     for segment, named in read_path(session, finder):
-        (told if segment.sort == SUMMARY else life).add(segment, named)
-    for found in (life, told):
+        (restated if segment.sort == SUMMARY else life).add(segment, named)
+    for found in (life, restated):
         found.search(finder)
-    return Facts(session, life, Facts(session, told))
+    return Facts(session, life, Facts(session, restated))

@@ -95,8 +95,8 @@ class FateFinder:
     ) -> FactOutcome:
         # A summary that the file holds says so itself; a block that stands in it needs nobody's word.
         # That no more than a file's tail stands is no surer than that nothing does.
-        told = fate not in ("weakened", "lost")
-        sure = told and all(stand.recorded or stand.how == "head" for stand, _ in places)
+        stands = fate not in ("weakened", "lost")
+        sure = stands and all(stand.recorded or stand.how == "head" for stand, _ in places)
         scene = self.scene
         tier: Evidence = _whole_tier(scene) if fate == "verbatim" else "recorded" if sure else scene.tier
         refs = tuple(dict.fromkeys(stand.ref for stand, _ in places))

@@ -254,8 +254,8 @@ def _asked(session: Session) -> Iterator[str]:
 
 def _queued(session: Session) -> Iterator[str]:
     """What was queued between the compaction before a session's leaf and the next."""
-    told = session.extra.get("queued")
-    for item in told if isinstance(told, list) else ():
+    queued = session.extra.get("queued")
+    for item in queued if isinstance(queued, list) else ():
         if isinstance(item, dict) and isinstance(text := item.get("text"), str):
             line = item.get("line")
             if not isinstance(line, int) or _is_there(session, line):

@@ -144,15 +144,15 @@ def _document(raw: dict[str, Any], names: Names) -> Block | None:
         source.get("url"),
         source.get("content"),
     )
-    told = {"media_type": _chars(source, "media_type"), "title": _chars(raw, "title")}
+    labels = {"media_type": _chars(source, "media_type"), "title": _chars(raw, "title")}
     if kind == "text" and type(data) is str:
-        return build(Document, text=data, **told)
+        return build(Document, text=data, **labels)
     if kind == "base64" and type(data) is str:
-        return build(Document, data=data, **told)
+        return build(Document, data=data, **labels)
     if kind == "url" and type(url) is str:
-        return build(Document, url=url, **told)
+        return build(Document, url=url, **labels)
     if kind == "content" and type(content) is str:
-        return build(Document, text=content, **told)
+        return build(Document, text=content, **labels)
     return None
 
 

@@ -58,8 +58,8 @@ def _judge(value: Any) -> str | None:
     if messages is None:
         return "no list of messages in it, in its `request` or in its `body`"
     if not messages:
-        told = value if isinstance(value, dict) else {}
-        return None if {"model", "system", "max_tokens"} & set(told) else "its list of messages is empty"
+        body = value if isinstance(value, dict) else {}
+        return None if {"model", "system", "max_tokens"} & set(body) else "its list of messages is empty"
     if isinstance(messages[0], dict) and messages[0].get("role") == "system":
         return "its first message is a system prompt, which stands apart in a request to Anthropic"
     for at, message in enumerate(messages, 1):
@@ -173,7 +173,7 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
     role = fields.text("role") or "unknown"
     content = fields.any("content")
     usage = read_usage(fields.rest.get("usage"))
-    told: dict[str, Any] = {
+    reply: dict[str, Any] = {
         "model": fields.text("model"),
         "stop_reason": fields.text("stop_reason"),
         "error": error,
@@ -188,7 +188,7 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
             "sources": (place(line),) if at == 1 else (),
         }
         if at == len(runs):
-            shared |= told | {"extra": fields.rest}
+            shared |= reply | {"extra": fields.rest}
         if summary is None:
             yield _read_run(run, role, shared, names)
         else:

@@ -189,8 +189,8 @@ def find_blocks(content: Any, read_block: Callable[[Any], Found]) -> list[Found]
 
 def unknown(raw: Any, name: str = "") -> Found:
     """A block no reader knows, with its own `type` when it tells one."""
-    told = raw.get("type") if isinstance(raw, dict) else None
-    return Unknown(type=told if isinstance(told, str) else name, raw=raw), {}
+    kind = raw.get("type") if isinstance(raw, dict) else None
+    return Unknown(type=kind if isinstance(kind, str) else name, raw=raw), {}
 
 
 def make_parts(found: Iterable[Found]) -> tuple[tuple[Part, ...], dict[str, Any]]:

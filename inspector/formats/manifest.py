@@ -69,18 +69,18 @@ def _judge(value: Any, data: Data) -> str | None:
     return _REFUSAL
 
 
-def _is_ours(told: Any) -> bool:
-    return isinstance(told, str) and told.startswith("session-manifest/")
+def _is_ours(version: Any) -> bool:
+    return isinstance(version, str) and version.startswith("session-manifest/")
 
 
 def read(data: Data) -> Session:
     """The session the file holds. Raises `ReadError`, or `ManifestVersion` for another version."""
     value = load(data)
-    told = value.get("manifest") if isinstance(value, dict) else None
-    if not _is_ours(told):
+    version = value.get("manifest") if isinstance(value, dict) else None
+    if not _is_ours(version):
         raise ReadError(FILE, detail=_REFUSAL)
-    if told != MANIFEST:
-        raise ManifestVersion(FILE, detail=f"{told}, and this package knows {MANIFEST}")
+    if version != MANIFEST:
+        raise ManifestVersion(FILE, detail=f"{version}, and this package knows {MANIFEST}")
     try:
         return Session.model_validate(value)
     except ValidationError as error:

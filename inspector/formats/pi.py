@@ -209,14 +209,14 @@ def _read_compaction(
 ) -> Entry:
     """A compaction. In version 1 its first kept entry is a number: records are counted, the header is 0."""
     fields.text("type")
-    told: Any = fields.any("firstKeptEntryId")
-    kept = told if isinstance(told, str) else None
-    if told is None:
-        told = fields.any("firstKeptEntryIndex")
-        if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < len(names):
-            kept = names[told]
+    reference: Any = fields.any("firstKeptEntryId")
+    kept = reference if isinstance(reference, str) else None
+    if reference is None:
+        reference = fields.any("firstKeptEntryIndex")
+        if isinstance(reference, int) and not isinstance(reference, bool) and 0 <= reference < len(names):
+            kept = names[reference]
     first_kept = chain.find_first_kept(kept, stand["id"])
-    extra = {} if told is None or told == first_kept else {"firstKept": told}
+    extra = {} if reference is None or reference == first_kept else {"firstKept": reference}
     carried = fields.flag("fromHook") is not True
     boundary = read_boundary(fields, first_kept, extra, carried=carried)
     words = _say_summary(Fields({"summary": boundary.summary}))

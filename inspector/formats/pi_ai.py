@@ -65,15 +65,15 @@ def read_message(
     content becomes an unknown block.
     """
     fields = Fields(message)
-    told = fields.text("role") or ""
-    role = ROLES.get(told, told or "unknown")
-    if told == "toolResult":
+    label = fields.text("role") or ""
+    role = ROLES.get(label, label or "unknown")
+    if label == "toolResult":
         found = [read_output(fields)]
-    elif told in ROLES or "content" in message:
+    elif label in ROLES or "content" in message:
         found = find_blocks(fields.any("content"), read_block)
     else:
         moment = fields.rest.pop("timestamp", None)
-        found = [(Unknown(type=told, raw=fields.rest), {})]
+        found = [(Unknown(type=label, raw=fields.rest), {})]
         fields = Fields({"timestamp": moment})
     blocks, more = gather(only_outputs(found) if role == "tool" else found)
     usage = make_usage(fields, "usage", USAGE)
@@ -143,7 +143,7 @@ def _write_message(entry: Entry, run: tuple[Block, ...], *, first: bool) -> Json
     if len(run) == 1 and isinstance(run[0], Unknown) and run[0].type == role and isinstance(run[0].raw, dict):
         # A message of a role that nobody knows has fields of its own in place of content.
         return {"role": role, **run[0].raw}
-    told: Json = {"role": role, "content": [write_block(block) for block in run]}
+    written: Json = {"role": role, "content": [write_block(block) for block in run]}
     named = {
         "provider": entry.provider,
         "model": entry.model,
@@ -151,7 +151,7 @@ def _write_message(entry: Entry, run: tuple[Block, ...], *, first: bool) -> Json
         "stopReason": entry.stop_reason,
         "errorMessage": entry.error,
     }
-    return told | {name: value for name, value in named.items() if value is not None}
+    return written | {name: value for name, value in named.items() if value is not None}
 
 
 def write_block(block: Block) -> Any:
@@ -160,14 +160,14 @@ def write_block(block: Block) -> Any:
         return {"type": "text", "text": block.text}
     if isinstance(block, Reasoning):
         sealed = block.encrypted if block.encrypted is not None else block.signature
-        told: Json = {"type": "thinking", "thinking": block.text}
-        told |= {} if sealed is None else {"thinkingSignature": sealed}
-        return told | ({"redacted": True} if block.encrypted is not None else {})
+        written: Json = {"type": "thinking", "thinking": block.text}
+        written |= {} if sealed is None else {"thinkingSignature": sealed}
+        return written | ({"redacted": True} if block.encrypted is not None else {})
     if isinstance(block, ToolCall):
         return {"type": "toolCall", "id": block.id, "name": block.name, "arguments": block.input}
     if isinstance(block, Image) and block.data is not None:
-        told = {"type": "image", "data": block.data}
-        return told if block.media_type is None else {**told, "mimeType": block.media_type}
+        written = {"type": "image", "data": block.data}
+        return written if block.media_type is None else {**written, "mimeType": block.media_type}
     if isinstance(block, Unknown):
         return block.raw
     fields = block.model_dump(exclude={"kind"}, exclude_none=True)
@@ -179,12 +179,12 @@ def write_usage(usage: Usage | None) -> Json | None:
     """Usage with its cost, as far as they are known."""
     if usage is None:
         return None
-    told: Json = _amounts(usage)
+    written: Json = _amounts(usage)
     if usage.total is not None:
-        told["totalTokens"] = usage.total
+        written["totalTokens"] = usage.total
     if usage.cost is not None:
-        told["cost"] = {**_amounts(usage.cost), "total": usage.cost.total}
-    return told
+        written["cost"] = {**_amounts(usage.cost), "total": usage.cost.total}
+    return written
 
 
 def _amounts(of: Usage | Cost) -> Json:
@@ -194,17 +194,17 @@ def _amounts(of: Usage | Cost) -> Json:
 def write_compaction(entry: Entry, summary: str, first_kept: str | None) -> Json:
     """The fields of a compaction entry (FLUE §9)."""
     boundary = entry.boundary
-    told: Json = {"summary": summary}
+    written: Json = {"summary": summary}
     if first_kept is not None:
-        told["firstKeptEntryId"] = first_kept
+        written["firstKeptEntryId"] = first_kept
     if boundary is not None:
-        told["tokensBefore"] = boundary.tokens_before
-        told["details"] = {
+        written["tokensBefore"] = boundary.tokens_before
+        written["details"] = {
             "readFiles": list(boundary.files_read),
             "modifiedFiles": list(boundary.files_modified),
         }
     usage = write_usage(entry.usage)
-    return told if usage is None else {**told, "usage": usage}
+    return written if usage is None else {**written, "usage": usage}
 
 
 class SummaryWording:
@@ -283,19 +283,19 @@ def _write_entry(
 ) -> list[Json]:
     """The records of an entry without their names; `kept` are those of what it keeps."""
     if entry.kind == "compaction":
-        told = summary.bare(entry.text)
-        text = _told(entry) if told is None else told
+        words = summary.bare(entry.text)
+        text = _summary_text(entry) if words is None else words
         return [{"type": "compaction", **write_compaction(entry, text, next(iter(kept), None))}]
-    if entry.kind == "branch_summary" and (told := _only(entry, branch)) is not None:
-        return [{"type": "branch_summary", "fromId": parent or "", "summary": told}]
+    if entry.kind == "branch_summary" and (words := _only(entry, branch)) is not None:
+        return [{"type": "branch_summary", "fromId": parent or "", "summary": words}]
     losses["branch_summaries"] += entry.kind == "branch_summary"
     losses["meta"] += entry.meta
     return [{"type": "message", "message": message} for message in write_messages(entry)]
 
 
-def _told(entry: Entry) -> str:
-    told = entry.boundary.summary if entry.boundary is not None else None
-    return entry.text if told is None else told
+def _summary_text(entry: Entry) -> str:
+    stored = entry.boundary.summary if entry.boundary is not None else None
+    return entry.text if stored is None else stored
 
 
 def _only(entry: Entry, words: SummaryWording) -> str | None:

@@ -27,10 +27,10 @@ class Sealed(Value):
         """SHA-256 of the block; one in which anything was changed is not the provider's any more."""
         return sha256(stringify(self.block).encode("utf-8", "surrogatepass")).hexdigest()
 
-    def told(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """What a boundary's `extra` holds of it."""
-        told = {"block": self.block, "betas": list(self.betas), "sha256": self.digest}
-        return {SEALED: told if self.model is None else {**told, "model": self.model}}
+        fields = {"block": self.block, "betas": list(self.betas), "sha256": self.digest}
+        return {SEALED: fields if self.model is None else {**fields, "model": self.model}}
 
     def suits(self, model: str | None) -> bool:
         """Whether it can be sent to a model."""
@@ -43,16 +43,16 @@ SEALED = "sealed"
 
 def read_sealed(boundary: Boundary | None) -> Sealed | None:
     """The provider's own block of a recorded compaction; None where there is none, or it was changed."""
-    told = boundary.extra.get(SEALED) if boundary is not None else None
-    if not isinstance(told, dict) or not isinstance(told.get("block"), dict):
+    stored = boundary.extra.get(SEALED) if boundary is not None else None
+    if not isinstance(stored, dict) or not isinstance(stored.get("block"), dict):
         return None
-    betas, model = told.get("betas"), told.get("model")
+    betas, model = stored.get("betas"), stored.get("model")
     sealed = Sealed(
-        block=told["block"],
+        block=stored["block"],
         betas=tuple(filter(_is_text, betas)) if isinstance(betas, list) else (),
         model=model if _is_text(model) else None,
     )
-    return sealed if sealed.digest == told.get("sha256") else None
+    return sealed if sealed.digest == stored.get("sha256") else None
 
 
 def _is_text(value: Any) -> bool:

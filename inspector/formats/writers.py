@@ -130,7 +130,7 @@ def _shown(session: Session) -> list[tuple[str, Block, bool]]:
 
 def _key(role: str, block: Block) -> str:
     """What the model gets of a block."""
-    told: dict[str, Any] = block.model_dump()
+    fields: dict[str, Any] = block.model_dump()
     for name in LABELS if isinstance(block, ToolOutput) else ():
-        told.pop(name)
-    return f"{role} {dump_lossless(told)}"
+        fields.pop(name)
+    return f"{role} {dump_lossless(fields)}"

@@ -110,8 +110,8 @@ def _block(block: Any, redactor: Redactor) -> Any:
         words = _words(block)
         if len(words) > 1:
             # They are shown as one text, so they are cleaned as one; the first part holds it.
-            told = iter([redactor.clean("".join(words)), *[""] * len(words)])
-            parts = tuple(build(Text, text=next(told)) if isinstance(p, Text) else p for p in parts)
+            cleaned = iter([redactor.clean("".join(words)), *[""] * len(words)])
+            parts = tuple(build(Text, text=next(cleaned)) if isinstance(p, Text) else p for p in parts)
         rest = {
             name: _tidy(name, getattr(block, name), redactor.clean)
             for name in ("call_id", "name", "is_error", "status", "artifact")
@@ -156,14 +156,14 @@ def _blank(entry: Entry, redactor: Redactor) -> Entry:
         )
         fields = {name: _tidy(name, getattr(boundary, name), tidy) for name in named}
         boundary = build(Boundary, **fields)
-    told = {
+    kept = {
         name: _tidy(name, getattr(entry, name), tidy)
         for name in ("id", "parent", "model", "provider", "stop_reason", "timestamp", "sidechain", "aliases")
     }
     same = {name: getattr(entry, name) for name in ("kind", "usage", "meta", "sources")}
     role = entry.role if entry.role in _ROLES else tidy(entry.role)
     blocks = tuple(_wordless(block, tidy) for block in entry.blocks)
-    return build(Entry, role=role, blocks=blocks, boundary=boundary, **told, **same)
+    return build(Entry, role=role, blocks=blocks, boundary=boundary, **kept, **same)
 
 
 def _wordless(block: Block, tidy: Callable[[str], str]) -> Block:

@@ -120,7 +120,7 @@ def _coded_spans(text: str) -> Iterator[Span]:
         if _UNPRINTABLE.search(b64decode(run[:24])):
             continue
         words = b64decode(run + "=" * (-len(run) % 4))
-        told = _UNPRINTABLE.split(words, maxsplit=1)[0].decode("ascii")
-        kinds = [span.kind for span in _all_spans(told, coded=False) if span.grade == "secret"]
+        decoded = _UNPRINTABLE.split(words, maxsplit=1)[0].decode("ascii")
+        kinds = [span.kind for span in _all_spans(decoded, coded=False) if span.grade == "secret"]
         if kinds:
             yield Span(*match.span(), kinds[0], "secret", True)

@@ -169,7 +169,7 @@ def compact(
     }
     if checkpoint is not None:
         told |= {"by": checkpoint.by, "deterministic": checkpoint.deterministic}
-        told |= checkpoint.sealed.told() if checkpoint.sealed is not None else {}
+        told |= checkpoint.sealed.fields() if checkpoint.sealed is not None else {}
     if taken is not None:
         told["failed"] = taken
     return replace(start, after=record_plan(plan, checkpoint, name, told), checkpoint=checkpoint, entry=name)

@@ -52,8 +52,8 @@ def find_commands(text: str, programs: Collection[str] = ()) -> Iterator[Hit]:
         first, _, rest = match[1].strip().partition(" ")
         if not rest or "${" in rest or first in _KEYWORDS:
             continue
-        told = _NAME.match(first) and _RUN.search(text, max(0, match.start() - 12), match.start())
-        if told or first in _PROGRAMS or first in programs:
+        named = _NAME.match(first) and _RUN.search(text, max(0, match.start() - 12), match.start())
+        if named or first in _PROGRAMS or first in programs:
             yield from _hit(match[1], match.start(1))
     for match in _UNQUOTED.finditer(text):
         yield from _hit(_ENDS.sub("", match[1]), match.start(1))

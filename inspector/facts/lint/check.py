@@ -93,8 +93,8 @@ def _check_recorded(
         ledger = count_tokens(session, "calibrated") if ledger is None else ledger
         for regret in find_regret(session, session.facts, ledger):
             refs = (regret.before, regret.again)
-            told = _make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry)
-            found.append((regret.entry, told))
+            made = _make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry)
+            found.append((regret.entry, made))
     order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
     found.sort(key=lambda pair: (order.index(pair[0]), SEVERITIES.index(pair[1].severity)))
     number = len(traces)
@@ -246,9 +246,9 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
     elif traced.fate != "lost":
         return
     elif kind == "constraint":
-        told = [said for said in known(traced) if said.by == "user"]
-        if told:
-            when = _when(traced, told[-1].ref)
+        sayings = [said for said in known(traced) if said.by == "user"]
+        if sayings:
+            when = _when(traced, sayings[-1].ref)
             yield "CI002", f"The constraint {form}, said by the user {when}, is lost."
     elif kind == "todo":
         by_user = any(said.by == "user" for said in known(traced))

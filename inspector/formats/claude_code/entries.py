@@ -58,35 +58,35 @@ def _read_usage(draft: Draft) -> tuple[Usage | None, list[Any]]:
 
 
 def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Boundary:
-    told = dict(draft.metadata) if isinstance(draft.metadata, dict) else {}
+    metadata = dict(draft.metadata) if isinstance(draft.metadata, dict) else {}
     kept = chain.find_kept(draft, drafts)
     if kept:
         for name in ("preservedMessages", "preservedSegment"):
-            told.pop(name, None)
-    trigger = told.pop("trigger") if isinstance(told.get("trigger"), str) else None
+            metadata.pop(name, None)
+    trigger = metadata.pop("trigger") if isinstance(metadata.get("trigger"), str) else None
     return Boundary(
         kind="micro" if draft.kind == "micro" else "compact",
         trigger=trigger,
-        tokens_before=_pop_number(told, "preTokens"),
-        tokens_after=_pop_number(told, "postTokens"),
-        tokens_saved=_pop_number(told, "tokensSaved"),
+        tokens_before=_pop_number(metadata, "preTokens"),
+        tokens_after=_pop_number(metadata, "postTokens"),
+        tokens_saved=_pop_number(metadata, "tokensSaved"),
         kept=tuple(each.id for each in kept),
-        cleared=_pop_strings(told, "compactedToolIds"),
-        extra=told,
+        cleared=_pop_strings(metadata, "compactedToolIds"),
+        extra=metadata,
     )
 
 
-def _pop_number(told: dict[str, Any], name: str) -> Number | None:
-    value = told.get(name)
+def _pop_number(metadata: dict[str, Any], name: str) -> Number | None:
+    value = metadata.get(name)
     if isinstance(value, int | float) and not isinstance(value, bool) and is_tokens(value):
-        del told[name]
+        del metadata[name]
         return value
     return None
 
 
-def _pop_strings(told: dict[str, Any], name: str) -> tuple[str, ...]:
-    value = told.get(name)
+def _pop_strings(metadata: dict[str, Any], name: str) -> tuple[str, ...]:
+    value = metadata.get(name)
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        del told[name]
+        del metadata[name]
         return tuple(value)
     return ()

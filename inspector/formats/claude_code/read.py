@@ -139,10 +139,10 @@ class ClaudeCodeLines:
         self.drafts.append(draft)
         self.previous[lane] = draft
         self.chain.home[name] = draft
-        self._tell(row)
+        self._note_session(row)
         return draft
 
-    def _tell(self, row: Row) -> None:
+    def _note_session(self, row: Row) -> None:
         facts = self.facts
         if row.cwd is not None:
             facts.setdefault("cwd", row.cwd)

@@ -108,8 +108,8 @@ class Sign(msgspec.Struct, rename="camel", gc=False):
     def ours(self) -> bool:
         if self.type in TALK or self.type == "system":
             return self.uuid is not None and (self.parent_uuid is not UNSET or self.session_id is not None)
-        told = self.session_id or self.leaf_uuid or self.message_id
-        return isinstance(self.type, str) and self.type in BOOKKEEPING and told is not None
+        owner = self.session_id or self.leaf_uuid or self.message_id
+        return isinstance(self.type, str) and self.type in BOOKKEEPING and owner is not None
 
 
 _row = msgspec.json.Decoder(Row)

@@ -64,8 +64,8 @@ def _write_row(entry: Entry) -> Json:
         meta = {"isMeta": True} if harness else {}
         return {"type": "user", "uuid": entry.id, **meta, "message": {"role": "user", "content": content}}
     message: Json = {"id": f"msg_{entry.id}", "role": "assistant", "content": content}
-    told = {"model": entry.model, "stop_reason": entry.stop_reason, "usage": _write_usage(entry.usage)}
-    message |= {name: value for name, value in told.items() if value is not None}
+    reply = {"model": entry.model, "stop_reason": entry.stop_reason, "usage": _write_usage(entry.usage)}
+    message |= {name: value for name, value in reply.items() if value is not None}
     failed = {} if entry.error is None else {"isApiErrorMessage": True, "error": entry.error}
     return {"type": "assistant", "uuid": entry.id, **failed, "message": message}
 
@@ -81,8 +81,8 @@ def _write_compaction(entry: Entry, parent: str | None, kept: tuple[str, ...]) -
         metadata = {name: value for name, value in metadata.items() if value is not None}
     if kept:
         metadata["preservedMessages"] = {"uuids": list(kept)}
-    told = {"subtype": "compact_boundary", "logicalParentUuid": parent, "compactMetadata": metadata}
-    rows: list[Json] = [{"type": "system", "uuid": entry.id, **told, "parentUuid": None}]
+    row = {"subtype": "compact_boundary", "logicalParentUuid": parent, "compactMetadata": metadata}
+    rows: list[Json] = [{"type": "system", "uuid": entry.id, **row, "parentUuid": None}]
     if entry.blocks:
         content = [write_block(block) for block in entry.blocks]
         message = {"role": "user", "content": content}
@@ -96,8 +96,8 @@ def _write_micro(entry: Entry) -> Json:
     metadata: Json = {}
     if boundary is not None:
         metadata = {"compactedToolIds": list(boundary.cleared), "tokensSaved": boundary.tokens_saved}
-    told = {"subtype": "microcompact_boundary", "microcompactMetadata": metadata}
-    return {"type": "system", "uuid": entry.id, **told}
+    row = {"subtype": "microcompact_boundary", "microcompactMetadata": metadata}
+    return {"type": "system", "uuid": entry.id, **row}
 
 
 def write_block(block: Block) -> Any:
@@ -122,14 +122,14 @@ def write_block(block: Block) -> Any:
 
 def _write_media(block: Image | Document) -> Json:
     text = block.text if isinstance(block, Document) else ""
-    told: Json
+    written: Json
     if block.data is not None:
-        told = {"type": "base64", "data": block.data}
+        written = {"type": "base64", "data": block.data}
     elif block.url is not None:
-        told = {"type": "url", "url": block.url}
+        written = {"type": "url", "url": block.url}
     else:
-        told = {"type": "text", "data": text}
-    source = told if block.media_type is None else {**told, "media_type": block.media_type}
+        written = {"type": "text", "data": text}
+    source = written if block.media_type is None else {**written, "media_type": block.media_type}
     title = block.title if isinstance(block, Document) else None
     return {"type": block.kind, "source": source, **({} if title is None else {"title": title})}
 
