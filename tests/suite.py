@@ -21,7 +21,10 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short")
-NBVAL = ("--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg")
+NBVAL = (
+    *("-p", "tests.kernels", "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"),
+    *("--nbval-kernel-startup-timeout", "180"),  # seconds, on a machine that others share
+)
 BARE = ("-p", "no:nbval")  # a second of imports in each process
 SPREAD = ("-n", "2", "--dist")
 # The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
@@ -46,6 +49,7 @@ class Step(NamedTuple):
 # The longest first, so that the others fit beside it.
 STEPS = (
     Step("lint", "mypy", (sys.executable, "-m", "mypy")),
+    Step("notebooks", "nbval", (*PYTEST, *NBVAL, "notebooks"), tests=True),
     Step("lint", "ruff format", (sys.executable, "-m", "ruff", "format", "--check", "--quiet")),
     Step("lint", "ruff check", (sys.executable, "-m", "ruff", "check", "--quiet")),
     Step("lint", "biome", ("npm", "run", "--silent", "lint"), "js"),
@@ -53,7 +57,6 @@ STEPS = (
     Step("lint", "checklist", (sys.executable, "-m", "tests.checklist")),
     Step("front", "vitest", ("npm", "run", "--silent", "test"), "js", tests=True),
     Step("unit", "pytest", (*PYTEST, *BARE, *SPREAD, "worksteal"), tests=True, alone=True),
-    Step("notebooks", "nbval", (*PYTEST, *NBVAL, *SPREAD, "loadfile", "notebooks"), tests=True, alone=True),
     # Playwright keeps an event loop running, so its tests have processes of their own.
     Step(
         "browser",

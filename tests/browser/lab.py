@@ -6,10 +6,7 @@ import json
 import os
 import secrets
 import shutil
-import socket
-import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,9 +19,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.product import open_demo, read_demo, save_session
 from tests.browser.screen import ROOT
-from tests.browser.traffic import own_server
-
-STARTUP = 60  # seconds
+from tests.browser.servers import start_server
+from tests.kernels import find_transport, make_folder
 
 READY = """async () => {
   const app = window.jupyterapp;
@@ -116,12 +112,6 @@ class Lab(NamedTuple):
         return name
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextmanager
 def start_lab(home: Path, python: str = sys.executable, **more: str) -> Iterator[Lab]:
     """Run a server whose every folder is under `home`, until the block ends; `more` is of its environment."""
@@ -137,46 +127,33 @@ def start_lab(home: Path, python: str = sys.executable, **more: str) -> Iterator
     folders = {
         "JUPYTER_CONFIG_DIR": "config",
         "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_RUNTIME_DIR": "run",
         "JUPYTERLAB_SETTINGS_DIR": "settings",
         "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
         "IPYTHONDIR": "ipython",
     }
-    token, port, log = secrets.token_hex(16), free_port(), home / "lab.log"
-    command = [
-        *(python, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
-        *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
-        *(f"--ServerApp.root_dir={notebooks}", "--LabApp.expose_app_in_browser=True"),
-        "--JupyterNotebookApp.expose_app_in_browser=True",
-        *("--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"),
-    ]
+    connections = make_folder()
     environment = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}, **more}
-    lab = Lab(f"http://127.0.0.1:{port}", token, notebooks, log)
-    own_server(lab.base)
-    with log.open("w") as output:
-        server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            wait_until_up(lab, server)
-            yield lab
-        finally:
-            server.terminate()
-            try:
-                server.wait(20)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+    environment["JUPYTER_RUNTIME_DIR"] = str(connections)
+    token, log = secrets.token_hex(16), home / "lab.log"
 
+    def command(port: int) -> list[str]:
+        return [
+            *(python, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+            *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
+            *(f"--ServerApp.root_dir={notebooks}", "--LabApp.expose_app_in_browser=True"),
+            "--JupyterNotebookApp.expose_app_in_browser=True",
+            *("--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"),
+            f"--KernelManager.transport={find_transport(connections)}",
+        ]
 
-def wait_until_up(lab: Lab, server: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + STARTUP
-    while True:
-        try:
-            lab.api("status")
-            return
-        except OSError:
-            if server.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"JupyterLab did not start:\n{lab.log.read_text()}") from None
-            time.sleep(0.1)
+    def answers(base: str) -> object:
+        return Lab(base, token, notebooks, log).api("status")
+
+    try:
+        with start_server(command, answers, log, env=environment) as base:
+            yield Lab(base, token, notebooks, log)
+    finally:
+        shutil.rmtree(connections, ignore_errors=True)
 
 
 def open_notebook(page: Page, lab: Lab, name: str) -> None:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.lab import free_port
 from tests.browser.screen import ROOT, screenshot
-from tests.browser.traffic import Traffic, own_server
+from tests.browser.servers import start_server
+from tests.browser.traffic import Traffic
 
 pytest.importorskip("marimo")
 
-STARTUP = 60  # seconds
 APP = """
 import marimo
 
@@ -55,33 +51,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A marimo server that runs the app, with no trace of the user's own settings."""
     home = tmp_path_factory.mktemp("marimo")
     (home / "app.py").write_text(APP)
-    port = free_port()
-    base = f"http://127.0.0.1:{port}"
-    own_server(base)
     environment = {**os.environ, "HOME": str(home), "MARIMO_SKIP_UPDATE_CHECK": "1"}
     environment |= {name: str(home) for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")}
     environment["PYTHONPATH"] = str(ROOT)
-    command = [sys.executable, "-m", "marimo", "run", "app.py", "--headless", "--no-token", f"--port={port}"]
-    with (home / "log").open("w") as log:
-        process = subprocess.Popen(command, cwd=home, env=environment, stdout=log, stderr=subprocess.STDOUT)
-        try:
-            wait_until_up(base, process, home / "log")
-            yield base
-        finally:
-            process.terminate()
-            process.wait(20)
 
+    def command(port: int) -> list[str]:
+        return [sys.executable, "-m", "marimo", "run", "app.py", "--headless", "--no-token", f"--port={port}"]
 
-def wait_until_up(base: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + STARTUP
-    while True:
-        try:
-            urllib.request.urlopen(f"{base}/health", timeout=5).close()
-            return
-        except OSError:
-            if process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"marimo did not start:\n{log.read_text()}") from None
-            time.sleep(0.1)
+    def answers(base: str) -> None:
+        urllib.request.urlopen(f"{base}/health", timeout=5).close()
+
+    with start_server(command, answers, home / "log", cwd=home, env=environment) as base:
+        yield base
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyter_client.manager import start_new_kernel
 
 from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, Stopped
@@ -25,6 +24,7 @@ from inspector.workbench import controller as controllers
 from inspector.workbench import tasks as background
 from inspector.workbench.controller import Controller
 from inspector.workbench.tasks import GONE, QueryQueue, TaskQueue
+from tests.kernels import OwnKernelManager
 from tests.longer import write_long
 
 
@@ -594,8 +594,12 @@ def test_stopped_is_an_error_with_a_sentence() -> None:
 
 def test_a_kernel_hears_of_progress_and_exact_counts_while_it_is_idle(long_file: Path) -> None:
     """What a thread sets reaches the browser, and a hand in the browser is answered meanwhile."""
-    manager, client = start_new_kernel(startup_timeout=60)
+    manager = OwnKernelManager()
+    manager.start_kernel()
+    client = manager.client()
+    client.start_channels()
     try:
+        client.wait_for_ready(timeout=60)
         code = f"import inspector\nwb = inspector.Workbench({str(long_file)!r})\nprint(wb.comm.comm_id)"
         heard: list[dict[str, Any]] = []
         reply = client.execute_interactive(code, timeout=60, output_hook=heard.append)
