@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -69,13 +70,22 @@ def draw_knob(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     return st.just(schema["default"])
 
 
+@cache
+def knobs_of(model: type[Rule]) -> dict[str, st.SearchStrategy[Any]]:
+    """Values of each of its knobs. Writing a model's schema costs as much as several plans."""
+    known = KNOBS.get(kind_of(model), {})
+    properties = model.model_json_schema()["properties"]
+    return {
+        name: known[name] if name in known else draw_knob(schema)
+        for name, schema in properties.items()
+        if name not in ("kind", "enabled")
+    }
+
+
 @st.composite
 def rules(draw: st.DrawFn, model: type[Rule], *, enabled: bool = False) -> Rule:
     """A rule of that kind with any knobs; those its model refuses together are drawn again."""
-    knobs: dict[str, Any] = {}
-    for name, schema in model.model_json_schema()["properties"].items():
-        if name not in ("kind", "enabled"):
-            knobs[name] = draw(KNOBS.get(kind_of(model), {}).get(name, draw_knob(schema)))
+    knobs = {name: draw(values) for name, values in knobs_of(model).items()}
     if not model.locked:
         knobs["enabled"] = enabled or draw(st.sampled_from((True, True, True, False)))
     try:
