@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -52,6 +53,14 @@ def forget_own_rules() -> Iterator[None]:
 def forget_own_rules_of_a_module() -> Iterator[None]:
     """And those that a module's fixtures add, after the module."""
     yield from _forget()
+
+
+@pytest.fixture
+def no_threads() -> Iterator[None]:
+    """No thread can be started, as in a browser's Python: no address space holds such a stack."""
+    size = threading.stack_size(2**50)
+    yield
+    threading.stack_size(size)
 
 
 @pytest.fixture

@@ -12,12 +12,11 @@ from copy import copy
 from pathlib import Path, PurePath
 from typing import Any
 
-from ..errors import InspectorError
+from ..errors import InspectorError, Stopped
 from ..files import FollowedFile
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
-from ..replays.engine import OnProgress
 from ..replays.run import Run
 from ..replays.scenario import Scenario
 from ..session.session import Session
@@ -26,11 +25,12 @@ from ..tokens.counter import Counter
 from ..tokens.counters import ESTIMATE
 from ..tokens.ledger import Ledger, count_tokens
 from .model import WorkbenchModel
-from .queries import answer_query, reply_to
+from .queries import answer_query, refuse, reply_to
 from .summary_writer import SummaryWriter
-from .tasks import Answer, QueryQueue, TaskQueue, Ticker, describe_error
+from .tasks import TaskQueue, Ticker, describe_error
 
 Traits = dict[str, Any]
+Answer = Callable[[Traits], None]
 
 LONG = 5_000_000
 """Characters of text above which a session is estimated first, and counted and replayed in the background."""
@@ -76,11 +76,8 @@ class Controller:
         self.replaying = False
         self._send, self._seq, self._file_error = publish, 0, ""
         self._counter: str | Counter = counter
-        self._works: dict[str, Traits] = {}
-        self._errands = TaskQueue(lambda work: self._show("long", work))
-        # Apart: a question does not wait until a long session is counted.
-        self._questions = QueryQueue(lambda work: self._show("question", work), self.lock)
-        self._summary_writer = SummaryWriter(lambda work: self._show("summary", work), self.adopt_summary)
+        self._tasks = TaskQueue(self.lock, lambda work: self._publish({"_work": work}))
+        self._summary_writer = SummaryWriter(self._tasks, self.adopt_summary)
         self.save: Callable[[Plan], Path] | None = None
         self.closed = False
         self._ticker: Ticker | None = None
@@ -105,9 +102,7 @@ class Controller:
 
     def begin(self) -> None:
         """Start background work: from now on traits may be published."""
-        self._errands.begin()
-        self._questions.begin()
-        self._summary_writer.begin()
+        self._tasks.begin()
 
     def set_inputs(self, inputs: Mapping[str, Any], seq: int = 0, replay: bool | None = None) -> Traits:
         """The traits to set for these inputs; all of `model.inputs` among them where they changed.
@@ -129,7 +124,7 @@ class Controller:
             turned = replay is not None and replay != self.replaying
             if turned:
                 self.replaying = not self.replaying
-                self._errands.stop("replay")
+                self._tasks.cancel("replay")
             if self.replaying and (changed or turned):
                 traits |= self._replay()
             return traits | self._drop_run(had, traits)
@@ -144,8 +139,13 @@ class Controller:
                 model = copy(self.model)
                 words = SLOW[query["type"]]
                 known = words == FACTS and "facts" in model.ledger.session.__dict__
-                shown = words if self._long and not known else ""
-                self._questions.ask(query, answer, lambda query: self._answer(model, query), shown)
+                self._tasks.submit(
+                    "query",
+                    lambda _: self._answer(model, query),
+                    answer,
+                    lambda error: answer(refuse(query, describe_error(error))),
+                    what=words if self._long and not known else "",
+                )
             return True
         reply = self.reply(query)
         if reply is not None:
@@ -173,29 +173,16 @@ class Controller:
 
         With "summary" only the summary that is being written is given up.
         """
-        self._summary_writer.stop()
-        if what == "summary":
-            return
-        with self.lock:
-            stopped, refused = self._errands.stop(), self._questions.stop()
-            self._works = {}
-            traits: Traits = {"_work": {}}
-            if "count" in stopped:
-                self._counter, self._counted = ESTIMATE, True
-                traits["_error"] = "Counting was stopped: the numbers stay estimates."
-            if "replay" in stopped:
-                self.replaying = traits["replay"] = False
-            if stopped or refused:
-                self._publish(traits)
+        self._tasks.stop(what)
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait for what is done in the background. Raises TimeoutError after so many seconds."""
-        if not self._errands.wait(timeout):
+        if not self._tasks.wait("long", timeout):
             raise TimeoutError("the work in the background is not finished")
 
     def wait_for_summary(self, timeout: float | None = None) -> None:
         """Wait for the summary that is being written. Raises TimeoutError after so many seconds."""
-        if not self._summary_writer.wait(timeout):
+        if not self._tasks.wait("summary", timeout):
             raise TimeoutError("the summary is not finished")
 
     def follow(self, file: FollowedFile) -> None:
@@ -238,16 +225,14 @@ class Controller:
                 done = counter is self._counter_now
                 if done:
                     self._adopt(session, ledger)
-                    if not self._counted and not self._errands.is_on("count"):
+                    if not self._counted and not self._tasks.is_on("count"):
                         self._count()
 
     def close(self) -> None:
         """Stop all work, and publish nothing any more. Waits for nobody, not even for the lock."""
         self.closed = True
         self._send = lambda traits: None
-        self._errands.close()
-        self._questions.close()
-        self._summary_writer.close()
+        self._tasks.close()
         if self._ticker is not None:
             self._ticker.stop()
 
@@ -256,15 +241,9 @@ class Controller:
         return self._counter if self._counted else ESTIMATE
 
     def _publish(self, traits: Traits) -> None:
-        with self.lock:
-            self._send(traits)
-
-    def _show(self, whose: str, work: Traits) -> None:
-        """What is being done, the long work before questions."""
-        with self.lock:
-            self._works[whose] = work
-            works = (self._works.get(name) for name in ("long", "summary", "question"))
-            self._publish({"_work": next((work for work in works if work), {})})
+        if not self.closed:
+            with self.lock:
+                self._send(traits)
 
     def _answer(self, model: WorkbenchModel, query: object) -> Traits:
         if isinstance(query, dict) and query.get("type") in WRITTEN:
@@ -279,20 +258,23 @@ class Controller:
         session, counter = self.model.session, self._counter
 
         def take(ledger: Ledger) -> None:
-            with self.lock:
-                if self._counted:
-                    return  # stopped in the very moment it was done
-                if self.model.session is session:
-                    self._counted = True
-                    self._adopt(session, ledger)
-                else:
-                    # It has grown meanwhile. What was counted is remembered by its text.
-                    self._count()
+            if self.model.session is session:
+                self._counted = True
+                self._adopt(session, ledger)
+            else:
+                # It has grown meanwhile. What was counted is remembered by its text.
+                self._count()
 
-        def work(tell: OnProgress) -> Ledger:
-            return count_tokens(session, counter, tell)
+        def fail(error: BaseException) -> None:
+            sentence = describe_error(error)
+            if isinstance(error, Stopped):
+                self._counter, self._counted = ESTIMATE, True
+                sentence = "Counting was stopped: the numbers stay estimates."
+            self._publish({"_error": sentence})
 
-        self._errands.send("count", "Counting tokens", work, take, self._report_error)
+        self._tasks.submit(
+            "long", lambda tell: count_tokens(session, counter, tell), take, fail, "count", "Counting tokens"
+        )
 
     def _adopt(self, session: Session, ledger: Ledger) -> None:
         """Plan again under the same inputs, and publish that."""
@@ -317,17 +299,18 @@ class Controller:
                 return self.model.run_replay()
             task = self.model.prepare_replay()
         except InspectorError as error:
+            self._tasks.cancel("replay")
             self.last_error, self.replaying = error, False
             return {"_error": printable(str(error)), "replay": False}
         if task is None:
             # The run is there already; the one that is under way is not needed any more.
-            self._errands.stop("replay")
+            self._tasks.cancel("replay")
             return {}
         living = (task.ledger, task.policy, task.scenario)
-        if living != self._replaying_of or not self._errands.is_on("replay"):
+        if living != self._replaying_of or not self._tasks.is_on("replay"):
             self._replaying_of = living
-            self._errands.send(
-                "replay", "Living the session again", task.live, self._take_run, self._report_replay_error
+            self._tasks.submit(
+                "long", task.live, self._take_run, self._fail_replay, "replay", "Living the session again"
             )
         return {}
 
@@ -336,18 +319,12 @@ class Controller:
         return {"_run": {}, "_run_data": b""} if dropped else {}
 
     def _take_run(self, run: Run) -> None:
-        with self.lock:
-            # It may have been stopped, or asked for otherwise, in the very moment it was done.
-            if self.replaying and self._replaying_of == (run.ledger, run.policy, run.scenario):
-                self._publish(self.model.adopt_run(run))
+        self._publish(self.model.adopt_run(run))
 
-    def _report_replay_error(self, error: Exception) -> None:
-        with self.lock:
-            self.replaying = False
-            self._publish({"_error": describe_error(error), "replay": False})
-
-    def _report_error(self, error: Exception) -> None:
-        self._publish({"_error": describe_error(error)})
+    def _fail_replay(self, error: BaseException) -> None:
+        self.replaying = False
+        sentence = {} if isinstance(error, Stopped) else {"_error": describe_error(error)}
+        self._publish({"replay": False, **sentence})
 
 
 def describe_place(path: PurePath) -> Traits:

@@ -55,14 +55,18 @@ def look_up(model: WorkbenchModel, query: Query) -> Payload:
 def reply_to(query: object, answer: Callable[[dict[str, Any]], Payload]) -> Payload:
     """The whole reply to a query by what `answer` returns for it; a sentence where that raises."""
     if not isinstance(query, dict):
-        return {"type": "error", "id": None, "sentence": "A question is an object with a type."}
+        return refuse({}, "A question is an object with a type.")
     try:
         payload = answer(query)
     except Exception as error:  # whatever it is: whoever asked would wait for ever
         what = str(error) or type(error).__name__
-        sentence = printable(f"This question has no answer: {what}", MOST_WORDS)
-        return {"type": "error", "id": query.get("id"), "sentence": sentence}
+        return refuse(query, f"This question has no answer: {what}")
     return {"type": query.get("type"), "id": query.get("id"), **payload}
+
+
+def refuse(query: Query, sentence: str) -> Payload:
+    """The reply to a query that has no other."""
+    return {"type": "error", "id": query.get("id"), "sentence": printable(sentence, MOST_WORDS)}
 
 
 def _rows(model: WorkbenchModel, query: Query) -> Payload:

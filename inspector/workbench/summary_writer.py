@@ -19,7 +19,7 @@ from ..errors import EditError, InspectorError, Stopped, SummaryError
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
 from ..replays.engine import OnProgress
-from ..summaries.check import SummaryCheck, check_summary
+from ..summaries.check import check_summary
 from ..summaries.claude.anthropic_api import KEYS
 from ..summaries.claude.summariser import ClaudeSummariser, Progress
 from ..summaries.extractive.summariser import TOKENS, ExtractiveSummariser
@@ -93,6 +93,7 @@ def explain_no_provider() -> str:
 MOST_AT_ONCE = 20_000
 """Characters of a text that one answer carries."""
 MOST_PASTED = 2_000_000
+KEY = "summary"
 WHAT = "Writing the summary"
 STOPPED = "Stopped; nothing of it was kept."
 
@@ -100,27 +101,25 @@ Adopt = Callable[[Plan, Checkpoint | None], None]
 
 
 class SummaryWriter:
-    """Writes for one document. `say` hears what is done, `adopt` gets a plan and what was written for it.
+    """Writes for one document, as one of its `tasks`. `adopt` gets a plan and what was written for it.
 
     Its questions are answered at once, but "sending", for which the session is looked through; ask that in a
     thread of its own.
     """
 
-    def __init__(self, say: Callable[[dict[str, Any]], None], adopt: Adopt) -> None:
-        self._errands, self._adopt = TaskQueue(say), adopt
-        # What `_now` is changes with its errand only: two who begin or stop at once take turns. Whoever
-        # waits for the document's lock holds neither of these.
-        self._turn, self._lock = threading.RLock(), threading.Lock()
+    def __init__(self, tasks: TaskQueue, adopt: Adopt) -> None:
+        self._tasks, self._adopt = tasks, adopt
+        # The document's: what `_state` is changes with its task and its plan.
+        self._lock = tasks.lock
         self._state = WritingState()
         self._finished: list[WritingState] = []
         self._preview: ApprovedPreview | None = None
         self._summariser: ClaudeSummariser | None = None
-        self.begin, self.wait = self._errands.begin, self._errands.wait
 
     def answer(self, model: WorkbenchModel, query: Mapping[str, Any]) -> dict[str, Any]:
         """The reply to one of its questions. Raises `InspectorError`, or what a strange one raises.
 
-        `desk` is the document's own, no copy: a summary that is done must be found on its plan.
+        `model` is the document's own, no copy: a summary that is done must be found on its plan.
         """
         kind = query["type"]
         if kind == "sending":
@@ -128,10 +127,9 @@ class SummaryWriter:
         if kind == "summarise":
             self.write(model.plan, query)
         elif kind == "unsummarise":
-            with self._turn:
-                self._cancel()
-                self._set(WritingState())
-            self._adopt(model.plan, None)
+            with self._lock:
+                self._replace(WritingState())
+                self._adopt(model.plan, None)
         return self.describe(model, int(query.get("from", 0)))
 
     def preview(self, plan: Plan, query: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,17 +169,12 @@ class SummaryWriter:
         """How far it is: its text from character `first` on."""
         first = max(first, 0)
         with self._lock:
-            now = self._state
-            text, share, done = now.text, now.share, [*self._finished]
-        # Read after it: what is done by now stands on this plan.
-        plan = model.plan
-        if (
-            plan.checkpoint is not None
-            and now.state in ("none", "done")
-            and now.checkpoint is not plan.checkpoint
-        ):
-            # That of another cut; this one has its own.
-            now = next((one for one in done if one.checkpoint is plan.checkpoint), WritingState())
+            now, plan = self._state, model.plan
+            other = now.state in ("none", "done") and now.checkpoint is not plan.checkpoint
+            if plan.checkpoint is not None and other:
+                # That of another cut; this one has its own.
+                written = (one for one in self._finished if one.checkpoint is plan.checkpoint)
+                now = next(written, WritingState())
             text, share = now.text, now.share
         here = now.state == "done" and plan.checkpoint is now.checkpoint
         usage, price = describe_usage(now.by, now.used)
@@ -207,21 +200,6 @@ class SummaryWriter:
             "limit": _limit(plan),
         }
 
-    def stop(self) -> bool:
-        """Give up what is being written; whether anything was."""
-        with self._turn:
-            with self._lock:
-                stopped = self._state.is_on
-                if stopped:
-                    self._state = WritingState("stopped", by=self._state.by, sentence=STOPPED)
-            if stopped:
-                self._cancel()
-            return stopped
-
-    def close(self) -> None:
-        """Give up for good. Waits for nobody."""
-        self._errands.close()
-
     def _make_summariser(self, plan: Plan, query: Mapping[str, Any], address: str) -> ClaudeSummariser:
         model = str(query["model"]).strip() or list_models(plan)[0]
         keep = [str(name) for name in query.get("keep", ())]
@@ -241,64 +219,53 @@ class SummaryWriter:
     ) -> None:
         writing = WritingState("writing", by=by, plan=plan)
 
-        def work(tell: OnProgress) -> tuple[Checkpoint, SummaryCheck]:
+        def work(tell: OnProgress) -> WritingState:
             if claude is not None:
                 claude.tell = lambda progress: self._on_progress(writing, progress, tell)
-            try:
-                result = make(plan, lambda: tell(0.0))
-                return result, check_summary(result, plan)
-            except Stopped:
-                self._swap(writing, WritingState("stopped", by=by, sentence=STOPPED))
-                raise
-            except BaseException as error:
-                # A counter's own panic is no `Exception`; nobody shall wait for it for ever.
-                if not isinstance(error, Exception):
-                    fail(RuntimeError(f"It could not be written: {str(error) or type(error).__name__}."))
-                raise
-
-        def take(result: tuple[Checkpoint, SummaryCheck]) -> None:
-            nonlocal writing
-            checkpoint, checked = result
+            checkpoint = make(plan, lambda: tell(0.0))
             if checkpoint.error is not None:
-                fail(EditError("summary by", checkpoint.by, checkpoint.error))
-                return
-            sentence = describe_written(plan.with_summary(checkpoint))
-            ready = replace(writing, checkpoint=checkpoint, used=checkpoint.usage, adopted=False)
-            if not self._swap(writing, ready):
-                return  # stopped in the very moment it was done
-            writing = ready
-            self._adopt(plan, checkpoint)
-            findings = describe_faults(checked)
-            done = replace(ready, state="done", sentence=sentence, findings=findings, adopted=True)
-            with self._lock:
-                self._finished = [*self._finished, done][-MOST:]
-            self._swap(ready, done)
+                raise EditError("summary by", checkpoint.by, checkpoint.error)
+            return replace(
+                writing,
+                state="done",
+                sentence=describe_written(plan.with_summary(checkpoint)),
+                findings=describe_faults(check_summary(checkpoint, plan)),
+                checkpoint=checkpoint,
+                used=checkpoint.usage,
+            )
 
-        def fail(error: Exception) -> None:
+        def take(done: WritingState) -> None:
+            self._adopt(plan, done.checkpoint)
+            self._state, self._finished = done, [*self._finished, done][-MOST:]
+
+        def fail(error: BaseException) -> None:
+            if claude is not None:
+                claude.stop()
+            if isinstance(error, Stopped):
+                self._state = WritingState("stopped", by=by, sentence=STOPPED)
+                return
             # What came of it is not kept, and was paid all the same.
             used = error.used if isinstance(error, SummaryError) else None
             sentence = describe_error(error)
-            self._swap(
-                writing,
-                WritingState("failed", by=by, sentence=sentence, plan=plan, tries=writing.tries, used=used),
+            self._state = WritingState(
+                "failed", by=by, sentence=sentence, plan=plan, tries=writing.tries, used=used
             )
 
-        with self._turn:
-            self._cancel()
-            self._set(writing)
+        with self._lock:
+            self._replace(writing)
             self._summariser = claude
-            self._errands.send("summary", WHAT, work, take, fail)
+            self._tasks.submit("summary", work, take, fail, KEY, WHAT)
 
     def _fail(self, plan: Plan, by: str, sentence: str) -> None:
-        with self._turn:
-            self._cancel()
-            self._set(WritingState("failed", by=by, sentence=sentence, plan=plan))
+        self._replace(WritingState("failed", by=by, sentence=sentence, plan=plan))
 
-    def _cancel(self) -> None:
-        """Give up the errand, and the calls that it has under way or is about to make."""
-        self._errands.stop()
-        if self._summariser is not None:
-            self._summariser.stop()
+    def _replace(self, state: WritingState) -> None:
+        """Give up what is being written, and the calls that it has under way or is about to make."""
+        with self._lock:
+            self._tasks.cancel(KEY)
+            if self._summariser is not None:
+                self._summariser.stop()
+            self._state = state
 
     def _on_progress(self, writing: WritingState, progress: Progress, tell: OnProgress) -> None:
         with self._lock:
@@ -307,18 +274,6 @@ class SummaryWriter:
             writing.tries = max(writing.tries, progress.tries)
             share = writing.share
         tell(share or 0.0)
-
-    def _set(self, writing: WritingState) -> None:
-        with self._lock:
-            self._state = writing
-
-    def _swap(self, old: WritingState, new: WritingState) -> bool:
-        """Go from one to the next, unless another has come in between; whether that was done."""
-        with self._lock:
-            same = self._state is old
-            if same:
-                self._state = new
-            return same
 
 
 def _explain_nothing(plan: Plan) -> str:

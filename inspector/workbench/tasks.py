@@ -1,23 +1,24 @@
-"""DOOR: long work in a thread of its own, one thing after another, with progress and a stop."""
+"""DOOR: long work beside a screen, in threads of its own, with progress and a stop."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
-from ..errors import Stopped
+from ..errors import InspectorError, Stopped
 from ..replays.engine import OnProgress
 from ..text import printable
 
 T = TypeVar("T")
 
-Reply = dict[str, Any]
-Answer = Callable[[Reply], None]
-
+LANES = ("long", "summary", "query")
+"""What is done side by side: a question waits neither until a session is counted nor until a model answers.
+Of several the first is shown."""
 OFTEN = 0.2
 """Seconds between two words about progress, at least."""
 GONE = "The workbench was closed before this was found out."
@@ -25,201 +26,191 @@ GONE = "The workbench was closed before this was found out."
 
 @dataclass(eq=False)
 class Task:
-    """What is to be done, and to whom its result or its failure goes.
+    """What is to be done, and to whom its result or its failure goes: see `TaskQueue.submit`."""
 
-    Neither is told once it is stopped; one that is stopped in that very moment may still be. `what` is shown
-    while it is done; nothing is for "".
-    """
-
-    kind: str
+    lane: str
+    key: str
     what: str
     work: Callable[[OnProgress], Any]
     then: Callable[[Any], None]
-    sorry: Callable[[Exception], None]
-    stopped: bool = False
+    fail: Callable[[BaseException], None]
+    begun: bool = False
+    ended: bool = False
 
 
 class TaskQueue:
-    """The long work of one document. There is a thread only while there is work.
+    """The work of one document that its screen does not wait for: in each lane one thing after another.
 
-    A newer errand of a kind takes the place of an older one. `say` hears what is being done, as the trait
-    `_work`: {} for nothing. Nothing is begun before `begin`. Where threads cannot be had (a browser's
-    Python), the work is done on the spot.
+    `lock` is the document's, which results are handed over under. `show` hears what is being done, as the
+    trait `_work`: {} for nothing. Nothing is begun before `begin`. A lane has a thread only while there is
+    work; where threads cannot be had (a browser's Python), the work is done on the spot. No executor does
+    this: a process that ends would wait for what its threads still count.
     """
 
-    def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
-        self._say = say
+    def __init__(self, lock: threading.RLock, show: Callable[[dict[str, Any]], None]) -> None:
+        self.lock, self._show = lock, show
+        # Guards the tasks, and is held while nobody is called: who holds the document's lock may want it.
         self._change = threading.Condition()
-        self._waiting: list[Task] = []
-        self._now: Task | None = None
-        self._begun = self._running = self._closed = self._shown = False
+        self._tasks: list[Task] = []
+        self._busy: set[str] = set()
+        self._shown: dict[str, dict[str, Any]] = {}
+        self._begun = self._closed = False
 
-    def send(
+    def submit(
         self,
-        kind: str,
-        what: str,
+        lane: str,
         work: Callable[[OnProgress], T],
         then: Callable[[T], None],
-        sorry: Callable[[Exception], None],
+        fail: Callable[[BaseException], None],
+        key: str = "",
+        what: str = "",
     ) -> None:
-        """Have something done. `then` gets the result, `sorry` the error, both in the thread that did it."""
+        """Have something done; what has the same `key` is given up for it. `what` is shown meanwhile.
+
+        `then` gets the result with the lock held, in the thread that did it; so what is cancelled under the
+        lock is not handed over after it. `fail` gets the error of either in the same way, `Stopped` where the
+        task is stopped, and a sentence where the document is closed, then without the lock.
+        """
+        task = Task(lane, key, what, work, then, fail)
         with self._change:
-            self.stop(kind)
-            if self._closed:
-                return
-            self._waiting.append(Task(kind, what, work, then, sorry))
-        if self._begun:
-            self.begin()
+            if key:
+                self.cancel(key)
+            if not self._closed:
+                self._tasks.append(task)
+        if self._closed and self._claim(task):
+            fail(InspectorError(GONE))
+        self._start(lane)
 
     def begin(self) -> None:
         """Start with what waits, and from now on with whatever comes, as soon as it comes."""
-        with self._change:
-            self._begun = True
-            if self._running or not self._waiting:
-                return
-            self._running = True
-        try:
-            threading.Thread(target=self._run, name="compaction-inspector", daemon=True).start()
-        except RuntimeError:
-            self._run()
+        self._begun = True
+        for lane in LANES:
+            self._start(lane)
 
-    def is_on(self, kind: str) -> bool:
-        """Whether something of this kind is being done or waits."""
+    def is_on(self, key: str) -> bool:
+        """Whether something of this key is being done or waits."""
         with self._change:
-            return any(errand.kind == kind and not errand.stopped for errand in self._all())
+            return any(task.key == key for task in self._tasks)
 
-    def stop(self, kind: str = "") -> list[str]:
-        """Stop what is being done and what waits, all or of one kind; the kinds that were stopped."""
+    def cancel(self, key: str) -> None:
+        """Give up what has this key. Nobody hears of it."""
         with self._change:
-            found = [errand for errand in self._all() if not errand.stopped and kind in ("", errand.kind)]
-            for errand in found:
-                errand.stopped = True
-            self._waiting = [errand for errand in self._waiting if not errand.stopped]
-            return [errand.kind for errand in found]
+            for task in [task for task in self._tasks if task.key == key]:
+                self._claim(task)
+
+    def stop(self, lane: str = "") -> bool:
+        """Give up what is being done and what waits, in all lanes or one; whether there was anything."""
+        with self.lock:
+            stopped = [task for task in [*self._tasks] if lane in ("", task.lane) and self._claim(task)]
+            for task in stopped:
+                self._tell(task.lane, {})
+                task.fail(Stopped())
+        return bool(stopped)
 
     def close(self) -> None:
-        """Stop everything; nothing that is sent from now on is done."""
+        """Give up everything, and whatever comes from now on. Waits for nobody, not even for the lock."""
         with self._change:
             self._closed = True
-            self.stop()
+            left = [task for task in [*self._tasks] if self._claim(task)]
+        for task in left:
+            task.fail(InspectorError(GONE))
 
-    def wait(self, timeout: float | None = None) -> bool:
+    def wait(self, lane: str, timeout: float | None = None) -> bool:
         """Wait until nothing is left to do; False when that took longer than `timeout` seconds."""
         with self._change:
-            return self._change.wait_for(lambda: not self._running, timeout)
+            return self._change.wait_for(lambda: lane not in self._busy, timeout)
 
-    def _all(self) -> list[Task]:
-        return [*([self._now] if self._now is not None else []), *self._waiting]
+    def _claim(self, task: Task) -> bool:
+        """Take the right to say how a task ended, which there is once."""
+        with self._change:
+            ended, task.ended = task.ended, True
+            self._tasks = [other for other in self._tasks if other is not task]
+            return not ended
 
-    def _run(self) -> None:
+    def _start(self, lane: str) -> None:
+        with self._change:
+            if not self._begun or lane in self._busy or all(task.lane != lane for task in self._tasks):
+                return
+            self._busy.add(lane)
         try:
-            self._work_off()
-        except BaseException:
-            # Nobody to talk to any more; who waits shall not wait for ever, and what comes is done.
-            with self._change:
-                self._now, self._running = None, False
-                self._change.notify_all()
-            raise
+            start_thread(partial(self._run, lane))
+        except RuntimeError:
+            self._run(lane)
 
-    def _work_off(self) -> None:
-        while True:
-            with self._change:
-                self._now = self._waiting.pop(0) if self._waiting else None
-                if self._now is None:
-                    self._running = False
+    def _run(self, lane: str) -> None:
+        while (task := self._next(lane)) is not None:
+            try:
+                self._do(task)
+            except BaseException:
+                # Nobody to talk to any more; what waits is done all the same.
+                with self._change:
+                    self._busy.discard(lane)
                     self._change.notify_all()
-                    return
-            self._do(self._now)
-            with self._change:
-                more = bool(self._waiting)
-            if not more and self._shown:
-                self._shown = False
-                self._say({})
+                self._start(lane)
+                raise
 
-    def _do(self, errand: Task) -> None:
+    def _next(self, lane: str) -> Task | None:
+        with self._change:
+            task = next((task for task in self._tasks if task.lane == lane and not task.begun), None)
+            if task is not None:
+                task.begun = True
+            else:
+                self._busy.discard(lane)
+                self._change.notify_all()
+            return task
+
+    def _do(self, task: Task) -> None:
         told = 0.0
 
         def tell(done: float | None) -> None:
             nonlocal told
-            if errand.stopped:
-                raise Stopped
-            if errand.what and time.monotonic() - told >= OFTEN:
-                told, self._shown = time.monotonic(), True
+            if task.what and time.monotonic() - told >= OFTEN:
+                told = time.monotonic()
                 share = None if done is None else round(done, 3)
-                self._say({"what": errand.what, "done": share, "stoppable": True})
+                with self.lock:
+                    if not task.ended:
+                        self._tell(task.lane, {"what": task.what, "done": share, "stoppable": True})
+            if task.ended:
+                raise Stopped
 
+        result, failure = None, None
         try:
             tell(None)
-            result = errand.work(tell)
-            if not errand.stopped:
-                errand.then(result)
-        except Stopped:
-            return
-        except Exception as error:
-            # Nobody else would hear of it.
-            if not errand.stopped:
-                errand.sorry(error)
+            result = task.work(tell)
+        except BaseException as error:
+            failure = error
+        with self.lock:
+            if self._claim(task):
+                try:
+                    if failure is not None:
+                        raise failure
+                    task.then(result)
+                except BaseException as error:
+                    task.fail(error)
+                    if not isinstance(error, Exception):
+                        raise
+        with self._change:
+            more = any(other.lane == task.lane for other in self._tasks)
+        if not more:
+            self._tell(task.lane, {})
 
-
-class QueryQueue:
-    """Questions that may take long, answered one after another.
-
-    Each gets one answer, in the thread that found it and with `lock` held: a sentence where it is stopped, or
-    where the document is closed, and then without the lock.
-    """
-
-    def __init__(self, say: Callable[[dict[str, Any]], None], lock: threading.RLock) -> None:
-        self._lock, self._errands, self._closed = lock, TaskQueue(say), False
-        self._open: dict[str, tuple[Reply, Answer]] = {}
-        self._number = 0
-        self.begin, self.wait = self._errands.begin, self._errands.wait
-
-    def ask(self, asked: Reply, answer: Answer, find: Callable[[Reply], Reply], what: str = "") -> None:
-        """Have a question answered by what `find` makes of it; `what` is shown meanwhile."""
-        with self._lock:
-            self._number += 1
-            name = f"question {self._number}"
-            self._open[name] = asked, answer
-
-        def take(reply: Reply) -> None:
-            with self._lock:
-                # It may have been stopped in the very moment it was done.
-                if self._open.pop(name, None) is not None:
-                    answer(reply)
-
-        self._errands.send(
-            name, what, lambda _: find(asked), take, lambda error: self._refuse([name], describe_error(error))
-        )
-        if self._closed:
-            self._refuse([name], GONE)
-
-    def stop(self) -> bool:
-        """Answer all by a sentence; whether there was any."""
-        names = self._errands.stop()
-        self._refuse(names, str(Stopped()))
-        return bool(names)
-
-    def close(self) -> None:
-        """The same once and for all. Waits for nobody."""
-        self._closed = True
-        self._errands.close()
-        self._refuse([*self._open], GONE)
-
-    def _refuse(self, names: Iterable[str], sentence: str) -> None:
-        for name in names:
-            if (found := self._open.pop(name, None)) is not None:
-                asked, answer = found
-                answer({"type": "error", "id": asked.get("id"), "sentence": printable(sentence)})
+    def _tell(self, lane: str, work: dict[str, Any]) -> None:
+        with self.lock:
+            if work != self._shown.get(lane, {}):
+                self._shown[lane] = work
+                self._show(next((self._shown[lane] for lane in LANES if self._shown.get(lane)), {}))
 
 
 class Ticker:
-    """Does something again and again, in a thread of its own, until it is stopped."""
+    """Does something again and again, in a thread of its own, until it is stopped.
+
+    Raises RuntimeError where there are no threads.
+    """
 
     def __init__(self, beat: Callable[[], None], seconds: float) -> None:
         self._beat, self._seconds = beat, seconds
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="compaction-inspector-follow", daemon=True)
-        self._thread.start()
+        start_thread(self._run, "follow")
 
     def stop(self) -> None:
         """No beat begins after this."""
@@ -238,10 +229,15 @@ def begin_early(work: Callable[[], object]) -> None:
             work()
 
     with suppress(RuntimeError):  # no threads here: it is done when it is needed
-        threading.Thread(target=run, name="compaction-inspector-early", daemon=True).start()
+        start_thread(run, "early")
 
 
-def describe_error(error: Exception) -> str:
+def start_thread(work: Callable[[], object], name: str = "work") -> None:
+    """Do something in a thread that keeps no process alive. Raises RuntimeError where there are none."""
+    threading.Thread(target=work, name=f"compaction-inspector-{name}", daemon=True).start()
+
+
+def describe_error(error: BaseException) -> str:
     """A sentence for whoever looks at a screen."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}."

@@ -36,10 +36,7 @@ class WrittenSummary(NamedTuple):
 
 @dataclass(eq=False)
 class WritingState:
-    """The summary that is being written, or was written last; `parts` are its jobs' texts so far.
-
-    `adopted` is False for one that is done and about to be handed over: it cannot be stopped any more.
-    """
+    """The summary that is being written, or was written last; `parts` are its jobs' texts so far."""
 
     state: str = "none"
     by: str = ""
@@ -50,16 +47,11 @@ class WritingState:
     shares: dict[Part, float] = field(default_factory=dict)
     tries: int = 0
     findings: list[str] = field(default_factory=list)
-    adopted: bool = True
     used: Usage | None = None
 
     @property
-    def is_on(self) -> bool:
-        return self.state == "writing" and self.adopted
-
-    @property
     def text(self) -> str:
-        if self.checkpoint is not None and self.adopted:
+        if self.checkpoint is not None:
             return self.checkpoint.text
         kinds = [job.kind for job in self.plan.jobs] if self.plan is not None else []
         told = sorted(self.parts, key=lambda part: kinds.index(part[0]) if part[0] in kinds else len(kinds))

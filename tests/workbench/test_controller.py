@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from inspector.demo import open_demo, read_demo
@@ -16,14 +17,16 @@ from inspector.errors import EditError, Stopped
 from inspector.files import FollowedFile, open_session
 from inspector.formats.readers import read_session
 from inspector.jupyter.widget import Workbench
-from inspector.replays.engine import OnProgress
+from inspector.planning.plan import Plan
+from inspector.replays.engine import ReplayTask
 from inspector.session.session import Session
+from inspector.session.tree import Ints
+from inspector.tokens.counter import Counter
 from inspector.tokens.counters import ESTIMATE
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench import controller as controllers
-from inspector.workbench import tasks as background
 from inspector.workbench.controller import Controller
-from inspector.workbench.tasks import GONE, QueryQueue, TaskQueue
+from inspector.workbench.tasks import GONE
 from tests.kernels import OwnKernelManager
 from tests.longer import write_long
 
@@ -66,93 +69,6 @@ def nothing(_: object) -> None:
     pass
 
 
-# -- errands ----------------------------------------------------------------------------------------
-
-
-def test_work_is_done_one_after_another_and_the_end_is_told() -> None:
-    done, said = [], []
-    errands = TaskQueue(said.append)
-    for name in ("a", "b"):
-        errands.send(name, name, lambda tell, name=name: name, done.append, nothing)
-    assert not done, "nothing is begun before somebody listens"
-    errands.begin()
-    assert errands.wait(5) and done == ["a", "b"] and said[-1] == {}
-
-
-def test_a_newer_errand_of_a_kind_takes_the_place_of_the_older() -> None:
-    done: list[str] = []
-    begun, go = threading.Event(), threading.Event()
-
-    def slow(tell: OnProgress) -> str:
-        begun.set()
-        go.wait(5)
-        tell(0.5)
-        return "old"
-
-    errands = TaskQueue(nothing)
-    errands.begin()
-    errands.send("count", "counting", slow, done.append, nothing)
-    begun.wait(5)
-    errands.send("count", "counting", lambda tell: "new", done.append, nothing)
-    go.set()
-    assert errands.wait(5) and done == ["new"]
-
-
-def test_what_is_stopped_is_neither_done_nor_regretted() -> None:
-    heard: list[object] = []
-    begun = threading.Event()
-
-    def endless(tell: OnProgress) -> None:
-        while True:
-            begun.set()
-            tell(0.1)
-
-    errands = TaskQueue(nothing)
-    errands.begin()
-    errands.send("count", "counting", endless, heard.append, heard.append)
-    begun.wait(5)
-    assert errands.is_on("count") and errands.stop() == ["count"]
-    assert errands.wait(5) and not heard and not errands.is_on("count")
-
-
-def test_an_error_is_regretted_and_the_next_errand_is_done_all_the_same() -> None:
-    heard: list[object] = []
-    errands = TaskQueue(nothing)
-    errands.send("a", "a", lambda tell: 1 / 0, heard.append, heard.append)
-    errands.send("b", "b", lambda tell: "b", heard.append, heard.append)
-    errands.begin()
-    assert errands.wait(5) and isinstance(heard[0], ZeroDivisionError) and heard[1:] == ["b"]
-
-
-def test_a_screen_that_is_gone_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threading, "excepthook", nothing)
-
-    def fail(_: object) -> None:
-        raise ConnectionError("the screen is gone")
-
-    done: list[str] = []
-    errands = TaskQueue(nothing)
-    errands.begin()
-    errands.send("a", "a", lambda tell: "a", fail, fail)
-    assert errands.wait(5)
-    errands.send("a", "a", lambda tell: "b", done.append, fail)
-    assert errands.wait(5) and done == ["b"]
-
-
-def test_where_no_thread_can_be_had_the_work_is_done_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a browser's Python."""
-
-    def refuse(self: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(background.threading.Thread, "start", refuse)
-    done: list[str] = []
-    errands = TaskQueue(nothing)
-    errands.begin()
-    errands.send("a", "a", lambda tell: "a", done.append, nothing)
-    assert done == ["a"] and errands.wait(0)
-
-
 # -- questions --------------------------------------------------------------------------------------
 
 
@@ -176,44 +92,53 @@ class Replies:
             return self.heard
 
 
-def test_a_question_that_is_stopped_or_closed_is_answered_once_and_by_a_sentence() -> None:
-    replies, said = Replies(), Screen()
+def test_a_question_that_is_stopped_or_closed_is_answered_once_and_by_a_sentence(
+    long_session: Session, tmp_path: Path
+) -> None:
+    replies, screen = Replies(), Screen()
     begun, go = threading.Event(), threading.Event()
 
-    def find(asked: dict[str, Any]) -> dict[str, Any]:
+    def save(plan: Plan) -> Path:
         begun.set()
         go.wait(10)
-        return {"type": "facts", "id": asked["id"]}
+        return tmp_path / "plan.json"
 
-    questions = QueryQueue(said, threading.RLock())
-    questions.begin()
+    controller = Controller(long_session, screen, counter="chars4_utf16")
+    controller.save = save
+    controller.start({})
+    controller.begin()
     for name in "ab":
-        questions.ask({"id": name}, replies, find, "Finding facts")
+        controller.ask({"type": "save", "id": name}, replies)
     begun.wait(10)
-    assert said.traits["what"] == "Finding facts"
-    assert questions.stop() and not questions.stop()
+    assert screen.traits["_work"]["what"] == "Saving the plan"
+    controller.stop()
+    controller.stop()
     assert [(reply["type"], reply["id"]) for reply in replies.heard] == [("error", "a"), ("error", "b")]
-    assert replies.heard[0]["sentence"] == "Stopped before it was finished."
+    assert replies.heard[0]["sentence"] == "Stopped before it was finished." and not screen.traits["_work"]
     go.set()
-    assert questions.wait(10) and len(replies.heard) == 2, "what was found all the same is not told any more"
-    questions.ask({"id": "c"}, replies, find)
-    assert replies.wait_for(3)[2] == {"type": "facts", "id": "c"}
+    controller.ask({"type": "save", "id": "c"}, replies)
+    assert [reply["id"] for reply in replies.wait_for(3)] == ["a", "b", "c"], "what was found is not told"
+    assert replies.heard[2]["name"] == "plan.json"
     go.clear()
-    questions.ask({"id": "d"}, replies, find)
-    questions.close()
-    questions.ask({"id": "e"}, replies, find)
+    begun.clear()
+    controller.ask({"type": "save", "id": "d"}, replies)
+    begun.wait(10)
+    controller.close()
+    controller.ask({"type": "save", "id": "e"}, replies)
     go.set()
     assert [reply["sentence"] for reply in replies.heard[3:]] == [GONE, GONE]
 
 
 def test_a_question_that_breaks_is_answered_and_the_next_one_too() -> None:
     replies = Replies()
-    questions = QueryQueue(nothing, threading.RLock())
-    questions.begin()
-    questions.ask({"id": "a"}, replies, lambda asked: asked["no such key"])
-    questions.ask({"id": "b"}, replies, lambda asked: {"type": "fact", **asked})
+    controller = Controller(open_demo(), nothing)
+    controller.start({})
+    controller.begin()
+    controller.ask({"type": "fact", "id": "a"}, replies)
+    controller.ask({"type": "rules", "id": "b"}, replies)
     first, second = replies.wait_for(2)
-    assert (first["type"], first["id"], second["type"]) == ("error", "a", "fact")
+    assert (first["type"], first["id"], second["type"]) == ("error", "a", "rules")
+    controller.close()
 
 
 def test_facts_are_found_in_the_background_and_said_so(long_session: Session) -> None:
@@ -237,21 +162,47 @@ def test_facts_are_found_in_the_background_and_said_so(long_session: Session) ->
     controller.close()
 
 
-def test_a_question_does_not_wait_for_other_work_and_small_ones_show_nothing() -> None:
-    screen, replies, go = Screen(), Replies(), threading.Event()
+class Gate:
+    """A counter that counts by length, and not before it may. `begun` says that it was asked."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.counter = Counter("gated", "Gated", self.count)
+
+    def count(self, texts: Sequence[str]) -> Ints:
+        self.begun.set()
+        assert self.go.wait(60)
+        return np.array([len(text) for text in texts], np.int32)
+
+
+def test_a_question_does_not_wait_until_a_long_session_is_counted(long_session: Session) -> None:
+    screen, replies, gate = Screen(), Replies(), Gate()
+    controller = Controller(long_session, screen, counter=gate.counter)
+    controller.start({})
+    controller.begin()
+    assert gate.begun.wait(30)
+    controller.ask({"type": "rules", "id": 1}, replies)
+    (reply,) = replies.wait_for(1)
+    assert reply["rules"] and not gate.go.is_set()
+    controller.ask({"type": "summarise", "id": 2, "by": "pasted", "text": "All is well."}, replies)
+    controller.wait_for_summary(30)
+    assert controller.model.ledger.base is ESTIMATE and not gate.go.is_set()
+    whats = [traits["_work"].get("what") for traits in screen.heard if "_work" in traits]
+    assert set(whats) == {"Counting tokens"}, "the long work is shown before questions"
+    gate.go.set()
+    controller.wait(30)
+    assert controller.model.ledger.base is gate.counter and screen.traits["_work"] == {}
+    controller.close()
+
+
+def test_a_small_question_shows_nothing() -> None:
+    screen, replies = Screen(), Replies()
     controller = Controller(open_demo(), screen)
     controller.start({})
     controller.begin()
-    controller._errands.send("count", "Counting tokens", lambda tell: go.wait(60), nothing, nothing)
     controller.ask({"type": "facts", "id": 1, "place": controller.model.plan.place or 0}, replies)
     (reply,) = replies.wait_for(1)
-    assert reply["total"] > 100 and not go.is_set()
-    go.set()
-    controller.wait(10)
-    assert {work.get("what") for work in (traits["_work"] for traits in screen.heard)} == {
-        "Counting tokens",
-        None,
-    }
+    assert reply["total"] > 100 and threading.get_ident() not in replies.threads and not screen.heard
     controller.close()
 
 
@@ -270,7 +221,7 @@ def test_the_facts_of_a_session_that_has_grown_are_found_anew() -> None:
     controller.close()
 
 
-# -- clerks -----------------------------------------------------------------------------------------
+# -- controllers -----------------------------------------------------------------------------------------
 
 
 def test_a_long_session_is_estimated_first_and_says_so(long_session: Session, exact: int) -> None:
@@ -359,24 +310,29 @@ def test_exact_counts_that_come_while_the_file_is_counted_are_kept(
 
 
 @pytest.mark.parametrize("kind", ["count", "replay"])
-def test_what_is_done_in_the_moment_it_is_stopped_is_not_taken(long_session: Session, kind: str) -> None:
-    screen = Screen()
+def test_what_is_done_in_the_moment_it_is_stopped_is_not_taken(
+    long_session: Session, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen, done, go = Screen(), threading.Event(), threading.Event()
     controller = Controller(long_session, screen, counter="calibrated" if kind == "count" else "chars4_utf16")
-    controller.start({}, replay=kind == "replay")
-    (errand,) = controller._errands._waiting
-    done, go, take = threading.Event(), threading.Event(), errand.then
+    whose, name = (controllers, "count_tokens") if kind == "count" else (ReplayTask, "live")
+    work = getattr(whose, name)
 
-    def take_later(result: object) -> None:
+    def end_later(*args: Any) -> Any:
+        result = work(*args)
         done.set()
         go.wait(30)
-        take(result)
+        return result
 
-    errand.then = take_later
+    monkeypatch.setattr(whose, name, end_later)
+    controller.start({}, replay=kind == "replay")
     controller.begin()
     assert done.wait(60)
     before = controller.model.ledger
-    controller.stop()
-    go.set()
+    with controller.lock:
+        go.set()
+        time.sleep(0.1)  # it is about to hand over what it has
+        controller.stop()
     controller.wait(60)
     assert (
         controller.model.ledger is before and controller.model.run is None and not screen.traits.get("_run")
@@ -426,7 +382,7 @@ def test_a_small_session_is_exact_and_lived_at_once() -> None:
     assert not screen.heard
 
 
-def test_a_closed_clerk_hands_nothing_over(long_session: Session) -> None:
+def test_a_closed_controller_hands_nothing_over(long_session: Session) -> None:
     screen = Screen()
     controller = Controller(long_session, screen)
     controller.start({})
@@ -465,20 +421,28 @@ def test_whatever_goes_wrong_with_a_look_the_next_one_is_made(tmp_path: Path) ->
     assert controller.model.session is tail.session and screen.traits["_error"] == ""
 
 
-def test_where_no_thread_can_be_had_following_is_refused_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("no_threads")
+def test_where_no_thread_can_be_had_following_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "story.jsonl").write_bytes(read_demo())
     screen, tail = Screen(), FollowedFile(tmp_path / "story.jsonl")
     controller = Controller(tail.session, screen)
     controller.start({})
-
-    def refuse(self: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(background.threading.Thread, "start", refuse)
     controller.follow(tail)
     assert screen.traits["_error"] == "The file is not followed: this Python has no threads."
+
+
+@pytest.mark.usefixtures("no_threads")
+def test_where_no_thread_can_be_had_everything_is_done_at_once(long_session: Session, exact: int) -> None:
+    screen, replies = Screen(), Replies()
+    controller = Controller(long_session, screen, "claude-code")
+    controller.start({"cut": "end", "at": ""})
+    assert controller.model.ledger.base is ESTIMATE
+    controller.begin()
+    assert controller.model.ledger.total == exact and screen.traits["_work"] == {}
+    controller.ask({"type": "rules", "id": 1}, replies)
+    controller.ask({"type": "summarise", "id": 2, "by": "pasted", "text": "All is well."}, replies)
+    assert replies.heard[0]["rules"] and replies.heard[1]["state"] == "done"
+    assert replies.threads == {threading.get_ident()}
 
 
 def test_a_file_that_is_gone_and_comes_back_is_told_once_each(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The workbench's Summarise flow without a browser: a clerk, its scribe, and a provider on loopback."""
+"""The workbench's Summarise flow without a browser: a controller, its writer, and a provider on loopback."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from inspector.workbench.controller import Controller
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.html import make
 from inspector.workbench.summary_writer import SummaryWriter
+from inspector.workbench.tasks import TaskQueue
 from inspector.workbench.written_summaries import WritingState
 from tests.exported import unpack_page
 from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail
@@ -71,6 +72,12 @@ def ask(controller: Controller, kind: str, **more: Any) -> dict[str, Any]:
     assert heard.wait(30)
     assert found[0]["type"] == kind, found[0]
     return found[0]
+
+
+def begin() -> TaskQueue:
+    tasks = TaskQueue(threading.RLock(), lambda work: None)
+    tasks.begin()
+    return tasks
 
 
 def await_end(controller: Controller) -> dict[str, Any]:
@@ -272,15 +279,15 @@ def test_what_is_done_cannot_be_stopped_any_more() -> None:
     model.answer({"cut": "end", "at": ""})
 
     def adopt(plan: Plan, checkpoint: Checkpoint | None) -> None:
-        stopped.append(summary_writer.stop())
+        stopped.append(tasks.stop("summary"))
         # Not done before it stands.
         assert summary_writer.describe(model)["state"] == "writing"
         model.adopt_summary(plan, checkpoint)
 
-    summary_writer = SummaryWriter(lambda work: None, adopt)
-    summary_writer.begin()
+    tasks = begin()
+    summary_writer = SummaryWriter(tasks, adopt)
     summary_writer.write(model.plan, {"by": "pasted", "text": "All is well."})
-    assert summary_writer.wait(30)
+    assert tasks.wait("summary", 30)
     told = summary_writer.describe(model)
     assert (told["state"], told["here"], told["text"], stopped) == ("done", True, "All is well.", [False])
 
@@ -288,14 +295,12 @@ def test_what_is_done_cannot_be_stopped_any_more() -> None:
 def test_of_many_that_begin_at_once_one_is_done() -> None:
     model = WorkbenchModel(open_demo(), "claude-code")
     model.answer({"cut": "end", "at": ""})
-    lock = threading.Lock()
 
     def adopt(plan: Plan, checkpoint: Checkpoint | None) -> None:
-        with lock:
-            model.adopt_summary(plan, checkpoint)
+        model.adopt_summary(plan, checkpoint)
 
-    summary_writer = SummaryWriter(lambda work: None, adopt)
-    summary_writer.begin()
+    tasks = begin()
+    summary_writer = SummaryWriter(tasks, adopt)
     for _ in range(5):
         asked = [{"by": "pasted", "text": f"Text {number}."} for number in range(8)]
         threads = [threading.Thread(target=summary_writer.write, args=(model.plan, one)) for one in asked]
@@ -303,7 +308,7 @@ def test_of_many_that_begin_at_once_one_is_done() -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert summary_writer.wait(30)
+        assert tasks.wait("summary", 30)
         told = summary_writer.describe(model)
         assert (told["state"], told["here"]) == ("done", True)
 
@@ -354,8 +359,8 @@ def test_a_file_that_was_written_anew_is_not_sent_unseen(monkeypatch: pytest.Mon
     session = open_demo()
     model = WorkbenchModel(session, "claude-code")
     model.answer({"cut": "end", "at": ""})
-    summary_writer = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
-    summary_writer.begin()
+    tasks = begin()
+    summary_writer = SummaryWriter(tasks, lambda plan, checkpoint: None)
     asked = {"by": "model", "model": MODEL, "focus": "", "keep": []}
     with Loopback() as server:
         serve(server, monkeypatch)
@@ -368,7 +373,7 @@ def test_a_file_that_was_written_anew_is_not_sent_unseen(monkeypatch: pytest.Mon
         model.follow(session.model_copy(update={"entries": entries}))
         model.answer({})
         summary_writer.write(model.plan, {**asked, "digest": seen["digest"]})
-        assert summary_writer.wait(30)
+        assert tasks.wait("summary", 30)
         told = summary_writer.describe(model)
         assert told["state"] == "failed" and "Look again" in told["sentence"]
         assert not server.received
@@ -404,7 +409,7 @@ def test_each_cut_tells_of_its_own_summary(opened: tuple[Controller, Screen]) ->
     made = checkpoint_from_text("By hand.", controller.model.plan)
     controller.adopt_summary(controller.model.plan, made)
     told = ask(controller, "writing")
-    # Nobody asked the scribe for this one.
+    # Nobody asked the writer for this one.
     assert (told["state"], told["text"]) == ("none", "")
 
 
@@ -459,10 +464,10 @@ def test_nobody_waits_for_ever_where_a_counter_breaks_down(monkeypatch: pytest.M
         session, "claude-code", ledger=count_tokens(session, Counter("breaking", "Breaking", count))
     )
     model.answer({"cut": "end", "at": ""})
-    summary_writer = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
-    summary_writer.begin()
+    tasks = begin()
+    summary_writer = SummaryWriter(tasks, lambda plan, checkpoint: None)
     summary_writer.write(model.plan, {"by": "pasted", "text": "break"})
-    assert summary_writer.wait(30)
+    assert tasks.wait("summary", 30)
     told = summary_writer.describe(model)
     assert told["state"] == "failed" and "a stack overflow" in told["sentence"]
 
@@ -499,8 +504,8 @@ def test_what_was_stopped_before_it_was_sent_is_not_sent(monkeypatch: pytest.Mon
         session, "claude-code", ledger=count_tokens(session, Counter("gated", "Gated", count))
     )
     model.answer({"cut": "end", "at": ""})
-    summary_writer = SummaryWriter(lambda work: None, lambda plan, checkpoint: None)
-    summary_writer.begin()
+    tasks = begin()
+    summary_writer = SummaryWriter(tasks, lambda plan, checkpoint: None)
     asked = {"by": "model", "model": MODEL, "focus": "", "keep": []}
     with Loopback() as server:
         serve(server, monkeypatch)
@@ -509,9 +514,9 @@ def test_what_was_stopped_before_it_was_sent_is_not_sent(monkeypatch: pytest.Mon
         waits.clear()
         summary_writer.write(model.plan, {**asked, "digest": seen["digest"]})
         assert waits.wait(30)
-        assert summary_writer.stop()
+        assert tasks.stop("summary")
         gate.set()
-        assert summary_writer.wait(30)
+        assert tasks.wait("summary", 30)
         assert summary_writer.describe(model)["state"] == "stopped"
         assert not server.received
 

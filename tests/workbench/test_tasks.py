@@ -1,0 +1,169 @@
+"""The work that a screen does not wait for: its order, its newest, its end; with threads and without."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from inspector.errors import Stopped
+from inspector.replays.engine import OnProgress
+from inspector.workbench.tasks import GONE, LANES, TaskQueue
+
+
+def nothing(_: object) -> None:
+    pass
+
+
+def begin(show: Callable[[dict[str, Any]], None] = nothing) -> TaskQueue:
+    queue = TaskQueue(threading.RLock(), show)
+    queue.begin()
+    return queue
+
+
+class Slow:
+    """Work that ends when it may, and looks then whether it was stopped."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, tell: OnProgress) -> str:
+        self.begun.set()
+        assert self.go.wait(10)
+        tell(0.5)
+        return "slow"
+
+
+def test_work_is_done_one_after_another_and_the_end_is_told() -> None:
+    done, said = [], []
+    queue = TaskQueue(threading.RLock(), said.append)
+    for name in ("a", "b"):
+        queue.submit("long", lambda tell, name=name: name, done.append, nothing, name, name)
+    assert not done, "nothing is begun before somebody listens"
+    queue.begin()
+    assert queue.wait("long", 5) and done == ["a", "b"] and said[0]["what"] == "a" and said[-1] == {}
+
+
+def test_the_newest_of_a_key_wins_and_the_older_hears_nothing() -> None:
+    done: list[object] = []
+    queue, slow = begin(), Slow()
+    queue.submit("long", slow, done.append, done.append, "count")
+    slow.begun.wait(5)
+    for name in ("newer", "newest"):
+        queue.submit("long", lambda tell, name=name: name, done.append, done.append, "count")
+    queue.submit("long", lambda tell: "other", done.append, done.append)
+    queue.submit("long", lambda tell: "another", done.append, done.append)
+    slow.go.set()
+    assert queue.wait("long", 5) and done == ["newest", "other", "another"]
+
+
+def test_no_lane_waits_for_another_and_the_first_is_shown() -> None:
+    said: list[dict[str, Any]] = []
+    queue, slow, done = begin(said.append), [Slow() for _ in LANES], threading.Semaphore(0)
+    for lane, work in zip(LANES, slow, strict=True):
+        queue.submit(lane, work, lambda _: done.release(), nothing, what=lane)
+    assert all(work.begun.wait(5) for work in slow)
+    assert said[-1] == {"what": LANES[0], "done": None, "stoppable": True}
+    slow[0].go.set()
+    assert queue.wait(LANES[0], 5) and said[-1]["what"] == LANES[1]
+    for work in slow:
+        work.go.set()
+    assert all(queue.wait(lane, 5) for lane in LANES) and said[-1] == {}
+
+
+def test_what_is_stopped_hears_so_once_and_what_is_cancelled_hears_nothing() -> None:
+    heard: list[Any] = []
+    queue, slow = begin(), Slow()
+    queue.submit("long", slow, heard.append, heard.append, "count")
+    queue.submit("long", lambda tell: "b", heard.append, heard.append, "replay")
+    slow.begun.wait(5)
+    queue.cancel("replay")
+    assert queue.is_on("count") and not queue.is_on("replay")
+    assert not queue.stop("query") and queue.stop("long") and not queue.stop()
+    assert not queue.is_on("count")
+    slow.go.set()
+    assert queue.wait("long", 5) and [type(one) for one in heard] == [Stopped]
+
+
+def test_what_is_cancelled_under_the_lock_is_not_handed_over_after_it() -> None:
+    heard: list[object] = []
+    queue, worked = begin(), threading.Event()
+    with queue.lock:
+        queue.submit("long", lambda tell: worked.set(), heard.append, heard.append, "count")
+        assert worked.wait(5)
+        time.sleep(0.1)  # it is done, and waits for the lock
+        queue.cancel("count")
+    assert queue.wait("long", 5) and not heard
+
+
+def test_what_is_closed_is_answered_at_once_and_nothing_is_done_after_it() -> None:
+    heard: list[Any] = []
+    queue, slow = begin(), Slow()
+    queue.submit("query", slow, heard.append, heard.append)
+    slow.begun.wait(5)
+    with queue.lock:
+        closing = threading.Thread(target=queue.close)
+        closing.start()
+        closing.join(5)
+        assert not closing.is_alive(), "it waits for nobody, not even for the lock"
+    queue.submit("query", lambda tell: "more", heard.append, heard.append)
+    slow.go.set()
+    assert queue.wait("query", 5) and [str(error) for error in heard] == [GONE, GONE]
+
+
+def test_an_error_is_told_and_the_next_is_done_all_the_same() -> None:
+    heard: list[object] = []
+    queue = begin()
+    queue.submit("long", lambda tell: 1 / 0, heard.append, heard.append)
+    queue.submit("long", lambda tell: "b", heard.append, heard.append)
+    assert queue.wait("long", 5) and isinstance(heard[0], ZeroDivisionError) and heard[1:] == ["b"]
+
+
+def test_a_result_that_cannot_be_taken_is_a_failure() -> None:
+    heard: list[object] = []
+    queue = begin()
+    queue.submit("long", lambda tell: 0, lambda number: 1 // number, heard.append)
+    assert queue.wait("long", 5) and [type(error) for error in heard] == [ZeroDivisionError]
+
+
+def test_a_screen_that_is_gone_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", nothing)
+
+    def fail(_: object) -> None:
+        raise ConnectionError("the screen is gone")
+
+    done: list[str] = []
+    queue, slow = begin(), Slow()
+    queue.submit("long", slow, fail, fail)
+    slow.begun.wait(5)
+    queue.submit("long", lambda tell: "b", done.append, fail)
+    slow.go.set()
+    assert queue.wait("long", 5)
+    queue.submit("long", lambda tell: "c", done.append, fail)
+    assert queue.wait("long", 5) and done == ["b", "c"]
+
+
+@pytest.mark.usefixtures("no_threads")
+def test_where_no_thread_can_be_had_the_work_is_done_at_once() -> None:
+    """As in a browser's Python."""
+    done: list[str] = []
+    queue = begin()
+    queue.submit("long", lambda tell: "a", done.append, nothing)
+    assert done == ["a"] and queue.wait("long", 0)
+
+
+def test_a_process_that_ends_does_not_wait_for_its_work() -> None:
+    code = """
+import threading, time
+from inspector.workbench.tasks import TaskQueue
+queue, begun = TaskQueue(threading.RLock(), print), threading.Event()
+queue.begin()
+queue.submit("long", lambda tell: (begun.set(), time.sleep(600)), print, print)
+assert begun.wait(30)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
