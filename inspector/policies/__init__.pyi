@@ -10,5 +10,9 @@ from .base_rule import Rule as Rule
 from .rules import add_rule as add_rule
 from .rules import find_rule as find_rule
 from .rules import list_rules as list_rules
+from .trigger import Measured as Measured
 from .trigger import Target as Target
 from .trigger import Trigger as Trigger
+from .trigger import Verdict as Verdict
+from .trigger import judge_trigger as judge_trigger
+from .trigger import measure_usage as measure_usage

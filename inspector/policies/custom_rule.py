@@ -29,7 +29,7 @@ PLACES = ("everywhere", "older")
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """A block as a rule of one's own sees it.
+    """A block as a rule of one's own sees it: a copy, so that nothing it writes there reaches the session.
 
     `role` is its message's, `turns_ago` 0 in the current turn, `tokens` by the ledger's counter, `tool` the
     name of the tool of a call or an output, `input` the call's (of an output: the call it answers).
@@ -138,11 +138,12 @@ def _decide(kind: str, function: Callable[[BlockView], Answer], table: Table, wh
 def _look(table: Table) -> list[BlockView]:
     live, entries = table.live, table.session.entries
     last = int(live.turn[-1]) if len(live) else 0
+    copied = {row: _copy_json(table.block(row)) for row in range(len(table.tokens))}
     out = []
     for row, tokens in enumerate(table.tokens.tolist()):
         position = int(live.position[row])
-        block = table.block(row)
-        call = table.block(int(table.calls[row])) if table.calls[row] >= 0 else block
+        block = copied[row]
+        call = copied[int(table.calls[row])] if table.calls[row] >= 0 else block
         tool_call = call if call.kind == "tool_call" else None
         out.append(
             BlockView(
@@ -158,6 +159,13 @@ def _look(table: Table) -> list[BlockView]:
             )
         )
     return out
+
+
+def _copy_json(block: Block) -> Block:
+    """A block whose JSON may be written to: the one thing in a block that is not frozen (S4-36)."""
+    parts = block.parts if block.kind == "tool_output" else (block,)
+    holds_json = any(part.kind in ("tool_call", "unknown") for part in parts)
+    return block.model_copy(deep=True) if holds_json else block
 
 
 def _claim(kind: str, answers: dict[str, dict[int, str | None]], table: Table) -> tuple[Claim, ...]:

@@ -14,6 +14,7 @@ from ..session.blocks import Number
 from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import ASSISTANT
+from ..tokens.counters import chars4_utf16
 from .part import LARGE, PolicyPart
 
 Measure = Literal["usage", "assembled", "chars4_utf16", "tiered", "messages"]
@@ -171,11 +172,19 @@ class Measured(NamedTuple):
     last: int | None
 
 
-def measure_usage(session: Session, tail: TailWeight) -> Measured:
-    """Measure the context at the leaf.
+def measure_usage(session: Session, tail: TailWeight | None = None) -> Measured:
+    """Measure the context at the leaf: the latest usage, and an estimate of what came after it.
 
-    A reply that was aborted or failed is passed over; one whose usage is all zero is not (FLUE §4).
+    A reply that was aborted or failed is passed over; one whose usage is all zero is not (FLUE §4). `tail`
+    weighs the messages after it, by default by characters / 4 (FLUE §2).
+
+    >>> from inspector import open_demo
+    >>> measured = measure_usage(open_demo())
+    >>> measured.tokens == measured.usage_tokens + measured.trailing_tokens
+    True
     """
+    if tail is None:
+        tail = TailWeight(session, chars4_utf16.weigh)
     live = session.live
     for position in np.flatnonzero(live.role == ASSISTANT)[::-1].tolist():
         entry = session.entries[live.entries[position]]
@@ -194,6 +203,9 @@ def judge_trigger(trigger: Trigger, measured: Measured, window: Number) -> Verdi
 
     A trigger that goes by provider usage looks at that alone: what is estimated of later messages does not
     fire it (S4-29).
+
+    >>> judge_trigger(Trigger(reserve_tokens=2_000), Measured(8_500, 8_001, 499, 3), 10_000).fires
+    True
     """
     if trigger.tokens is None and not trigger.base(window):
         return Verdict(None, measured.tokens, None, "The model's window is not known, so nothing triggers.")

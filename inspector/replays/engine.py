@@ -127,7 +127,7 @@ class _Replay:
         self.waiting: list[ScenarioEvent] = []
         self.refusing: list[ScenarioEvent] = []
         self.overriding: ScenarioEvent | None = None
-        names = ("entry", "context", "measured", "sent", "cached", "output", "state")
+        names = ("entry", "context", "measured", "requests", "sent", "cached", "output", "state")
         self.columns = {name: [0] * len(history.turn) for name in names}
         self.lived = np.zeros(len(history.turn), bool)
         # Lists, because they are looked at one by one.
@@ -180,7 +180,11 @@ class _Replay:
         at = self.step[number]
         self._happens(number)
         if self.requests[number]:
-            sent = self.gate.send()
+            composed = self.gate.composed
+            try:
+                sent = self.gate.send()
+            finally:
+                self.columns["requests"][at] += self.gate.composed - composed
             self.columns["sent"][at] += sent.size
             self.columns["cached"][at] += sent.prefix
         self.context.arrive()
@@ -340,6 +344,7 @@ class _Replay:
             recorded=self.life.recorded,
             context=c["context"],
             measured=c["measured"],
+            requests=c["requests"],
             sent=c["sent"],
             cached=c["cached"],
             output=c["output"],

@@ -25,14 +25,15 @@ class SentRequest(NamedTuple):
 
 
 class RequestGate:
-    """`refusals` wait for the next request; `above_window` counts what was sent although it was too large."""
+    """`refusals` wait for the next request; `composed` counts all requests, those that are refused too;
+    `above_window` those that were sent although they were too large."""
 
     def __init__(self, actions: ContextActions, scenario: Scenario, by_provider: bool) -> None:
         self.actions, self.scenario, self.by_provider = actions, scenario, by_provider
         self.harness_state, self.context, self.log = actions.harness_state, actions.context, actions.log
         self.harness = actions.harness_state.harness
         self.refusals: list[Overflow] = []
-        self.above_window = 0
+        self.composed = self.above_window = 0
 
     def send(self) -> SentRequest:
         """A request goes out, to be answered by the entry that comes now. Raises `Stop` when it cannot."""
@@ -56,6 +57,7 @@ class RequestGate:
         return sent
 
     def _compose(self) -> SentRequest:
+        self.composed += 1
         size, wire_edits = self.context.asked, self.actions.wire_edits
         if wire_edits is not None:
             saved, unchanged = wire_edits.edit()

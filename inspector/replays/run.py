@@ -87,6 +87,7 @@ class Run(Drawable):
     recorded  int64[k]  tokens in the context at its end as it was: as last reported, and counted since
     context   int64[k]  the same in the context the policy leaves
     measured  int64[k]  that context by the policy's own measure
+    requests  int64[k]  how often a request was composed for it: again after each refusal recovered from
     sent      int64[k]  tokens of the request that opens the step, 0 when it opens with none
     cached    int64[k]  of which an unchanged prefix of the request before
     output    int64[k]  tokens of the reply: reported, else counted
@@ -107,6 +108,7 @@ class Run(Drawable):
     recorded: Longs
     context: Longs
     measured: Longs
+    requests: Longs
     sent: Longs
     cached: Longs
     output: Longs

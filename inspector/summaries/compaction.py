@@ -2,12 +2,13 @@
 
 Pure: in go a session and a policy, out comes a `CompactionResult` that holds the session as it was and the
 one that
-goes on. Nothing is asked but the summariser that is handed in. The order is Flue's (FLUE §9, §11).
+goes on. Nothing is asked but the summariser that is handed in, and who listens hears when. The order is
+Flue's (FLUE §9, §11).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,8 +19,10 @@ from ..planning.assemble import live_context
 from ..planning.context import Context
 from ..planning.plan import Plan, make_plan
 from ..planning.summary_jobs import Checkpoint
+from ..policies.events import AuditEvent, write_word
 from ..policies.policy import Edits, Policy
 from ..policies.trigger import Reason
+from ..session.blocks import Number
 from ..session.session import Session
 from ..text import printable
 from ..tokens.ledger import Ledger, count_tokens
@@ -32,7 +35,7 @@ from .record import (
     record_plan,
     stored_part,
 )
-from .write import Summariser, summarise
+from .write import Summariser, summarise, with_files
 
 STAND_IN = "stand-in"
 RETRY = "retry"
@@ -62,8 +65,14 @@ class CompactionResult(Drawable):
 
     @property
     def retries(self) -> bool:
-        """Whether the refused request is to be made again: only after a refusal, and only when it helped."""
-        return self.done and self.plan.reason == "overflow"
+        """Whether the refused request is to be made again: only after a refusal that this cured, and once."""
+        return self.done and self.plan.reason == "overflow" and not self.retried
+
+    @property
+    def retried(self) -> bool:
+        """Whether it was made again, and what that brought stands in the tree (`recovery.append_retry`)."""
+        since = () if self.entry is None else self.after.path_since(self.entry)
+        return any(entry.extra.get("source") == RETRY and "copy_of" not in entry.extra for entry in since)
 
     @cached_property
     def promised(self) -> Context:
@@ -134,14 +143,19 @@ def compact(
     reason: Reason = "manual",
     failed: str | None = None,
     window: int | None = None,
+    on_event: Callable[[AuditEvent], None] | None = None,
 ) -> CompactionResult:
     """Compact the context at the session's leaf, and hand back what came of it; the session stays as it is.
 
-    `summariser` answers the plan's jobs; a `Checkpoint` is what somebody wrote already, and None writes the
-    stand-in. `failed` is the reply that was refused: when it is the leaf, it is
-    taken off the path before anything is planned (S4-60, S4-61). A summariser that fails, or nothing to
-    compact, is an outcome and no error: nothing is appended (S4-50). Raises as `make_plan` does, `EditError`
-    for a `failed` that is no entry, and whatever the summariser raises.
+    `summariser` answers the plan's jobs; a `Checkpoint` is what somebody wrote already, to which the policy's
+    lists of files are added (S4-45), and None writes the stand-in. `failed` is the reply that was refused:
+    when it is the leaf, it is taken off the path before anything is planned (S4-60, S4-61). A summariser that
+    fails, or nothing to compact, is an outcome and no error: nothing is appended (S4-50).
+
+    `on_event` is called with `started` before the summariser is, and with `completed` once the entry stands,
+    or with `failed` (S4-87); tokens in them are those of the entry's boundary. Nothing is told where there is
+    nothing to compact. Raises as `make_plan` does, `EditError` for a `failed` that is no entry, and whatever
+    the summariser raises.
 
     >>> from inspector import open_demo
     >>> session = open_demo()
@@ -158,8 +172,15 @@ def compact(
     core = stored_part(plan)
     if not changes_stored(core):
         return replace(start, why=plan.why or "The policy finds nothing to compact.")
-    checkpoint = _write(core, summariser) if core.summarises else None
+    tell = _Teller(plan, on_event)
+    tell("started")
+    try:
+        checkpoint = _write(core, summariser) if core.summarises else None
+    except Exception as fault:
+        tell("failed", tell.before, error=write_word(type(fault).__name__))
+        raise
     if checkpoint is not None and checkpoint.error is not None:
+        tell("failed", tell.before, error="SummarizeFailed")
         return replace(start, checkpoint=checkpoint, why=checkpoint.error)
     name = _free_name(session)
     told: dict[str, Any] = {
@@ -172,16 +193,46 @@ def compact(
         told |= checkpoint.sealed.fields() if checkpoint.sealed is not None else {}
     if taken is not None:
         told["failed"] = taken
-    return replace(start, after=record_plan(plan, checkpoint, name, told), checkpoint=checkpoint, entry=name)
+    after = record_plan(plan, checkpoint, name, told)
+    boundary = after[name].boundary
+    tell("completed", None if boundary is None else boundary.tokens_after)
+    return replace(start, after=after, checkpoint=checkpoint, entry=name)
+
+
+class _Teller:
+    """Tells who listens how a compaction of `plan` goes."""
+
+    def __init__(self, plan: Plan, on_event: Callable[[AuditEvent], None] | None) -> None:
+        self.plan, self.on_event = plan, on_event
+        self.before = int(plan.measured.tokens)
+
+    def __call__(self, kind: str, after: Number | None = None, **more: str) -> None:
+        if self.on_event is None:
+            return
+        session, reason = self.plan.session, self.plan.reason
+        leaf = session[session.leaf] if session.leaf in session.index else None
+        turn = max(len(session.turns) - 1, 0)
+        event = AuditEvent(
+            kind,
+            turn=turn,
+            entry=None if leaf is None else leaf.id,
+            correlation=f"turn-{turn + 1}",
+            provider=(leaf and leaf.provider) or session.format,
+            model=(leaf and leaf.model) or session.model,
+            before=self.before,
+            after=None if after is None else int(after),
+            data={"reason": reason, "willRetry": reason == "overflow", **more},
+        )
+        self.on_event(event)
 
 
 def _write(plan: Plan, summariser: Summariser | Checkpoint | None) -> Checkpoint:
     if isinstance(summariser, Checkpoint):
-        return summariser
+        return with_files(plan, summariser)
     if summariser is not None:
         return summarise(plan, summariser)
     if plan.checkpoint is not None:
-        return plan.checkpoint
+        return with_files(plan, plan.checkpoint)
     texts = [text for text, _, _ in plan.stand_in.texts(plan.place or 0)]
     return Checkpoint(text="\n\n".join(texts), by=STAND_IN, deterministic=True)
 

@@ -1,6 +1,6 @@
 """A plan as the session keeps it: a compaction entry, and after it whatever no entry holds in that form.
 
-`append_to_manifest` keeps entries whole, as the published formats do. Where a plan leaves a part of an entry,
+`append_checkpoint` keeps entries whole, as the published formats do. Where a plan leaves a part of an entry,
 rewrites one, puts words between them or moves them, the entries from there on stand again after the
 compaction, as the plan leaves them. So the model sees exactly what `build_context` promised, and everything
 that was there before stays in the tree.
@@ -91,11 +91,6 @@ def stored_context(session: Session, plan: Plan, checkpoint: Checkpoint | None =
     if not changes_stored(part):
         return live_context(session, plan.ledger)
     return build_context(session, part, checkpoint)
-
-
-def append_to_manifest(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Session:
-    """`append_checkpoint` for the durable part of a plan. Raises `EditError` where there is none (S0-38)."""
-    return append_checkpoint(stored_part(plan), checkpoint, entry_id)
 
 
 Group = tuple[Piece, ...]

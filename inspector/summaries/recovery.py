@@ -1,20 +1,24 @@
 """What has to follow a reply: nothing, a compaction, or recovery from a refused request.
 
 In go a session and its leaf, out comes a `Judgement`. A request is recovered from once: the tree itself tells
-whether it was. Source: FLUE §11 and §12; the two emergencies K7, S2-22.
+whether it was, and `append_retry` puts the one retry there. Source: FLUE §11 and §12; the two emergencies K7,
+S2-22.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..errors import EditError
 from ..policies.trigger import Trigger
 from ..session.blocks import Number
+from ..session.entries import Entry
 from ..session.overflow import Version, classify_refusal, is_overflow
 from ..session.session import Session
 from ..tokens.models import window_of
-from .compaction import CompactionResult
+from .compaction import RETRY, CompactionResult
 
 Next = Literal["nothing", "compact", "recover", "surface"]
 
@@ -104,6 +108,32 @@ def may_retry(transition: CompactionResult, judgement: Judgement) -> bool:
         before, after = _count_media(transition.plan.session), _count_media(transition.after)
         return transition.retries and after < before
     return transition.retries
+
+
+def append_retry(result: CompactionResult, entries: Iterable[Entry]) -> CompactionResult:
+    """The same with what the retried request brought, after the compaction, marked as a retry's (S4-64).
+
+    A refused request is made again once (S4-62): the result says `retries` no more, and takes no second
+    retry. Raises `EditError` for that, for a compaction after which nothing is retried, for a retry that
+    brought nothing, and for a name that is taken.
+    """
+    session = result.after
+    if result.retried:
+        raise EditError("retry", result.entry or "", "the request was made again once already")
+    if not result.retries:
+        raise EditError("retry", result.entry or "", result.why or "no request was refused")
+    brought: list[Entry] = []
+    names, parent = set(session.index), session.leaf
+    for entry in entries:
+        if entry.id in names:
+            raise EditError("retry", entry.id, "the session already has an entry of this name")
+        marked = {"parent": parent, "extra": {**entry.extra, "source": RETRY}}
+        brought.append(entry.model_copy(update=marked))
+        names.add(entry.id)
+        parent = entry.id
+    if not brought:
+        raise EditError("retry", result.entry or "", "it brought nothing, not even a refusal")
+    return replace(result, after=session.with_entries((*session.entries, *brought), parent))
 
 
 def _count_media(session: Session) -> int:

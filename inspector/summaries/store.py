@@ -125,7 +125,7 @@ def open_earlier(path: StrPath) -> Session:
     return open_session(_find_earlier(find_place(path)))
 
 
-def undo(folder: StrPath) -> Session:
+def undo_compaction(folder: StrPath) -> Session:
     """Put the manifest before the current one back in its place; the current one is kept under its hash.
 
     Raises `ReadError` where there is none before it, and `WriteConflict` when another writer is at work.

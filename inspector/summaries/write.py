@@ -74,7 +74,8 @@ def checkpoint_from_text(text: str, plan: Plan | None = None, *, by: str = "past
     """A checkpoint of text that somebody else wrote, such as another harness; `plan` says what it covers.
 
     Where one part of it is marked as the summary, that part is taken and what the writer thought before it is
-    not. Raises `EditError` for text without words.
+    not. Of a `plan` it also takes the lists of files that its policy adds to any summary (S4-45), unless the
+    text ends with them already. Raises `EditError` for text without words.
 
     >>> checkpoint_from_text("<analysis>hm</analysis>\\n<summary>\\nAll is well.\\n</summary>").text
     'All is well.'
@@ -83,7 +84,9 @@ def checkpoint_from_text(text: str, plan: Plan | None = None, *, by: str = "past
     words = (marked[0] if len(marked) == 1 else text).replace("\r\n", "\n").strip()
     if not words:
         raise EditError("summary by", by, "there are no words in it")
-    return Checkpoint(text=words, by=by, covers=() if plan is None else tuple(map(str, covered(plan))))
+    if plan is None:
+        return Checkpoint(text=words, by=by)
+    return with_files(plan, Checkpoint(text=words, by=by, covers=tuple(map(str, covered(plan)))))
 
 
 def name_of(summariser: Summariser) -> str:
@@ -97,6 +100,20 @@ def carried_files(plan: Plan) -> FileOperations | None:
     if not any(isinstance(rule, CarryFileOperations) and rule.enabled for rule in plan.policy.rules):
         return None
     return collect(plan.table, plan.place or 0)
+
+
+def with_files(plan: Plan, checkpoint: Checkpoint) -> Checkpoint:
+    """The checkpoint with the policy's lists of files at the end of its text, whoever wrote it (S4-45).
+
+    One that failed stays as it is, and so does one that the provider sealed: its block goes back as it came.
+    """
+    files = carried_files(plan)
+    if files is None or checkpoint.error is not None or checkpoint.sealed is not None:
+        return checkpoint
+    lists = files.text()
+    if checkpoint.text.rstrip().endswith(lists.strip()):
+        return checkpoint
+    return checkpoint.model_copy(update={"text": checkpoint.text + lists})
 
 
 def covered(plan: Plan) -> list[BlockRef]:

@@ -20,9 +20,8 @@ from inspector.policies.registry import find_policy
 from inspector.session.entries import Cost, Entry, Usage
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
-from inspector.summaries.recovery import judge_reply, may_retry
+from inspector.summaries.recovery import append_retry, judge_reply, may_retry
 from inspector.tokens.ledger import count_tokens
-from tests.reference.flue_steps import append_retry
 from tests.reference.usage import add_usage
 
 from .compare import Outcome, compare

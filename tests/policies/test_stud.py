@@ -27,7 +27,7 @@ from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.entries import Entry, Provided
 from inspector.session.session import Session
-from inspector.summaries.record import append_to_manifest, split_policy, stored_context, stored_part
+from inspector.summaries.record import append_checkpoint, split_policy, stored_context, stored_part
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.wire.context_management import context_management
@@ -238,8 +238,8 @@ def test_S0_38_only_core_makes_a_new_manifest() -> None:
     assert "cleared" in fates(plan)
     assert stored_context(session, plan) == live_context(session, plan.ledger)
     with pytest.raises(EditError):
-        append_to_manifest(plan, WRITTEN, "s1")
-    after = append_to_manifest(plan_of(session, with_both()), WRITTEN, "s1")
+        append_checkpoint(stored_part(plan), WRITTEN, "s1")
+    after = append_checkpoint(stored_part(plan_of(session, with_both())), WRITTEN, "s1")
     assert shown(live_context(after, count(after)))[1:] == blocks_of(session)[18:]
 
 

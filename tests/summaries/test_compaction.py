@@ -20,10 +20,9 @@ from inspector.session.entries import Entry, Usage
 from inspector.session.session import Session
 from inspector.summaries.compaction import STAND_IN, CompactionResult, compact
 from inspector.summaries.record import hash_plan, hash_policy, stored_context
-from inspector.summaries.recovery import judge_reply, may_retry, was_recovered
+from inspector.summaries.recovery import append_retry, judge_reply, may_retry, was_recovered
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
 from inspector.wire.checks import check_context
-from tests.reference.flue_steps import append_retry
 from tests.reference.usage import add_usage
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user

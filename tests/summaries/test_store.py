@@ -26,7 +26,7 @@ from inspector.summaries.store import (
     hold,
     open_earlier,
     save_compaction,
-    undo,
+    undo_compaction,
 )
 from tests.summaries.test_compaction import SMALL, turns, write
 from tests.test_cuts import build, call, say, user
@@ -67,7 +67,7 @@ def test_S3_34_what_left_is_archived_once_under_its_hash(tmp_path: Path) -> None
     assert tuple(entry["id"] for entry in record["omitted"]) == transition.archived
     assert saved.archive.stem == sha256(saved.archive.read_bytes()).hexdigest()
     stood = saved.archive.stat().st_mtime_ns
-    undo(tmp_path / "s")
+    undo_compaction(tmp_path / "s")
     assert save(tmp_path, transition).archive == saved.archive
     assert saved.archive.stat().st_mtime_ns == stood
     assert len(list(saved.archive.parent.iterdir())) == 1
@@ -80,11 +80,11 @@ def test_undo_opens_the_earlier_manifest_and_goes_on_from_there(tmp_path: Path) 
     two = save(tmp_path, second)
     kept = two.manifest.read_bytes()
     assert open_earlier(two.manifest) == open_session(one.earlier.parent / two.earlier.name)
-    assert undo(tmp_path / "s").entries == first.after.entries
-    assert undo(tmp_path / "s") == first.session
+    assert undo_compaction(tmp_path / "s").entries == first.after.entries
+    assert undo_compaction(tmp_path / "s") == first.session
     assert (tmp_path / "s" / EARLIER / f"{sha256(kept).hexdigest()}.json").read_bytes() == kept
     with pytest.raises(ReadError, match="names no earlier"):
-        undo(tmp_path / "s")
+        undo_compaction(tmp_path / "s")
     assert save(tmp_path, first).manifest.exists()
 
 
@@ -92,7 +92,7 @@ def test_an_earlier_manifest_that_was_changed_or_is_named_elsewhere_is_refused(t
     saved = save(tmp_path)
     saved.earlier.write_bytes(saved.earlier.read_bytes() + b" ")
     with pytest.raises(ReadError, match="changed since"):
-        undo(tmp_path / "s")
+        undo_compaction(tmp_path / "s")
     after = open_session(saved.manifest)
     for name in ("../../etc/passwd", "/etc/passwd", "x.json", 7):
         save_session(after.model_copy(update={"extra": {"previous": name}}), saved.manifest)

@@ -54,6 +54,7 @@ def make_run(plan: Plan, steps: int = 4, **changes: Any) -> Run:
         "recorded": column * 1000,
         "context": column * 900,
         "measured": column * 900,
+        "requests": column,
         "sent": column * 800,
         "cached": column * 200,
         "output": column * 10,
