@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
-import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +15,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+import inspector
+import inspector.policies.builtin.flue
 from inspector.errors import EditError
 from inspector.files import open_session, save_session
 from inspector.planning.assemble import build_context, live_context
+from inspector.planning.context import Context
 from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import Checkpoint, Reply
+from inspector.planning.summary_jobs import Checkpoint, Reply, SummaryJob
+from inspector.policies.custom_rule import BlockView, rule
+from inspector.policies.events import AuditEvent
 from inspector.policies.policy import Edits
-from inspector.policies.registry import find_policy
+from inspector.policies.registry import find_policy, names_of_policies
 from inspector.policies.rules.carry_file_operations import collect
 from inspector.policies.rules.keep_recent_tokens import valid_places, walk_back
-from inspector.policies.trigger import TailWeight, measure_usage
+from inspector.policies.trigger import Reason
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
 from inspector.session.entries import Cost, Entry, Usage
-from inspector.session.overflow import is_overflow
 from inspector.session.session import Session
+from inspector.summaries.compaction import CompactionResult, compact
 from inspector.summaries.record import append_checkpoint
-from inspector.summaries.write import write_checkpoint
+from inspector.summaries.recovery import judge_reply
+from inspector.summaries.write import checkpoint_from_text, summarise, write_checkpoint
 from inspector.tokens.counter import Counter
+from inspector.tokens.counters import chars4_utf16
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.workbench.payloads.rules import describe_rules
+from tests.reference.event_order import check_fields
 from tests.reference.flue_steps import request_text
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
@@ -85,6 +95,10 @@ def ids(session: Session, first: int = 0) -> list[str]:
     return [session.entries[i].id for i in session.live.entries[first:]]
 
 
+def said(context: Context) -> list[tuple[str, Block]]:
+    return [(piece.role, piece.block) for piece in context.pieces]
+
+
 def job_ids(plan: Plan) -> list[list[str]]:
     return [list(job.entries) for job in plan.jobs]
 
@@ -94,27 +108,30 @@ def job_ids(plan: Plan) -> list[list[str]]:
 
 def test_S4_1_S4_6_compaction_is_one_entry_in_the_tree_and_the_older_ones_stay() -> None:
     session = talk(6)
-    plan = keep(session, 30)
-    after = append_checkpoint(plan, WRITTEN, "c1")
-    assert after.entries[:-1] == session.entries
-    entry = after.entries[-1]
-    assert (entry.id, entry.kind, entry.parent, after.leaf) == ("c1", "compaction", session.leaf, "c1")
+    before = session.model_dump_json()
+    done = compacted(session, lambda job, session: "what happened so far")
+    assert session.model_dump_json() == before
+    assert done.after.model_dump()["entries"][:-1] == session.model_dump()["entries"]
+    entry = done.after.entries[-1]
+    assert (entry.id, entry.kind, entry.parent) == (done.entry, "compaction", session.leaf)
+    assert done.after.leaf == entry.id
     assert entry.boundary is not None
-    context = build_context(session, plan, WRITTEN)
-    assert (entry.boundary.tokens_before, entry.boundary.tokens_after) == (120, context.tokens)
+    assert (entry.boundary.tokens_before, entry.boundary.tokens_after) == (120, done.context.tokens)
 
 
-def test_S4_2_S4_33_a_measurement_tells_the_source_of_each_number() -> None:
-    session = chain(user(), reply(usage=Usage(input=900, output=100)))
-    heard = plan_of(session)
-    assert (heard.measured.usage_tokens, heard.measured.trailing_tokens, heard.measured.last) == (1000, 0, 1)
-    assert "by provider usage" in heard.verdict.sentence
-    since = plan_of(grow(session, user(7)))
-    assert (since.measured.usage_tokens, since.measured.trailing_tokens, since.measured.last) == (1000, 7, 1)
+def test_S4_2_S4_29_S4_33_the_latest_reply_s_usage_decides_and_the_source_of_each_number_is_told() -> None:
+    earlier = [user(), reply(usage=Usage(input=THRESHOLD + 1))]
+    heard = plan_of(chain(*earlier, user(), reply(usage=Usage(input=900, output=100)), user(THRESHOLD)))
+    measured = (heard.measured.usage_tokens, heard.measured.trailing_tokens, heard.measured.last)
+    assert measured == (1000, THRESHOLD, 3)
+    # With what was said since it would be above the threshold; the provider's word alone counts.
+    assert heard.measured.tokens > heard.verdict.threshold == THRESHOLD
+    assert (heard.verdict.tokens, heard.verdict.fires) == (1000, False)
+    assert "1,000 tokens (by provider usage; 183,616 estimated since do not count)" in heard.verdict.sentence
     unheard = plan_of(talk(1))
     assert (unheard.measured.usage_tokens, unheard.measured.trailing_tokens) == (0, 20)
     assert unheard.measured.last is None
-    assert "estimated" in unheard.verdict.sentence
+    assert "20 tokens (all estimated" in unheard.verdict.sentence
 
 
 def test_S4_3_a_plan_has_the_entry_of_its_cut_and_a_reason() -> None:
@@ -238,20 +255,84 @@ def test_S4_35_usage_decides_when_and_the_estimate_decides_where() -> None:
 # -- preparing --------------------------------------------------------------------------------------------
 
 
-def test_S4_36_preparing_changes_nothing_and_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*given: Any, **more: Any) -> None:
-        raise AssertionError("preparing opens no file and no connection")
+class Sealed(dict[str, Any]):
+    """JSON of a call that may be read and not written."""
 
-    session = talk(6)
-    before = session.model_dump()
-    monkeypatch.setattr(socket, "socket", refuse)
-    monkeypatch.setattr(builtins, "open", refuse)
-    plan = keep(session, 30)
-    assert plan.jobs
+    def _refuse(self, *given: Any, **more: Any) -> Any:
+        raise AssertionError("planning wrote into a call's input")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    update = pop = popitem = clear = setdefault = _refuse  # type: ignore[assignment]
+
+
+def sealed(session: Session) -> Session:
+    """The session, the inputs of its calls sealed."""
+
+    def seal(block: Block) -> Block:
+        return block.model_copy(update={"input": Sealed(block.input)}) if block.kind == "tool_call" else block
+
+    entries = [e.model_copy(update={"blocks": tuple(map(seal, e.blocks))}) for e in session.entries]
+    return changed(session, entries=tuple(entries))
+
+
+WATCHED: list[str] | None = None
+"""What was done to files, the network and other processes, while somebody looks."""
+
+
+def watch(event: str, given: tuple[Any, ...]) -> None:
+    if WATCHED is not None and event.partition(".")[0] in ("open", "os", "socket", "subprocess", "shutil"):
+        WATCHED.append(f"{event}{given!r:.80}")
+
+
+sys.addaudithook(watch)
+
+
+@contextmanager
+def watched() -> Iterator[list[str]]:
+    global WATCHED
+    WATCHED = seen = []
+    try:
+        yield seen
+    finally:
+        WATCHED = None
+
+
+def plan_all(session: Session, policy: str) -> Plan:
+    plan = make_plan(session, count_tokens(session, LENGTH), policy, {"cut": "e12"}, window=WINDOW)
     assert plan.cut_table.total.any()
+    assert (plan.why, plan.notes, plan.jobs, plan.stages, plan.verdict.sentence) is not None
+    build_context(session, plan)
+    return plan
+
+
+@pytest.mark.parametrize("policy", names_of_policies())
+def test_S4_36_preparing_writes_nothing_and_asks_nobody(policy: str) -> None:
+    session = sealed(working())
+    plan_all(working(), policy)  # What is imported late is imported by now.
+    before = deepcopy(session.model_dump())
+    with watched() as seen:
+        plan_all(session, policy)
+    assert seen == []
     assert session.model_dump() == before
     with pytest.raises(ValidationError, match="frozen"):
         session.entries[0].role = "assistant"
+
+
+def test_S4_36_a_rule_of_one_s_own_writes_into_a_copy() -> None:
+    session = working()
+    before = deepcopy(session.model_dump())
+    seen = []
+
+    def scribble(block: BlockView) -> None:
+        for held in (block.input, getattr(block.block, "input", None)):
+            if held is not None:
+                held["path"] = "elsewhere.py"
+                seen.append(block.kind)
+
+    rule(scribble, name="scribble")
+    plan_all(session, "scribble")
+    assert {"tool_call", "tool_output"} <= set(seen)
+    assert session.model_dump() == before
 
 
 def test_S4_37_what_is_summarised_and_what_remains_are_disjoint_and_leave_nothing_out() -> None:
@@ -307,36 +388,70 @@ def test_S4_40_S4_80_file_lists_are_carried_through_two_compactions() -> None:
     assert boundary.files_modified == ("a.py", "b.py", "docs/ü.md")
 
 
-def test_S4_41_S4_47_a_split_turn_has_its_beginning_summarised_apart_by_a_second_call() -> None:
-    session = chain(user(), reply(), user(), *step("read", "a.py"), *step("read", "b.py"), reply())
-    plan = plan_of(session, cut="e5")
+SPLIT = chain(user(), reply(), user(), *step("read", "a.py"), *step("read", "b.py"), reply())
+
+
+def test_S4_41_a_split_turn_has_its_beginning_summarised_apart() -> None:
+    plan = plan_of(SPLIT, cut="e5")
     assert [(job.kind, job.entries) for job in plan.jobs] == [
         ("initial", ("e0", "e1")),
         ("turn_prefix", ("e2", "e3", "e4")),
     ]
-    written = write_checkpoint(plan.jobs, [Reply(text="HISTORY"), Reply(text="BEGINNING")])
-    assert written.text.startswith("HISTORY")
-    assert written.text.endswith("BEGINNING")
+    written = summarise(plan, lambda job, session: job.kind.upper()).text
+    assert written.startswith("INITIAL\n\n---\n")
+    assert "\n\nTURN_PREFIX\n\n<read-files>" in written
 
 
-def test_S4_48_a_cut_between_turns_is_one_call() -> None:
-    assert [job.kind for job in plan_of(talk(6), cut="e8").jobs] == ["initial"]
-    assert [job.kind for job in plan_of(chain(user(), reply(), reply()), cut="e2").jobs] == ["turn_prefix"]
+@pytest.mark.parametrize(
+    ("session", "cut", "calls"),
+    [
+        (SPLIT, "e5", ["initial", "turn_prefix"]),
+        (chain(user(), reply(), reply()), "e2", ["turn_prefix"]),
+        (talk(6), "e8", ["initial"]),
+    ],
+    ids=["split", "split, without history", "between turns"],
+)
+def test_S4_47_S4_48_the_model_is_called_twice_for_a_split_turn_and_else_once(
+    session: Session, cut: str, calls: list[str]
+) -> None:
+    asked = []
+
+    def write(job: SummaryJob, session: Session) -> str:
+        asked.append(job.kind)
+        return "so far"
+
+    assert compact(session, POLICY, write, ledger=count_tokens(session, LENGTH), edits={"cut": cut}).done
+    assert asked == calls
 
 
-def test_S4_42_five_steps_are_offered_and_no_default_is_derived_from_the_model() -> None:
-    session = chain(*talk(6).entries, user(), reply(usage=Usage(input=7, output=3)))
-    tail = TailWeight(session, lambda entry: len(entry.text) // 4)
-    assert Usage(input=7, output=3).tokens == 10
-    assert measure_usage(grow(session, user(5)), TailWeight(grow(session, user(5)), lambda e: 5)).tokens == 15
-    assert measure_usage(session, tail).tokens == 10
-    assert find_policy(POLICY).trigger.fires(THRESHOLD + 1, WINDOW)
-    plan = keep(session, 30)
-    assert plan.jobs
-    assert append_checkpoint(plan, write_checkpoint(plan.jobs, [Reply(text="x")] * len(plan.jobs)), "c1")
-    for model_name, window in (("claude-opus-4-5", 200_000), ("gpt-5", 8_000), ("unheard-of", 1_000_000)):
-        other = changed(session, model=model_name)
-        assert plan_of(other, window=window).policy == find_policy(POLICY)
+def test_S4_42_five_steps_have_public_names() -> None:
+    """Usage added up, the context estimated, the decision, the preparation, and the compaction."""
+    session = chain(*talk(6).entries, user(), reply(usage=Usage(input=7, output=3)), user(5))
+    assert inspector.Usage(input=7, output=3, cache_read=2).tokens == 12
+    measured = inspector.policies.measure_usage(session)
+    assert (measured.usage_tokens, measured.trailing_tokens, measured.tokens) == (10, 5, 15)
+    trigger = inspector.find_policy(POLICY).trigger
+    for tokens, fires in ((THRESHOLD, False), (THRESHOLD + 1, True)):
+        full = measured._replace(usage_tokens=tokens)
+        assert inspector.policies.judge_trigger(trigger, full, WINDOW).fires is fires
+    ledger = inspector.count_tokens(session, LENGTH)
+    plan = inspector.make_plan(session, ledger, POLICY, {"settings": {KEEP: 25}}, window=WINDOW)
+    assert plan.cut is not None
+    assert plan.cut.entry == "e12"
+    done = inspector.compact(session, POLICY, lambda job, session: "S", edits={"settings": {KEEP: 25}})
+    assert done.after.entries[-1].text == "S"
+
+
+@pytest.mark.parametrize("window", [8_000, 200_000, 1_000_000])
+@pytest.mark.parametrize("name", ["claude-opus-4-5", "gpt-5", "unheard-of"])
+def test_S4_42_no_default_is_derived_from_the_model(name: str, window: int) -> None:
+    session = changed(chain(*talk(40, 1_000).entries, reply(usage=Usage(input=9_000))), model=name)
+    plan = plan_of(session, window=window)
+    assert plan.verdict.threshold == window - 16_384
+    assert plan.verdict.fires is (window < 9_000 + 16_384)
+    assert plan.place is not None
+    kept = [len(session.entries[i].text) // 4 for i in session.live.entries[plan.place :].tolist()]
+    assert sum(kept) - kept[0] < 20_000 <= sum(kept)
 
 
 # -- files ------------------------------------------------------------------------------------------------
@@ -348,22 +463,68 @@ def test_S4_44_read_write_and_edit_calls_give_the_lists_of_paths() -> None:
     assert (files.read, files.written, files.edited) == (("a.py", "b.py"), ("docs/ü.md",), ("b.py",))
 
 
-def test_S4_45_both_lists_end_the_summary() -> None:
+LISTS = "<read-files>\na.py\n</read-files>\n\n<modified-files>\nb.py\ndocs/ü.md\n</modified-files>"
+
+
+def compacted(session: Session, summariser: Any, **edits: Any) -> CompactionResult:
+    """The session compacted by Flue, the last 30 tokens kept unless there is an edit."""
+    given = edits or {"settings": {KEEP: 30}}
+    return compact(session, POLICY, summariser, ledger=count_tokens(session, LENGTH), edits=given)
+
+
+@pytest.mark.parametrize(
+    "summariser",
+    [
+        lambda job, session: "SUMMARY",
+        Checkpoint(text="SUMMARY", by="pasted"),
+        checkpoint_from_text("<analysis>hm</analysis><summary>SUMMARY</summary>"),
+        checkpoint_from_text("SUMMARY", plan_of(working(), cut="e12")),
+        Checkpoint(text=f"SUMMARY\n\n{LISTS}", by="another harness"),
+    ],
+    ids=["summariser", "checkpoint", "text", "text for the plan", "text that has them"],
+)
+def test_S4_45_both_lists_end_the_summary_whoever_wrote_it(summariser: Any) -> None:
+    done = compacted(working(), summariser, cut="e12")
+    entry = done.after[done.entry or ""]
+    assert entry.text == f"SUMMARY\n\n{LISTS}"
+    assert done.context.pieces[0].block == Text(text=entry.text)
+    assert entry.boundary is not None
+    assert entry.boundary.summary == entry.text
+    assert (entry.boundary.files_read, entry.boundary.files_modified) == (("a.py",), ("b.py", "docs/ü.md"))
+    assert said(done.context) == said(done.promised)
+
+
+def test_S4_45_a_written_summary_and_the_stand_in_end_alike() -> None:
     plan = plan_of(working(), cut="e12")
-    ending = "<read-files>\na.py\n</read-files>\n\n<modified-files>\nb.py\ndocs/ü.md\n</modified-files>"
-    written = write_checkpoint(plan.jobs, [Reply(text="SUMMARY")], collect(plan.table, 12).text())
-    assert written.text == f"SUMMARY\n\n{ending}"
+    assert summarise(plan, lambda job, session: "SUMMARY").text == f"SUMMARY\n\n{LISTS}"
     stand_in = build_context(plan.session, plan).pieces[0].block.text
-    assert stand_in.endswith(ending.replace("\n\n", "\n"))
+    assert stand_in.endswith(LISTS.replace("\n\n", "\n"))
+    bare = plan_of(chain(user(), reply(), user(), reply()), cut="e2")
+    assert checkpoint_from_text("SUMMARY", bare).text == "SUMMARY", "no file, no list"
 
 
-def test_S4_46_paths_are_carried_to_the_letter() -> None:
-    odd = ["./src//a.py", "C:\\tmp\\b.txt", "naïve café.md", "../up", "a" * 300]
-    session = chain(user(), *(e for path in odd for e in step("edit", path)), reply(), user(), reply())
-    written = write_checkpoint(
-        plan_of(session, cut="e12").jobs, [Reply(text="S")], collect(plan_of(session).table, 12).text()
-    )
-    assert set(odd) <= set(written.text.splitlines())
+ODD = ["./src//a.py", "C:\\tmp\\b.txt", "naïve café.md", "../up", "a" * 300, "Makefile"]
+
+
+@pytest.mark.parametrize("tool", ["read", "write", "edit"])
+def test_S4_46_paths_are_carried_to_the_letter(tool: str) -> None:
+    session = chain(user(), *(e for path in ODD for e in step(tool, path)), reply(), user(), reply())
+    for summariser in (lambda job, session: "S", Checkpoint(text="S")):
+        done = compacted(session, summariser, cut="e14")
+        lines = done.after[done.entry or ""].text.splitlines()
+        tag = "read-files" if tool == "read" else "modified-files"
+        assert sorted(lines[lines.index(f"<{tag}>") + 1 : lines.index(f"</{tag}>")]) == sorted(ODD)
+
+
+def test_S4_54_a_path_stands_in_its_list_once() -> None:
+    calls = ["read a.py", "read a.py", "edit b.py", "edit b.py", "write c.py", "edit c.py", "read c.py"]
+    session = chain(user(), *(e for call in calls for e in step(*call.split())), reply(), user(), reply())
+    done = compacted(session, lambda job, session: "S", cut="e16")
+    boundary = done.after[done.entry or ""].boundary
+    assert boundary is not None
+    assert (boundary.files_read, boundary.files_modified) == (("a.py",), ("b.py", "c.py"))
+    ending = "<read-files>\na.py\n</read-files>\n\n<modified-files>\nb.py\nc.py\n</modified-files>"
+    assert done.after[done.entry or ""].text == f"S\n\n{ending}"
 
 
 # -- the entry --------------------------------------------------------------------------------------------
@@ -394,19 +555,18 @@ def test_S4_50_a_call_that_fails_appends_nothing() -> None:
     assert append_checkpoint(plan, WRITTEN, "c1").entries[-1].id == "c1"
 
 
-def test_S4_51_S4_52_S4_53_S4_54_S4_55_the_fields_of_the_entry() -> None:
+def test_S4_51_S4_52_S4_53_S4_55_the_fields_of_the_entry() -> None:
     session = grow(working(), reply(usage=Usage(input=900, output=100)), user(7))
-    plan = plan_of(session, cut="e12")
-    written = write_checkpoint(plan.jobs, [Reply(text="SUMMARY", usage=Usage(input=3, output=2))])
-    entry = append_checkpoint(plan, written, "c1").entries[-1]
+    spent = Reply(text="SUMMARY", usage=Usage(input=3, output=2))
+    done = compacted(session, lambda job, session: spent, cut="e12")
+    entry = done.after.entries[-1]
     boundary = entry.boundary
     assert boundary is not None
-    assert (entry.text, boundary.summary) == ("SUMMARY", "SUMMARY")
+    assert entry.text == boundary.summary == f"SUMMARY\n\n{LISTS}"
     assert boundary.first_kept == "e12"
     assert boundary.first_kept in ids(session)
     assert session["e12"].role == "user"
     assert boundary.tokens_before == 1000 + 7
-    assert (boundary.files_read, boundary.files_modified) == (("a.py",), ("b.py", "docs/ü.md"))
     assert entry.usage == Usage(input=3, output=2)
 
 
@@ -430,11 +590,89 @@ def test_S4_57_the_next_request_begins_with_the_summary_and_goes_on_with_what_wa
 # -- recovery and cost ------------------------------------------------------------------------------------
 
 
+FLUE_TRIGGER = find_policy(POLICY).trigger
+REFUSED = "prompt is too long: 213462 tokens > 200000 maximum"
+ALL_USAGE = [None, Usage(input=100), Usage(input=THRESHOLD + 1), Usage(input=2 * WINDOW)]
+
+
+@pytest.mark.parametrize("usage", ALL_USAGE, ids=["none", "low", "above the threshold", "above the window"])
+def test_S4_16_S4_22_a_refusal_is_an_overflow_whatever_usage_says(usage: Usage | None) -> None:
+    session = chain(user(), model(stop_reason="error", error=REFUSED, usage=usage))
+    judged = judge_reply(session, FLUE_TRIGGER, window=WINDOW)
+    assert (judged.follows, judged.kind, judged.failed) == ("recover", "token_overflow", "e1")
+
+
+def test_S4_22_usage_near_the_limit_of_a_good_reply_is_the_threshold_s() -> None:
+    judged = judge_reply(chain(user(), reply(usage=ALL_USAGE[2])), FLUE_TRIGGER, window=WINDOW)
+    assert (judged.follows, judged.kind, judged.failed) == ("compact", None, None)
+
+
 def test_S4_58_the_detector_is_given_the_reply_and_the_window() -> None:
-    read = Usage(input=100, cache_read=50, output=5)
-    assert [is_overflow("stop", None, read, window) for window in (149, 150)] == [True, False]
-    assert is_overflow("error", "prompt is too long: 213462 tokens > 200000 maximum", None, WINDOW)
-    assert not is_overflow("error", "overloaded", read, WINDOW)
+    read = Usage(input=9_000, cache_read=3_000, output=5)
+    session = chain(user(), reply(stop_reason="stop", usage=read))
+    judged = [judge_reply(session, FLUE_TRIGGER, window=window) for window in (11_999, 12_000, 40_000)]
+    assert [(one.follows, one.kind) for one in judged] == [
+        ("recover", "token_overflow"),
+        ("compact", None),
+        ("nothing", None),
+    ]
+    overloaded = chain(user(), model(stop_reason="error", error="overloaded", usage=read))
+    assert judge_reply(overloaded, FLUE_TRIGGER, window=10_000).follows == "surface"
+
+
+@pytest.mark.parametrize("reason", ["manual", "auto", "overflow"])
+def test_S4_87_the_two_events_stand_around_the_summariser_s_call(reason: Reason) -> None:
+    session = chain(
+        *talk(6).entries, user(), reply(usage=Usage(input=900, output=100), provider="p"), user(7)
+    )
+    log: list[Any] = []
+
+    def write(job: SummaryJob, session: Session) -> str:
+        log.append("asked")
+        return "so far"
+
+    done = compact(
+        session,
+        POLICY,
+        write,
+        ledger=count_tokens(session, LENGTH),
+        edits={"settings": {KEEP: 25}},
+        reason=reason,
+        on_event=log.append,
+    )
+    start, asked, end = log
+    told = {"manual": "manual", "auto": "threshold", "overflow": "overflow"}[reason]
+    retry = {"reason": told, "willRetry": reason == "overflow"}
+    assert asked == "asked"
+    assert start.record_in("flue") == {"type": "compaction_start", "estimatedTokens": 1007, **retry}
+    assert end.record_in("flue") == {"type": "compaction", **retry}
+    boundary = done.after[done.entry or ""].boundary
+    assert boundary is not None
+    assert (end.before, end.after) == (boundary.tokens_before, boundary.tokens_after)
+    assert check_fields([start, end]) == []
+
+
+def test_S4_87_a_summariser_that_fails_ends_no_compaction_and_the_failure_is_told() -> None:
+    def write(job: SummaryJob, session: Session) -> Reply:
+        return Reply(stop_reason="error", error="overloaded, all of it")
+
+    def fall(job: SummaryJob, session: Session) -> str:
+        raise TimeoutError("nobody answers")
+
+    log: list[AuditEvent] = []
+    edits = {"settings": {KEEP: 30}}
+    assert not compact(talk(6), POLICY, write, edits=edits, on_event=log.append).done
+    with pytest.raises(TimeoutError):
+        compact(talk(6), POLICY, fall, edits=edits, on_event=log.append)
+    assert [(event.kind, event.data.get("error")) for event in log] == [
+        ("started", None),
+        ("failed", "SummarizeFailed"),
+        ("started", None),
+        ("failed", "TimeoutError"),
+    ]
+    assert [event.name_in("flue") for event in log] == ["compaction_start", None] * 2
+    compact(talk(1), POLICY, write, on_event=log.append)
+    assert len(log) == 4, "where nothing is compacted nothing is told"
 
 
 def test_S4_69_S4_70_usage_is_summed_along_the_path_since_a_leaf_however_the_context_shrank() -> None:
@@ -473,14 +711,59 @@ def test_S4_72_a_larger_reserve_fires_earlier() -> None:
     assert points == [200_001, 199_001, 183_617, 150_001]
 
 
-def test_S4_73_a_larger_tail_leaves_no_less() -> None:
+def is_stuck(session: Session, tokens: float) -> bool:
+    """Flue's published defect: outputs at the very end that fill the budget alone leave the walk stuck.
+
+    Everything is kept then, and nothing compacted (FLUE §6).
+    """
+    filled = 0
+    for i in session.live.entries[::-1].tolist():
+        entry = session.entries[i]
+        if entry.role in ("user", "assistant"):
+            return False
+        filled += chars4_utf16.weigh(entry)
+        if filled >= tokens:
+            return True
+    return False
+
+
+def kept_from(session: Session, tokens: float) -> int:
+    """The live position of the first entry that Flue keeps."""
+    place = keep(session, tokens).place
+    return 0 if place is None else place
+
+
+@given(sessions(), st.integers(1, 400), st.integers(1, 400))
+def test_S4_73_in_flue_a_larger_tail_keeps_no_less_but_for_the_walk_that_is_stuck(
+    session: Session, one: int, other: int
+) -> None:
+    small, large = sorted((one, other))
+    if not is_stuck(session, small):
+        assert kept_from(session, large) <= kept_from(session, small)
+
+
+def test_S4_73_a_larger_tail_reduces_less() -> None:
     session = talk(30, 200)
     left = [keep(session, tokens).after for tokens in range(200, 12_000, 200)]
     assert left == sorted(left)
     assert left[0] < left[-1]
 
 
+def test_S4_73_the_exception_is_published_and_kept() -> None:
+    session = chain(user(5), reply(5), user(5), *step("read", "a.py", 20))
+    assert [is_stuck(session, tokens) for tokens in (20, 21)] == [True, False]
+    assert [kept_from(session, tokens) for tokens in (20, 21)] == [0, 3], "a larger budget keeps less"
+    assert "leave the walk stuck" in (inspector.policies.builtin.flue.__doc__ or "")
+
+
 def test_S4_74_switched_off_it_never_fires_and_an_overflow_is_still_told() -> None:
-    session = chain(user(), reply(usage=Usage(input=10 * WINDOW)))
-    assert plan_of(session, settings={"trigger.enabled": False}).verdict.fires is False
-    assert is_overflow("error", "prompt is too long", None, WINDOW)
+    off = {"trigger.enabled": False}
+    assert plan_of(chain(user(), reply(usage=Usage(input=WINDOW))), settings=off).verdict.fires is False
+    trigger = find_policy(POLICY).configured(off).trigger
+    refused = chain(user(), model(stop_reason="error", error=REFUSED))
+    told = judge_reply(refused, trigger, window=WINDOW)
+    assert (told.follows, told.kind) == ("surface", "token_overflow"), "Flue's one switch is both (FLUE §11)"
+    judged = judge_reply(refused, trigger, window=WINDOW, recovers=find_policy(POLICY).harness.recover)
+    assert (judged.follows, judged.kind, judged.failed) == ("recover", "token_overflow", "e1")
+    good = chain(user(), reply(usage=Usage(input=WINDOW)))
+    assert judge_reply(good, trigger, window=WINDOW, recovers=True).follows == "nothing"

@@ -104,6 +104,11 @@ def kinds(run: Run, *wanted: str) -> list[str]:
     return [event.kind for event in run.events if not wanted or event.kind in wanted]
 
 
+def requests(run: Run) -> list[int]:
+    """How often a request was composed, at each step that opens with one."""
+    return [int(count) for count in run.requests if count]
+
+
 def event(run: Run, kind: str) -> Any:
     return next(event for event in run.events if event.kind == kind)
 
@@ -473,35 +478,57 @@ def test_S0_15_S4_62_a_refusal_at_40_percent_is_recovered_from_and_asked_again_o
     (item,) = run.adopted
     assert (item.before, item.after, item.reason) == (34, 9, "overflow")
     assert run.sent[-1] == item.after and run.status == "finished"
+    # The last request was made, refused, and made again once.
+    assert requests(run) == [1, 1, 1, 2]
 
 
-def test_S4_8_S4_18_S4_23_S4_24_only_an_overflow_is_followed_by_a_retry() -> None:
+@pytest.mark.parametrize("reason", ["threshold", "manual", "overflow"])
+def test_S4_8_S4_18_S4_23_S4_24_only_an_overflow_is_followed_by_a_retry(reason: str) -> None:
     flue = find_policy("flue").configured(FLUE)
-    told = live(turns(9), flue)
-    assert event(told, "started").record_in("flue") == {
+    acts: dict[str, Any] = {"manual": at("e9", "compact"), "overflow": at("e9", "token_overflow")}
+    run = live(turns(9 if reason == "threshold" else 5), flue, acts.get(reason))
+    assert event(run, "started").record_in("flue") == {
         "type": "compaction_start",
-        "reason": "threshold",
-        "estimatedTokens": 90,
-        "willRetry": False,
+        "reason": reason,
+        "estimatedTokens": {"threshold": 90, "manual": 44, "overflow": 44}[reason],
+        "willRetry": reason == "overflow",
     }
-    # It came after the last reply; nothing was sent any more.
-    assert told.adopted[0].entry == "e17" and told.sent[-1] == 84
-    run = live(turns(5), flue, at("e9", "token_overflow"))
-    assert event(run, "started").data["willRetry"] is True
-    assert event(run, "completed").data["willRetry"] is True
+    assert event(run, "completed").data["willRetry"] is (reason == "overflow")
+    *before, last = requests(run)
+    assert set(before) == {1} and last == (2 if reason == "overflow" else 1)
+    if reason == "threshold":
+        # It came after the last reply; nothing was sent any more.
+        assert run.adopted[0].entry == "e17" and run.sent[-1] == 84
+
+
+@pytest.mark.parametrize("fails", [0, 1, 2])
+def test_S4_87_flue_s_two_events_stand_around_the_summariser_s_call(fails: int) -> None:
+    policy = make_policy(conduct=Harness(dialect="flue", retries=1))
+    run = live(turns(9), policy, {"writer": {"fails": fails}})
+    told = [record["type"] for one in run.events if (record := one.record_in("flue"))]
+    assert told == (["compaction_start", "compaction"] if fails < 2 else ["compaction_start"])
+    around = [kind for kind in kinds(run) if kind in ("started", "retried", "completed", "failed")]
+    calls = ["retried"] * min(fails, 1)
+    assert around == ["started", *calls, "completed" if fails < 2 else "failed"]
 
 
 def failed(
-    session: Session, where: int, error: str = "prompt is too long: 210 tokens > 200 maximum"
+    session: Session,
+    where: int,
+    error: str = "prompt is too long: 210 tokens > 200 maximum",
+    usage: Usage | None = None,
 ) -> Session:
     """The session with a reply that failed before entry `where`."""
     entries = list(session.entries)
-    entries.insert(where, Entry(id="", role="assistant", stop_reason="error", error=error))
+    entries.insert(where, Entry(id="", role="assistant", stop_reason="error", error=error, usage=usage))
     return talk(*entries)
 
 
-def test_S4_16_S4_17_S4_60_S4_61_S4_78_a_failed_reply_is_taken_off_before_anything_is_compacted() -> None:
-    session = failed(turns(4), 7)
+@pytest.mark.parametrize("usage", [None, Usage(input=5), Usage(input=95), Usage(input=500)])
+def test_S4_16_S4_17_S4_60_S4_61_S4_78_a_failed_reply_is_taken_off_before_anything_is_compacted(
+    usage: Usage | None,
+) -> None:
+    session = failed(turns(4), 7, usage=usage)
     run = live(session, "flue", settings=FLUE)
     assert kinds(run)[:2] == ["token_overflow", "leaf_removed"]
     assert event(run, "leaf_removed").entry == "e7"
@@ -513,23 +540,54 @@ def test_S4_16_S4_17_S4_60_S4_61_S4_78_a_failed_reply_is_taken_off_before_anythi
     assert poisoned == []
 
 
-def test_S4_19_S4_20_S4_21_S4_63_S4_81_removed_appended_rebuilt_continued() -> None:
-    run = live(turns(5), "flue", at("e9", "token_overflow"), settings=FLUE)
-    order = ["token_overflow", "leaf_removed", "started", "prefix_reset", "completed"]
-    assert kinds(run, *order) == order
+def test_S4_19_S4_20_S4_21_S4_63_S4_81_removed_appended_rebuilt_continued_and_idle() -> None:
+    policy = make_policy(Trigger(enabled=False), Harness(dialect="flue", retries=1), keep=2)
+    run = live(turns(6), policy, at("e9", "token_overflow") | {"writer": {"fails": 1, "oversize": 1}})
+    order = ["token_overflow", "leaf_removed", "started", "retried", "prefix_reset", "completed"]
+    assert kinds(run, *order) == order, "prepared, summarised at the second call, appended and rebuilt"
     (item,) = run.adopted
-    context = build_context(item.plan.session, item.plan)
-    # Rebuilt from the plan: the stand-in is as long as the summary would be here, but for what was told.
-    assert item.after == context.tokens + item.written - item.plan.summary_tokens
-    assert run.sent[-1] == item.after and (run.sent > 0).sum() == 5
     assert all(job.max_tokens is not None for job in item.plan.jobs)
+    left = build_context(item.plan.session, item.plan)
+    assert [str(piece.origin[-1]) for piece in left.pieces] == ["e5/0", "e6/0", "e7/0", "e8/0"]
+    # The stand-in is as long as the summary is here, but for what was told.
+    assert item.after == left.tokens + item.written - item.plan.summary_tokens == 19
+    # One continuation, with the rebuilt context; its reply makes it idle, and the next turn goes on from it.
+    assert requests(run) == [1, 1, 1, 1, 2, 1]
+    assert run.sent[run.sent > 0].tolist() == [4, 14, 24, 34, item.after, item.after + 6 + 4]
+    assert run.context[run.sent > 0].tolist()[-2:] == [item.after + 6, item.after + 6 + 10]
 
 
-def test_S4_22_an_overflow_comes_before_the_threshold() -> None:
+@pytest.mark.parametrize("recorded", [False, True])
+def test_S4_22_an_overflow_comes_before_the_threshold(recorded: bool) -> None:
     trigger = Trigger(ratio=0.8, measure="assembled", check="reply")
-    run = live(turns(10), make_policy(trigger), at("e15", "token_overflow"))
-    assert (run.adopted[0].reason, run.adopted[0].entry) == ("overflow", "e14")
-    assert "threshold_hit" not in kinds(run)[: kinds(run).index("completed")]
+    entries = [*(one for _ in range(6) for one in turn()), say("user", 30), say("assistant", 6)]
+    session = talk(*entries)
+    refused = failed(session, 13) if recorded else session
+    # 90 of a threshold of 80 stand there when the refusal comes.
+    run = live(refused, make_policy(trigger), None if recorded else at("e13", "token_overflow"))
+    (item,) = run.adopted
+    assert (item.reason, item.before) == ("overflow", 90)
+    assert kinds(run)[:3] == ["token_overflow", "leaf_removed", "state_changed"]
+    assert "threshold_hit" not in kinds(run)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_S4_74_an_overflow_is_recovered_from_with_the_trigger_on_or_off(enabled: bool) -> None:
+    settings = FLUE | {"trigger.enabled": enabled}
+    run = live(turns(5), "flue", at("e9", "token_overflow"), settings=settings)
+    assert [item.reason for item in run.adopted] == ["overflow"]
+    full = live(turns(9), "flue", settings=settings)
+    assert [item.reason for item in full.adopted] == (["auto"] if enabled else [])
+
+
+def test_S4_65_two_lines_of_a_replay_tell_the_leaf_that_was_left_and_what_goes_on() -> None:
+    run = live(failed(turns(4), 7), "flue", settings=FLUE)
+    drawn, _ = draw_run(run)
+    lines = [(told["at"], told["sentence"]) for told in drawn["events"]]
+    assert ("e7", "The failed reply was taken off the path: turn 4.") in lines
+    (done,) = (said for where, said in lines if said.startswith("The compaction stands in the context"))
+    assert "34 -> " in done and "reason overflow" in done
+    assert run.entry[-1] == run.session.index["e8"], "the reply to the request that was made again"
 
 
 def test_S4_59_a_second_refusal_in_a_row_surfaces() -> None:

@@ -31,7 +31,18 @@ from tests.strategies import sessions
 from tests.test_laws import LENGTH, calls_and_outputs, policies
 
 CUTTERS = ("keep-recent-turns.turns", "keep-recent-tokens.tokens")
-COLUMNS = ("entry", "turn", "recorded", "context", "measured", "sent", "cached", "output", "state")
+COLUMNS = (
+    "entry",
+    "turn",
+    "recorded",
+    "context",
+    "measured",
+    "requests",
+    "sent",
+    "cached",
+    "output",
+    "state",
+)
 MODELS = (None, "claude-haiku-4-5", "claude-opus-4-6", "claude-fable-5-1")
 
 
@@ -143,6 +154,7 @@ def test_any_life_is_told_in_order_with_every_field_and_drawn(given: dict[str, A
     assert check_fields(run.events) == []
     assert all(len(getattr(run, name)) == len(run) for name in COLUMNS)
     assert (run.cached <= run.sent).all() and (run.cached >= 0).all()
+    assert (run.requests >= (run.sent > 0)).all()
     assert (run.context >= 0).all() and (run.output >= 0).all() and (run.recorded >= 0).all()
     assert (run.state < len(STATES)).all()
     assert run.status == "finished" or run.why
@@ -197,7 +209,7 @@ def test_S4_12_what_a_compaction_leaves_may_be_sent(given: dict[str, Any]) -> No
 
 
 @given(lives())
-def test_life_goes_on_from_what_build_context_says(given: dict[str, Any]) -> None:
+def test_S4_20_life_goes_on_from_what_build_context_says(given: dict[str, Any]) -> None:
     run = live(given)
     for item in run.adopted:
         plan = item.plan

@@ -14,7 +14,7 @@ from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.policy import Policy
 from inspector.policies.registry import names_of_policies
 from inspector.policies.rules.truncate_outputs import TruncateOutputs
-from inspector.policies.trigger import Trigger
+from inspector.policies.trigger import Reason, Trigger
 from inspector.session.blocks import Image, Text, ToolOutput
 from inspector.session.entries import Entry, Usage
 from inspector.session.session import Session
@@ -44,8 +44,10 @@ def said(context: Context) -> list[tuple[str, object]]:
 
 
 @st.composite
-def transitions(draw: st.DrawFn, *, orderly: bool = False) -> CompactionResult:
-    session = draw(sessions(orderly=orderly))
+def transitions(
+    draw: st.DrawFn, given: st.SearchStrategy[Session] | None = None, *, orderly: bool = False
+) -> CompactionResult:
+    session = draw(sessions(orderly=orderly) if given is None else given)
     policy = draw(policies() | st.sampled_from(names_of_policies()))
     ledger = count_tokens(session, LENGTH)
     reason = draw(st.sampled_from(("manual", "auto", "overflow")))
@@ -70,11 +72,14 @@ def test_the_rebuilt_context_is_the_one_the_plan_promised(done: CompactionResult
 
 
 @settings(max_examples=100)
-@given(transitions())
-def test_S4_6_nothing_that_was_there_is_touched(done: CompactionResult) -> None:
-    before = dump_manifest(done.session)
-    assert done.after.entries[: len(done.session.entries)] == done.session.entries
-    assert dump_manifest(done.session) == before
+@given(st.data())
+def test_S4_6_nothing_that_was_there_is_touched(data: st.DataObject) -> None:
+    session = data.draw(sessions())
+    before = dump_manifest(session)
+    done = data.draw(transitions(st.just(session)))
+    assert dump_manifest(session) == before
+    assert done.session is session
+    assert done.after.entries[: len(session.entries)] == session.entries
     assert read(dump_manifest(done.after).encode()) == done.after
     if done.done:
         assert done.entry in {done.after.entries[i].id for i in done.after.path}
@@ -183,12 +188,71 @@ def test_S4_65_the_fork_shows_the_leaf_that_was_left_the_entry_and_what_continue
     assert [line[:12] for line in failed.fork.splitlines()[1:]] == ["└─ refused: "]
 
 
-def test_S4_8_only_a_refusal_is_retried() -> None:
-    manual = compact(turns("one", "two", "three"), "flue", write, edits=SMALL)
-    assert manual.done
-    assert not manual.retries
-    with pytest.raises(EditError, match="retry"):
-        append_retry(manual, [])
+@pytest.mark.parametrize("reason", ["manual", "auto", "overflow"])
+def test_S4_8_only_a_refusal_is_retried(reason: Reason) -> None:
+    done = compact(turns("one", "two", "three"), "flue", write, edits=SMALL, reason=reason)
+    assert done.done
+    assert done.retries is (reason == "overflow")
+    if not done.retries:
+        with pytest.raises(EditError, match="no request was refused"):
+            append_retry(done, [AGAIN])
+
+
+AGAIN = Entry(id="again", role="assistant", blocks=(Text(text="recovered"),), usage=USED)
+
+
+def test_S4_62_a_refused_request_takes_one_retry() -> None:
+    done = overflow()
+    assert done.retries
+    retried = append_retry(done, [AGAIN])
+    assert (done.retried, retried.retried, retried.retries) == (False, True, False)
+    with pytest.raises(EditError, match="once already"):
+        append_retry(retried, [AGAIN.model_copy(update={"id": "and again"})])
+    assert [entry.id for entry in retried.after.path_since(done.entry)] == ["again"]
+    with pytest.raises(EditError, match="brought nothing"):
+        append_retry(done, [])
+
+
+def test_S4_62_what_stands_again_of_an_earlier_retry_is_no_retry_of_the_next_compaction() -> None:
+    long = ToolOutput(call_id="c0", parts=(Text(text="x" * 500),))
+    brought = [call("c0"), Entry(id="", role="tool", blocks=(long,)), AGAIN]
+    named = [entry.model_copy(update={"id": f"r{at}"}) for at, entry in enumerate(brought)]
+    earlier = append_retry(overflow(), named).after
+    done = compact(earlier, Policy(name="short", rules=(TruncateOutputs(limit=100),)), reason="overflow")
+    copies = [entry.extra for entry in done.after.path_since(done.entry)]
+    assert [(extra["copy_of"], extra["source"]) for extra in copies] == [("r1", "retry"), ("r2", "retry")]
+    assert done.retries
+    assert not done.retried
+
+
+def test_S4_63_S4_81_prepare_summarise_append_rebuild_and_only_then_retry() -> None:
+    steps: list[str] = []
+
+    def summarise(job: SummaryJob, session: Session) -> Reply:
+        assert job.max_tokens is not None, "the prompt is bounded"
+        assert session.leaf == ASKED["refused"].parent, "the failed reply is off the path by now"
+        steps.append("summarise")
+        return write(job, session)
+
+    def ask(context: Context) -> list[Entry]:
+        steps.append(f"ask with {len(context)} pieces")
+        return [AGAIN]
+
+    done = compact(
+        ASKED,
+        "flue",
+        summarise,
+        edits={"cut": "e4"},
+        reason="overflow",
+        failed="refused",
+        on_event=lambda event: steps.append(event.kind),
+    )
+    retried = append_retry(done, ask(done.context))
+    assert steps == ["started", "summarise", "completed", f"ask with {len(done.promised)} pieces"]
+    assert said(done.context) == said(done.promised)
+    assert [entry.id for entry in retried.after.path_since(ASKED["refused"].parent)] == [done.entry, "again"]
+    # Idle again: the next judgement is about what the retry brought.
+    assert judge_reply(retried.after, TRIGGER, window=10_000).follows == "nothing"
 
 
 def test_S4_50_a_summariser_that_fails_appends_nothing_and_retries_nothing() -> None:
