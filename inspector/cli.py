@@ -3,6 +3,7 @@
     compaction-inspector show session.jsonl
     compaction-inspector show session.jsonl --policy claude-code
     compaction-inspector plan session.jsonl --policy flue --json
+    compaction-inspector replay session.jsonl --policy stud-wiki-1.1 --json
     compaction-inspector lint session.jsonl --policy flue --select CI001,CI002
     compaction-inspector export session.jsonl page.html
 
@@ -28,6 +29,7 @@ from .facts.lint.report import FORMATS, write_github, write_json, write_text
 from .files import open_session
 from .planning.plan import Plan
 from .policies.table import FATES
+from .replays.engine import replay
 from .text import printable
 from .tokens.ledger import count_tokens
 from .workbench.model import WorkbenchModel
@@ -61,15 +63,19 @@ def make_parser() -> ArgumentParser:
         epilog="For the workbench, with the hand on the cut, open the session in Jupyter.",
     )
     parser.add_argument("--version", action="version", version=version("compaction-inspector"))
-    commands = parser.add_subparsers(required=True, metavar="show | plan | lint | export")
+    commands = parser.add_subparsers(required=True, metavar="show | plan | replay | lint | export")
     show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
     plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
+    lived = commands.add_parser(
+        "replay", help="the session lived again under a policy, or its audit: an event a line"
+    )
     codes = ", ".join(f"{one.code} {one.name}" for one in LINT_CODES.values())
     check = commands.add_parser(
         "lint", aliases=["check"], help="what a compaction lost that it should not have", epilog=codes
     )
     export = commands.add_parser("export", help="the workbench as one HTML file, secrets redacted")
-    for command, do in ((show, _show), (plan, _plan), (check, _lint), (export, _export)):
+    tasks = ((show, _show), (plan, _plan), (lived, _replay), (check, _lint), (export, _export))
+    for command, do in tasks:
         command.set_defaults(do=do, code=0)
         command.add_argument("file", help="a session file of any format that is known")
         first = "the compactions the file records" if command is check else "flue"
@@ -81,6 +87,8 @@ def make_parser() -> ArgumentParser:
             command.add_argument("--at", metavar="ID", help="the moment planned; default: the fullest")
             command.add_argument("--cut", metavar="ID", help='the first entry kept, or "end"')
     plan.add_argument("--json", action="store_true", help="as JSON")
+    lived.add_argument("--json", action="store_true", help="every event as JSON, one a line")
+    lived.add_argument("--scenario", metavar="JSON", help="what happens from outside, as a JSON object")
     check.add_argument("--select", default="", metavar="CODES", help="codes or their beginnings: CI001,CI002")
     check.add_argument("--ignore", default="", metavar="CODES", help="codes to leave out")
     check.add_argument("--format", default="text", choices=FORMATS, help="default: text")
@@ -150,6 +158,17 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "spec": plan.spec_json,
         "recipe": plan.recipe,
     }
+
+
+def _replay(asked: Namespace) -> list[str]:
+    session = open_session(asked.file)
+    try:
+        scenario = json.loads(asked.scenario or "{}")
+    except ValueError as error:
+        raise EditError("scenario", asked.scenario, f"it is no JSON: {error}") from None
+    ledger = count_tokens(session, asked.counter)
+    run = replay(session, asked.policy, scenario, ledger=ledger, window=asked.window)
+    return [json.dumps(event.to_json()) for event in run.events] if asked.json else [repr(run)]
 
 
 def _lint(asked: Namespace) -> list[str]:

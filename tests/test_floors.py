@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
             "text errors session tokens formats demo policies planning files summaries replays workbench"
         ),
         "comms": "jupyter",
-        "cli": "text errors tokens policies planning files facts workbench",
+        "cli": "text errors tokens policies planning files facts replays workbench",
     }.items()
 }
 

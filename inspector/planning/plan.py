@@ -20,7 +20,7 @@ from ..errors import EditError
 from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, ask
 from ..policies.policy import Edits, Policy, check_reason, check_window, read_edits
-from ..policies.registry import POLICIES, find_policy
+from ..policies.registry import POLICIES, configure_policy
 from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from ..policies.table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from ..policies.trigger import Measured, Reason, Verdict, judge_trigger
@@ -89,7 +89,7 @@ def write_line(plan: Plan) -> str:
 def _is_known(plan: Plan) -> bool:
     """Whether the policy's name is enough to find it in any process."""
     built_in = next((known for known in POLICIES if known.name == plan.policy.name), None)
-    return built_in is not None and built_in.configured(plan.edits.settings) == plan.policy
+    return built_in is not None and configure_policy(built_in, plan.edits.settings) == plan.policy
 
 
 def _shorten(policy: Policy) -> dict[str, Any]:
@@ -514,7 +514,7 @@ def plan_moment(
 ) -> Plan:
     """`make_plan` for a moment: one that knows figures of its own keeps them. `session` is the plan's."""
     session = session or moment.session
-    configured = find_policy(policy).configured(edits.settings)
+    configured = configure_policy(policy, edits.settings)
     table = Table(session, moment, configured.rules, configured.trigger, window, reason)
     pinned = find_pinned(table, edits.pins)
     by_hand = None if edits.cut is None else _edited_place(table, edits.cut)

@@ -67,6 +67,7 @@ KINDS: dict[str, Kind] = {
     "irreducible": Kind("diagnostic", "What may never be compacted is already above the threshold"),
     "double_configured": Kind("audit", "The harness and the provider both compact on one provider entry"),
     "double_ran": Kind("event", "The harness and the provider both compacted on one turn", ("core", "wire")),
+    "reset_asked": Kind("event", "The user was asked whether /reset may clear the history"),
     "suggested": Kind("diagnostic", "Nothing compacts here: /reset is the way back"),
     "reset": Kind("event", "The history was cleared down to the current user input", ("before", "after")),
 }

@@ -17,16 +17,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from ..errors import PolicyError
 from .part import PolicyPart
 from .trigger import Reason
 
 Mode = Literal["auto", "ask", "manual"]
-Engine = Literal["core", "tool", "none"]
+TOOL = "tool:"
+BUNDLED = "tool:context-compaction"
+"""The reference tool that the wiki ships (S1-35). Another is "tool:" and the name of a policy."""
+
+
+def _name_tool(engine: Any) -> Any:
+    """Files from before tools had names say "tool", which was the bundled one."""
+    return BUNDLED if engine == "tool" else engine
+
+
+Engine = Annotated[
+    str, BeforeValidator(_name_tool), StringConstraints(pattern=r"^(core|none|tool:[\w.:/@+-]{1,100})$")
+]
+"""What compacts: "core", a registered tool as "tool:<name>", or "none" (K1)."""
 Dialect = Literal[
     "neutral",
     "stud-wiki",
@@ -58,7 +71,11 @@ class Harness(PolicyPart):
     mode: Mode = Field(
         "auto", description="auto compacts by itself, ask asks first, manual waits for /compact"
     )
-    engine: Engine = Field("core", description="What compacts: the core, a registered tool, or nothing")
+    engine: Engine = Field(
+        "core",
+        description="What compacts: the core, a tool by its name, or nothing",
+        json_schema_extra={"enum": ["core", BUNDLED, "none"]},
+    )
     warn: float | None = Field(None, gt=0, le=1, description="Share of the window from which it warns")
     require: float | None = Field(
         None, gt=0, le=1, description="Share from which requests are refused, or critical"
@@ -81,6 +98,15 @@ class Harness(PolicyPart):
         "always", description="Whether a result that is not smaller is adopted all the same"
     )
     dialect: Dialect = Field("neutral", description="Whose names the events are shown by")
+
+    @property
+    def tool(self) -> str | None:
+        """The name of the tool that compacts; None where core does, or nothing.
+
+        >>> Harness(engine="tool:context-compaction").tool, Harness().tool
+        ('context-compaction', None)
+        """
+        return self.engine.removeprefix(TOOL) if self.engine.startswith(TOOL) else None
 
     @property
     def refuses(self) -> bool:
@@ -287,6 +313,28 @@ def may_send(harness: Harness, state: State, override: bool = False) -> Permissi
 
 def _ways(harness: Harness) -> list[str]:
     return ["/compact"] * (harness.engine != "none") + ["/reset"] * harness.reset
+
+
+def find_actions(harness: Harness, state: State) -> tuple[str, ...]:
+    """What the user is offered in a state: nothing below the thresholds, and nothing is chosen for them (S1-2).
+
+    While a compaction runs it can only be stopped.
+
+    >>> find_actions(Harness(mode="manual", warn=0.8, require=0.95), "warning")
+    ('/compact', '/reset', 'continue', 'stop')
+    >>> find_actions(Harness(mode="manual", warn=0.8, require=0.95), "critical")
+    ('/compact', '/reset', 'override', 'stop')
+    """
+    if state == LEVELS[0]:
+        return ()
+    if state not in LEVELS:
+        return ("stop",)
+    actions = _ways(harness)
+    if may_send(harness, state).allowed:
+        actions.append("continue")
+    elif may_send(harness, state, override=True).allowed:
+        actions.append("override")
+    return (*actions, "stop")
 
 
 class HarnessNote(NamedTuple):

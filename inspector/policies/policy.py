@@ -17,6 +17,7 @@ from .base_rule import Rule
 from .harness import Harness, check_thresholds
 from .part import PolicyPart
 from .rules import kind_of, list_rules
+from .settings_file import read_settings
 from .trigger import Reason, Target, Trigger
 
 FORMER = "conduct"
@@ -272,8 +273,11 @@ def read_edits(edits: Edits | dict[str, Any] | None) -> Edits:
         raise EditError("edit", ".".join(map(str, first["loc"])), first["msg"]) from None
 
 
-def read_policy(data: Any) -> Policy:
+def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
     """A policy from its JSON form. Raises `PolicyError` naming the field that is wrong.
+
+    `settings` are the texts of settings files by their names, the one that stands over the others last: the
+    thresholds in them are set on top (S1-21, `settings_file.py`).
 
     >>> try:
     ...     read_policy({"name": "mine", "trigger": {"ration": 0.7}})
@@ -297,7 +301,8 @@ def read_policy(data: Any) -> Policy:
         for index, (model, item) in enumerate(zip(models, given, strict=True))
     )
     trigger = _read_part(name, "trigger", Trigger, data.get("trigger", {}))
-    return _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
+    read = _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
+    return read.configured(read_settings(settings or {}))
 
 
 def _find_model(policy: str, index: int, item: dict[str, Any]) -> type[Rule]:

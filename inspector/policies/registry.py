@@ -19,8 +19,9 @@ from .builtin.langchain import LANGCHAIN_CLEAR, LANGCHAIN_SUMMARIZATION, LANGCHA
 from .builtin.mini_claude_code import MINI_CLAUDE_CODE, MINI_CLAUDE_CODE_COMPAT
 from .builtin.openhands import OPENHANDS
 from .builtin.pi import PI
-from .builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
-from .policy import Policy, read_policy
+from .builtin.stud import MODES, STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
+from .harness import BUNDLED, TOOL
+from .policy import Policy, read_policy, rename_settings
 
 POLICIES: tuple[Policy, ...] = (
     KEEP_RECENT_TURNS,
@@ -96,10 +97,66 @@ def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
     if isinstance(policy, Policy):
         return policy
     if not isinstance(policy, str):
-        return read_policy(policy)
+        return _take_rules(read_policy(policy))
     for known in list_policies():
         if known.name == policy:
             return known
     if policy.lstrip()[:1] in ("{", "["):
-        return read_policy(policy)
+        return read_policy(policy)  # which says that this is text
     raise PolicyError(f"{policy:.60}", "no such policy", names_of_policies())
+
+
+def configure_policy(policy: str | Policy | dict[str, Any], settings: dict[str, Any]) -> Policy:
+    """A policy, found, with settings "<kind>.<knob>" applied.
+
+    A setting "harness.engine" that names another tool brings that tool's rules along. Raises `PolicyError` as
+    `find_policy`, `Policy.configured` and `swap_tool` do.
+
+    >>> one = configure_policy("stud-warning", {"harness.engine": "tool:flue"})
+    >>> one.harness.engine, one.rules == find_policy("flue").rules
+    ('tool:flue', True)
+    """
+    found, settings = find_policy(policy), rename_settings(settings)
+    if "harness.engine" in settings:
+        wanted = found.configured({"harness.engine": settings["harness.engine"]}).harness
+        if wanted.tool is not None and wanted.engine != found.harness.engine:
+            found = swap_tool(found, wanted.engine)
+    return found.configured(settings)
+
+
+def find_tool(engine: str) -> Policy:
+    """The policy whose rules the tool that an engine names compacts by (S1-35, S1-36).
+
+    "tool:context-compaction" is the one that is bundled; every other tool has the name of a policy. Raises
+    `PolicyError` for an engine that is no tool, and a tool that is not known.
+
+    >>> find_tool("tool:context-compaction").name, find_tool("tool:flue").name
+    ('stud-warning', 'flue')
+    """
+    if engine == BUNDLED:
+        return STUD_WARNING
+    known = {f"{TOOL}{policy.name}": policy for policy in list_policies()}
+    if engine not in known:
+        raise PolicyError(f"{engine:.60}", "no such tool", [BUNDLED, *known])
+    return known[engine]
+
+
+def swap_tool(policy: Policy, engine: str) -> Policy:
+    """The policy with another compaction tool in its own tool's place: how it compacts, not when (S1-36).
+
+    Raises `PolicyError` where core compacts, which nothing replaces (S0-4, S0-68), and as `find_tool` does.
+
+    >>> swap_tool(find_policy("stud-warning"), "tool:claude-code").trigger.enabled
+    False
+    """
+    if policy.harness.engine == "core":
+        raise PolicyError(policy.name, "core compaction cannot be replaced; its modes can be set", MODES)
+    tool = find_tool(engine)
+    harness = policy.harness.model_copy(update={"engine": engine})
+    update = {"harness": harness, "rules": tool.rules, "stages": tool.stages, "target": tool.target}
+    return policy.model_copy(update={**update, "source": f"{policy.source}; {engine}".lstrip("; ")})
+
+
+def _take_rules(policy: Policy) -> Policy:
+    """A policy that names a tool and no rules of its own compacts by the tool's."""
+    return policy if policy.rules or policy.harness.tool is None else swap_tool(policy, policy.harness.engine)

@@ -23,6 +23,7 @@ from .replayed_context import ReplayedContext
 from .run import Compaction
 from .scenario import SimulatedSummariser
 from .simulated_summariser import SimulatedAnswer, ask_summariser, find_budget
+from .wire_edits import WireEdits
 
 REASONING = KINDS.index("reasoning")
 
@@ -45,8 +46,10 @@ class Compactor:
         context: ReplayedContext,
         harness_state: HarnessState,
         log: EventLog,
+        wire_edits: WireEdits | None = None,
     ) -> None:
         self.policy, self.context, self.harness_state, self.log = policy, context, harness_state, log
+        self.wire_edits = wire_edits
         self.writer, self.fails = writer, writer.fails
         self.compactions: list[Compaction] = []
         self.able = any(rule.enabled and not rule.locked for rule in policy.rules)
@@ -121,7 +124,7 @@ class Compactor:
             told["retention"] = self._count_reasoning(plan)
         filled = {} if ratio is None else {"ratio": ratio}
         self.log.record("completed", before=before, after=after, **data, **told, **filled)
-        if self.harness_state.harness.engine == "tool":
+        if self.harness_state.harness.tool is not None:
             self.log.record("applied", before=before, after=after, **filled)
         self.harness_state.finish()
         self.harness_state.succeed(tries.written if plan.summarises else 0, before, after)
@@ -129,13 +132,22 @@ class Compactor:
             self._look_for_floor(plan)
 
     def _count_reasoning(self, plan: Plan) -> Any:
-        """What became of reasoning, by the turn of the session that it belongs to (S0-97)."""
+        """What became of reasoning, by the turn of the session that it belongs to (S0-97).
+
+        What stays in the history and leaves the request on the same boundary is the provider's: cleared.
+        """
         live, entries = plan.table.live, plan.session.entries
         rows = np.flatnonzero(plan.table.kind == REASONING)
         positions = live.position[rows].tolist()
         turns = [self.context.turn_of(entries[live.entries[at]].id) or 0 for at in positions]
         fates = [FATES[code] for code in plan.fate[rows].tolist()]
         counted = count_retention(zip(turns, fates, strict=True))
+        if self.wire_edits is not None:
+            for name, number in self.wire_edits.count_cleared(REASONING).items():
+                row = counted.get(self.context.turn_of(name) or 0, {})
+                moved = min(number, row.get("verbatim", 0))
+                if moved:
+                    row["verbatim"], row["cleared"] = row["verbatim"] - moved, row["cleared"] + moved
         return {str(turn): row for turn, row in counted.items()}
 
     def _look_for_floor(self, plan: Plan) -> None:

@@ -87,12 +87,12 @@ class ContextActions:
         self.log.record("reset", before=before, after=context.size)
         self.harness_state.measure()
 
-    def switch(self, model: str | None, window: int | None) -> None:
+    def switch(self, model: str | None, window: int | None, provider: str | None = None) -> None:
         """Another model reads from now on, or another window."""
         before = self.context.window
         self.context.switch(model, window)
         if model is not None:
-            self.log.model = model
+            self.log.model, self.log.provider = model, provider or self.log.provider
             # It knows nothing of what the one before has cached.
             self.prefix = 0
         after = self.context.window

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import EditError
 from ..policies.harness import STATES, lint
 from ..policies.policy import Policy, check_window
-from ..policies.registry import find_policy
+from ..policies.registry import configure_policy
 from ..session.session import Session
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
@@ -69,7 +69,7 @@ def replay(
     if ledger is None:
         ledger = count_tokens(session, "calibrated", tell_part(tell, 0, parts))
     ledger.check(session)
-    chosen = find_policy(policy).configured(settings or {})
+    chosen = configure_policy(policy, settings or {})
     history = trace_history(session, ledger) if history is None else history
     known = window if window is not None else window_of(session).tokens or 0
     lives = _Replay(session, ledger, chosen, read_scenario(scenario), known, history)
@@ -105,10 +105,7 @@ class _Replay:
     ) -> None:
         self.session, self.ledger, self.policy, self.history = session, ledger, policy, history
         self.scenario, self.window = scenario, window
-        harness = policy.harness
-        if not scenario.tool and harness.engine == "tool":
-            harness = harness.model_copy(update={"engine": "none"})
-        self.harness = harness
+        self.harness = harness = scenario.equip(policy.harness)
         core, on_wire = split_off_edits(policy)
         # What the provider itself writes up is no second surface.
         self.by_provider = any(getattr(rule, "by", "") == "provider" for rule in core.rules if rule.enabled)
@@ -116,8 +113,10 @@ class _Replay:
         self.context = ReplayedContext(session, ledger, self.life, policy.trigger.measure, window)
         self.log = EventLog(session, self.life)
         self.harness_state = HarnessState(harness, policy.trigger, self.context, self.log)
-        self.compactor = Compactor(core, scenario.writer, self.context, self.harness_state, self.log)
         self.wire_edits = WireEdits(on_wire, self.context, self.log) if on_wire is not None else None
+        self.compactor = Compactor(
+            core, scenario.writer, self.context, self.harness_state, self.log, self.wire_edits
+        )
         self.actions = ContextActions(
             self.context, self.log, self.harness_state, self.compactor, self.wire_edits, scenario.consents
         )
@@ -251,12 +250,15 @@ class _Replay:
                 self.harness_state.deferred = False
             case "switch":
                 told = published_window(act.model) if act.window is None else act.window
-                self.actions.switch(act.model, told)
+                self.actions.switch(act.model, told, act.provider)
 
     def _do(self, act: ScenarioEvent) -> None:
         """What changes the context; never while a call waits for its output."""
         if act.do == "reset":
-            if not (act.confirmed and self.harness.reset):
+            if not self.harness.reset:
+                return
+            if not act.confirmed:
+                self.log.record("reset_asked", before=self.context.size)
                 return
             self.actions.reset()
         elif act.do == "force" and self.harness.machine != "force":
@@ -265,6 +267,8 @@ class _Replay:
             self.log.record("suggested", before=self.context.size)
         elif act.do == "force":
             self.log.record("forced")
+            if not self._consents_to_force():
+                return
             self.actions.act("auto", by="machine")
         else:
             tried = len(self.compactor.compactions)
@@ -272,6 +276,18 @@ class _Replay:
             if len(self.compactor.compactions) == tried:
                 return
         self.idle.pop(id(act), None)
+
+    def _consents_to_force(self) -> bool:
+        """Whether what a state machine asks for may start: its word is not the user's (S1-30)."""
+        if self.harness.mode == "manual":
+            self.log.note_once(
+                "needs_user", "A state machine asked for a compaction; here only the user's /compact starts one."
+            )
+            return False
+        if self.harness.mode == "ask":
+            self.log.record("asked", before=self.context.size)
+            return self.scenario.consents
+        return True
 
     def _say_no(self, deed: str) -> None:
         self.log.note_once(

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from ..policies.events import AuditEvent
 from ..policies.harness import StateChange
-from ..session.entries import Entry
 from ..session.session import Session
+from ..tokens.models import SYNTHETIC, name_maker
 from .run import RunNote
 from .timeline import Refusal, Timeline
+
+UNKNOWN = "unknown"
+"""The provider of a reply that the file does not name and the model's name does not give away."""
 
 
 class EventLog:
     """Events and findings, each told at the moment that `stand` or `stand_at` has set last.
 
-    `model` is the model of the moment where it was switched by hand.
+    `model` and `provider` are those of the moment where they were switched by hand.
     """
 
     def __init__(self, session: Session, life: Timeline) -> None:
@@ -24,13 +28,15 @@ class EventLog:
         self.events: list[AuditEvent] = []
         self.findings: list[RunNote] = []
         self.model: str | None = None
+        self.provider: str | None = None
+        self._number = 0
         self._moment: tuple[int, bool] | Refusal | None = None
         """None is the start of the session, before anything was said or refused."""
         self._told: set[str] = set()
 
     def stand(self, number: int, arrived: bool) -> None:
         """From now on it is the moment before the life's entry `number`, or with `arrived` after it."""
-        self._moment = (number, arrived)
+        self._moment, self._number = (number, arrived), number
 
     def stand_at(self, refusal: Refusal) -> None:
         """From now on it is the moment of a refusal in the file."""
@@ -58,17 +64,31 @@ class EventLog:
         number, arrived = self._moment or (0, False)
         return self.life.entry(number - (not arrived)).id if number or arrived else None
 
-    @property
-    def _speaker(self) -> Entry | None:
-        """Who tells the provider and model of the moment."""
+    @cached_property
+    def _speakers(self) -> list[tuple[str | None, str | None]]:
+        """The provider and the model that answer, at each entry of the life: those of the last reply."""
+        speakers: list[tuple[str | None, str | None]] = []
+        provider = model = None
+        for number in range(len(self.life)):
+            entry = self.life.entry(number)
+            if entry.model != SYNTHETIC:
+                provider, model = entry.provider or provider, entry.model or model
+            speakers.append((provider, model))
+        return speakers
+
+    def _find_speaker(self) -> tuple[str, str | None]:
+        """The provider and the model of the moment: switched to, else told by a reply, else by the file."""
+        provider, model = self._speakers[self._number] if self._speakers else (None, None)
         if isinstance(self._moment, Refusal):
-            return self.session.entries[self._moment.entry]
-        return self.life.entry(self._moment[0] if self._moment else 0) if len(self.life) else None
+            refused = self.session.entries[self._moment.entry]
+            provider, model = refused.provider or provider, refused.model or model
+        model = self.model or model or self.session.model
+        return self.provider or provider or name_maker(model) or UNKNOWN, model
 
     def record(self, kind: str, before: int | None = None, after: int | None = None, **data: Any) -> None:
         """An event."""
         self._told.add(kind)
-        speaker = self._speaker
+        provider, model = self._find_speaker()
         self.events.append(
             AuditEvent(
                 kind,
@@ -76,8 +96,8 @@ class EventLog:
                 turn=self.turn,
                 entry=self.entry,
                 correlation=f"turn-{self.turn + 1}",
-                provider=(speaker and speaker.provider) or self.session.format,
-                model=self.model or (speaker and speaker.model) or self.session.model,
+                provider=provider,
+                model=model,
                 before=before,
                 after=after,
                 data=data,

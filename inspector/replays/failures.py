@@ -90,9 +90,9 @@ class FailureCounts(NamedTuple):
     def may_compact(self, harness: Harness, reason: Reason, authorised: bool = False) -> bool:
         """Whether a compaction may start for this reason; `authorised` if the user was asked and agreed.
 
-        /compact always may, if anything compacts at all. By itself the harness does in mode auto only
-        (S1-30), with the breaker closed; after a refusal where `recover` is on (S2-23), `recoveries` times
-        in a row (S4-59).
+        /compact always may, if anything compacts at all. Anything else needs mode auto, or consent in mode ask
+        (S1-30), a refusal by the provider included: by itself the harness recovers from one where `recover` is
+        on (S2-23), `recoveries` times in a row (S4-59), and compacts at its trigger with the breaker closed.
 
         >>> FailureCounts(failures=3).may_compact(Harness(breaker=3), "auto")
         False
@@ -101,7 +101,9 @@ class FailureCounts(NamedTuple):
             return False
         if reason == "manual":
             return True
+        asked = harness.mode == "ask" and authorised
         if reason == "overflow":
-            return (harness.recover or authorised) and self.recoveries < harness.recoveries
-        willing = harness.mode == "auto" or (harness.mode == "ask" and authorised)
+            willing = asked or (harness.mode == "auto" and harness.recover)
+            return willing and self.recoveries < harness.recoveries
+        willing = asked or harness.mode == "auto"
         return willing and not self.stalled and not self.is_open(harness)

@@ -99,13 +99,17 @@ class RequestGate:
             self.actions.act("manual")
             self.harness_state.measure()
         elif self.scenario.user == "resets" and self.harness.reset:
+            self.log.record("reset_asked", before=self.context.size)
+            if not self.scenario.consents:
+                return False
             self.actions.reset()
         else:
             return False
         return True
 
     def refuse(self, kind: Overflow, *, recorded: bool = False) -> None:
-        """The provider refuses. The harness recovers from it, or the user where it leaves that to them.
+        """The provider refuses. In mode auto the harness recovers from it; else the user is asked, or told of
+        it and offered what there is to do (S1-30).
 
         A second refusal in a row surfaces (S4-59). One that the file records ends no life: the file tells how
         it went on. Raises `Stop` otherwise.
@@ -114,8 +118,7 @@ class RequestGate:
         self.log.record(kind, before=context.size, status=400 if kind == "token_overflow" else 413)
         self.log.record("leaf_removed")
         why = "the recovery did not help" if counts.recoveries else "nothing recovers from that here"
-        consents = self.harness.mode == "ask" and self.scenario.consents
-        if counts.may_compact(self.harness, "overflow", consents):
+        if counts.may_compact(self.harness, "overflow", self._consents_to_recover()):
             harness_state.deferred, harness_state.counts = False, counts.recover()
             pictures = self._count_pictures()
             if self.actions.compact("overflow"):
@@ -126,7 +129,7 @@ class RequestGate:
                     )
                 return
             why = "the recovery failed"
-        elif self.harness.mode != "auto" and not self.harness.recover and not counts.recoveries:
+        elif self.harness.mode != "auto" and not counts.recoveries:
             harness_state.counts, before = counts.recover(), context.size
             self.log.record("refused", ratio=context.ratio)
             acts = self._ask_user()
@@ -137,6 +140,14 @@ class RequestGate:
         self.log.record("surfaced", error="ContextOverflow")
         if not recorded:
             raise Stop("failed", f"The provider refused the request, and {why}.")
+
+    def _consents_to_recover(self) -> bool:
+        """The user's answer, where the harness asks before it recovers from a refusal."""
+        harness, counts = self.harness, self.harness_state.counts
+        if harness.mode != "ask" or not counts.may_compact(harness, "overflow", authorised=True):
+            return False
+        self.log.record("asked", before=self.context.size, reason="overflow")
+        return self.scenario.consents
 
     def _count_pictures(self) -> int:
         session, _ = self.context.look()

@@ -11,7 +11,7 @@ import numpy as np
 from ..mixins import Drawable
 from ..planning.plan import Plan
 from ..policies.events import AuditEvent
-from ..policies.harness import STATES
+from ..policies.harness import LEVELS, STATES, find_actions, write_banner
 from ..policies.policy import Policy
 from ..policies.table import Bytes
 from ..policies.trigger import Reason
@@ -53,6 +53,18 @@ class RunNote(NamedTuple):
 
     kind: str
     step: int
+    sentence: str
+
+
+class Banner(NamedTuple):
+    """What the user is shown from a step on, until another, or None where it stands at the end.
+
+    It follows the record at `event` in the run's events: nothing is shown that was not audited (S1-9).
+    """
+
+    event: int
+    step: int
+    until: int | None
     sentence: str
 
 
@@ -134,6 +146,28 @@ class Run(Drawable):
         """The fullest the replayed context became."""
         held = int(self.context.max()) if len(self) else 0
         return max([held, *(item.before for item in self.adopted)])
+
+    @property
+    def banners(self) -> tuple[Banner, ...]:
+        """The warnings as they were shown, one after another (S1-9, S1-10, S1-17)."""
+        harness = self.scenario.equip(self.policy.harness)
+        shown: list[Banner] = []
+        for number, event in enumerate(self.events):
+            if event.data.get("to") not in LEVELS and event.kind != "reset":
+                continue
+            step = event.step or 0
+            if shown and shown[-1].until is None:
+                shown[-1] = shown[-1]._replace(until=step)
+            sentence = None if event.kind == "reset" else write_banner(harness, event.data["ratio"])
+            if sentence is not None:
+                shown.append(Banner(number, step, None, sentence))
+        return tuple(shown)
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """What the user is offered at the end of the run (S1-2)."""
+        state = STATES[int(self.state[-1])] if len(self) else LEVELS[0]
+        return find_actions(self.scenario.equip(self.policy.harness), state)
 
     @property
     def headroom(self) -> Headroom | None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from ..errors import EditError
+from ..policies.harness import Harness
 from ..session.blocks import Chars, Value
 
 Deed = Literal[
@@ -28,15 +29,17 @@ class ScenarioEvent(Value):
     """Something that happens right before the entry `at` arrives.
 
     A refusal is of the request that entry answers, or of the next one. /compact, /reset and a forced
-    compaction wait until every call that was made is answered. `confirmed` is the user's answer to /reset's
-    question; `window` (tokens) and `model` are those switched to.
+    compaction wait until every call that was made is answered. /reset is destructive: unless it comes
+    `confirmed`, the user is asked, and nothing changes (S1-25). `window` (tokens), `model` and `provider` are
+    those switched to.
     """
 
     at: Chars
     do: Deed
-    confirmed: bool = True
+    confirmed: bool = False
     window: int | None = Field(None, ge=0)
     model: Chars | None = None
+    provider: Chars | None = None
 
 
 class SimulatedSummariser(Value):
@@ -49,7 +52,8 @@ class SimulatedSummariser(Value):
 class Scenario(Value):
     """Everything that happens from outside.
 
-    `user` is what the user does when a request is refused; `consents` is the answer of who is asked first.
+    `user` is what the user does when a request is refused; `consents` is the answer of who is asked first,
+    before a compaction as before a /reset.
     `tool` says whether a compaction tool is registered. A `provider` that "refuses" does so by itself with
     every request above the window; one that "accepts" refuses only where an act says so.
     """
@@ -60,6 +64,12 @@ class Scenario(Value):
     consents: bool = True
     tool: bool = True
     provider: Literal["accepts", "refuses"] = "accepts"
+
+    def equip(self, harness: Harness) -> Harness:
+        """The harness as it is here: one whose tool is not registered has nothing that compacts (S1-38)."""
+        if self.tool or harness.tool is None:
+            return harness
+        return harness.model_copy(update={"engine": "none"})
 
 
 def read_scenario(scenario: Scenario | dict[str, Any] | None) -> Scenario:

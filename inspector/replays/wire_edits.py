@@ -5,10 +5,12 @@ Such edits are made again for every request, whatever compacts beside them (S0-4
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from ..policies.policy import Policy
-from ..policies.table import VERBATIM, Bytes
+from ..policies.table import CLEARED, VERBATIM, Bytes
 from ..summaries.record import edits_request, split_policy
 from .event_log import EventLog
 from .replayed_context import ReplayedContext
@@ -34,6 +36,13 @@ class WireEdits:
     def rewritten(self, row: int) -> None:
         """Of the blocks in the request before, only those before `row` are what they were."""
         self._same = row if self._same is None else min(self._same, row)
+
+    def count_cleared(self, kind: int) -> Counter[str]:
+        """By entry, how many blocks of a kind (an index into KINDS) the context as it stands is sent without."""
+        plan = self.context.plan(self.policy)
+        live, entries = plan.table.live, plan.session.entries
+        rows = np.flatnonzero((plan.table.kind == kind) & (plan.outcome.fate == CLEARED))
+        return Counter(entries[live.entries[at]].id for at in live.position[rows].tolist())
 
     def edit(self) -> tuple[int, int | None]:
         """Edit the request that goes out now.

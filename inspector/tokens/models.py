@@ -57,6 +57,15 @@ def find_claude(model: str | None) -> ClaudeName | None:
     return ClaudeName(found["family"], (int(found["major"] or 0), int(found["minor"] or 0)))
 
 
+def name_maker(model: str | None) -> str | None:
+    """Who makes a model, by its name: "anthropic" for the Claude models, None where that is not known.
+
+    >>> name_maker("claude-opus-4-5"), name_maker("other")
+    ('anthropic', None)
+    """
+    return "anthropic" if find_claude(model) is not None else None
+
+
 def is_same(one: str | None, other: str | None) -> bool:
     """Whether two names are of one model: as they stand, or by family and version.
 

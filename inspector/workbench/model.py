@@ -14,7 +14,7 @@ from ..errors import EditError, InspectorError
 from ..planning.plan import Plan, make_plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Edits, Policy
-from ..policies.registry import add_policy, find_policy, names_of_policies
+from ..policies.registry import add_policy, configure_policy, find_policy, names_of_policies
 from ..replays.engine import OnProgress, ReplayTask
 from ..replays.run import Run
 from ..replays.scenario import Scenario, read_scenario
@@ -252,7 +252,7 @@ class WorkbenchModel:
 
 def _configure(inputs: Mapping[str, Any]) -> Policy:
     """The policy wanted, with its settings."""
-    return find_policy(inputs["policy"]).configured(dict(inputs["settings"]))
+    return configure_policy(inputs["policy"], dict(inputs["settings"]))
 
 
 def _end(session: Session) -> str:

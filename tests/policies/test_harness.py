@@ -18,6 +18,7 @@ from inspector.policies.harness import (
     StateChange,
     begin,
     check_thresholds,
+    find_actions,
     find_double,
     finish,
     level_of,
@@ -31,7 +32,7 @@ from inspector.policies.harness import (
 from inspector.policies.policy import Policy
 from inspector.replays.failures import CompactionPass, FailureCounts, no_progress
 from inspector.session.overflow import classify_refusal
-from tests.reference.stud import find_actions
+
 
 # The harness of S1, and that of S2 with auto on and off. S2's shares have to be exceeded (ruling g).
 WARNING = Harness(mode="manual", engine="tool", warn=0.8, require=0.95)

@@ -50,7 +50,7 @@ def check_order(events: Iterable[AuditEvent], conduct: Harness | None = None) ->
     problems: list[str] = []
     last, entry = 0, None
     for index, event in enumerate(events):
-        if event.entry != entry or event.kind not in ("started", "state_changed"):
+        if event.entry != entry or event.kind not in ("started", "state_changed", "asked"):
             # What was forced starts at once, or there was nothing to do.
             force = force - {"forced"}
         entry = event.entry

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.planning.assemble import build_context, live_context
-from inspector.policies.harness import STATES, Dialect, Engine, Harness, Mode
+from inspector.policies.harness import BUNDLED, STATES, Dialect, Harness, Mode
 from inspector.policies.policy import Policy
 from inspector.policies.registry import POLICIES
 from inspector.policies.rules import find_rule
@@ -55,7 +55,7 @@ def conducts(draw: st.DrawFn, ratio: float | None) -> Harness:
     small = st.integers(0, 2)
     return Harness(
         mode=draw(st.sampled_from(("auto", "auto", *get_args(Mode)))),
-        engine=draw(st.sampled_from((*("core",) * 5, *get_args(Engine)))),
+        engine=draw(st.sampled_from((*("core",) * 5, BUNDLED, "none"))),
         warn=warn,
         require=require,
         block=block,

@@ -12,7 +12,7 @@ The wiki leaves open how the recent window of the warning page is sized; two tur
 from __future__ import annotations
 
 from ...errors import PolicyError
-from ..harness import Harness
+from ..harness import BUNDLED, Harness
 from ..policy import Policy, Stage
 from ..rules.clear_tool_outputs import DropOldOutputs
 from ..rules.drop_reasoning import DropReasoning
@@ -51,7 +51,7 @@ STUD_WARNING = Policy(
     source=_WARNING,
     trigger=_AT_80.model_copy(update={"enabled": False}),
     harness=Harness(
-        mode="manual", engine="tool", warn=0.8, require=0.95, recover=False, dialect="stud-warning"
+        mode="manual", engine=BUNDLED, warn=0.8, require=0.95, recover=False, dialect="stud-warning"
     ),
     rules=_rules(2),
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...planning.fates import start_side, weigh_side
 from ...planning.plan import Plan
-from ...policies.harness import FACES, Dialect, State, level_of, name_state, write_banner
+from ...policies.harness import FACES, Dialect, State, find_actions, level_of, name_state, write_banner
 from ...policies.table import COUNTED
 from ...tokens.memo import Memo
 
@@ -99,15 +99,17 @@ def describe_fill(plan: Plan) -> str:
     return " ".join(said)
 
 
-def fill_payload(plan: Plan) -> dict[str, str | None]:
+def fill_payload(plan: Plan) -> dict[str, str | list[str] | None]:
     """The state that a harness with this policy is in, and what it shows its user then (S2-41).
 
-    `banner` is None below its thresholds, and while the window is not known.
+    `banner` is None below its thresholds, and while the window is not known; `actions` are the commands that
+    the user is offered, none below them.
     """
     harness, window = plan.policy.harness, plan.table.window
     ratio = (plan.before + plan.hidden) / window if window else None
     state: State = "normal" if ratio is None else level_of(harness, ratio)
-    return {**describe_state(state, harness.dialect), "banner": write_banner(harness, ratio)}
+    actions = list(find_actions(harness, state))
+    return {**describe_state(state, harness.dialect), "banner": write_banner(harness, ratio), "actions": actions}
 
 
 def describe_state(state: State, dialect: Dialect) -> dict[str, str]:

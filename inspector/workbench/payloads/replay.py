@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...policies.events import AuditEvent
-from ...policies.harness import STATES, Dialect
+from ...policies.harness import STATES, Dialect, find_actions
 from ...policies.table import COUNTED
 from ...replays.run import Compaction, Run, RunNote
 from ...text import printable_tree
@@ -52,7 +52,8 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
     ):
         pack.add(name, values)
     pack.add("state", run.state, "u8")
-    dialect = run.policy.harness.dialect
+    harness = run.scenario.equip(run.policy.harness)
+    dialect = harness.dialect
     recorded = sum(boundary.kind == "compact" for _, boundary in run.session.boundaries)
     bill, note = _price(run)
     findings = list_findings(run)
@@ -65,7 +66,11 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
         "window": run.window or None,
         "threshold": run.threshold,
         "thresholds": _thresholds(run),
-        "states": [describe_state(state, dialect) for state in STATES],
+        "states": [
+            {**describe_state(state, dialect), "actions": list(find_actions(harness, state))}
+            for state in STATES
+        ],
+        "banners": [banner._asdict() for banner in run.banners],
         "counts": {
             "compactions": len(run.adopted),
             "recorded": recorded,
@@ -146,6 +151,10 @@ def _event(event: AuditEvent, dialect: Dialect) -> dict[str, Any]:
         "before": event.before,
         "after": event.after,
         "at": event.entry or "",
+        "provider": event.provider or "",
+        "model": event.model or "",
+        "correlation": event.correlation or "",
+        "data": event.to_json()["data"],
         "tone": TONES.get(event.kind, "plain"),
     }
 

@@ -1,0 +1,53 @@
+"""The wiki's settings file: from which share of the window on it warns, compacts and refuses (S1-21).
+
+    {"compaction": {"warn": 0.7, "require": 0.9}}
+
+Keys beside "compaction" belong to others and are passed over. No text is read from a disk here: it is handed in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import PolicyError
+
+KEY = "compaction"
+SHARES = {"warn": "harness.warn", "trigger": "trigger.ratio", "require": "harness.require"}
+"""What can be set in the file, and the setting that it is here."""
+
+
+def read_settings(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Settings "<kind>.<knob>" out of files by their names, such as "global" and "session".
+
+    A later file's value stands over an earlier one's; null switches a threshold off. Raises `PolicyError`
+    naming the file and the key of a bad value.
+
+    >>> read_settings({"global": '{"compaction": {"warn": 0.7}}', "session": '{"compaction": {"warn": 0.9}}'})
+    {'harness.warn': 0.9}
+    """
+    settings: dict[str, Any] = {}
+    for name, text in texts.items():
+        for key, share in _read_object(name, text).items():
+            settings[SHARES[key]] = share
+    return settings
+
+
+def _read_object(name: str, text: str) -> dict[str, float | None]:
+    where = f"settings.json ({name})"
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise PolicyError(where, f"it is no JSON: {error}") from None
+    given = data.get(KEY, {}) if isinstance(data, dict) else data
+    if not isinstance(given, dict):
+        raise PolicyError(where, f"an object is needed, with the thresholds below {KEY!r}")
+    for key, share in given.items():
+        if key not in SHARES:
+            raise PolicyError(where, f"{KEY}.{key} is no threshold", SHARES, meant=key)
+        if share is not None and (isinstance(share, bool) or not isinstance(share, int | float)):
+            raise PolicyError(where, f"{KEY}.{key} = {share!r:.60}: a share of the window is needed")
+        if share is not None and not 0 < share <= 1:
+            raise PolicyError(where, f"{KEY}.{key} = {share:g}: a share of the window lies above 0 and up to 1")
+    return given
