@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
 from inspector.errors import PolicyError
 from inspector.planning.assemble import build_context, live_context
@@ -26,7 +25,6 @@ from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.wire.render import render_request
 from tests.reference.flue_steps import request_text
-from tests.strategies import sessions
 
 POLICY = "keep-recent-turns"
 TURNS = "keep-recent-turns.turns"
@@ -172,15 +170,6 @@ def test_S0_18_all_older_turns_are_one_block_before_the_recent_ones() -> None:
     assert [piece.fate for piece in pieces] == ["summarised"] + ["verbatim"] * (4 * 6)
     older = {ref.entry for ref in pieces[0].origin}
     assert older == {f"e{i}" for i in range(5 * 4)}
-
-
-@settings(max_examples=50)
-@given(sessions())
-def test_S0_20_every_reasoning_block_has_one_fate_of_those_that_reasoning_may_have(session: Session) -> None:
-    plan = plan_of(session)
-    fates = fates_of(plan, "reasoning")
-    assert set(fates) <= {"verbatim", "summarised", "dropped", "cleared"}
-    assert len(fates) == sum(block.kind == "reasoning" for block in blocks_of(session))
 
 
 def test_S0_21_an_earlier_summary_is_compacted_again_into_one_block() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
+from typing import Any, Self
+
+from pydantic import ValidationError, model_validator
 
 from ..session.blocks import Chars, Value
 from ..session.entries import Boundary
@@ -15,12 +17,19 @@ class Sealed(Value):
     """A compaction as its provider wrote it: it goes back first, unchanged, with `betas` (CLAUDE).
 
     Only so do models that bind reasoning to what stands before it take what was kept after it (§5, §8).
-    `model` wrote it: any other is told its words alone.
+    `model` wrote it: any other is told its words alone. Any other block than a compaction is refused,
+    thinking above all: what was summarised is never reasoning again (S0-39).
     """
 
     block: dict[str, Any]
     betas: tuple[str, ...] = ()
     model: Chars | None = None
+
+    @model_validator(mode="after")
+    def _check_block(self) -> Self:
+        if self.block.get("type") != "compaction":
+            raise ValueError(f"a provider seals a compaction, not {self.block.get('type')!r:.60}")
+        return self
 
     @property
     def digest(self) -> str:
@@ -47,11 +56,14 @@ def read_sealed(boundary: Boundary | None) -> Sealed | None:
     if not isinstance(stored, dict) or not isinstance(stored.get("block"), dict):
         return None
     betas, model = stored.get("betas"), stored.get("model")
-    sealed = Sealed(
-        block=stored["block"],
-        betas=tuple(filter(_is_text, betas)) if isinstance(betas, list) else (),
-        model=model if _is_text(model) else None,
-    )
+    try:
+        sealed = Sealed(
+            block=stored["block"],
+            betas=tuple(filter(_is_text, betas)) if isinstance(betas, list) else (),
+            model=model if _is_text(model) else None,
+        )
+    except ValidationError:
+        return None
     return sealed if sealed.digest == stored.get("sha256") else None
 
 

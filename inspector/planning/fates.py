@@ -11,8 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import EditError
-from ..policies.table import CLEARED, COUNTED, DROPPED, FATES, VERBATIM, Bytes, Claim, Rewrite, Table
+from ..errors import EditError, PolicyError
+from ..policies.table import (
+    CLEARED,
+    COUNTED,
+    DROPPED,
+    FATES,
+    POINTER,
+    TRUNCATED,
+    VERBATIM,
+    Bytes,
+    Claim,
+    Rewrite,
+    Table,
+)
 from ..session.blocks import REASONING, Block, BlockRef
 from ..session.entries import Entry
 from ..session.tree import Bools, Ints
@@ -81,6 +93,8 @@ def rewrite_rows(
 BY_NONE, BY_PIN, BY_PAIR, BY_BOUND = -1, -2, -3, -4
 """Who decided a block when no rule did: nobody, a pin, the other half of its call/output pair, or the model,
 which takes no reasoning whose prefix was edited."""
+_THINKING = ("thinking", "redacted_thinking", "reasoning")
+"""How formats call the blocks that are reasoning here."""
 STANDS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
 
 
@@ -122,10 +136,13 @@ def decide_stage(table: Table, side: SideFates, claims: Claims, free: Bools) -> 
             done = rewrite_rows(table, claim.rewrite, np.flatnonzero(rows).tolist(), blocks, claim.again)
             rows = np.zeros(len(fate), bool)
             rows[done.rows] = True
+            refuse_forged(table, code, claim, rows, done)
             tokens[done.rows] = done.tokens
             blocks.update(zip(done.rows.tolist(), done.blocks, strict=True))
-        elif claim.tokens is not None:
-            tokens[rows] = claim.tokens[rows]
+        else:
+            refuse_forged(table, code, claim, rows)
+            if claim.tokens is not None:
+                tokens[rows] = claim.tokens[rows]
         if not STANDS[claim.fate]:
             tokens[rows] = 0
             for row in [row for row in blocks if rows[row]]:
@@ -135,6 +152,43 @@ def decide_stage(table: Table, side: SideFates, claims: Claims, free: Bools) -> 
         fate[said], rule[said] = claim.fate, code
         undecided &= ~rows
     return SideFates(fate, tokens, rule, blocks), undecided
+
+
+def refuse_forged(table: Table, code: int, claim: Claim, rows: Bools, done: Rewritten | None = None) -> None:
+    """Raise `PolicyError` where a rule makes reasoning, or something else of it (S0-20, S0-39, S0-41).
+
+    Reasoning is the provider's: it stays to the byte, or is written up, dropped or cleared whole. What no
+    model thought would mislead it, and no seal can be made for it. Nothing switches this off.
+    """
+    for row, made in () if done is None else zip(done.rows.tolist(), done.blocks, strict=True):
+        was = table.block(row)
+        if made is None or made == was:
+            continue
+        if _holds_reasoning(made):
+            raise PolicyError(
+                table.rules[code].kind,
+                f"it put reasoning into the context that no model thought, in the place of block {row} "
+                f"({was.kind})",
+            )
+        if was.kind == "reasoning":
+            raise PolicyError(
+                table.rules[code].kind, f"it put other words in the place of reasoning, block {row}"
+            )
+    if claim.fate in (TRUNCATED, POINTER) and (shortened := rows & (table.kind == REASONING)).any():
+        raise PolicyError(
+            table.rules[code].kind,
+            f"it gave reasoning, block {int(np.argmax(shortened))}, the fate {FATES[claim.fate]}; reasoning "
+            "is kept, summarised, dropped or cleared whole",
+        )
+
+
+def _holds_reasoning(block: Block) -> bool:
+    """Whether it is reasoning, as such, as a block that no reader knows or among the parts of an output."""
+    if block.kind == "tool_output":
+        # What was copied with other parts was not checked.
+        return any(_holds_reasoning(part) for part in block.parts)
+    raw = block.raw if block.kind == "unknown" else None
+    return block.kind == "reasoning" or (isinstance(raw, dict) and raw.get("type") in _THINKING)
 
 
 def close_pairs(table: Table, side: SideFates) -> SideFates:

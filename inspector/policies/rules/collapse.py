@@ -7,12 +7,12 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import Block, BlockRef, Reasoning, Text, ToolOutput
+from ...session.blocks import REASONING, Block, BlockRef, Text, ToolOutput
 from ...session.tree import Bools
 from ..base_rule import Rule
 from ..part import LARGE
 from ..shorten import replace_text
-from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
+from ..table import DROPPED, TRUNCATED, Claim, Decision, Rewrite, Table
 
 
 class Collapse(Rule):
@@ -38,9 +38,11 @@ class Collapse(Rule):
     def decide(self, table: Table) -> Decision:
         """Claim the blocks of folded turns, over what earlier stages made of them."""
         rows = find_folded(self, table)
+        # Nothing of reasoning is shown, so it is dropped: it is never shortened (S0-20).
+        thoughts = rows & (table.kind == REASONING)
         rewrite = Rewrite(lambda block, row: fold(block, self.shown), ("collapse", self.shown))
-        claim = Claim(rows, TRUNCATED, rewrite=rewrite, again=True)
-        return Decision(older=claim, kept=claim)
+        claims = Claim(thoughts, DROPPED), Claim(rows & ~thoughts, TRUNCATED, rewrite=rewrite, again=True)
+        return Decision(older=claims, kept=claims)
 
 
 _WORTH = 48
@@ -66,10 +68,8 @@ def find_folded(rule: Collapse, table: Table) -> Bools:
     return older & ~np.isin(live.turn[live.position] + 1, rule.expanded)
 
 
-def fold(block: Block, shown: int) -> Block | None:
-    """A block as it looks folded: shorter, or left alone where that is no gain; reasoning is not shown."""
-    if isinstance(block, Reasoning):
-        return None
+def fold(block: Block, shown: int) -> Block:
+    """A block as it looks folded: shorter, or left alone where that is no gain."""
     if isinstance(block, Text | ToolOutput):
         text = block.text
         short = f"{text[:shown].rstrip()} [… folded: {len(text):,} characters]"
