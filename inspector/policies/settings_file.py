@@ -49,5 +49,7 @@ def _read_object(name: str, text: str) -> dict[str, float | None]:
         if share is not None and (isinstance(share, bool) or not isinstance(share, int | float)):
             raise PolicyError(where, f"{KEY}.{key} = {share!r:.60}: a share of the window is needed")
         if share is not None and not 0 < share <= 1:
-            raise PolicyError(where, f"{KEY}.{key} = {share:g}: a share of the window lies above 0 and up to 1")
+            raise PolicyError(
+                where, f"{KEY}.{key} = {share:g}: a share of the window lies above 0 and up to 1"
+            )
     return given

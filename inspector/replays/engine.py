@@ -281,7 +281,8 @@ class _Replay:
         """Whether what a state machine asks for may start: its word is not the user's (S1-30)."""
         if self.harness.mode == "manual":
             self.log.note_once(
-                "needs_user", "A state machine asked for a compaction; here only the user's /compact starts one."
+                "needs_user",
+                "A state machine asked for a compaction; here only the user's /compact starts one.",
             )
             return False
         if self.harness.mode == "ask":

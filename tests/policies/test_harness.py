@@ -33,7 +33,6 @@ from inspector.policies.policy import Policy
 from inspector.replays.failures import CompactionPass, FailureCounts, no_progress
 from inspector.session.overflow import classify_refusal
 
-
 # The harness of S1, and that of S2 with auto on and off. S2's shares have to be exceeded (ruling g).
 WARNING = Harness(mode="manual", engine="tool", warn=0.8, require=0.95)
 AUTO = Harness(warn=0.8, require=0.95, block=0.98, strict=True, breaker=3)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from tests.reference.stud import swap_tool
 
 from inspector.errors import EditError, PolicyError
 from inspector.planning.assemble import build_context, live_context
@@ -33,7 +34,6 @@ from inspector.wire.checks import check_context
 from inspector.wire.context_management import context_management
 from tests.reference.context_management import read_context_management, with_context_management
 from tests.reference.flue_steps import request_text
-from tests.reference.stud import swap_tool
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, changed, count, fates_of, plan_of, shown, talk, turn
 from tests.test_laws import LENGTH

@@ -109,7 +109,11 @@ def fill_payload(plan: Plan) -> dict[str, str | list[str] | None]:
     ratio = (plan.before + plan.hidden) / window if window else None
     state: State = "normal" if ratio is None else level_of(harness, ratio)
     actions = list(find_actions(harness, state))
-    return {**describe_state(state, harness.dialect), "banner": write_banner(harness, ratio), "actions": actions}
+    return {
+        **describe_state(state, harness.dialect),
+        "banner": write_banner(harness, ratio),
+        "actions": actions,
+    }
 
 
 def describe_state(state: State, dialect: Dialect) -> dict[str, str]:
