@@ -91,10 +91,15 @@ def one_line(text: str, limit: int) -> str:
     >>> one_line("so far,\\n  so good", 40), one_line("so far, so good", 8)
     ('so far, so good', 'so far,…')
     """
-    line = " ".join(text[: limit + 1].split())
+    line = _squeeze(text[: limit + 1])
     if len(line) <= limit and len(line) < len(text):  # white space went, so more words may find room
-        line = " ".join(text[: limit * 4].split())
+        line = _squeeze(text[: limit * 4])
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _squeeze(text: str) -> str:
+    # Of all white space only the blank is printable: most lines have no other, and need no splitting.
+    return text.strip() if text.isprintable() and "  " not in text else " ".join(text.split())
 
 
 def os_error_sentence(error: OSError, file: bool = True) -> str:

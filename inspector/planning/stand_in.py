@@ -2,12 +2,12 @@
 
 It stands where a model's summary would, says so in its first line, and is made of lines that depend on
 one entry each. So its length at any cut is a difference of prefix sums, and the cut table and the text
-that is finally shown agree to the token. Lines are counted one by one.
+that is finally shown agree to the token. Lines are counted one by one, each once for all leaves and plans.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,21 +19,57 @@ from ..session.entries import Entry
 from ..session.queries import describe_call
 from ..session.tree import COMPACTION, Bools, Ints
 from ..text import one_line
+from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo
 
-_LINES: Memo[tuple[tuple[str, ...], Ints]] = Memo()
+_LINES: Memo[EntryLines] = Memo()
+_PREFIX: Memo[Ints] = Memo()
 _FIXED: Memo[Ints] = Memo()
 
 _TEXT, _TOOL_CALL = KINDS.index("text"), KINDS.index("tool_call")
 
 
+class EntryLines:
+    """The line of every entry of a file and its tokens, each made when the first plan asks for it.
+
+    texts   list        the line; empty where the entry says nothing of its own
+    tokens  int32[n]    what the line and its newline cost, 0 for an empty one, -1 where it is not made
+
+    An entry's line is the same at every leaf. Two threads that ask at a time write down the same.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.texts = [""] * len(ledger.session.entries)
+        self.tokens = np.full(len(self.texts), -1, np.int32)
+
+    def price(self, table: Table) -> Ints:
+        """int32[n]: what the line of each live entry costs."""
+        known = self.tokens[table.live.entries]
+        missing = known < 0
+        if not missing.any():
+            return known
+        speaking = np.flatnonzero(missing & _speaks(table))
+        entries, texts = table.session.entries, self.texts
+        asked: list[int] = table.live.entries[speaking].tolist()
+        made = [extract_line(entries[i]) for i in asked]
+        for i, line in zip(asked, made, strict=True):
+            texts[i] = line
+        known[missing] = 0
+        said = speaking[[bool(line) for line in made]]
+        known[said] = self._ledger.count_lines([line for line in made if line])
+        # Last, for another thread reads a text as soon as its tokens stand here.
+        self.tokens[table.live.entries] = known
+        return known
+
+
 @dataclass(frozen=True, eq=False)
 class StandIn:
-    """Lines by live entry, and what the whole text costs at each place: int32[n+1] tokens."""
+    """Where the text of each place begins, and what the whole text costs there: int32[n+1] each, in live
+    positions and tokens."""
 
     table: Table
-    lines: tuple[str, ...]
-    prefix: Ints
+    lines: EntryLines
     first: Ints
     split_start: Ints
     cost: Ints
@@ -51,7 +87,7 @@ class StandIn:
         bounds = [0, *(np.flatnonzero(opening_turns(self.table)[1:place]) + 1).tolist(), place]
         out = []
         for first, end in pairwise(bounds):
-            lines = [MARKER, *(line for line in self.lines[first:end] if line)]
+            lines = [MARKER, *(line for line in self._lines(first, end) if line)]
             if end == place:
                 lines += [line for appendix in self.appendices for line in appendix.lines(place)]
             out.append(("\n".join(lines), first, end))
@@ -63,26 +99,30 @@ class StandIn:
         out = [MARKER]
         if first > 0:
             out.append(OMITTED)
-        for position in range(first, place):
+        for position, line in enumerate(self._lines(first, place), first):
             if position == max(split, first) and split >= 0:
                 out.append(SPLIT)
-            if self.lines[position]:
-                out.append(self.lines[position])
+            if line:
+                out.append(line)
         if split >= 0 and max(split, first) >= place:
             out.append(SPLIT)
         for appendix in self.appendices:
             out.extend(appendix.lines(place))
         return "\n".join(out)
 
+    def _lines(self, first: int, end: int) -> Iterator[str]:
+        """The lines of live positions, empty ones too."""
+        texts = self.lines.texts
+        return (texts[i] for i in self.table.live.entries[first:end].tolist())
+
 
 def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appendix]) -> StandIn:
     """Price the stand-in at every place. A text over the summary's cap keeps its newest lines."""
     ledger, live = table.ledger, table.live
-    lines, costs = _LINES.of(table.moment, lambda: _lines(table))
+    lines = _LINES.of(ledger, lambda: EntryLines(ledger))
+    prefix = _PREFIX.of(table.moment, lambda: _add_up(lines.price(table)))
     fixed = _FIXED.of(ledger, lambda: ledger.count_lines([MARKER, OMITTED, SPLIT]))
     n = len(live)
-    prefix = np.zeros(n + 1, np.int32)
-    np.cumsum(costs, out=prefix[1:])
     apart = spec is not None and spec.split_turns and not spec.per_turn
     split = table.split_start if apart else np.full(n + 1, -1, np.int32)
     cap = np.zeros(n + 1, np.int64)
@@ -100,7 +140,7 @@ def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appen
     for appendix in appendices:
         cost = cost + appendix.cost
     per_turn = spec is not None and spec.per_turn
-    return StandIn(table, lines, prefix, first, split, cost.astype(np.int32), tuple(appendices), per_turn)
+    return StandIn(table, lines, first, split, cost.astype(np.int32), tuple(appendices), per_turn)
 
 
 def opening_turns(table: Table) -> Bools:
@@ -109,26 +149,21 @@ def opening_turns(table: Table) -> Bools:
     return np.append(np.ones(min(len(turn), 1), bool), np.diff(turn) != 0)
 
 
-def _lines(table: Table) -> tuple[tuple[str, ...], Ints]:
-    entries, live = table.session.entries, table.live
-    lines = [""] * len(live)
-    speaking = _speaking(table)
-    for position, i in zip(speaking.tolist(), live.entries[speaking].tolist(), strict=True):
-        lines[position] = extract_line(entries[i])
-    said = [i for i, line in enumerate(lines) if line]
-    costs = np.zeros(len(lines), np.int32)
-    costs[said] = table.ledger.count_lines([lines[i] for i in said])
-    return tuple(lines), costs
+def _add_up(costs: Ints) -> Ints:
+    """int32[n+1]: what the entries before each place cost together."""
+    prefix = np.zeros(len(costs) + 1, np.int32)
+    np.cumsum(costs, out=prefix[1:])
+    return prefix
 
 
-def _speaking(table: Table) -> Ints:
-    """Live positions of the entries that may have a line: the others, most of them outputs, have none."""
+def _speaks(table: Table) -> Bools:
+    """bool[n]: the live entry may have a line. The others, most of them outputs, have none."""
     tree, live = table.session.tree, table.live
     rows = tree.start[live.entries[live.position]] + live.block
     says = (table.kind == _TEXT) | (table.kind == _TOOL_CALL) | tree.failed[rows]
-    speaks = tree.sort[live.entries] == COMPACTION
+    speaks: Bools = tree.sort[live.entries] == COMPACTION
     speaks[live.position[says]] = True
-    return np.flatnonzero(speaks).astype(np.int32)
+    return speaks
 
 
 MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"
@@ -158,8 +193,9 @@ def extract_line(entry: Entry) -> str:
     role, parts = entry.role, []
     for block in entry.blocks:
         if block.kind == "text":
-            if block.text and not block.text.isspace():
-                parts.append(one_line(block.text, 200 if role == "user" else 120))
+            text = block.text
+            if text and not text.isspace():
+                parts.append(one_line(text, 200 if role == "user" else 120))
         elif block.kind == "tool_call":
             parts.append(f"called {describe_call(block)}")
         elif block.kind == "tool_output" and block.is_error:
@@ -167,4 +203,4 @@ def extract_line(entry: Entry) -> str:
     if not parts:
         return ""
     who = role if role in ("user", "assistant", "system") else "tool"
-    return f"{who}: " + " · ".join(parts)
+    return f"{who}: {' · '.join(parts)}"

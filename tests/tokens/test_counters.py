@@ -134,11 +134,22 @@ def test_an_engine_that_counts_wrong_is_set_aside_and_named() -> None:
 def test_counting_again_gives_the_same_and_the_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openai, "_REMEMBERED", 100)
     counter = find_counter("o200k_base")
-    many = [f"text number {i}" for i in range(150)]
+    many = [f"text number {i}" + " and so on" * 50 for i in range(150)]
     first = counter.count(many)
-    assert len(openai._seen("o200k_base")) <= 100
+    assert 0 < len(openai._seen("o200k_base")) <= 100
     assert np.array_equal(counter.count(many), first)
     assert counter.count(["same", "same", "other"]).tolist() == [1, 1, 1]
+
+
+def test_lines_that_a_fast_engine_counts_take_no_room_in_the_memory() -> None:
+    if not openai.find_engine("o200k_base").fast:
+        pytest.skip("no engine but tiktoken is installed, which is slow enough that lines are remembered")
+    counter, seen = find_counter("o200k_base"), openai._seen("o200k_base")
+    before = set(seen)
+    lines = [f"line number {i} of \u017fome, \ud800 and more\n" for i in range(20)]
+    assert counter.count(lines).tolist() == [truth("o200k_base", line) for line in lines]
+    assert set(seen) == before
+    assert counter.count([]).tolist() == []
 
 
 # -- ranks ----------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from .openai_ranks import SHIPPED, load_encoding
 
 _REMEMBERED = 2**18
 _PARALLEL = 2**20
+_SHORT = 160
 _RUN = re.compile(r"\s{100000}")
 # SHA-256 over the counts that tiktoken 0.14.0 gives for `probes()`.
 ANSWERS = {
@@ -40,11 +41,15 @@ Loader = Callable[[str], tuple[str, Run]]
 
 
 class Engine(NamedTuple):
-    """A library that counts: its name and version, what became of those asked before it, and its count."""
+    """A library that counts: its name and version, what became of those asked before it, and its count.
+
+    One is `fast` when it is not tiktoken itself.
+    """
 
     name: str
     rejected: str
     run: Run
+    fast: bool = False
 
 
 def encoding(name: str) -> Counter:
@@ -68,14 +73,18 @@ def count_exact(name: str, texts: Sequence[str]) -> Ints:
     """int32: tokens of each text, special tokens read as plain words, lone surrogates as U+FFFD.
 
     Counts are remembered by the text's 64-bit keyed hash (SipHash), which Python keeps inside the string:
-    counting the same or a grown session again costs little more than hashing it.
+    counting the same or a grown session again costs little more than hashing it. Lines are not remembered
+    where a fast engine counts them: that takes it less time than their hashes take to look up.
     """
+    engine = find_engine(name)
+    if texts and engine.fast and sum(map(len, texts)) <= _SHORT * len(texts):
+        return np.array(count_with(engine, name, list(texts)), np.int32)
     seen = _seen(name)
     keys = list(map(hash, texts))
     found = list(map(seen.get, keys))
     missing = {key: text for key, text, count in zip(keys, texts, found, strict=True) if count is None}
     if missing:
-        fresh = dict(zip(missing, count_with(find_engine(name), name, list(missing.values())), strict=True))
+        fresh = dict(zip(missing, count_with(engine, name, list(missing.values())), strict=True))
         found = [fresh[key] if count is None else count for key, count in zip(keys, found, strict=True)]
         seen.update(fresh)
         if len(seen) > _REMEMBERED:
@@ -168,7 +177,7 @@ def choose_engine(name: str, loaders: Iterable[Loader]) -> Engine:
         try:
             label, run = load(name)
             if fingerprint(run(probes())) == ANSWERS[name]:
-                return Engine(label, "; ".join(rejected), run)
+                return Engine(label, "; ".join(rejected), run, fast=True)
             rejected.append(f"{label} failed its self-test")
         except ImportError:
             continue
