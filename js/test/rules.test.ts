@@ -128,3 +128,27 @@ test("an emptied number is none where the schema allows it, and a complaint else
   change(bound.node as HTMLInputElement, "");
   expect(complain).toHaveBeenLastCalledWith("size needs a number.");
 });
+
+test("S4-71 each of the two budgets has a control of its own, which sends its own key and value", () => {
+  const { actions, draw } = openRules();
+  const number = { ...(plan.rules[0]?.knobs[0] as Knob), type: "number" as const, maximum: null };
+  const [first] = plan.rules;
+  const budgets = [
+    { kind: "trigger", name: "reserve_tokens", value: 16_384 },
+    { kind: "keep-recent-tokens", name: "tokens", value: 20_000 },
+  ].map(({ kind, name, value }) => ({
+    ...(first as (typeof plan.rules)[number]),
+    kind,
+    sentence: `about {${name}} tokens`,
+    knobs: [{ ...number, name, label: name, value, default: value }],
+  }));
+  draw({ plan: { ...plan, rules: budgets } });
+  const [reserve, tail] = [knob("trigger.reserve_tokens"), knob("keep-recent-tokens.tokens")];
+  expect([reserve.value, tail.value]).toEqual(["16384", "20000"]);
+  change(tail, "8000");
+  expect(actions.setKnob.mock.calls).toEqual([["keep-recent-tokens.tokens", 8_000]]);
+  expect(reserve.value).toBe("16384");
+  change(reserve, "50000");
+  expect(actions.setKnob.mock.calls[1]).toEqual(["trigger.reserve_tokens", 50_000]);
+  expect(tail.value).toBe("8000");
+});

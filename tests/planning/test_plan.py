@@ -218,7 +218,7 @@ def test_a_rule_can_be_switched_off() -> None:
     assert plan.after == plan.before
 
 
-def test_S4_33_the_trigger_measures_by_provider_usage_and_says_so() -> None:
+def test_the_trigger_measures_by_provider_usage_and_says_so() -> None:
     told = say().model_copy(update={"usage": Usage(input=5, cache_read=183_600, output=100)})
     verdict = plan_of(build(user(), told), "flue").verdict
     assert verdict.fires
@@ -226,7 +226,7 @@ def test_S4_33_the_trigger_measures_by_provider_usage_and_says_so() -> None:
     assert make_plan(FIVE_TURNS, count(FIVE_TURNS), "flue", window=0).verdict.fires is None
 
 
-def test_S4_45_files_are_carried_forward_and_priced() -> None:
+def test_files_are_carried_forward_and_priced() -> None:
     def edit(name: str, path: str) -> Entry:
         block = ToolCall(id=path, name=name, input={"path": path})
         return Entry(id="", role="assistant", blocks=(block,))

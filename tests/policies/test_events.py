@@ -109,7 +109,7 @@ def test_neutral_names_every_kind_by_itself() -> None:
     assert event("started").name_in("neutral") == "started"
 
 
-def test_S4_87_flue_names_the_two_events_around_the_call() -> None:
+def test_flue_names_the_two_events_around_the_call() -> None:
     assert [event(kind).name_in("flue") for kind in ("started", "completed")] == [
         "compaction_start",
         "compaction",

@@ -25,11 +25,11 @@ from inspector.policies.table import FATES
 from inspector.policies.trigger import Measured
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry, Usage
-from inspector.session.overflow import is_overflow
 from inspector.session.queries import since_compaction
 from inspector.session.session import Session
 from inspector.summaries.material import job_text
 from inspector.summaries.record import append_checkpoint
+from inspector.summaries.recovery import judge_reply
 from inspector.summaries.write import write_checkpoint
 from inspector.tokens.ledger import count_tokens
 from tests.reference.flue_2 import derive_defaults
@@ -181,10 +181,11 @@ def measured(session: Session, policy: str, **knobs: Any) -> Measured:
     return measure_context(plan.table, rule)
 
 
-def test_S4_29_at_a_reply_the_providers_word_alone_decides() -> None:
-    session = build(user(5000), reply(5000, usage=900), user(5000))
-    for name in ("flue", "flue-2", "pi"):
-        assert plan_of(session.at("e1"), name).verdict.tokens == 900
+@pytest.mark.parametrize("name", ["flue", "flue-2", "pi"])
+def test_S4_29_the_provider_s_word_of_the_latest_reply_alone_decides(name: str) -> None:
+    session = build(user(), reply(usage=WINDOW), user(5000), reply(5000, usage=900), user(WINDOW))
+    verdict = plan_of(session, name).verdict
+    assert (verdict.tokens, verdict.fires) == (900, False)
 
 
 def test_a_reply_whose_usage_is_zero_hides_the_context_in_flue_and_not_in_pi() -> None:
@@ -330,12 +331,14 @@ def test_S4_30_all_three_fire_only_above_the_window_less_the_reserve() -> None:
 
 
 def test_S4_74_switched_off_the_threshold_rests_and_overflow_recovery_does_not() -> None:
+    refused = build(user(), reply(usage=WINDOW + 1))
     for name in ("flue-2", "pi"):
         policy = find_policy(name).configured({"trigger.enabled": False})
-        assert not policy.trigger.fires(WINDOW, WINDOW)
-        assert policy.harness.recover
-    refused = Usage(input=WINDOW, cache_read=1)
-    assert is_overflow("stop", None, refused, WINDOW), "a good reply that read more than the window"
+        full = build(user(), reply(usage=WINDOW))
+        recovers = policy.harness.recover
+        assert judge_reply(full, policy.trigger, window=WINDOW, recovers=recovers).follows == "nothing"
+        judged = judge_reply(refused, policy.trigger, window=WINDOW, recovers=recovers)
+        assert (judged.follows, judged.kind) == ("recover", "token_overflow"), "it read more than the window"
 
 
 knobs = st.fixed_dictionaries(
