@@ -10,12 +10,13 @@ import pytest
 
 from inspector.errors import EditError
 from inspector.files import open_session
-from inspector.planning.assemble import build_context
+from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import make_plan
 from inspector.policies.events import AuditEvent
 from inspector.policies.harness import STATES, Harness, write_banner
 from inspector.policies.policy import Policy, read_policy
 from inspector.policies.registry import find_policy, names_of_policies
+from inspector.policies.rules.truncate_outputs import TruncateOutputs
 from inspector.policies.table import FATES
 from inspector.policies.trigger import Reason, Trigger
 from inspector.replays.engine import replay
@@ -557,8 +558,22 @@ def test_S4_19_S4_20_S4_21_S4_63_S4_81_removed_appended_rebuilt_continued_and_id
     assert run.context[run.sent > 0].tolist()[-2:] == [item.after + 6, item.after + 6 + 10]
 
 
+def test_S4_20_messages_are_those_of_the_rebuilt_context_and_what_came_since() -> None:
+    rules = make_policy(budget=20).rules
+    short = TruncateOutputs(limit=40)
+    policy = make_policy().model_copy(update={"rules": (*rules, short), "trigger": Trigger(enabled=False)})
+    entries = [*turn(), say("user", 4), *tools(1, 30), say("assistant", 6), *turn(), *turn()]
+    acts = [{"at": "e5", "do": "token_overflow"}, {"at": "e9", "do": "compact"}]
+    first, second = live(talk(*entries), policy, {"acts": acts}).adopted
+    assert first.reason == "overflow" and "truncated" in {FATES[code] for code in first.plan.fate}
+    rebuilt = [(p.role, p.block) for p in build_context(first.plan.session, first.plan).pieces]
+    then = live_context(second.plan.session, second.plan.ledger)
+    since = [(entry.role, block) for entry in talk(*entries).entries[5:9] for block in entry.blocks]
+    assert [(piece.role, piece.block) for piece in then.pieces] == [*rebuilt, *since]
+
+
 @pytest.mark.parametrize("recorded", [False, True])
-def test_S4_22_an_overflow_comes_before_the_threshold(recorded: bool) -> None:
+def test_S4_16_S4_22_an_overflow_comes_before_the_threshold(recorded: bool) -> None:
     trigger = Trigger(ratio=0.8, measure="assembled", check="reply")
     entries = [*(one for _ in range(6) for one in turn()), say("user", 30), say("assistant", 6)]
     session = talk(*entries)
