@@ -316,7 +316,7 @@ def _ways(harness: Harness) -> list[str]:
 
 
 def find_actions(harness: Harness, state: State) -> tuple[str, ...]:
-    """What the user is offered in a state: nothing below the thresholds, and nothing is chosen for them (S1-2).
+    """What the user is offered in a state: nothing below the thresholds, and nothing is chosen (S1-2).
 
     While a compaction runs it can only be stopped.
 

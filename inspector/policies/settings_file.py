@@ -2,7 +2,7 @@
 
     {"compaction": {"warn": 0.7, "require": 0.9}}
 
-Keys beside "compaction" belong to others and are passed over. No text is read from a disk here: it is handed in.
+Keys beside "compaction" belong to others and are passed over. The texts are handed in: no file is read here.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Compactor:
         context: ReplayedContext,
         harness_state: HarnessState,
         log: EventLog,
-        wire_edits: WireEdits | None = None,
+        wire_edits: WireEdits | None,
     ) -> None:
         self.policy, self.context, self.harness_state, self.log = policy, context, harness_state, log
         self.wire_edits = wire_edits

@@ -90,9 +90,9 @@ class FailureCounts(NamedTuple):
     def may_compact(self, harness: Harness, reason: Reason, authorised: bool = False) -> bool:
         """Whether a compaction may start for this reason; `authorised` if the user was asked and agreed.
 
-        /compact always may, if anything compacts at all. Anything else needs mode auto, or consent in mode ask
-        (S1-30), a refusal by the provider included: by itself the harness recovers from one where `recover` is
-        on (S2-23), `recoveries` times in a row (S4-59), and compacts at its trigger with the breaker closed.
+        /compact always may, if anything compacts at all. Anything else needs mode auto, or consent in mode
+        ask (S1-30), after a refusal by the provider too. By itself the harness recovers from one where
+        `recover` is on (S2-23), `recoveries` times in a row (S4-59), and compacts with the breaker closed.
 
         >>> FailureCounts(failures=3).may_compact(Harness(breaker=3), "auto")
         False

@@ -38,7 +38,7 @@ class WireEdits:
         self._same = row if self._same is None else min(self._same, row)
 
     def count_cleared(self, kind: int) -> Counter[str]:
-        """By entry, how many blocks of a kind (an index into KINDS) the context as it stands is sent without."""
+        """By entry, how many blocks of a kind (an index into KINDS) the next request is sent without."""
         plan = self.context.plan(self.policy)
         live, entries = plan.table.live, plan.session.entries
         rows = np.flatnonzero((plan.table.kind == kind) & (plan.outcome.fate == CLEARED))

@@ -179,30 +179,6 @@ def test_S3_30_the_reset_is_marked_once_per_adopted_compaction_before_its_loop_e
     assert kinds(run, "prefix_reset", "completed") == ["prefix_reset", "completed"] * len(run.adopted)
 
 
-def test_S0_89_a_stage_below_the_trigger_sees_no_event() -> None:
-    aside = [say("assistant", 90, sidechain="agent-1"), say("user", 5, sidechain="agent-1")]
-    main = turns(3)
-    stage = tuple(
-        entry.model_copy(update={"id": f"s{i}", "parent": f"s{i - 1}" if i else None})
-        for i, entry in enumerate(aside)
-    )
-    session = main.model_copy(update={"entries": (*main.entries, *stage)})
-    assert live(session).events == ()
-    assert live(session.at("s1")).peak == 95
-
-
-def test_S0_91_S0_92_one_threshold_for_both_scopes_and_compact_leaves_stages_alone() -> None:
-    main = turns(4)
-    stage = say("assistant", 30, sidechain="agent-1").model_copy(update={"id": "s0"})
-    session = main.model_copy(update={"entries": (*main.entries, stage)})
-    policy = make_policy()
-    run = live(session, policy, at("e6", "compact"))
-    inside = live(session.at("s0"), policy)
-    assert run.policy.trigger is inside.policy.trigger and run.threshold == inside.threshold == 80
-    assert "s0" not in {entry.id for item in run.adopted for entry in item.plan.session.entries}
-    assert inside.context.tolist() == [30]
-
-
 # -- triggers ------------------------------------------------------------------------------------------
 
 
@@ -217,18 +193,6 @@ def test_S0_14_compact_works_at_any_fill_and_hits_no_threshold() -> None:
     run = live(turns(3), scenario=at("e4", "compact"))
     assert kinds(run, "threshold_hit", "started", "completed") == ["started", "completed"]
     assert (run.adopted[0].before, run.adopted[0].entry) == (20, "e3")
-
-
-@pytest.mark.parametrize(
-    "scenario",
-    [at("e17", "defer"), at("e8", "compact"), at("e9", "token_overflow")],
-    ids=["auto", "manual", "overflow"],
-)
-def test_S0_95_started_comes_right_before_the_call(scenario: dict[str, Any]) -> None:
-    run = live(turns(9), scenario=scenario | {"writer": {"fails": 1}})
-    told = kinds(run)
-    assert told[told.index("started") + 1] == "retried"
-    assert told.count("started") == 1
 
 
 def test_S3_17_outputs_are_followed_by_a_check_before_the_next_request() -> None:
@@ -373,17 +337,6 @@ def test_S0_64_the_model_of_the_moment_summarises() -> None:
     run = live(turns(5, model="first-model"), scenario={"acts": acts})
     assert event(run, "started").model == "another-model"
     assert live(turns(5, model="first-model"), scenario=at("e6", "compact")).events[0].model == "first-model"
-
-
-def test_S0_107_reasoning_that_becomes_text_is_told_once() -> None:
-    thought = Reasoning(text="hm hm", signature="sealed")
-    session = talk(say("user", 4), say("assistant", 4, thought), *turn(), *turn())
-    run = live(session, scenario=at("e4", "compact"))
-    assert kinds(run, "reasoning_downgraded") == ["reasoning_downgraded"]
-    assert event(run, "completed").data["retention"] == {
-        "0": {"verbatim": 0, "summarised": 1, "dropped": 0, "cleared": 0}
-    }
-    assert "retention" not in event(live(turns(3), scenario=at("e4", "compact")), "completed").data
 
 
 # -- warning, requiring, overriding --------------------------------------------------------------------

@@ -1,0 +1,98 @@
+"""Policies by name, and compaction tools by theirs: what a harness names is what compacts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector.errors import PolicyError
+from inspector.planning.assemble import build_context
+from inspector.planning.plan import Plan, make_plan
+from inspector.policies.builtin.stud import STUD_WARNING, STUD_WIKI
+from inspector.policies.policy import Policy
+from inspector.policies.registry import configure_policy, find_policy, find_tool, swap_tool
+from inspector.policies.table import FATES
+from inspector.replays.engine import replay
+from inspector.wire.checks import check_context
+from tests.test_checklist_s0 import count, talk
+
+TOOLS = ["tool:stud-wiki-deterministic", "tool:claude-code", "tool:flue"]
+WINDOW = 2_000
+
+
+def plan_with(engine: str | None, policy: str | Policy | dict[str, Any] = "stud-warning") -> Plan:
+    session = talk(8)
+    edits = {"settings": {"harness.engine": engine}} if engine else None
+    return make_plan(session, count(session), policy, edits, window=WINDOW, reason="manual")
+
+
+def fates(plan: Plan) -> list[str]:
+    return [FATES[code] for code in plan.fate]
+
+
+def test_S1_35_the_bundled_tool_is_the_default_engine_of_the_warning_profile() -> None:
+    assert find_policy("stud-warning").harness.engine == "tool:context-compaction"
+    assert find_tool("tool:context-compaction").rules == STUD_WARNING.rules
+    # A policy that names the tool and has no rules of its own compacts by the tool's.
+    named = {"name": "mine", "harness": {"engine": "tool:context-compaction", "mode": "manual"}}
+    plan = plan_with(None, named)
+    assert plan.summarises and fates(plan) == fates(plan_with(None))
+    assert build_context(plan.session, plan) == build_context(plan.session, plan_with(None))
+    # Policies that were written down before tools had names.
+    assert find_policy(named | {"harness": {"engine": "tool"}}).harness.tool == "context-compaction"
+
+
+@pytest.mark.parametrize("engine", TOOLS)
+def test_S1_35_S1_36_S1_37_a_tool_is_swapped_by_name_and_all_checks_still_hold(engine: str) -> None:
+    plan = plan_with(engine)
+    other = make_plan(
+        plan.session, plan.ledger, find_policy(engine.removeprefix("tool:")), window=WINDOW, reason="manual"
+    )
+    assert (plan.policy.harness.engine, plan.policy.name) == (engine, "stud-warning")
+    assert fates(plan) == fates(other) != fates(plan_with(None))
+    # How it compacts is the tool's, when it does stays the profile's.
+    assert plan.policy.trigger == STUD_WARNING.trigger and plan.policy.harness.require == 0.95
+    assert check_context(build_context(plan.session, plan), awaits_user=True) == ()
+    run = replay(
+        plan.session,
+        "stud-warning",
+        {"acts": [{"at": plan.session.entries[-2].id, "do": "compact"}]},
+        ledger=plan.ledger,
+        settings={"harness.engine": engine},
+        window=100_000,
+    )
+    assert [item.plan.policy.rules for item in run.compactions] == [other.policy.rules] * len(run.compactions)
+    assert run.policy.harness.tool == engine.removeprefix("tool:")
+
+
+def test_S1_36_settings_of_the_new_tool_are_set_beside_its_name() -> None:
+    settings = {"harness.engine": "tool:keep-recent-turns", "keep-recent-turns.turns": 7}
+    policy = configure_policy("stud-warning", settings)
+    assert [rule.turns for rule in policy.rules if rule.kind == "keep-recent-turns"] == [7]
+    assert configure_policy(policy, settings) == policy, "the same name brings nothing along again"
+
+
+@pytest.mark.parametrize("engine", ["tool:no-such-tool", "tools", "tool:", "Core"])
+def test_S1_36_a_tool_that_nobody_registered_is_named(engine: str) -> None:
+    with pytest.raises(PolicyError, match=engine):
+        plan_with(engine)
+
+
+def test_S1_36_core_is_no_tool_that_could_be_swapped() -> None:
+    for change in (
+        lambda: swap_tool(STUD_WIKI, "tool:flue"),
+        lambda: plan_with("tool:flue", "stud-wiki-1.1"),
+    ):
+        with pytest.raises(PolicyError, match="core compaction cannot be replaced"):
+            change()
+
+
+def test_S1_5_without_its_tool_a_harness_has_nothing_that_compacts() -> None:
+    session = talk(8)
+    acts = {"acts": [{"at": session.entries[-2].id, "do": "compact"}]}
+    found = []
+    for tool in (True, False):
+        run = replay(session, "stud-warning", acts | {"tool": tool}, ledger=count(session), window=9_000)
+        found.append((len(run.adopted), "suggested" in {event.kind for event in run.events}))
+    assert found == [(1, False), (0, True)]
