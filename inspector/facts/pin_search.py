@@ -22,7 +22,7 @@ def depths_of(plan: Plan) -> range:
     tiers = plan.tiers
     if not tiers.stages:
         return range(1)
-    return range(0 if plan.reason == "auto" and tiers.by_hand is None else 1, tiers.last + 1)
+    return range(min(tiers.least, tiers.last), tiers.last + 1)
 
 
 class Search:

@@ -236,7 +236,7 @@ class Plan(Drawable):
         """Why nothing is done; empty when there is a cut, or blocks change without one."""
         if self.place is not None or (self.fate != VERBATIM).any():
             return ""
-        if self.policy.stages and self.depth == 0 and self.tiers.limit is not None:
+        if self.policy.stages and self.depth <= self.tiers.early and self.tiers.limit is not None:
             return (
                 f"No stage is needed: {self.tier.size(None):,} tokens are within the target of "
                 f"{self.tiers.limit:,}."

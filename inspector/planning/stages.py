@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -154,6 +155,9 @@ class StageOutcomes:
         named = {kind for stage in policy.stages for kind in stage.rules}
         self.bound = find_class(model_of(table.session)) == "bound"
         self.stages = tuple(stage for stage in policy.stages if table.reason in stage.reasons)
+        early = {rule.kind for rule in policy.rules if rule.early}
+        # What the harness does before every request it does before a compaction too, target or not (S2-48).
+        self.early = sum(1 for _ in takewhile(lambda stage: early.issuperset(stage.rules), self.stages))
         # What the provider does at the wire it does at every request, whatever stage was reached (S0-52).
         self._always = tuple(
             code for code, rule in enumerate(policy.rules) if rule.kind not in named or rule.wire
@@ -166,6 +170,13 @@ class StageOutcomes:
     def last(self) -> int:
         """The depth at which every stage took part."""
         return len(self.stages)
+
+    @property
+    def least(self) -> int:
+        """The depth before which the policy never stops: the early stages, and one more for a user's /compact
+        and after a refusal; a cut by hand needs one at least."""
+        asked = self.early + (self.table.reason != "auto")
+        return asked if self.by_hand is None else max(asked, 1)
 
     def __getitem__(self, depth: int) -> StageOutcome:
         while len(self._tiers) <= depth:
@@ -231,14 +242,15 @@ class StageOutcomes:
     def stop(self) -> int:
         """The depth at which the policy stops.
 
-        A user's /compact asks for one stage at least, a cut by hand for the first that does anything there.
+        The early stages always run. A user's /compact asks for one stage more at least, a cut by hand for
+        the first that does anything there.
         """
         if not self.stages:
             return self[0].depth
         if self.by_hand is not None:
             return self[int(self.depths[self.by_hand])].depth
         limit, last = self.limit, self.last
-        for depth in range(0 if self.table.reason == "auto" else 1, last):
+        for depth in range(self.least, last):
             tier = self[depth]
             if limit is not None and tier.size(tier.place) <= limit:
                 return depth
@@ -250,7 +262,7 @@ class StageOutcomes:
         n = len(self.table.live)
         out = np.full(n + 1, self.last, np.int32)
         if self.limit is not None:
-            for depth in reversed(range(1, self.last)):
+            for depth in reversed(range(self.least, self.last)):
                 tier = self[depth]
                 out[(tier.sizes <= self.limit) & tier.acts] = depth
         return out

@@ -30,6 +30,8 @@ class Rule(PolicyPart):
 
     wire: ClassVar[bool] = False
     """The provider does it, to the request alone; what is stored stays as it is (S0-37)."""
+    early: ClassVar[bool] = False
+    """The harness does it before every request, whatever the policy's trigger and target say (S2-48)."""
     projection: ClassVar[bool] = False
     """A view the harness takes at every request; what is stored stays as it is (S2-14, S2-20)."""
     cuts: ClassVar[bool] = False
@@ -45,6 +47,11 @@ class Rule(PolicyPart):
         Raises `PolicyError` here, where a subclass has not said what it decides.
         """
         raise PolicyError(self.kind, "this rule has no method decide(table)")
+
+    def is_needed(self, characters: int) -> bool:
+        """Whether an early rule can have anything to do before a request, when tools gave so many characters
+        since the one before."""
+        return characters > 0
 
     @property
     def by_provider(self) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from ..policies.trigger import Reason
 from ..session.blocks import Block
 from .carry import change
-from .compactor import Compactor
+from .compactor import Compactor, find_kept
+from .early_rules import EarlyRules
 from .event_log import EventLog
 from .harness_state import HarnessState
 from .replayed_context import ReplayedContext
@@ -30,13 +31,21 @@ class ContextActions:
         log: EventLog,
         harness_state: HarnessState,
         compactor: Compactor,
+        early: EarlyRules,
         wire_edits: WireEdits | None,
         consents: bool,
     ) -> None:
-        self.context, self.log, self.harness_state = context, log, harness_state
+        self.context, self.log, self.harness_state, self.early = context, log, harness_state, early
         self.compactor, self.wire_edits, self.consents = compactor, wire_edits, consents
         self.prefix = self.ran = 0
         self._effort = self._tried = 0
+
+    def prepare(self) -> None:
+        """What the harness does to the context before every request."""
+        plan = self.early.apply()
+        if plan is not None:
+            kept = find_kept(plan)
+            self._rewritten(kept.rows, kept.tokens)
 
     def check(self, *, refused: bool = False) -> None:
         """Hold the policy's own measure against its trigger, and compact if it fires.

@@ -26,6 +26,7 @@ from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.models import published_window, window_of
 from .compactor import Compactor
 from .context_actions import ContextActions
+from .early_rules import EarlyRules
 from .event_log import EventLog
 from .harness_state import HarnessState
 from .replayed_context import ReplayedContext
@@ -117,8 +118,15 @@ class _Replay:
         self.compactor = Compactor(
             core, scenario.writer, self.context, self.harness_state, self.log, self.wire_edits
         )
+        early = EarlyRules(core, self.context, self.log)
         self.actions = ContextActions(
-            self.context, self.log, self.harness_state, self.compactor, self.wire_edits, scenario.consents
+            self.context,
+            self.log,
+            self.harness_state,
+            self.compactor,
+            early,
+            self.wire_edits,
+            scenario.consents,
         )
         self.gate = RequestGate(self.actions, scenario, self.by_provider)
         self.idle = {id(act): act for act in scenario.acts}

@@ -37,6 +37,7 @@ class RequestGate:
 
     def send(self) -> SentRequest:
         """A request goes out, to be answered by the entry that comes now. Raises `Stop` when it cannot."""
+        self.actions.prepare()
         self.harness_state.measure()
         if self.harness_state.trigger.check == "request":
             self.actions.check(refused=bool(self.refusals))

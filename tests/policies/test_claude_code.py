@@ -146,8 +146,10 @@ def test_S2_7_S2_20_collapse_folds_what_auto_left_and_nothing_where_it_did_its_w
     assert plan_of(session, **ALL).stages[4].sentence == "It found nothing to do."
 
 
-@pytest.mark.parametrize(("reason", "expected"), [("manual", ["auto"]), ("overflow", ["reactive"])])
-def test_S2_9_S2_11_S2_21_a_compact_runs_auto_alone_and_only_a_refusal_runs_reactive(
+@pytest.mark.parametrize(
+    ("reason", "expected"), [("manual", ["budget", "auto"]), ("overflow", ["budget", "reactive"])]
+)
+def test_S2_9_S2_11_S2_21_of_what_shrinks_history_a_compact_runs_auto_alone_and_a_refusal_reactive(
     reason: Reason, expected: list[str]
 ) -> None:
     session = talk(3)

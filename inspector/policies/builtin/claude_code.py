@@ -41,7 +41,7 @@ CLAUDE_CODE = Policy(
         dialect="claude-code",
     ),
     stages=(
-        Stage(name="budget", rules=("spill-outputs",), reasons=("auto",)),
+        Stage(name="budget", rules=("spill-outputs",)),
         Stage(name="snip", rules=("drop-oldest-turns",), reasons=("auto",)),
         Stage(name="micro", rules=("truncate-outputs",), reasons=("auto",)),
         Stage(name="auto", rules=("summarise-all",), reasons=("auto", "manual")),

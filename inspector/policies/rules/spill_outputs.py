@@ -22,7 +22,8 @@ class SpillOutputs(Rule):
     in files, and a path and the beginning stand in their place.
 
     One message is what answers one reply of the model, however many records the file makes of it. Outputs
-    of exempt tools are neither touched nor counted.
+    of exempt tools are neither touched nor counted. It is done before every request, and before anything
+    else a compaction does (S2-48).
     """
 
     title: ClassVar[str] = "Spill outputs to files"
@@ -31,6 +32,8 @@ class SpillOutputs(Rule):
         "seed 002, tool-result budget (S2-46 to S2-50); 50,000 characters is from when on Claude Code writes "
         "a result to a file (CLAUDE §2.5)"
     )
+
+    early: ClassVar[bool] = True
 
     kind: Literal["spill-outputs"] = "spill-outputs"
     budget: int = Field(50_000, ge=0, le=LARGE, description="Characters that a message's outputs may have")
@@ -49,6 +52,9 @@ class SpillOutputs(Rule):
         rewrite = Rewrite(make, ("spill", self.folder, self.preview))
         claim = Claim(find_spilled(self, table), POINTER, rewrite=rewrite)
         return Decision(older=claim, kept=claim)
+
+    def is_needed(self, characters: int) -> bool:
+        return characters > self.budget
 
 
 _WORTH = 256
