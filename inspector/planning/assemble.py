@@ -115,28 +115,31 @@ def _pieces(
 
 
 def _summary_pieces(session: Session, plan: Plan, place: int, checkpoint: Checkpoint | None) -> list[Piece]:
-    """The summary: one message, or one for each older turn when it is a stand-in made so."""
+    """The summary: one message, or one for each older turn where the policy says so."""
     live, rows = session.live, np.flatnonzero(plan.fate == SUMMARISED)
     names = [session.entries[i].id for i in live.entries.tolist()]
     positions = live.position[rows].tolist()
     blocks = live.block[rows].tolist()
     refs = [BlockRef(names[position], block) for position, block in zip(positions, blocks, strict=True)]
+    pieces: list[Piece] = []
     if checkpoint is not None:
-        text = shown_summary(session.format, checkpoint.text)
-        tokens = int(plan.ledger.count_texts([text])[0])
-        written = Piece(Text(text=text), "user", 0, tuple(refs), "summarised", tokens, summary=True)
-        return [replace(written, sealed=checkpoint.sealed)]
-    pieces, left = [], plan.summary_tokens
+        parts = plan.divide(checkpoint)
+        for number, (text, first, end) in enumerate(parts):
+            text = shown_summary(session.format, text)
+            mine = tuple(refs[bisect_left(positions, first) : bisect_left(positions, end)])
+            message = 0 if len(parts) == 1 else number - len(parts)
+            tokens = int(plan.ledger.count_texts([text])[0])
+            pieces.append(Piece(Text(text=text), "user", message, mine, "summarised", tokens, summary=True))
+        return [replace(pieces[0], sealed=checkpoint.sealed), *pieces[1:]]
+    left = plan.summary_tokens
     texts = plan.stand_in.texts(place)
     for number, (text, first, end) in enumerate(texts):
         # Lines are counted one by one, so the parts add up to the price of the whole.
         last = number == len(texts) - 1
         tokens = left if last else sum(plan.ledger.count_lines(text.split("\n")).tolist())
         left -= tokens
-        mine = refs[bisect_left(positions, first) : bisect_left(positions, end)]
+        mine = tuple(refs[bisect_left(positions, first) : bisect_left(positions, end)])
         message = 0 if len(texts) == 1 else number - len(texts)
         said = Text(text=text)
-        pieces.append(
-            Piece(said, "user", message, tuple(mine), "summarised", tokens, stand_in=True, summary=True)
-        )
+        pieces.append(Piece(said, "user", message, mine, "summarised", tokens, stand_in=True, summary=True))
     return pieces

@@ -35,7 +35,7 @@ from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, SideFates, find_p
 from .notice import PlacedNotice
 from .stages import StageOutcome, StageOutcomes, StageReport, report_stages
 from .stand_in import StandIn
-from .summary_jobs import Checkpoint, SummaryJob, list_jobs
+from .summary_jobs import Checkpoint, SummaryJob, divide_summary, list_jobs
 
 
 def write_spec(plan: Plan) -> dict[str, Any]:
@@ -159,6 +159,9 @@ def describe_plan(plan: Plan) -> list[str]:
         notes.append("What is left would trigger the policy again.")
     if not plan.deterministic:
         notes.append(NOT_DETERMINISTIC)
+    per_turn = plan.spec is not None and plan.spec.per_turn and len(plan.jobs) > 1
+    if per_turn and plan.checkpoint is not None and len(plan.divide(plan.checkpoint)) == 1:
+        notes.append(CAME_WHOLE)
     if lossy := describe_lost(plan.fate):
         notes.append(lossy)
     for decision in plan.decisions:
@@ -358,7 +361,13 @@ class Plan(Drawable):
             return 0
         if self.checkpoint is None:
             return int(self.stand_in.cost[self.place])
-        return int(self.ledger.count_texts([shown_summary(self.session.format, self.checkpoint.text)])[0])
+        texts = [text for text, _, _ in self.divide(self.checkpoint)]
+        return int(self.ledger.count_texts([shown_summary(self.session.format, t) for t in texts]).sum())
+
+    def divide(self, checkpoint: Checkpoint) -> list[tuple[str, int, int]]:
+        """The messages of a written summary, as `divide_summary` does; there is one unless it is per turn."""
+        assert self.spec is not None and self.place is not None
+        return divide_summary(self.table, self.spec, self.place, self.fate == SUMMARISED, checkpoint)
 
     @property
     def _longer(self) -> int:
@@ -535,6 +544,10 @@ def _edited_place(table: Table, name: str) -> int:
     return place
 
 
+CAME_WHOLE = (
+    "The summary came whole, so it stands in one message for all older turns. Parts set off by blank lines, "
+    "one for each turn, would be a message each."
+)
 NOT_DETERMINISTIC = (
     "Not deterministic: a model writes the summary, and the same history may give another one; all turns "
     "after it depend on which."

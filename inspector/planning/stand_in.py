@@ -85,10 +85,14 @@ class StandIn:
         if not self.per_turn:
             return [(self.text(place), 0, place)]
         bounds = [0, *(np.flatnonzero(opening_turns(self.table)[1:place]) + 1).tolist(), place]
+        return self.turn_texts(place, list(pairwise(bounds)))
+
+    def turn_texts(self, place: int, spans: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
+        """A message for each of these stretches of live positions, the last of which ends at the cut."""
         out = []
-        for first, end in pairwise(bounds):
+        for first, end in spans:
             lines = [MARKER, *(line for line in self._lines(first, end) if line)]
-            if end == place:
+            if (first, end) == spans[-1]:
                 lines += [line for appendix in self.appendices for line in appendix.lines(place)]
             out.append(("\n".join(lines), first, end))
         return out

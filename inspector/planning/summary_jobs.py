@@ -6,6 +6,7 @@ history that is empty is not asked for. `Summary` holds what pi's versions do ot
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Literal
 
@@ -56,8 +57,9 @@ class Checkpoint(Value):
     """A written summary. `error` tells why there is none. `by` names who wrote it.
 
     `covers` are the blocks it was written from, as references; `deterministic` says that the same blocks give
-    the same text again. `sealed` is the provider's block, where the provider compacted. Whoever wrote it, it
-    is untrusted text.
+    the same text again. `turns` are the parts of `text` where one was written for each older turn, in their
+    order. `sealed` is the provider's block, where the provider compacted. Whoever wrote it, it is untrusted
+    text.
     """
 
     text: Chars = ""
@@ -66,6 +68,7 @@ class Checkpoint(Value):
     error: Chars | None = None
     covers: tuple[Chars, ...] = ()
     deterministic: bool = False
+    turns: tuple[Chars, ...] = ()
     sealed: Sealed | None = None
 
 
@@ -81,7 +84,7 @@ def list_jobs(
     be written up; older ones that are not, such as pins, are left out of their entry's text.
 
     Per turn there is one job for each older turn with anything to write up, and the first brings a summary
-    before up to date; `write_checkpoint` puts their replies into one text, for one message.
+    before up to date; `divide_summary` makes their replies a message each.
     """
     session, live = table.session, table.live
     start = find_start(table)
@@ -110,7 +113,7 @@ def list_jobs(
     previous = _previous(session.entries[live.entries[0]]) if live.summary == 0 else None
     if spec.per_turn:
         previous_texts = [previous]
-        spans = _find_turns(table, start, place, summarised) or [(start, place)]
+        spans = find_turns(table, place, summarised) or [(start, place)]
         previous_texts += [None] * (len(spans) - 1)
         return tuple(
             job("update" if before else "initial", first, last, spec.max_tokens, before)
@@ -128,8 +131,31 @@ def list_jobs(
     return tuple(jobs)
 
 
-def _find_turns(table: Table, start: int, place: int, summarised: Bools) -> list[tuple[int, int]]:
+def divide_summary(
+    table: Table, spec: Summary, place: int, summarised: Bools, checkpoint: Checkpoint
+) -> list[tuple[str, int, int]]:
+    """The messages of a written summary: the text of each, and the live positions it stands for (first, end).
+
+    Per turn there is one for each older turn (S0-30). Text that came whole, as pasted text does, is divided
+    at its blank lines if that gives one part for each turn; else it stands for all of them.
+    """
+    spans = find_turns(table, place, summarised) if spec.per_turn else []
+    if len(spans) < 2:
+        return [(checkpoint.text, 0, place)]
+    texts = checkpoint.turns or tuple(_BLANK.split(checkpoint.text.strip()))
+    if len(texts) != len(spans):
+        return [(checkpoint.text, 0, place)]
+    # What was summarised before goes into the first.
+    starts = [0, *(first for first, _ in spans[1:])]
+    return [(text, first, end) for text, first, (_, end) in zip(texts, starts, spans, strict=True)]
+
+
+_BLANK = re.compile(r"\n\s*\n")
+
+
+def find_turns(table: Table, place: int, summarised: Bools) -> list[tuple[int, int]]:
     """Live positions (first, end) of each turn before `place` of which anything is written up."""
+    start = find_start(table)
     turn = table.live.turn[start:place]
     bounds = [start, *(np.flatnonzero(np.diff(turn)) + start + 1).tolist(), place]
     written = set(table.live.position[summarised].tolist())

@@ -18,9 +18,10 @@ from ..mixins import Drawable
 from ..planning.assemble import live_context
 from ..planning.context import Context
 from ..planning.plan import Plan, make_plan
-from ..planning.summary_jobs import Checkpoint
+from ..planning.summary_jobs import Checkpoint, find_turns
 from ..policies.events import AuditEvent, write_word
 from ..policies.policy import Edits, Policy
+from ..policies.table import SUMMARISED
 from ..policies.trigger import Reason
 from ..session.blocks import Number
 from ..session.session import Session
@@ -233,8 +234,12 @@ def _write(plan: Plan, summariser: Summariser | Checkpoint | None) -> Checkpoint
         return summarise(plan, summariser)
     if plan.checkpoint is not None:
         return with_files(plan, plan.checkpoint)
-    texts = [text for text, _, _ in plan.stand_in.texts(plan.place or 0)]
-    return Checkpoint(text="\n\n".join(texts), by=STAND_IN, deterministic=True)
+    place, stand_in = plan.place or 0, plan.stand_in
+    spans = find_turns(plan.table, place, plan.fate == SUMMARISED) if stand_in.per_turn else []
+    several = len(spans) > 1
+    texts = [text for text, _, _ in (stand_in.turn_texts(place, spans) if several else stand_in.texts(place))]
+    turns = tuple(texts) if several else ()
+    return Checkpoint(text="\n\n".join(texts), by=STAND_IN, deterministic=True, turns=turns)
 
 
 def _tell_entry(session: Session, name: str) -> str:

@@ -164,7 +164,9 @@ def _tell(session: Session, entry_id: str, core: Plan, told: dict[str, Any] | No
     return session.with_entries((*session.entries[:at], entry, *session.entries[at + 1 :]), session.leaf)
 
 
-def _record_pieces(core: Plan, context: Context, checkpoint: Checkpoint | None, entry_id: str) -> Session:
+def _record_pieces(
+    core: Plan, context: Context, checkpoint: Checkpoint | None, entry_id: str, trigger: str | None = None
+) -> Session:
     session = core.session
     groups = [tuple(group) for _, group in groupby(context.pieces, key=lambda piece: piece.message)]
     head, groups = _take_summary(session, groups)
@@ -173,7 +175,8 @@ def _record_pieces(core: Plan, context: Context, checkpoint: Checkpoint | None, 
         tokens_before=core.measured.tokens,
         tokens_after=context.tokens,
         kept=tuple(group[0].origin[0].entry for group in groups[:kept]),
-        summary=_stored_summary(session, head, checkpoint),
+        trigger=trigger,
+        summary=_stored_summary(core, head, checkpoint),
         extra={"derived_from": "user content", "trust": "untrusted"} if head else {},
         **file_fields(core),
     )
@@ -202,12 +205,13 @@ def _take_summary(session: Session, groups: list[Group]) -> tuple[Group, list[Gr
     return (), groups
 
 
-def _stored_summary(session: Session, head: Group, checkpoint: Checkpoint | None) -> str:
+def _stored_summary(core: Plan, head: Group, checkpoint: Checkpoint | None) -> str:
     if not head:
         return ""
     if head[0].fate == "summarised" and checkpoint is not None:
-        return checkpoint.text
-    before = session[head[0].origin[0].entry]
+        # Where there is one for each older turn, the others are messages of their own.
+        return core.divide(checkpoint)[0][0]
+    before = core.session[head[0].origin[0].entry]
     told = before.boundary.summary if before.boundary is not None else None
     return told if told is not None else before.text
 
@@ -274,7 +278,8 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
     A recorded compaction keeps whole entries, as the published formats do: everything from the cut on, and
     of the older ones those of which a block stands (a pin, a system message), an earlier summary never. So
     where `build_context` leaves out a part of an entry, the session holds all of it. Raises `EditError` when
-    the plan makes no cut, the summary failed, or an entry already has the new one's name.
+    the plan makes no cut, the summary failed, or an entry already has the new one's name. A summary for each
+    older turn is a message each (S0-30), and what is kept stands again after them.
     """
     session, live = plan.session, plan.session.live
     if plan.place is None:
@@ -282,6 +287,8 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
     if entry_id in session.index:
         raise EditError("compaction", entry_id, "the session already has an entry of this name")
     context = build_context(session, plan, checkpoint)
+    if plan.spec is not None and plan.spec.per_turn and len(plan.divide(checkpoint)) > 1:
+        return _record_pieces(plan, context, checkpoint, entry_id, "plan")
     names = [session.entries[i].id for i in live.entries.tolist()]
     older = np.unique(live.position[STANDS[plan.fate] & plan.is_older]).tolist()
     kept, tail = [names[position] for position in older], names[plan.place :]

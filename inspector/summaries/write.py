@@ -166,10 +166,11 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
     """Put the replies together as Flue does (FLUE §10.3).
 
     A reply that stopped in error fails the whole; a split turn without history says so in its place, or
-    keeps the summary before, whichever its job says. Replies for several turns follow each other, set off by
-    a blank line.
+    keeps the summary before, whichever its job says. Replies for several turns are the checkpoint's `turns`,
+    and follow each other in its text, set off by a blank line.
     """
     texts: dict[str, str] = {}
+    turns: list[str] = []
     history = ""
     used: list[Usage] = []
     for job, reply in zip(jobs, replies, strict=True):
@@ -180,6 +181,8 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
         if prefix:
             history = job.history
         name = "prefix" if prefix else "history"
+        if not prefix:
+            turns.append(reply.text)
         texts[name] = f"{texts[name]}\n\n{reply.text}" if name in texts else reply.text
         if reply.usage is not None:
             used.append(reply.usage)
@@ -189,7 +192,8 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
     usage = None
     for item in used:
         usage = item if usage is None else usage + item
-    return Checkpoint(text=text + appendix, usage=usage)
+    several = (*turns[:-1], turns[-1] + appendix) if len(turns) > 1 else ()
+    return Checkpoint(text=text + appendix, usage=usage, turns=several)
 
 
 def _fault(job: SummaryJob, reply: Reply) -> str | None:

@@ -9,9 +9,12 @@ from hypothesis import given
 from tests.reference.stud import swap_tool
 
 from inspector.errors import EditError, PolicyError
+from inspector.formats.manifest import dump_manifest
+from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import Checkpoint
+from inspector.planning.plan import CAME_WHOLE, Plan, make_plan
+from inspector.planning.summary_jobs import Checkpoint, SummaryJob
+from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.builtin.stud import (
     MODES,
     STUD_DETERMINISTIC,
@@ -27,13 +30,32 @@ from inspector.policies.table import FATES
 from inspector.session.blocks import Reasoning, Text
 from inspector.session.entries import Entry, Provided
 from inspector.session.session import Session
-from inspector.summaries.record import append_checkpoint, split_policy, stored_context, stored_part
+from inspector.summaries.compaction import compact
+from inspector.summaries.record import (
+    append_checkpoint,
+    append_to_manifest,
+    split_policy,
+    stored_context,
+    stored_part,
+)
+from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.context_management import context_management
 from tests.reference.context_management import read_context_management, with_context_management
 from tests.reference.flue_steps import request_text
 from tests.strategies import sessions
-from tests.test_checklist_s0 import blocks_of, chain, changed, count, fates_of, plan_of, shown, talk, turn
+from tests.test_checklist_s0 import (
+    blocks_of,
+    chain,
+    changed,
+    count,
+    fates_of,
+    grow,
+    plan_of,
+    shown,
+    talk,
+    turn,
+)
 from tests.test_laws import LENGTH
 
 BOTH = {"clear_thinking": {"keep": {"type": "thinking_turns", "value": 1}}, "clear_tool_uses": True}
@@ -127,11 +149,89 @@ def test_S0_43_one_switch_drops_reasoning_beyond_the_window_and_changes_nothing_
     assert [fates(strict)[row] for row in others] == [fates(plain)[row] for row in others]
 
 
-def test_S0_30_S0_121_one_summary_for_each_older_turn_where_that_is_set() -> None:
-    plan = plan_of(talk(6), STUD_WIKI, settings={"summarise-older.per": "turn"})
+PER_TURN = {"summarise-older.per": "turn"}
+
+
+def turn_summariser(job: SummaryJob, session: Session) -> str:
+    """Names the entries it was asked to write up; with a blank line in it, as models write."""
+    return f"Of {job.entries[0]} to {job.entries[-1]}:\n\nall is well."
+
+
+def recorded(session: Session) -> list[tuple[str, str]]:
+    """Role and words of every message in the recorded history, each of one text."""
+    live = session.live
+    entries = [session.entries[i] for i in live.entries.tolist()]
+    return [(entry.role, entry.text) for entry in entries]
+
+
+def test_S0_30_S0_121_a_written_summary_is_one_text_message_for_each_older_turn() -> None:
+    session = talk(7)
+    plan = plan_of(session, STUD_WIKI, settings=PER_TURN)
+    checkpoint = summarise(plan, turn_summariser)
+    said = [f"Of e{4 * n} to e{4 * n + 3}:\n\nall is well." for n in range(3)]
+    pieces = build_context(session, plan, checkpoint).pieces
+    older = [piece for piece in pieces if piece.fate == "summarised"]
+    assert [(piece.role, piece.block) for piece in older] == [("user", Text(text=text)) for text in said]
+    assert len({piece.message for piece in older}) == 3
+    assert [{ref.entry for ref in piece.origin} for piece in older] == [
+        {f"e{i}" for i in range(4 * n, 4 * n + 4)} for n in range(3)
+    ]
+    assert [piece.block for piece in pieces[3:]] == blocks_of(session)[18:]
+    adopted = plan.with_summary(checkpoint)
+    assert build_context(session, adopted).tokens == adopted.after
+
+
+def test_S0_30_so_is_what_is_recorded_and_read_again() -> None:
+    session = talk(7)
+    done = compact(session, STUD_WIKI, turn_summariser, ledger=count(session), edits={"settings": PER_TURN})
+    said = [("user", f"Of e{4 * n} to e{4 * n + 3}:\n\nall is well.") for n in range(3)]
+    assert recorded(done.after)[:3] == said
+    assert blocks_of(done.after)[3:] == blocks_of(session)[18:]
+    again = read_session(dump_manifest(done.after).encode())
+    assert recorded(again) == recorded(done.after)
+    assert done.after[done.entry or ""].boundary.summary == said[0][1]  # type: ignore[union-attr]
+    by_hand = append_checkpoint(plan_of(session, STUD_WIKI, settings=PER_TURN), done.checkpoint, "s1")  # type: ignore[arg-type]
+    assert recorded(by_hand) == recorded(done.after)
+
+
+def test_S0_30_a_text_that_comes_whole_is_divided_by_turn_or_the_plan_says_that_it_is_not() -> None:
+    session = talk(6)
+    plan = plan_of(session, STUD_WIKI, settings=PER_TURN)
+    pieces = build_context(session, plan, Checkpoint(text="one\n\ntwo")).pieces
+    assert [piece.block for piece in pieces[:2]] == [Text(text="one"), Text(text="two")]
+    for text in ("one", "one\n\ntwo\n\nthree"):
+        assert CAME_WHOLE in plan.with_summary(Checkpoint(text=text)).notes
+    assert CAME_WHOLE not in plan.with_summary(Checkpoint(text="one\n\ntwo")).notes
+    whole = plan_of(session, STUD_WIKI).with_summary(Checkpoint(text="one\n\ntwo"))
+    assert [p.block for p in build_context(session, whole).pieces if p.summary] == [Text(text="one\n\ntwo")]
+
+
+def test_S0_30_a_stand_in_is_one_message_for_each_older_turn_too() -> None:
+    session = talk(6)
+    plan = plan_of(session, STUD_WIKI, settings=PER_TURN)
     pieces = build_context(plan.session, plan).pieces
     assert [piece.block.kind for piece in pieces if piece.fate == "summarised"] == ["text", "text"]
     assert fates(plan)[:12] == ["summarised"] * 12
+    done = compact(session, STUD_WIKI, ledger=count(session), edits={"settings": PER_TURN})
+    assert [f"question {n}" in words for n, (_, words) in enumerate(recorded(done.after)[:2])] == [True] * 2
+
+
+def test_S0_30_a_turn_that_is_pinned_has_no_summary_and_one_that_was_summarised_goes_into_the_first() -> None:
+    session = talk(7)
+    done = compact(session, STUD_WIKI, turn_summariser, ledger=count(session), edits={"settings": PER_TURN})
+    going_on = grow(done.after, *(entry for n in range(7, 10) for entry in turn(n)))
+    plan = plan_of(going_on, STUD_WIKI, settings=PER_TURN)
+    heard: list[SummaryJob] = []
+    summarise(plan, lambda job, session: heard.append(job) or "well")  # type: ignore[func-returns-value]
+    assert heard[0].previous == "Of e0 to e3:\n\nall is well."
+    assert [job.previous for job in heard[1:]] == [None] * (len(heard) - 1)
+    pins = ("e4", "e5", "e6", "e7")
+    pinned = compact(
+        session, STUD_WIKI, turn_summariser, ledger=count(session), edits={"settings": PER_TURN, "pins": pins}
+    )
+    words = [words for _, words in recorded(pinned.after)]
+    assert [text.split(":")[0] for text in words if text.startswith("Of")] == ["Of e0 to e3", "Of e8 to e11"]
+    assert "question 1" in words
 
 
 @pytest.mark.parametrize("name", ["stud-wiki-1.1", "stud-wiki-deterministic", "stud-warning", "stud-merged"])

@@ -12,8 +12,6 @@ from ..base_rule import Rule
 from ..part import LARGE
 from ..table import SUMMARISED, Claim, Decision, Effort, Summary, Table
 
-ONE_MESSAGE = "Recorded as a compaction, the summaries of all older turns stand in one message."
-
 
 class SummariseOlder(Rule):
     """Everything before the cut becomes one summary, written by the session's own model.
@@ -21,8 +19,7 @@ class SummariseOlder(Rule):
     A summary may be `share` of the trigger's reserve long, a split turn's beginning `prefix_share` of it,
     neither more than `cap` tokens (FLUE §10.3: 16,384 gives 13,107 and 8,192). The knobs after that are what
     pi's versions do otherwise (FLUE §13.2-3). With `per` turn a model is asked once for each older turn, the
-    split one's beginning like any other; formats that record a compaction hold one text, so there all of them
-    stand in one message.
+    split one's beginning like any other, and each answer is a message of its own, also in what is recorded.
     """
 
     title: ClassVar[str] = "Summarise older"
@@ -85,5 +82,4 @@ class SummariseOlder(Rule):
                 keep_previous=self.keep_previous,
                 strict=self.strict,
             ),
-            notes=(ONE_MESSAGE,) if self.per == "turn" else (),
         )
