@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.reference.stud import swap_tool
 
 from inspector.errors import EditError, PolicyError
 from inspector.formats.manifest import dump_manifest
@@ -14,7 +13,6 @@ from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import CAME_WHOLE, Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint, SummaryJob
-from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.builtin.stud import (
     MODES,
     STUD_DETERMINISTIC,
@@ -33,7 +31,6 @@ from inspector.session.session import Session
 from inspector.summaries.compaction import compact
 from inspector.summaries.record import (
     append_checkpoint,
-    append_to_manifest,
     split_policy,
     stored_context,
     stored_part,
