@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from ..errors import EditError, OtherSession, PlanError
+from ..policies.harness import BUNDLED
 from ..policies.part import LARGE
 from ..policies.policy import FORMER, Edits
 from ..policies.registry import find_policy
@@ -227,10 +228,12 @@ def _hash_entries(session: Session, count: int) -> str:
 def _hash_decisions(plan: Plan, former: bool = False) -> str:
     """SHA-256 of what is decided of every block, and of what decides; not of names.
 
-    With `former` the harness is called as it was before 0.2, when a file of that time was hashed.
+    With `former` the harness and its own tool are called as before 0.2, when a file of that time was hashed.
     """
     policy = plan.policy.model_dump(mode="json", exclude={"name", "title", "source"})
     if former:
         policy[FORMER] = {**policy.pop("harness"), "kind": FORMER}
+        if policy[FORMER]["engine"] == BUNDLED:
+            policy[FORMER]["engine"] = "tool"
     columns = [plan.fate.tolist(), plan.outcome.tokens.tolist(), plan.place, plan.after]
     return digest([policy, plan.session.leaf, columns])
