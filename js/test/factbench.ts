@@ -1,5 +1,4 @@
 // A workbench in Debug over a Python that knows invented facts, for the tests of the Facts panel.
-import { afterEach } from "vitest";
 import { inventFacts } from "../dev/facts";
 import { MemoryHost } from "../dev/host";
 import type { Traits } from "../src/core/host";
@@ -69,7 +68,8 @@ export const rows = () => [...document.querySelectorAll<HTMLElement>("[data-test
 export const story = () => find("fact-story").textContent ?? "";
 export const lost = facts.list({}).rows[0]!;
 
-afterEach(() => {
+/** What every file that opens one does after each test: a module's own hook is its first file's alone. */
+export const close = () => {
   dispose();
   document.body.replaceChildren();
-});
+};

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { inventFacts } from "../dev/facts";
 import type { FactsReply } from "../src/core/factwire";
 import { NO_TRACING } from "../src/core/tracing";
@@ -10,6 +10,7 @@ import {
   type Asked,
   asked,
   blocks,
+  close,
   cutAt,
   data,
   facts,
@@ -23,6 +24,8 @@ import {
   story,
   wire,
 } from "./factbench";
+
+afterEach(close);
 
 test("facts are asked for once a plan, and only where the panel is open", async () => {
   const host = await open({ mode: "explore" });

@@ -1,7 +1,9 @@
 // @vitest-environment happy-dom
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import type { FactReply } from "../src/core/factwire";
-import { asked, facts, find, lost, open, plan, press, rows, settle, story } from "./factbench";
+import { asked, close, facts, find, lost, open, plan, press, rows, settle, story } from "./factbench";
+
+afterEach(close);
 
 test("a story tells the chain with its evidence, the reason, the regret and the price before it is paid", async () => {
   const host = await open();

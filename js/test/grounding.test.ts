@@ -1,7 +1,9 @@
 // @vitest-environment happy-dom
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import type { Traits } from "../src/core/host";
-import { asked, dispose, find, open, type Stand, settle, wire } from "./factbench";
+import { asked, close, dispose, find, open, type Stand, settle, wire } from "./factbench";
+
+afterEach(close);
 
 test("in a recorded summary the words without ground are underlined and told; other blocks are not checked", async () => {
   const text = "A <b>shadow</b> branch";

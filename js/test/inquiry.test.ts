@@ -1,10 +1,11 @@
 // @vitest-environment happy-dom
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { inventFacts } from "../dev/facts";
 import { PAGE } from "../src/views/inquiry";
 import {
   asked,
   blocks,
+  close,
   data,
   facts,
   find,
@@ -17,6 +18,8 @@ import {
   settle,
   wire,
 } from "./factbench";
+
+afterEach(close);
 
 test("the same cut asks again where it becomes the hand's, and the same policy where a rule is set otherwise", async () => {
   const host = await open();
