@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.loopback import KEY, Loopback
+from tests.quick_imports import skip_grammar
 
-# jsonschema does without it. It builds grammars for two seconds, for names of a kind that no schema here has.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+skip_grammar()
 
 settings.register_profile(
     "repeat", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]

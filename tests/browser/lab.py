@@ -21,6 +21,7 @@ from tests.browser.product import open_demo, read_demo, save_session
 from tests.browser.screen import ROOT
 from tests.browser.servers import start_server
 from tests.kernels import find_transport, make_folder
+from tests.quick_imports import path_without_grammar
 
 READY = """async () => {
   const app = window.jupyterapp;
@@ -132,7 +133,13 @@ def start_lab(home: Path, python: str = sys.executable, **more: str) -> Iterator
         "IPYTHONDIR": "ipython",
     }
     connections = make_folder()
-    environment = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}, **more}
+    own = {"PYTHONPATH": path_without_grammar(connections)}
+    environment = {
+        **os.environ,
+        **own,
+        **{name: str(home / folder) for name, folder in folders.items()},
+        **more,
+    }
     environment["JUPYTER_RUNTIME_DIR"] = str(connections)
     token, log = secrets.token_hex(16), home / "lab.log"
 

@@ -30,6 +30,7 @@ from inspector.jupyter.server import SaveHandler, ServerState
 from inspector.policies.registry import POLICIES
 from inspector.workbench.payloads.columns import unpack
 from tests.longer import write_long
+from tests.quick_imports import path_without_grammar
 
 STARTUP = 180  # seconds; a busy machine has needed more than 60
 
@@ -115,7 +116,7 @@ def start(home: Path, *options: str) -> Iterator[Server]:
         "JUPYTER_DATA_DIR": str(home / "data"),
         "JUPYTER_RUNTIME_DIR": str(port_file),
         "JUPYTER_NO_CONFIG": "1",
-        "PYTHONPATH": os.pathsep.join([str(home), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONPATH": path_without_grammar(home),
     }
     command = [
         *(sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--ip=127.0.0.1"),

@@ -565,10 +565,14 @@ def test_S0_112_no_secret_is_ever_sent_or_written(
 def test_S0_112_what_the_provider_says_of_a_secret_is_not_repeated(serve: OPEN) -> None:
     session = planted()
     everything = " ".join(frame.format(secret) for frame, secret in PLANTED.values())
+    seen = ClaudeSummariser(MODEL)
+    seen.cleaner(session)
     for secret in [*SECRETS, everything, KEY]:
         server = serve(fail(400, f"text: {secret} is not allowed"))
+        model = claude(server)
+        model.remember(seen)
         with pytest.raises(RequestRefused, match="text") as raised:
-            claude(server)(whole(session), session)
+            model(whole(session), session)
         assert leaked(str(raised.value).encode()) == [] and KEY not in str(raised.value)
 
 
