@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..policies.table import Table
+from ..session.live import Live
 from ..session.tree import Bools, Ints
+from ..tokens.counter import Longs
 from ..tokens.rows import SECTIONS
 from .fates import SideFates
 from .notice import PlacedNotice
@@ -72,16 +74,18 @@ def price_cuts(
     is so up to live position `edge`. `writes` (bool[n+1]) says where there is anything to summarise.
     """
     live = table.live
-    n, s = len(live), len(SECTIONS)
-    cells = live.position.astype(np.int64) * s + table.section
+    n = len(live)
     older, kept, uncut = sides
-    by_older = np.bincount(cells, older.tokens, n * s).reshape(n, s)
-    by_kept = np.bincount(cells, kept.tokens, n * s).reshape(n, s)
-    by_uncut = by_kept if uncut is kept else np.bincount(cells, uncut.tokens, n * s).reshape(n, s)
-    sections = np.zeros((n + 1, s))
-    np.cumsum(by_older, axis=0, out=sections[1:])
-    sections[:n] += sum_behind(by_kept, by_uncut, edge)
-    sections += table.ledger.head_sections
+    sections = np.repeat(table.ledger.head_sections[None].astype(np.int32), n + 1, axis=0)
+    # A section at a time, of which a session has a few: a matrix of places and sections is mostly zeros.
+    for section in np.unique(table.section).tolist():
+        rows = np.flatnonzero(table.section == section)
+        behind = _sum_before(live, rows, kept)
+        behind = behind[-1] - behind
+        if uncut is not kept:
+            still = _sum_before(live, rows, uncut)[: edge + 1]
+            behind[: edge + 1] = uncut.tokens[rows].sum() - still
+        sections[:, section] += _sum_before(live, rows, older) + behind
     summary = np.where(writes, stand_in.cost, 0).astype(np.int32)
     sections[:, COMPACTED] += summary
     if notice is not None:
@@ -89,4 +93,11 @@ def price_cuts(
         if notice.echoes(n):
             sections[n, COMPACTED] += notice.before.tokens.sum()
     total = np.where(table.cuts.legal, sections.sum(axis=1), -1)
-    return CutTable(total.astype(np.int32), sections.astype(np.int32), summary)
+    return CutTable(total.astype(np.int32), sections, summary)
+
+
+def _sum_before(live: Live, rows: Longs, side: SideFates) -> Ints:
+    """int32[n+1]: what some rows cost on one side of the cut, of those before each place."""
+    sums = np.zeros(len(live) + 1, np.int32)
+    np.cumsum(np.bincount(live.position[rows], side.tokens[rows], len(live)), out=sums[1:], dtype=np.int32)
+    return sums

@@ -135,8 +135,9 @@ class StageOutcome:
         """bool[n+1]: whether a cut at this place has anything to summarise."""
         live = self.table.live
         out = np.zeros(len(live) + 1, bool)
-        counts = np.bincount(live.position, self.older.fate == SUMMARISED, len(live))
-        out[1:] = np.cumsum(counts) > 0
+        summarised = self.older.fate == SUMMARISED
+        if summarised.any():
+            out[int(live.position[summarised.argmax()]) + 1 :] = True
         return out
 
     @cached_property
@@ -191,8 +192,9 @@ class StageOutcomes:
         for code in codes:
             decisions[code] = _ask(rules[code], table)
         sides, free = [], []
+        starts = self._raw[-1] if self._raw else (start_side(table, self.pinned),) * 2
         for side, index in (("older", 0), ("kept", 1)):
-            start = self._raw[-1][index] if self._raw else start_side(table, self.pinned)
+            start = starts[index]
             claims = [(code, claim) for code in codes for claim in _listed(getattr(decisions[code], side))]
             decided, left = decide_stage(table, start, claims, self._free[index])
             sides.append(decided)

@@ -37,6 +37,7 @@ VERBATIM, TRUNCATED, POINTER, SUMMARISED, DROPPED, CLEARED = range(6)
 Bytes = NDArray[np.uint8]
 
 _TAILS: Memo[TailWeight] = Memo()
+_SPLITS: Memo[Ints] = Memo()
 
 COUNTED = ("usage", "assembled")
 """Measures that a plan follows by the ledger's counter: it has no other word for a context not sent yet."""
@@ -132,20 +133,24 @@ class Table:
 
         return _TAILS.of(self.moment, make, measure)
 
-    @cached_property
+    @property
     def split_start(self) -> Ints:
         """int32[n+1]: where the turn begins that a cut at this place splits, -1 if it splits none.
 
         A cut at a user's message splits nothing; otherwise the nearest user message back to `start`
         begins the turn (FLUE §6.4). The last place splits nothing.
         """
-        n = len(self.live)
-        positions = np.arange(n)
-        user = self.live.role == 0
-        nearest = np.maximum.accumulate(np.where(user, positions, -1)) if n else positions
-        out = np.full(n + 1, -1, np.int32)
-        out[:n] = np.where(user | (nearest < self.start), -1, nearest)
-        return out
+        return _SPLITS.of(self.moment, lambda: _find_splits(self.live, self.start))
+
+
+def _find_splits(live: Live, start: int) -> Ints:
+    n = len(live)
+    positions = np.arange(n, dtype=np.int32)
+    user = live.role == 0
+    nearest = np.maximum.accumulate(np.where(user, positions, np.int32(-1))) if n else positions
+    out = np.full(n + 1, -1, np.int32)
+    out[:n] = np.where(user | (nearest < start), np.int32(-1), nearest)
+    return out
 
 
 @dataclass(frozen=True, eq=False)

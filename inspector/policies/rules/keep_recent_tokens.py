@@ -87,6 +87,7 @@ class KeepRecentTokens(Rule):
 PIN = KeepRecentTokens()
 
 _TAILS: Memo[TailWeight] = Memo()
+_PLACES: Memo[Ints] = Memo()
 
 
 class TokenWalk(NamedTuple):
@@ -105,9 +106,12 @@ def valid_places(table: Table, first: int | None = None) -> Ints:
 
     What pi counts besides (shell commands, summaries, the harness' words) is read as a user's message.
     """
-    role = table.live.role
-    places = np.flatnonzero((role == 0) | (role == 1))
-    return places[places >= (table.start if first is None else first)].astype(np.int32)
+    start, role = table.start if first is None else first, table.live.role
+
+    def find() -> Ints:
+        return (np.flatnonzero((role[start:] == 0) | (role[start:] == 1)) + start).astype(np.int32)
+
+    return _PLACES.of(table.moment, find, start)
 
 
 def walk_back(table: Table, budget: Number, how: KeepRecentTokens = PIN) -> TokenWalk:
