@@ -121,12 +121,13 @@ def _find_events(table: Table, nested: bool, every: bool, start: int) -> list[Ev
         events += [(0, "edited", path) for path in boundary.files_modified]
     operations_of = partial(_known_operations, table.session.cwd) if every else _operation
     calls = np.sort(np.concatenate([live.pairs[:, 0], live.pending]))
-    calls = calls[live.role[live.position[calls]] == ASSISTANT]
+    position = live.position[calls]
+    calls = calls[(live.role[position] == ASSISTANT) & (position >= start)]
     position, offset = live.position[calls], live.block[calls]
     places = zip(position.tolist(), live.entries[position].tolist(), offset.tolist(), strict=True)
     for row_position, entry, block in places:
         call = entries[entry].blocks[block]
-        if row_position >= start and call.kind == "tool_call":
+        if call.kind == "tool_call":
             events += operations_of(row_position, call.name, call.input)
     if nested:
         for row_position in range(start, len(live)):
@@ -137,9 +138,11 @@ def _find_events(table: Table, nested: bool, every: bool, start: int) -> list[Ev
 
 
 def _operation(position: int, name: Any, given: Any) -> list[Event]:
-    path = given.get("path") if isinstance(given, dict) else None
     operation = OPERATIONS.get(name) if isinstance(name, str) else None
-    return [(position, operation, path)] if operation is not None and isinstance(path, str) and path else []
+    if operation is None or not isinstance(given, dict):
+        return []
+    path = given.get("path")
+    return [(position, operation, path)] if path and isinstance(path, str) else []
 
 
 def _known_operations(cwd: str | None, position: int, name: Any, given: Any) -> list[Event]:
