@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..policies.table import Table
-from ..session.live import Live
 from ..session.tree import Bools, Ints
-from ..tokens.counter import Longs
 from ..tokens.rows import SECTIONS
 from .fates import SideFates
 from .notice import PlacedNotice
@@ -76,16 +74,27 @@ def price_cuts(
     live = table.live
     n = len(live)
     older, kept, uncut = sides
-    sections = np.repeat(table.ledger.head_sections[None].astype(np.int32), n + 1, axis=0)
-    # A section at a time, of which a session has a few: a matrix of places and sections is mostly zeros.
-    for section in np.unique(table.section).tolist():
-        rows = np.flatnonzero(table.section == section)
-        behind = _sum_before(live, rows, kept)
-        behind = behind[-1] - behind
-        if uncut is not kept:
-            still = _sum_before(live, rows, uncut)[: edge + 1]
-            behind[: edge + 1] = uncut.tokens[rows].sum() - still
-        sections[:, section] += _sum_before(live, rows, older) + behind
+    # Columns of the sections that there are, of which a session has a few.
+    used = np.flatnonzero(np.bincount(table.section, minlength=len(SECTIONS)))
+    column = np.zeros(len(SECTIONS), np.int64)
+    column[used] = np.arange(len(used))
+    columns = column[table.section]
+    cells = live.position * np.int64(len(used)) + columns
+
+    def add_up(behind: SideFates) -> Cells:
+        """[n+1, sections used]: where all that stands behind the cut is kept so."""
+        sums = np.zeros((n + 1, len(used)))
+        moved = np.bincount(cells, older.tokens - behind.tokens, n * len(used))
+        np.cumsum(moved.reshape(n, len(used)), axis=0, out=sums[1:])
+        sums += np.bincount(columns, behind.tokens, len(used))
+        return sums
+
+    left = add_up(kept)
+    if uncut is not kept:
+        left[: edge + 1] = add_up(uncut)[: edge + 1]
+    sections = np.zeros((n + 1, len(SECTIONS)), np.int32)
+    sections[:, used] = left
+    sections += table.ledger.head_sections.astype(np.int32)
     summary = np.where(writes, stand_in.cost, 0).astype(np.int32)
     sections[:, COMPACTED] += summary
     if notice is not None:
@@ -94,10 +103,3 @@ def price_cuts(
             sections[n, COMPACTED] += notice.before.tokens.sum()
     total = np.where(table.cuts.legal, sections.sum(axis=1), -1)
     return CutTable(total.astype(np.int32), sections, summary)
-
-
-def _sum_before(live: Live, rows: Longs, side: SideFates) -> Ints:
-    """int32[n+1]: what some rows cost on one side of the cut, of those before each place."""
-    sums = np.zeros(len(live) + 1, np.int32)
-    np.cumsum(np.bincount(live.position[rows], side.tokens[rows], len(live)), out=sums[1:], dtype=np.int32)
-    return sums

@@ -25,7 +25,7 @@ from .openai_ranks import SHIPPED, load_encoding
 
 _REMEMBERED = 2**18
 _PARALLEL = 2**20
-_SHORT = 160
+_MANY, _SHORT = 10_000, 160
 _RUN = re.compile(r"\s{100000}")
 # SHA-256 over the counts that tiktoken 0.14.0 gives for `probes()`.
 ANSWERS = {
@@ -73,11 +73,12 @@ def count_exact(name: str, texts: Sequence[str]) -> Ints:
     """int32: tokens of each text, special tokens read as plain words, lone surrogates as U+FFFD.
 
     Counts are remembered by the text's 64-bit keyed hash (SipHash), which Python keeps inside the string:
-    counting the same or a grown session again costs little more than hashing it. Lines are not remembered
-    where a fast engine counts them: that takes it less time than their hashes take to look up.
+    counting the same or a grown session again costs little more than hashing it. Very many lines at once are
+    not remembered where a fast engine counts them: that takes it less time than their hashes take to look
+    up.
     """
     engine = find_engine(name)
-    if texts and engine.fast and sum(map(len, texts)) <= _SHORT * len(texts):
+    if engine.fast and len(texts) >= _MANY and sum(map(len, texts)) <= _SHORT * len(texts):
         return np.array(count_with(engine, name, list(texts)), np.int32)
     seen = _seen(name)
     keys = list(map(hash, texts))
