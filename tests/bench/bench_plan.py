@@ -91,6 +91,11 @@ class Bench:
         yield "first plan: the cut, a fate for every block", lambda: make_plan(session, ledger, "flue")
         plan = make_plan(session, ledger, "flue")
         yield "… then every cut's outcome: stand-in summaries, cut table", lambda: plan.cut_table
+        earlier = session.at(session.entries[-9].id)
+        yield (
+            "… then the same at another leaf: every line is counted",
+            lambda: make_plan(earlier, ledger, "flue").cut_table,
+        )
         yield "… then the workbench's picture of the plan", lambda: draw_plan(plan)
         _, again = self.fresh()
         new = self.untouched()

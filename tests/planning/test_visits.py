@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from inspector.planning.plan import make_plan
 from inspector.policies.registry import POLICIES
 from inspector.session.blocks import Text, ToolCall, ToolOutput, build
 from inspector.session.entries import Entry
 from inspector.session.session import Session
+from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import count_tokens
 
 
@@ -78,3 +81,56 @@ def test_the_next_plan_of_a_longer_session_looks_at_no_more_entries(policy: str)
 @pytest.mark.parametrize("policy", ["flue", "pi", "keep-recent-turns"])
 def test_a_plan_by_columns_looks_no_further_back_than_what_it_keeps(policy: str) -> None:
     assert count_visits(1_200, policy)[0] <= count_visits(600, policy)[0] < 1_200
+
+
+def test_a_line_of_the_stand_in_is_counted_once_for_all_plans_and_leaves() -> None:
+    counted: list[str] = []
+
+    def count(texts: Sequence[str]) -> NDArray[np.int32]:
+        counted.extend(texts)
+        return np.array([len(text.split()) for text in texts], np.int32)
+
+    visited, _ = long_session(600)
+    session = visited.at(visited.leaf)
+    ledger = count_tokens(session, Counter("words", "Words", count))
+    tables, lines = [], []
+    earlier = session.at(session.entries[-9].id)
+    for at, edits in ((session, {}), (session, {"pins": ["e4"]}), (earlier, {})):
+        plan = make_plan(at, ledger, "keep-recent-turns", edits, window=20_000)
+        counted.clear()
+        tables.append(plan.cut_table)
+        lines.append(len(counted))
+    # Three entries of each turn speak, the outputs do not. The marker and its two fellows are lines too.
+    assert lines == [3 * 600 + 3, 0, 0]
+    n = len(tables[2].summary)
+    assert n == len(session.entries) - 7
+    assert tables[2].summary[: n - 1].tolist() == tables[0].summary[: n - 1].tolist()
+
+
+def test_the_next_table_of_all_cuts_looks_at_no_entry() -> None:
+    session, visited = long_session(600)
+    ledger = count_tokens(session, "chars4_utf16")
+    looks = []
+    for pins in ([], ["e4"]):
+        plan = make_plan(session, ledger, "keep-recent-turns", {"pins": pins}, window=20_000)
+        Visited.visits = 0
+        assert plan.cut_table.total[-1] > 0
+        looks.append(Visited.visits)
+    assert looks == [3 * 600, 0]
+    assert len(visited) == 4 * 600
+
+
+def test_sides_that_no_rule_touches_share_their_columns() -> None:
+    session, _ = long_session(600)
+    ledger = count_tokens(session, "chars4_utf16")
+    first, second = (
+        make_plan(session, ledger, "flue", {"settings": {"keep-recent-tokens.tokens": tokens}})
+        for tokens in (2_000, 3_000)
+    )
+    assert first.place != second.place
+    for name in ("fate", "tokens", "rule"):
+        column = getattr(first.kept, name)
+        assert column is getattr(second.kept, name)
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 1
+    assert first.table.split_start is second.table.split_start
