@@ -30,7 +30,7 @@ from .files import open_session
 from .planning.plan import Plan
 from .policies.table import FATES
 from .replays.engine import replay
-from .text import printable
+from .text import error_sentence, printable
 from .tokens.ledger import count_tokens
 from .workbench.model import WorkbenchModel
 from .workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
@@ -205,10 +205,7 @@ def _say(text: str) -> None:
 
 
 def _complain(error: Exception, code: int) -> int:
-    reason = str(error)
-    if isinstance(error, OSError) and error.strerror:
-        reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    _write(sys.stderr, reason)
+    _write(sys.stderr, error_sentence(error))
     return code
 
 

@@ -102,14 +102,14 @@ def _squeeze(text: str) -> str:
     return text.strip() if text.isprintable() and "  " not in text else " ".join(text.split())
 
 
-def os_error_sentence(error: OSError, file: bool = True) -> str:
-    """What the system refused, and of which `file`: without Python's number for it.
+def error_sentence(error: BaseException, file: bool = True) -> str:
+    """An error's own words; what the system refused without Python's number for it, and of which `file`.
 
-    >>> os_error_sentence(FileNotFoundError(2, "No such file or directory", "run.jsonl"))
+    >>> error_sentence(FileNotFoundError(2, "No such file or directory", "run.jsonl"))
     'run.jsonl: No such file or directory'
-    >>> os_error_sentence(FileNotFoundError(2, "No such file or directory", "run.jsonl"), file=False)
+    >>> error_sentence(FileNotFoundError(2, "No such file or directory", "run.jsonl"), file=False)
     'No such file or directory'
     """
-    if not error.strerror:
+    if not isinstance(error, OSError) or not error.strerror:
         return str(error)
     return f"{error.filename}: {error.strerror}" if file and error.filename else error.strerror

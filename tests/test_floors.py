@@ -48,7 +48,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "files": "errors session tokens formats planning",
         "facts": "text errors mixins session cuts tokens policies planning",
         "summaries": "text errors mixins session redaction tokens formats policies planning wire files facts",
-        "replays": "errors mixins session tokens policies planning facts summaries",
+        "replays": "text errors mixins session tokens policies planning facts summaries",
         "workbench": (
             "text errors mixins session cuts redaction tokens policies planning wire files facts summaries "
             "replays"

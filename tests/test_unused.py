@@ -27,8 +27,6 @@ ALLOWED = {
     "policies.events.registry": "the event names of a dialect, which only tests list; to move",
     "policies.rules.collapse.find_segments": "the segments a collapse would record, for a caller's ledger",
     "policies.rules.truncate_outputs.remember_decisions": "how a caller gives the rule its next iteration",
-    "text.join_words": "to take the place of facts.explain._list",
-    "text.os_error_sentence": "to take the place of four copies in cli, jupyter and workbench",
     "workbench.payloads.fact_list.are_found": "nobody asks; to be deleted",
 }
 

@@ -13,7 +13,7 @@ from ..policies.table import DROPPED, FATES, SUMMARISED
 from ..session.blocks import BlockRef
 from ..session.queries import describe_call
 from ..session.session import Session
-from ..text import brief, printable
+from ..text import brief, join_words, plural, printable
 from .mentions import make_pattern
 from .remaining import RemainingText
 from .traced import TracedFact, TraceScope
@@ -42,7 +42,7 @@ def _first(traced: TracedFact) -> str:
         return f"The {traced.fact.kind} {form}."
     known = set(traced.said)
     done = dict.fromkeys(said.operation for said in traced.fact.said if said.operation and said.ref in known)
-    operations = f"; it was {_list(['run' if name == 'ran' else name for name in done])}" if done else ""
+    operations = f"; it was {join_words(['run' if name == 'ran' else name for name in done])}" if done else ""
     who = {"user": "the user", "model": "the model", "tool": "a tool"}.get(first.by, first.by)
     where = _at(traced.scene, first.ref)
     return f"The {traced.fact.kind} {form} was first said by {who} in {where}{operations}."
@@ -57,10 +57,10 @@ def _last(traced: TracedFact) -> str:
         last = _at(traced.scene, traced.said[-1])
         return f"Up to here {said} in {last}; right before, only {_carried(traced)} still named it."
     if len(standing) < number:
-        still = "1 was" if len(standing) == 1 else f"{len(standing):,} were"
+        still = plural(len(standing), "was", "were")
         last = _at(traced.scene, standing[-1])
         return f"Up to here {number:,} blocks say it; {still} still there, the last in {last}."
-    blocks = "1 block says" if number == 1 else f"{number:,} blocks say"
+    blocks = plural(number, "block says", "blocks say")
     return f"Up to here {blocks} it, the last in {_at(traced.scene, standing[-1])}."
 
 
@@ -83,7 +83,7 @@ def _carried(traced: TracedFact) -> str:
     for stand in stands:
         earlier = f"the summary of an earlier compaction ({brief(stand.ref)})"
         words.append(earlier if stand.how == "summary" else _place(stand.ref))
-    return _list(list(dict.fromkeys([*words, *(_at(traced.scene, ref) for ref in refs)]))[:3])
+    return join_words(list(dict.fromkeys([*words, *(_at(traced.scene, ref) for ref in refs)]))[:3])
 
 
 def _fate(traced: TracedFact) -> str:
@@ -98,7 +98,7 @@ def _fate(traced: TracedFact) -> str:
         return f"{what} leaves only a pointer to it, in {where}."
     if traced.fate == "weakened":
         others = [printable(name, _NAME) for name in traced.others[:3]]
-        more = f" That may mean {_list(others, 'or')} as well." if others else ""
+        more = f" That may mean {join_words(others, 'or')} as well." if others else ""
         return f'{what} leaves only "{printable(traced.words, _NAME)}" of it, in {where}.{more}'
     if traced.tier == "inferred":
         return f"{what} left nothing of it that can be read; its summary is sealed or missing."
@@ -177,8 +177,8 @@ def _planned_cause(traced: TracedFact, plan: Plan) -> Iterator[str]:
     takers = Counter((plan.rule_of(row), FATES[int(plan.fate[row])]) for row in rows)
     for (rule, fate), number in takers.items():
         if fate != "verbatim":
-            blocks = "block that says" if number == 1 else "blocks that say"
-            yield f"{number:,} {blocks} it went to {_WHAT.get(rule, rule)} ({fate})."
+            blocks = plural(number, "block that says", "blocks that say")
+            yield f"{blocks} it went to {_WHAT.get(rule, rule)} ({fate})."
     fates = plan.fate[rows]
     if plan.cut is not None and plan.place is not None and np.isin(fates, (SUMMARISED, DROPPED)).any():
         # Before the cut a rule may still keep what it likes.
@@ -222,9 +222,4 @@ def _unseen(traced: TracedFact) -> str:
                 ways.append(f"{printable(block.name, 40)}({printable(name, 40)})")
                 break
     seen = list(dict.fromkeys(ways))[:4]
-    return f"this file came through {_list(seen)}" if seen else "no tool was asked for this file by name"
-
-
-def _list(names: list[str | None] | list[str], last: str = "and") -> str:
-    words = [name for name in names if name]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}" if words else ""
+    return f"this file came through {join_words(seen)}" if seen else "no tool was asked for this file by name"

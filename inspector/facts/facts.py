@@ -21,7 +21,7 @@ from ..mixins import Framed
 from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
-from ..text import printable
+from ..text import plural, printable
 from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences
 from .extract.paths import PathFinder
 from .extract.segments import SUMMARY, read_path
@@ -161,7 +161,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         return Fact(*self._keys[number], number, self)
 
     def __repr__(self) -> str:
-        words = [f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in self.counts.items() if n]
+        words = [plural(n, kind) for kind, n in self.counts.items() if n]
         return f"Facts({', '.join(words) or 'none'}; said {len(self.fact)}×)"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from ..errors import EditError
 from ..planning.plan import Plan
-from ..text import printable
+from ..text import plural, printable
 from .facts import Fact
 from .fixes import replan
 from .pin_search import Search, StageSearch, depths_of
@@ -81,7 +81,7 @@ class KeepResult:
     @property
     def sentence(self) -> str:
         """The answer in words, with the proof there is."""
-        facts = f"{len(self.wanted):,} fact{'' if len(self.wanted) == 1 else 's'}"
+        facts = plural(len(self.wanted), "fact")
         if self.missing:
             names = ", ".join(printable(form, 80) for form in self.missing[:3])
             more = f" and {len(self.missing) - 3:,} more" if len(self.missing) > 3 else ""
@@ -92,9 +92,8 @@ class KeepResult:
         if self.plan is None:
             least = f"it would take {self.bound:,} tokens at least"
             return f"No pins were found that keep {facts}, nor a proof that there are none; {least}."
-        pins = f"{len(self.pins):,} pin{'' if len(self.pins) == 1 else 's'}"
-        keep = "keeps" if len(self.pins) == 1 else "keep"
-        what = f"{pins} {keep} {facts} in {self.after:,} tokens ({self.price:+,})"
+        pins = plural(len(self.pins), "pin keeps", "pins keep")
+        what = f"{pins} {facts} in {self.after:,} tokens ({self.price:+,})"
         proof = "fewer cannot be had" if self.optimal else f"it takes {self.bound:,} at least"
         return f"{what}; {proof}{'' if self.fits else f'; {self.limit:,} are allowed'}."
 

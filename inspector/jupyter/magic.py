@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..errors import InspectorError
 from ..policies.registry import names_of_policies
 from ..session.session import Session
+from ..text import error_sentence
 from ..tokens.counters import COUNTERS
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def load_ipython_extension(shell: Any) -> None:
         try:
             return inspect(line, shell.user_ns)
         except (InspectorError, OSError, ValueError, ImportError) as error:
-            raise UsageError(_describe_error(error)) from None
+            raise UsageError(error_sentence(error)) from None
 
     inspect_line.__doc__ = make_parser().format_help()
     shell.register_magic_function(inspect_line, "line", NAME)
@@ -140,9 +141,3 @@ def load_ipython_extension(shell: Any) -> None:
 def unload_ipython_extension(shell: Any) -> None:
     """Take `%inspect` away again."""
     shell.magics_manager.magics["line"].pop(NAME, None)
-
-
-def _describe_error(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)

@@ -33,6 +33,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from ..errors import InspectorError
+from ..text import error_sentence
 
 if TYPE_CHECKING:
     from ..workbench.controller import Traits
@@ -291,7 +292,7 @@ def describe_failure(error: OSError | web.HTTPError) -> str:
     """Why a file could not be written, without the server's own path to it."""
     why = error.__cause__ if isinstance(error.__cause__, OSError) else error
     if isinstance(why, OSError):
-        return why.strerror or str(why)
+        return error_sentence(why, file=False)
     # Tornado keeps every "%" of a message without arguments doubled.
     return (why.log_message or "") % why.args or why.reason or str(why)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..formats.sealed import Sealed
 from ..session.blocks import Block, BlockRef, Image, Text
 from ..session.entries import Provided, Tool
-from ..text import printable
+from ..text import plural, printable
 
 _SHOWN = 60
 
@@ -74,6 +74,5 @@ class Context:
 
     def __repr__(self) -> str:
         stand_ins = sum(piece.stand_in for piece in self.pieces)
-        marked = f", {stand_ins} stand-in{'' if stand_ins == 1 else 's'}" if stand_ins else ""
-        pieces = f"{len(self):,} piece{'' if len(self) == 1 else 's'}"
-        return f"Context({pieces}, {self.tokens:,} tokens{marked})"
+        marked = f", {plural(stand_ins, 'stand-in')}" if stand_ins else ""
+        return f"Context({plural(len(self), 'piece')}, {self.tokens:,} tokens{marked})"

@@ -27,6 +27,7 @@ from ..policies.trigger import Measured, Reason, Verdict, judge_trigger
 from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.tree import SYSTEM, USER, Bools
+from ..text import plural
 from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo
 from ..tokens.moment import Moment, find_moment
@@ -125,14 +126,14 @@ def describe_plan(plan: Plan) -> list[str]:
     bound = int((plan.outcome.rule == BY_BOUND).sum())
     if bound:
         notes.append(
-            f"{_some(bound, 'reasoning block is', 'reasoning blocks are')} left out: "
+            f"{plural(bound, 'reasoning block is', 'reasoning blocks are')} left out: "
             f"{plan.session.model or 'this model'} refuses reasoning whose prefix was edited. "
             "Edits by the provider itself would keep them."
         )
         pinned = int((plan.tiers.pinned & (plan.outcome.rule == BY_BOUND)).sum())
         if pinned:
             notes.append(
-                f"{_some(pinned, 'of them is pinned', 'of them are pinned')}; no pin can keep those."
+                f"{plural(pinned, 'of them is pinned', 'of them are pinned')}; no pin can keep those."
             )
     if cut is not None and plan.edits.cut is not None and not (plan.fate != VERBATIM).any():
         whys = dict.fromkeys(decision.why for decision in plan.decisions if decision.why)
@@ -144,12 +145,12 @@ def describe_plan(plan: Plan) -> list[str]:
     lost = int(changed[lone].sum())
     if lost:
         notes.append(
-            f"{_some(lost, 'call or output is', 'calls or outputs are')} left out, without their other half; "
-            "no request may carry such."
+            f"{plural(lost, 'call or output is', 'calls or outputs are')} left out, "
+            "without their other half; no request may carry such."
         )
     moved = int(changed.sum()) - lost
     if moved:
-        some = _some(moved, "block shares", "blocks share")
+        some = plural(moved, "block shares", "blocks share")
         notes.append(f"{some} the fate of the other half of {'its' if moved == 1 else 'their'} call.")
     if plan.under_target is False:
         limit = plan.tiers.limit
@@ -184,10 +185,6 @@ def _beginning(plan: Plan) -> str:
     if began and len(first) and live.role[first[0]] not in (USER, SYSTEM):
         return "The context would not begin with the user's words, as providers ask for."
     return ""
-
-
-def _some(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 _MEASURED: Memo[Measured] = Memo()
@@ -576,5 +573,5 @@ def describe_lost(fate: Bytes) -> str:
     if not lost:
         return ""
     fates = ", ".join(f"{counts[code]:,} {name}" for code, name in enumerate(FATES) if counts[code])
-    some = "1 block is" if lost == 1 else f"{lost:,} blocks are"
+    some = plural(lost, "block is", "blocks are")
     return f"Lossy: {some} no longer verbatim ({fates}); the file keeps {'it' if lost == 1 else 'them'}."

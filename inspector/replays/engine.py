@@ -21,6 +21,7 @@ from ..policies.harness import STATES, lint
 from ..policies.policy import Policy, check_window
 from ..policies.registry import configure_policy
 from ..session.session import Session
+from ..text import plural
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.models import published_window, window_of
@@ -323,11 +324,10 @@ class _Replay:
                 f"{self.wire_edits.saved:,} tokens of them in all; the history itself was not.",
             )
         if self.gate.above_window:
-            above = self.gate.above_window
-            were = "request was" if above == 1 else "requests were"
+            above = plural(self.gate.above_window, "request was", "requests were")
             self.log.note(
                 "above_window",
-                f"{above:,} {were} larger than the window, which this provider accepts. One that refuses can "
+                f"{above} larger than the window, which this provider accepts. One that refuses can "
                 "be set in the scenario.",
             )
 
@@ -343,8 +343,7 @@ class _Replay:
             return
         named = ", ".join(f"{act.do} at {act.at}" for act in idle[:SHOWN])
         more = f" and {len(idle) - SHOWN:,} more" if len(idle) > SHOWN else ""
-        were = "1 act" if len(idle) == 1 else f"{len(idle):,} acts"
-        self.log.note("idle_acts", f"{were} never took place: {named}{more}.")
+        self.log.note("idle_acts", f"{plural(len(idle), 'act')} never took place: {named}{more}.")
 
     def _finish(self, status: Status, why: str, first: tuple[int, int]) -> Run:
         history, k = self.history, len(self.history.turn)

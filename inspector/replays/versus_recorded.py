@@ -14,6 +14,7 @@ from ..policies.policy import Policy
 from ..policies.table import COUNTED
 from ..policies.trigger import Check, Trigger
 from ..session.tree import Bools
+from ..text import plural
 from ..tokens.history import CompactionMark, History
 from .run import RecordedBeside
 from .timeline import Timeline
@@ -125,7 +126,7 @@ def _share(tokens: float, window: int) -> str:
 def _when(early: int) -> str:
     if early <= 0:
         return "in the same turn"
-    return f"{early} turn{'' if early == 1 else 's'} earlier"
+    return f"{plural(early, 'turn')} earlier"
 
 
 def _moment(check: Check) -> str:

@@ -9,6 +9,7 @@ from ..errors import EditError
 from ..policies.base_rule import Rule
 from ..policies.policy import Policy
 from ..policies.registry import find_policy, names_of_policies
+from ..text import plural
 
 INPUTS = ("cut", "policy", "settings", "pins", "at", "versus")
 """`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is."""
@@ -94,6 +95,6 @@ def describe_dropped(before: Mapping[str, Any], inputs: Mapping[str, Any]) -> st
     """
     fewer = len(before["pins"]) - len(inputs["pins"])
     parts = ["the cut"] if before["cut"] != inputs["cut"] else []
-    parts += [f"{fewer} pin{'s' if fewer > 1 else ''}"] if fewer else []
+    parts += [plural(fewer, "pin")] if fewer else []
     verb = "were" if len(parts) > 1 or fewer > 1 else "was"
     return f"The session has grown past {' and '.join(parts)} that {verb} set." if parts else ""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..text import plural
 from .payloads.columns import unpack
 from .payloads.scene import Payload
 from .payloads.sections import format_tokens
@@ -128,7 +129,7 @@ def draw_overview(still: SnapshotData, y: int) -> Iterator[str]:
     """The session's whole life: what was reported as a line, what is counted as an area."""
     counted, reported = still.columns["overview_estimated"], still.columns["overview_reported"]
     steps = len(counted)
-    yield write(0, y + OVERVIEW, f"{steps:,} step{'' if steps == 1 else 's'}", "dim", 10)
+    yield write(0, y + OVERVIEW, plural(steps, "step"), "dim", 10)
     yield write(0, y + 12, "session", "dim", 11)
     if not steps:
         return

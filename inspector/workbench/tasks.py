@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from ..errors import InspectorError, Stopped
 from ..replays.engine import OnProgress
-from ..text import printable
+from ..text import error_sentence, printable
 
 T = TypeVar("T")
 
@@ -239,6 +239,7 @@ def start_thread(work: Callable[[], object], name: str = "work") -> None:
 
 def describe_error(error: BaseException) -> str:
     """A sentence for whoever looks at a screen."""
+    sentence = error_sentence(error, file=False)
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}."
-    return printable(str(error) or type(error).__name__)
+        return f"{sentence}."
+    return printable(sentence or type(error).__name__)

@@ -22,7 +22,7 @@ from ...session.blocks import BlockRef, ToolCall
 from ...session.queries import pair_calls
 from ...session.session import Session
 from ...session.toolcalls.arguments import read_call
-from ...text import printable
+from ...text import plural, printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
 from ..facts import Said
@@ -97,9 +97,7 @@ def _check_recorded(
             found.append((regret.entry, made))
     order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
     found.sort(key=lambda pair: (order.index(pair[0]), SEVERITIES.index(pair[1].severity)))
-    number = len(traces)
-    looked = f"{number:,} recorded compaction{'' if number == 1 else 's'}"
-    return [finding for _, finding in found], looked
+    return [finding for _, finding in found], plural(len(traces), "recorded compaction")
 
 
 def _make(
@@ -131,7 +129,7 @@ def _check_trace(trace: Trace, plan: Plan | None) -> Iterator[LintFinding]:
         name = printable(entry)
         kinds = trace.counts.get("inferred", {}).values()
         lost = sum(fates.get("lost", 0) for fates in kinds)
-        losses = f"{lost:,} loss is" if lost == 1 else f"{lost:,} losses are"
+        losses = plural(lost, "loss is", "losses are")
         sentence = f"The summary of compaction {name} cannot be read; {losses} inferred."
         ref = (BlockRef(entry, 0),)
         found.append(

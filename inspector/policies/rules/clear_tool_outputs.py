@@ -13,6 +13,7 @@ from pydantic import Field
 
 from ...session.blocks import Block, Text, ToolCall, ToolOutput
 from ...session.tree import Bools
+from ...text import plural
 from ...tokens.memo import Memo
 from ..base_rule import Rule
 from ..part import LARGE
@@ -113,7 +114,7 @@ def _clear(rule: ClearToolOutputs | DropOldOutputs, table: Table, fate: int) -> 
     if least is not None:
         gain = _gain(table, rows)
         if gain < least:
-            some = "1 token" if gain == 1 else f"{gain:,} tokens"
+            some = plural(gain, "token")
             return Decision(why=f"{some} could be cleared, fewer than the {least:,} that must go.")
     claim = Claim(rows, fate, rewrite=Rewrite(empty, key=("clear-tool-outputs",)))
     return Decision(older=claim, kept=None if rule.keep is None else claim)
@@ -134,11 +135,11 @@ def _not_yet(rule: Clearing, table: Table) -> str:
         beyond = table.moment.beyond
         size = beyond + int(table.tokens.sum())
         if size <= rule.trigger_tokens:
-            some = "1 token is" if size == 1 else f"{size:,} tokens are"
+            some = plural(size, "token is", "tokens are")
             return f"{some} not more than the {rule.trigger_tokens:,} from which outputs clear."
     if rule.trigger_uses is not None and len(table.live.pairs) <= rule.trigger_uses:
         uses = len(table.live.pairs)
-        some = "1 tool use is" if uses == 1 else f"{uses:,} tool uses are"
+        some = plural(uses, "tool use is", "tool uses are")
         return f"{some} not more than the {rule.trigger_uses:,} from which outputs clear."
     return ""
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ...session.blocks import KINDS, REASONING
 from ...session.tree import Bools
+from ...text import plural
 from ...tokens.counter import Longs
 from ..base_rule import Rule
 from ..part import LARGE
@@ -52,7 +53,7 @@ class CondenseMiddle(Rule):
         summary = Summary(LARGE, at=head, limited=False)
         keep, must = _find_tail(self, table, events)
         if keep is None:
-            some = "1 event is" if events.total == 1 else f"{events.total:,} events are"
+            some = plural(events.total, "event is", "events are")
             why = f"There is nothing to condense: {some} no more than {self.events:,}."
             return Decision(why=why, older=claim, summary=summary)
         end = events.next(events.total - keep)

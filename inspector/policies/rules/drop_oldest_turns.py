@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ...text import plural
 from ..base_rule import Rule
 from ..part import LARGE
 from ..table import DROPPED, Claim, Decision, Table
@@ -33,7 +34,7 @@ class DropOldestTurns(Rule):
         live = table.live
         opens = np.flatnonzero(live.opens)
         if self.turns >= len(opens):
-            held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
+            held = plural(len(opens), "turn")
             return Decision(why=f"There is nothing to drop: the context holds {held}.")
         places = opens[: len(opens) - self.turns + 1]
         legal = places[table.cuts.legal[places]]

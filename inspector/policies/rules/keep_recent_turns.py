@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ...text import plural
 from ..base_rule import Rule
 from ..part import LARGE
 from ..table import Decision, Table
@@ -29,7 +30,7 @@ class KeepRecentTurns(Rule):
         """Propose the place where the N-th last turn begins, or the nearest legal place before it."""
         opens = np.flatnonzero(table.live.opens)
         if self.turns > len(opens):
-            held = f"{len(opens)} turn{'' if len(opens) == 1 else 's'}"
+            held = plural(len(opens), "turn")
             return Decision(why=f"There is nothing to compact: the context holds {held}.")
         start = int(opens[-self.turns]) if self.turns else len(table.live)
         legal = np.flatnonzero(table.cuts.legal[: start + 1])

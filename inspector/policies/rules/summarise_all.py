@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ...text import plural
 from ..base_rule import Rule
 from ..part import LARGE
 from ..table import SUMMARISED, Claim, Decision, Summary, Table
@@ -50,7 +51,7 @@ class SummariseAll(Rule):
             beyond = table.moment.beyond
             size = beyond + int(table.tokens.sum())
             if size <= self.above:
-                some = "1 token is" if size == 1 else f"{size:,} tokens are"
+                some = plural(size, "token is", "tokens are")
                 return Decision(why=f"{some} not more than the {self.above:,} that are summarised.")
         legal = np.flatnonzero(table.cuts.legal)
         if not len(legal):

@@ -18,6 +18,7 @@ from ...redaction.clean import clean_session, look_through
 from ...redaction.redact import Redactor, SecretFinding
 from ...session.json_text import stringify
 from ...session.session import Session
+from ...text import plural
 from ...tokens.counter import Counter
 from ...tokens.prices import TTL, Money, Price, add_money
 from ...wire.surrogates import replace_lone_surrogates
@@ -106,7 +107,7 @@ class RequestPreview:
         if not self.requests:
             return f"Sending({self.model}, nothing to send)"
         price = f"at most {self.price}" if self.price is not None else "price not known"
-        many = f"{len(self.requests)} request{'' if len(self.requests) == 1 else 's'}"
+        many = plural(len(self.requests), "request")
         lines = [f"Sending({self.model}, {many}, {self.tokens:,} tokens by {self.counter}, {price})"]
         lines += [f"  redacted {item.name:<34} ×{item.times:<5,} {item.hint}" for item in self.redacted]
         lines += [f"  kept     {name}" for name in self.kept]

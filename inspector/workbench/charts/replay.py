@@ -9,6 +9,7 @@ import numpy as np
 
 from ...policies.table import COUNTED
 from ...replays.run import Run
+from ...text import plural
 from ...tokens.counter import Longs
 from ..palette import colour, fade
 from ..payloads.replay import REASONS
@@ -49,8 +50,7 @@ def draw_sawtooth(figure: Any, run: Run, dark: bool) -> None:
         add_limit(figure, "y", "window", run.window, colour("dim", dark))
     if run.threshold > 0 and run.policy.trigger.measure in COUNTED:
         add_limit(figure, "y", "fires", run.threshold, colour("bad", dark))
-    done = len(run.adopted)
-    times = "1 compaction" if done == 1 else f"{done:,} compactions"
+    times = plural(len(run.adopted), "compaction")
     say(figure, f"{plain(run.policy.name)}: {times}, fullest {run.peak:,} tokens", run.source, told)
     figure.update_layout(margin_b=40)
     figure.update_xaxes(title_text="step", tickformat=",d", rangemode="tozero")

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from ...files import StrPath, open_session, write_whole
 from ...redaction.redact import SecretFinding
 from ...session.session import Session
+from ...text import plural
 from ..model import WorkbenchModel
 from .html import MARK, Page, make
 
@@ -43,7 +44,7 @@ class ExportedPage:
 
     def __repr__(self) -> str:
         count = sum(item.times for item in self.redacted)
-        told = f"{count:,} passage{'s' if count > 1 else ''} redacted" if count else "nothing redacted"
+        told = f"{plural(count, 'passage')} redacted" if count else "nothing redacted"
         if self.kept:
             told += f", {len(self.kept)} kept by name"
         lines = [f"ExportedPage({self.path.name}, {self.size / 1000:,.0f} kB: {told})"]

@@ -22,7 +22,7 @@ from ...errors import RedactionError
 from ...policies.registry import find_policy
 from ...redaction.clean import clean_session, look_through
 from ...redaction.redact import Redactor, SecretFinding, keep_names
-from ...text import printable
+from ...text import plural, printable
 from ..model import WorkbenchModel
 from ..snapshot import draw_still, tabulate
 from ..svg import STYLE
@@ -128,8 +128,8 @@ def describe_findings(findings: Sequence[SecretFinding]) -> str:
     personal = len(findings) - secret
     if not findings:
         return "Nothing that looks like a secret was found; a detector can miss one, so look yourself too."
-    parts = [f"{secret} {'secret' if secret == 1 else 'secrets'}"] if secret else []
-    parts += [f"{personal} personal {'name' if personal == 1 else 'names'}"] if personal else []
+    parts = [plural(secret, "secret")] if secret else []
+    parts += [plural(personal, "personal name")] if personal else []
     return f"{' and '.join(parts)} found; all are taken out but those kept by name. A detector can miss one."
 
 
@@ -161,16 +161,15 @@ def _describe_shortened(answers: Answers, cap: int) -> list[str]:
         return [
             f"The texts of all {len(answers.bodies):,} blocks were left out: with any, it would pass {size}."
         ]
-    told = "1 text is" if cut == 1 else f"{cut:,} texts are"
-    return [f"{told} cut at {cap:,} characters to keep this page under {size}."]
+    texts = plural(cut, "text is", "texts are")
+    return [f"{texts} cut at {cap:,} characters to keep this page under {size}."]
 
 
 def _describe_redacted(hidden: Sequence[SecretFinding]) -> list[str]:
     if not hidden:
         return []
-    count = sum(item.times for item in hidden)
-    told = "1 passage was" if count == 1 else f"{count:,} passages were"
-    return [f"{told} redacted; figures count the texts as they were."]
+    passages = plural(sum(item.times for item in hidden), "passage was", "passages were")
+    return [f"{passages} redacted; figures count the texts as they were."]
 
 
 def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str]) -> str:

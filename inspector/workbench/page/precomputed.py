@@ -18,7 +18,7 @@ from ...planning.plan import Plan, make_plan
 from ...policies.policy import Edits, Policy
 from ...redaction.redact import Redactor
 from ...session.session import Session
-from ...text import printable
+from ...text import printable, utf16_length
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger
 from ..model import WorkbenchModel
@@ -259,7 +259,7 @@ def _compare(before: str, after: str) -> list[int | str]:
     """
     sizes = {"same": 1, "gone": -1}
     return [
-        text if kind == "new" else sizes[kind] * (len(text.encode("utf-16-le", "surrogatepass")) // 2)
+        text if kind == "new" else sizes[kind] * utf16_length(text)
         for kind, text in find_pieces(before, after) or ()
     ]
 
