@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from ..errors import ReadError
+from ..errors import EmptySession, ReadError
 from ..session.blocks import Block, Document, Image, Number, Part, Text, ToolOutput, Unknown
-from ..session.entries import Cost, Source, Usage
+from ..session.entries import Corrupt, Cost, Entry, Note, Source, Usage
 from .json_lines import BOM, Data, decode, decode_document
 
 FILE = "the file"
@@ -216,6 +216,53 @@ def only_outputs(found: list[Found]) -> list[Found]:
         else (ToolOutput(call_id="", parts=(_part(pair[0]),)), pair[1])
         for pair in found
     ]
+
+
+def read_messages(
+    messages: Iterable[Any],
+    read_block: Callable[[Any], Found],
+    name: str,
+    roles: Sequence[str] = (),
+    key: str = "",
+) -> dict[str, Any]:
+    """The messages of a list as fields of a session of the format `name`: one entry each, in a line.
+
+    Only those of these `roles` are read, of any without. `key` is the field that names a message; one that
+    has no name is "m" and its number. Raises `EmptySession` where nobody says anything.
+    """
+    entries: list[Entry] = []
+    notes: list[Note] = []
+    corrupt: list[Corrupt] = []
+    for line, raw in enumerate(messages, 1):
+        if not isinstance(raw, dict):
+            corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
+            continue
+        fields = Fields(raw)
+        role = fields.text("role")
+        if role not in roles if roles else role is None:
+            what = f"message of role {role}" if role else "message without a role"
+            notes.append(Note(type=what, known=False, source=place(line)))
+            continue
+        found = find_blocks(fields.any("content"), read_block)
+        blocks, more = gather(only_outputs(found) if role == "tool" else found)
+        entry = Entry(
+            id=(fields.text(key) if key else None) or f"m{line}",
+            parent=entries[-1].id if entries else None,
+            role=role or "user",
+            blocks=blocks,
+            sources=(place(line),),
+            extra=fields.rest | more,
+        )
+        entries.append(entry)
+    if not entries:
+        raise EmptySession(FILE, [(name, "")])
+    return {
+        "format": name,
+        "entries": tuple(entries),
+        "leaf": entries[-1].id,
+        "notes": tuple(notes),
+        "corrupt": tuple(corrupt),
+    }
 
 
 def merge(entry: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:

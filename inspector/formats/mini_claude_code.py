@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import EmptySession, ReadError
+from ..errors import ReadError
 from ..session.blocks import Text, ToolCall, ToolOutput
-from ..session.entries import Corrupt, Entry, Note
 from ..session.session import Session
 from .json_document import (
     FILE,
     Fields,
     Found,
     find_blocks,
-    gather,
     load,
     make_parts,
-    only_outputs,
-    place,
+    read_messages,
     sniff_document,
     unknown,
 )
@@ -68,42 +65,11 @@ def read(data: Data) -> Session:
     messages = document if isinstance(document, list) else fields.items("messages")
     if messages is None:
         raise ReadError(FILE, detail="neither a list nor an object with a list `messages`")
-    entries: list[Entry] = []
-    notes: list[Note] = []
-    corrupt: list[Corrupt] = []
-    for line, raw in enumerate(messages, 1):
-        if not isinstance(raw, dict):
-            corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
-        elif not isinstance(raw.get("role"), str):
-            notes.append(Note(type="message without a role", known=False, source=place(line)))
-        else:
-            entries.append(_read_message(raw, line, entries[-1].id if entries else None))
-    if not entries:
-        raise EmptySession(FILE, [(NAME, "")])
     return Session(
-        format=NAME,
         id=fields.text("sessionId") or "",
         model=fields.text("model"),
-        entries=tuple(entries),
-        leaf=entries[-1].id,
-        notes=tuple(notes),
-        corrupt=tuple(corrupt),
+        **read_messages(messages, _read_block, NAME),
         extra=fields.rest,
-    )
-
-
-def _read_message(raw: dict[str, Any], line: int, parent: str | None) -> Entry:
-    fields = Fields(raw)
-    role = fields.text("role") or "user"
-    found = find_blocks(fields.any("content"), _read_block)
-    blocks, more = gather(only_outputs(found) if role == "tool" else found)
-    return Entry(
-        id=f"m{line}",
-        parent=parent,
-        role=role,
-        blocks=blocks,
-        sources=(place(line),),
-        extra=fields.rest | more,
     )
 
 

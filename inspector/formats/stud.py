@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import EmptySession, ReadError
+from ..errors import ReadError
 from ..session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput
-from ..session.entries import Corrupt, Entry, Note
 from ..session.session import Session
 from .image_size import measure
 from .json_document import (
@@ -19,13 +18,11 @@ from .json_document import (
     Fields,
     Found,
     find_blocks,
-    gather,
     is_number,
     iso_time,
     load,
     make_parts,
-    only_outputs,
-    place,
+    read_messages,
     sniff_document,
     unknown,
 )
@@ -76,54 +73,16 @@ def read(data: Data) -> Session:
         raise ReadError(FILE, detail="it has no list `messages`")
     warnings = tuple(f"not as stud's schema has it: {deviation}" for deviation in find_deviations(document))
     fields = Fields(document)
-    entries: list[Entry] = []
-    notes: list[Note] = []
-    corrupt: list[Corrupt] = []
-    for line, raw in enumerate(fields.items("messages") or (), 1):
-        if not isinstance(raw, dict):
-            corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
-        elif raw.get("role") not in ROLES:
-            # stud drops these when it reads the file, so the model never sees them.
-            role = Fields(raw).text("role")
-            notes.append(
-                Note(
-                    type=f"message of role {role}" if role else "message without a role",
-                    known=False,
-                    source=place(line),
-                )
-            )
-        else:
-            entries.append(_read_message(raw, line, entries[-1].id if entries else None))
-    if not entries:
-        raise EmptySession(FILE, [(NAME, "")])
     root, name = fields.text("projectRoot"), fields.text("sessionId")
     return Session(
-        format=NAME,
         id=name or "",
         cwd=root.removesuffix("/.stud") if root else None,
         created=iso_time(fields.number("createdAt")),
         updated=iso_time(fields.number("updatedAt")),
-        entries=tuple(entries),
-        leaf=entries[-1].id,
-        notes=tuple(notes),
-        corrupt=tuple(corrupt),
+        # stud drops messages of other roles when it reads the file, so the model never sees them.
+        **read_messages(fields.items("messages") or (), _read_part, NAME, ROLES, "id"),
         warnings=warnings,
         extra=fields.rest,
-    )
-
-
-def _read_message(raw: dict[str, Any], line: int, parent: str | None) -> Entry:
-    fields = Fields(raw)
-    role = fields.text("role") or "user"
-    found = find_blocks(fields.any("content"), _read_part)
-    blocks, more = gather(only_outputs(found) if role == "tool" else found)
-    return Entry(
-        id=fields.text("id") or f"m{line}",
-        parent=parent,
-        role=role,
-        blocks=blocks,
-        sources=(place(line),),
-        extra=fields.rest | more,
     )
 
 
