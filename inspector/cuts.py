@@ -178,7 +178,7 @@ class CutPoints:
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """The first entry kept at each place, "end" for the last."""
-        return (*(self.session.entries[i].id for i in self.session.live.entries.tolist()), END)
+        return (*self.session.live_names, END)
 
     def __len__(self) -> int:
         return len(self.legal)

@@ -169,11 +169,9 @@ def _recorded_cause(traced: TracedFact) -> Iterator[str]:
 
 def _planned_cause(traced: TracedFact, plan: Plan) -> Iterator[str]:
     live = plan.table.live
-    names = [plan.session.entries[i].id for i in live.entries.tolist()]
     stands, refs = ((), ()) if _standing(traced) else _carriers(traced)
     said = {*traced.said, *refs, *(stand.ref for stand in stands)}
-    places = zip(live.position.tolist(), live.block.tolist(), strict=True)
-    rows = [row for row, (at, block) in enumerate(places) if BlockRef(names[at], block) in said]
+    rows = [row for row, ref in enumerate(plan.session.live_refs()) if ref in said]
     takers = Counter((plan.rule_of(row), FATES[int(plan.fate[row])]) for row in rows)
     for (rule, fate), number in takers.items():
         if fate != "verbatim":

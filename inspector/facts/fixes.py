@@ -88,17 +88,12 @@ Candidate = tuple[Means, str, Plan, dict[str, Any]]
 
 
 def _candidates(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
-    live = plan.table.live
-    names = [plan.session.entries[i].id for i in live.entries.tolist()]
-    refs = [
-        BlockRef(names[at], block)
-        for at, block in zip(live.position.tolist(), live.block.tolist(), strict=True)
-    ]
+    refs = plan.session.live_refs()
     said = set(judge.traced.said)
     rows = [row for row, ref in enumerate(refs) if ref in said]
     yield from _pins(plan, rows, refs)
     if rows:
-        yield from _cuts(plan, int(live.position[max(rows)]))
+        yield from _cuts(plan, int(plan.table.live.position[max(rows)]))
     yield from _knobs(plan, judge)
     if judge.traced.fact.kind == "file":
         yield from _lists(plan, judge)

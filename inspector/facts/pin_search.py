@@ -9,7 +9,7 @@ import numpy as np
 
 from ..planning.plan import Plan
 from ..policies.table import SUMMARISED
-from ..session.blocks import REASONING, BlockRef
+from ..session.blocks import REASONING
 from ..session.tree import Bools
 from .mentions import make_pattern
 from .set_cover import Cover, Unit, find_cover
@@ -33,7 +33,7 @@ class Search:
         session, live = plan.session, plan.table.live
         file_rows = (session.tree.start[live.entries[live.position]] + live.block).tolist()
         self.live_row = {row: at for at, row in enumerate(file_rows)}
-        self.refs = [session.entries[i].id for i in live.entries[live.position].tolist()]
+        self.refs = session.live_refs()
         self.saying = [self._saying(traced) for traced in wanted]
         self.units: list[tuple[int, ...]] = []
         self.unit_of: dict[int, int] = {}
@@ -70,7 +70,7 @@ class Search:
         return all(FATES.index(found.fate) <= self.least for found in trace_again(self.wanted, plan))
 
     def name(self, row: int) -> str:
-        return str(BlockRef(self.refs[row], int(self.plan.table.live.block[row])))
+        return str(self.refs[row])
 
 
 class StageSearch:

@@ -71,10 +71,7 @@ def _with_notice(
     live = session.live
     number = len(live) + 1
     mask = notice.given.entries[live.position] & (live.position < place)
-    names = [session.entries[i].id for i in live.entries.tolist()]
-    origin = tuple(
-        BlockRef(names[live.position[row]], int(live.block[row])) for row in np.flatnonzero(mask).tolist()
-    )
+    origin = tuple(session.live_refs(np.flatnonzero(mask)))
     text = Text(text=notice.text(place))
     message = Piece(text, notice.role, number, origin, "dropped", int(notice.cost[place]))
     index = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
@@ -116,11 +113,8 @@ def _pieces(
 
 def _summary_pieces(session: Session, plan: Plan, place: int, checkpoint: Checkpoint | None) -> list[Piece]:
     """The summary: one message, or one for each older turn where the policy says so."""
-    live, rows = session.live, np.flatnonzero(plan.fate == SUMMARISED)
-    names = [session.entries[i].id for i in live.entries.tolist()]
-    positions = live.position[rows].tolist()
-    blocks = live.block[rows].tolist()
-    refs = [BlockRef(names[position], block) for position, block in zip(positions, blocks, strict=True)]
+    rows = np.flatnonzero(plan.fate == SUMMARISED)
+    positions, refs = session.live.position[rows].tolist(), session.live_refs(rows)
     pieces: list[Piece] = []
     if checkpoint is not None:
         parts = plan.divide(checkpoint)

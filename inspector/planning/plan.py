@@ -554,12 +554,7 @@ NOT_DETERMINISTIC = (
 
 def find_lost(table: Table, fate: Bytes) -> tuple[BlockRef, ...]:
     """The live blocks that a plan leaves no longer verbatim, in order (S1-32)."""
-    live, entries = table.live, table.session.entries
-    rows = np.flatnonzero(fate != VERBATIM)
-    owners = live.entries[live.position[rows]].tolist()
-    return tuple(
-        BlockRef(entries[i].id, block) for i, block in zip(owners, live.block[rows].tolist(), strict=True)
-    )
+    return tuple(table.session.live_refs(np.flatnonzero(fate != VERBATIM)))
 
 
 def describe_lost(fate: Bytes) -> str:

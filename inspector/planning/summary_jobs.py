@@ -14,7 +14,7 @@ import numpy as np
 
 from ..formats.sealed import Sealed
 from ..policies.table import Summary, Table, find_start
-from ..session.blocks import BlockRef, Chars, Value
+from ..session.blocks import Chars, Value
 from ..session.entries import Entry, Usage
 from ..session.tree import Bools
 
@@ -89,11 +89,11 @@ def list_jobs(
     session, live = table.session, table.live
     start = find_start(table)
     split = split if split >= start else -1
-    names = [session.entries[i].id for i in live.entries.tolist()]
+    names = session.live_names
     left = np.flatnonzero((live.position < place) & ~summarised)
     by_entry: dict[int, list[str]] = {}
-    for row, position in zip(left.tolist(), live.position[left].tolist(), strict=True):
-        by_entry.setdefault(position, []).append(str(BlockRef(names[position], int(live.block[row]))))
+    for ref, position in zip(session.live_refs(left), live.position[left].tolist(), strict=True):
+        by_entry.setdefault(position, []).append(str(ref))
 
     def job(kind: Kind, first: int, last: int, limit: int, previous: str | None) -> SummaryJob:
         effort = "session" if spec.effort == "session" else "high"

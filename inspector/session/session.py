@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
+from numpy.typing import NDArray
 from pydantic import Field
 
 from ..errors import EditError
@@ -123,6 +124,17 @@ class Session(Value):
     def live(self) -> Live:
         """What the model would see at the leaf, as columns."""
         return find_live(self.tree, self.entries, self.trail)
+
+    @property
+    def live_names(self) -> list[str]:
+        """The entries of the live view by name, in context order."""
+        return [self.entries[i].id for i in self.live.entries.tolist()]
+
+    def live_refs(self, rows: NDArray[Any] | slice = slice(None)) -> list[BlockRef]:
+        """References to live blocks by their rows (integers); to all of them by default."""
+        live = self.live
+        owners, blocks = live.entries[live.position[rows]].tolist(), live.block[rows].tolist()
+        return [BlockRef(self.entries[i].id, block) for i, block in zip(owners, blocks, strict=True)]
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:

@@ -26,7 +26,7 @@ from ..planning.summary_jobs import Checkpoint
 from ..policies.base_rule import Rule
 from ..policies.policy import Policy
 from ..policies.table import VERBATIM
-from ..session.blocks import BlockRef, Text
+from ..session.blocks import Text
 from ..session.entries import Boundary, Entry
 from ..session.json_text import digest
 from ..session.live import UNSEEN
@@ -123,11 +123,10 @@ def promise_context(plan: Plan, checkpoint: Checkpoint | None) -> Context:
     stands on the path.
     """
     core = stored_part(plan)
-    session, live = core.session, core.session.live
+    session = core.session
     context = build_context(session, core, checkpoint)
-    rows = np.flatnonzero(live.cleared).tolist()
-    names = [session.entries[i].id for i in live.entries.tolist()]
-    emptied = {BlockRef(names[live.position[row]], int(live.block[row])): row for row in rows}
+    rows = np.flatnonzero(session.live.cleared)
+    emptied = dict(zip(session.live_refs(rows), rows.tolist(), strict=True))
     if not emptied:
         return context
 
@@ -219,7 +218,7 @@ def _stored_summary(core: Plan, head: Group, checkpoint: Checkpoint | None) -> s
 def _count_kept(session: Session, groups: list[Group]) -> int:
     """How many messages, from the first on, are entries of the session, whole and in their order."""
     live = session.live
-    where = {session.entries[i].id: at for at, i in enumerate(live.entries.tolist())}
+    where = {name: at for at, name in enumerate(session.live_names)}
     before = -1
     for count, group in enumerate(groups):
         if any(piece.fate in NEW for piece in group):
@@ -289,7 +288,7 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
     context = build_context(session, plan, checkpoint)
     if plan.spec is not None and plan.spec.per_turn and len(plan.divide(checkpoint)) > 1:
         return _record_pieces(plan, context, checkpoint, entry_id, "plan")
-    names = [session.entries[i].id for i in live.entries.tolist()]
+    names = session.live_names
     older = np.unique(live.position[STANDS[plan.fate] & plan.is_older]).tolist()
     kept, tail = [names[position] for position in older], names[plan.place :]
     on_path = [session.entries[i].id for i in session.path if session.tree.sort[i] not in UNSEEN]

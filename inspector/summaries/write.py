@@ -118,10 +118,7 @@ def with_files(plan: Plan, checkpoint: Checkpoint) -> Checkpoint:
 
 def covered(plan: Plan) -> list[BlockRef]:
     """The blocks that the summary stands for, in context order."""
-    live, entries = plan.session.live, plan.session.entries
-    rows = np.flatnonzero(plan.fate == SUMMARISED)
-    places = zip(live.entries[live.position[rows]].tolist(), live.block[rows].tolist(), strict=True)
-    return [BlockRef(entries[at].id, block) for at, block in places]
+    return plan.session.live_refs(np.flatnonzero(plan.fate == SUMMARISED))
 
 
 def _ask_all(jobs: Sequence[SummaryJob], session: Session, summariser: Summariser) -> list[Reply]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ...session.toolcalls.call_paths import LONGEST
+from ...session.toolcalls.positions import find_each
 
 Hit = tuple[int, int, str]
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
@@ -76,7 +77,7 @@ def find_errors(text: str) -> Iterator[Hit]:
 def find_exit_codes(text: str) -> Iterator[Hit]:
     """Exit codes other than zero; those in a line that reports an error are part of it."""
     for word in ("xit", "eturncode", "eturn code"):
-        for at in _positions(text, word):
+        for at in find_each(text, word):
             match = _EXIT.match(text, max(0, at - 1))
             if match and int(match[1]) and not _within_error(text, match.start()):
                 yield match.start(), match.end(), f"exit code {int(match[1])}"
@@ -107,13 +108,6 @@ def _trimmed(line: str, start: int) -> Iterator[Hit]:
     if len(form) > 3:
         lead = len(line) - len(line.lstrip())
         yield start + lead, start + len(line.rstrip()), form
-
-
-def _positions(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
 
 
 def _lines_with(text: str, words: Iterable[str]) -> list[tuple[int, int]]:

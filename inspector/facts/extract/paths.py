@@ -23,6 +23,7 @@ from ...session.toolcalls.path_syntax import (
     is_told,
     looks_like_path,
 )
+from ...session.toolcalls.positions import find_each
 from .code_points import WORD, code_points
 
 _IMPORT = re.compile(r"(?:\bfrom|\bimport|require\(|import\(|\bmodule|\bresolve)\s*$")
@@ -150,17 +151,10 @@ def _runs(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return starts, ends
     slashes = np.flatnonzero((codes == 0x2F) | (codes == 0x5C))
     suffixes = np.fromiter((match.start() for match in BARE.finditer(text)), np.int64)
-    named = np.fromiter((at for name in WELL_KNOWN for at in _positions(text, name)), np.int64)
+    named = np.fromiter((at for name in WELL_KNOWN for at in find_each(text, name)), np.int64)
     wanted = np.zeros(len(starts), bool)
     wanted[np.searchsorted(starts, slashes, "right") - 1] = True
     wanted[np.searchsorted(starts, suffixes, "right") - 1] = True
     wanted[np.searchsorted(starts, named, "right") - 1] = True
     wanted &= ends - starts > 2
     return starts[wanted], ends[wanted]
-
-
-def _positions(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))

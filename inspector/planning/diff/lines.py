@@ -57,8 +57,8 @@ def diff_text(before: str, after: str) -> TextDiff:
     [('keep', 'a'), ('remove', 'b'), ('keep', 'c')]
     """
     old, new = before.split("\n"), after.split("\n")
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = count_common(old, new)
+    tail = count_common(old[head:][::-1], new[head:][::-1])
     rows = [DiffLine("keep", line) for line in old[:head]]
     pairs, exact = _align(old[head : len(old) - tail], new[head : len(new) - tail])
     for i, j in weave_pairs(len(old) - head - tail, len(new) - head - tail, pairs):
@@ -105,9 +105,9 @@ def _work(old: Sequence[str], new: Sequence[str]) -> int:
     return (len(old) + matches) * min(matches, len(old), len(new))
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines both begin with."""
-    for index, (line, its) in enumerate(zip(one, other, strict=False)):
-        if line != its:
+def count_common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines, or words, both begin with."""
+    for index, (item, its) in enumerate(zip(one, other, strict=False)):
+        if item != its:
             return index
     return min(len(one), len(other))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from .lines import diff_text
+from .lines import count_common, diff_text
 
 Piece = tuple[str, str]
 """("same" | "gone" | "new", text)"""
@@ -68,8 +68,8 @@ def _refine(pieces: list[Piece]) -> Iterator[Piece]:
 
 def _word_pieces(gone: str, new: str) -> Iterator[Piece]:
     old, its = _WORDS.findall(gone), _WORDS.findall(new)
-    head = _common(old, its)
-    tail = _common(old[head:][::-1], its[head:][::-1])
+    head = count_common(old, its)
+    tail = count_common(old[head:][::-1], its[head:][::-1])
     inner, other = old[head : len(old) - tail], its[head : len(its) - tail]
     middle = list(_match(inner, other))
     shared = sum(map(len, old[:head])) + sum(map(len, old[len(old) - tail :]))
@@ -91,14 +91,6 @@ def _match(old: list[str], new: list[str]) -> Iterator[Piece]:
             yield "same", "".join(old[a:b])
         else:
             yield from (("gone", "".join(old[a:b])), ("new", "".join(new[c:d])))
-
-
-def _common(one: list[str], other: list[str]) -> int:
-    """How many words both begin with."""
-    for index, (word, its) in enumerate(zip(one, other, strict=False)):
-        if word != its:
-            return index
-    return min(len(one), len(other))
 
 
 def _merge(pieces: Iterable[Piece]) -> list[Piece]:

@@ -81,15 +81,12 @@ def fold(block: Block, shown: int) -> Block:
 
 def find_segments(rule: Collapse, table: Table) -> tuple[CollapsedSegment, ...]:
     """The ledger of what is folded, turn by turn."""
-    live, entries = table.live, table.session.entries
+    live = table.live
     rows = np.flatnonzero(find_folded(rule, table))
     turn = live.turn[live.position[rows]]
     out = []
     numbers, first = np.unique(turn, return_index=True)
     for number, mine in zip(numbers.tolist(), np.split(rows, first[1:]), strict=False):
-        refs = tuple(
-            BlockRef(entries[live.entries[live.position[row]]].id, int(live.block[row]))
-            for row in mine.tolist()
-        )
+        refs = tuple(table.session.live_refs(mine))
         out.append(CollapsedSegment(number + 1, refs, int(table.tokens[mine].sum())))
     return tuple(out)

@@ -94,12 +94,11 @@ def find_spilled(rule: SpillOutputs, table: Table) -> Bools:
 
 def find_spills(rule: SpillOutputs, table: Table) -> tuple[Spill, ...]:
     """What has to be written to files for this context; writing them is for a door."""
-    live, entries = table.live, table.session.entries
     out = []
-    for row in np.flatnonzero(find_spilled(rule, table)).tolist():
+    rows = np.flatnonzero(find_spilled(rule, table))
+    for row, ref in zip(rows.tolist(), table.session.live_refs(rows), strict=True):
         block = table.block(row)
         if isinstance(block, ToolOutput):
-            ref = BlockRef(entries[live.entries[live.position[row]]].id, int(live.block[row]))
             out.append(Spill(ref, block.call_id, _path(rule, block), block.text, _hash(block.text)))
     return tuple(out)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..json_text import stringify
 from .call_paths import LONGEST
 
@@ -13,6 +15,18 @@ def fold(text: str) -> str:
     'go test ./...'
     """
     return " ".join(text[: 4 * LONGEST].split())[:LONGEST].rstrip()
+
+
+def find_each(text: str, word: str) -> Iterator[int]:
+    """Where a word stands in a text, each time.
+
+    >>> list(find_each("aaab", "aa"))
+    [0]
+    """
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
 
 
 def locate(text: str, key: str, value: str) -> int | None:
