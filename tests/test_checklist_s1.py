@@ -8,12 +8,15 @@ import pytest
 
 from inspector.files import open_session, save_session
 from inspector.planning.assemble import build_context, live_context
+from inspector.planning.plan import make_plan
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.trigger import Trigger
+from inspector.replays.engine import replay
 from inspector.session.blocks import Text
-from inspector.session.entries import Tool
+from inspector.session.entries import Entry, Tool
 from inspector.summaries.record import append_checkpoint
 from inspector.wire.checks import check_context
+from inspector.workbench.payloads.gauge import fill_payload
 from tests.test_checklist_s0 import (
     POLICY,
     WRITTEN,
@@ -36,6 +39,13 @@ def test_S1_8_the_fill_is_the_total_over_the_window() -> None:
     assert (total, total / 1000) == (820, 0.82)
     fires = [Trigger(ratio=share).fires(total, 1000) for share in (0.80, 0.82, 0.83)]
     assert fires == [True, True, False]
+    policy = find_policy("stud-warning")
+    plan = make_plan(session, count(session), policy, window=1000)
+    assert str(fill_payload(plan)["banner"]).startswith("82 % of the context window is used.")
+    asked = chain(user("word " * 500), *session.entries[1:], user("word"), system=session.system)
+    answered = chain(*asked.entries, Entry(id="", role="assistant"), system=session.system)
+    run = replay(answered, policy, {"user": "waits"}, ledger=count(answered), window=1000)
+    assert [(event.kind, event.data["ratio"]) for event in run.events] == [("warned", 0.821)]
 
 
 def test_S1_12_the_tool_is_given_the_messages_and_neither_system_nor_slots() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..policies.harness import State, find_actions
 from .context_actions import ContextActions
 from .run import Status
 from .scenario import Scenario
@@ -85,7 +86,7 @@ class RequestGate:
                     self.log.record("overridden", ratio=self.context.ratio)
                     self.harness_state.override = False
                 return
-            self.log.record("refused", ratio=self.context.ratio)
+            self.log.record("refused", ratio=self.context.ratio, actions=self._offer())
             if self.scenario.user == "overrides" and self.harness.refuses:
                 self.harness_state.override = True
             elif not self._ask_user():
@@ -93,6 +94,10 @@ class RequestGate:
         leave = self.harness_state.may_send()
         if not leave.allowed:
             raise Stop("paused", leave.sentence)
+
+    def _offer(self, state: State | None = None) -> list[str]:
+        """What the user is offered, in the state of now or in that of a request that nothing lets through."""
+        return list(find_actions(self.harness, state or self.harness_state.state))
 
     def _ask_user(self) -> bool:
         """What the user does about a request that does not get through; whether it is anything."""
@@ -132,7 +137,7 @@ class RequestGate:
             why = "the recovery failed"
         elif self.harness.mode != "auto" and not counts.recoveries:
             harness_state.counts, before = counts.recover(), context.size
-            self.log.record("refused", ratio=context.ratio)
+            self.log.record("refused", ratio=context.ratio, actions=self._offer("blocking"))
             acts = self._ask_user()
             if acts and context.size < before:
                 return

@@ -30,6 +30,7 @@ from inspector.policies.harness import (
     write_banner,
 )
 from inspector.policies.policy import Policy
+from inspector.policies.registry import find_policy
 from inspector.replays.failures import CompactionPass, FailureCounts, no_progress
 from inspector.session.overflow import classify_refusal
 
@@ -91,7 +92,7 @@ def test_S2_27_above_98_percent_blocks_unless_auto_is_on() -> None:
     assert step(AUTO, "normal", 1.2)[0] == "critical"
 
 
-def test_S1_21_thresholds_are_settings_and_a_sessions_own_stand_over_global_ones() -> None:
+def test_the_setting_that_is_applied_last_stands() -> None:
     everywhere = Policy(name="mine", harness=WARNING).configured({"harness.warn": 0.7})
     here = everywhere.configured({"harness.warn": 0.9})
     assert [step(policy.harness, "normal", 0.75)[0] for policy in (everywhere, here)] == ["warning", "normal"]
@@ -102,11 +103,11 @@ def test_S1_21_thresholds_are_settings_and_a_sessions_own_stand_over_global_ones
 
 def test_S1_22_a_user_sets_warn_higher_or_lower() -> None:
     for warn in (0.6, 0.9):
-        conduct = WARNING.model_copy(update={"warn": warn})
+        conduct = find_policy("stud-warning").configured({"harness.warn": warn}).harness
         assert step(conduct, "normal", warn - 0.01)[0] == "normal"
         assert step(conduct, "normal", warn)[0] == "warning"
     with pytest.raises(PolicyError, match=r"warn \(0\.96\) may not lie above require \(0\.95\)"):
-        check_thresholds("mine", WARNING.model_copy(update={"warn": 0.96}))
+        find_policy("stud-warning").configured({"harness.warn": 0.96})
 
 
 def test_the_trigger_lies_between_warning_and_requirement() -> None:

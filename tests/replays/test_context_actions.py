@@ -1,0 +1,25 @@
+"""What changes the context in a replay: automatic passes that come to nothing, and who arms them again."""
+
+from __future__ import annotations
+
+from tests.replays.test_engine import kinds, live, make_policy, turns
+
+
+def test_S0_106_passes_that_come_to_nothing_stop_automatic_ones_until_someone_acts() -> None:
+    # Of 240 tokens 214 are kept, and the summary takes 30: ten come and ten go, 4 % of all.
+    stalls = make_policy(keep=22, budget=30)
+    alone = live(turns(40), stalls, window=300)
+    assert [item.reason for item in alone.adopted] == ["auto", "auto"]
+    assert kinds(alone, "no_progress") == ["no_progress"] and kinds(alone)[-1] == "no_progress"
+    assert any("automatic ones stop until someone acts" in one.sentence for one in alone.findings)
+    stalled = next(one for one in alone.events if one.kind == "no_progress")
+    # The user acts ten turns later: from then on it compacts by itself again, until it stalls again.
+    acts = {"acts": [{"at": f"e{2 * (stalled.turn or 0) + 20}", "do": "compact"}]}
+    acted = live(turns(40), stalls, acts, window=300)
+    assert [item.reason for item in acted.adopted][:4] == ["auto", "auto", "manual", "auto"]
+    assert acted.adopted[2].turn == (stalled.turn or 0) + 10
+
+
+def test_S0_106_a_pass_that_helps_does_not_count() -> None:
+    run = live(turns(60), make_policy(keep=2, budget=30), window=300)
+    assert len(run.adopted) > 1 and "no_progress" not in kinds(run)
