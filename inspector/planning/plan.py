@@ -163,6 +163,8 @@ def describe_plan(plan: Plan) -> list[str]:
     per_turn = plan.spec is not None and plan.spec.per_turn and len(plan.jobs) > 1
     if per_turn and plan.checkpoint is not None and len(plan.divide(plan.checkpoint)) == 1:
         notes.append(CAME_WHOLE)
+    if plan.checkpoint is not None and plan.checkpoint.truncated:
+        notes.append("The summary came out longer than its budget and was cut to it: its end is missing.")
     if lossy := describe_lost(plan.fate):
         notes.append(lossy)
     for decision in plan.decisions:

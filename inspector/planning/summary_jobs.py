@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -44,13 +44,31 @@ class SummaryJob(Value):
     strict: bool = False
 
 
+class Oversize(Value):
+    """An answer that was longer than its budget, in tokens, and the limit it was asked for again with; None
+    where it was cut instead (S0-103 to S0-105)."""
+
+    size: int
+    budget: int
+    limit: int | None = None
+
+
 class Reply(Value):
-    """A summariser's answer to one job."""
+    """A summariser's answer to one job.
+
+    `provider` and `model` are who answered, and `prompt` the name of the prompt they were asked by, where
+    that is known. `truncated` says that the text was cut to its budget, `oversize` what was too long before.
+    """
 
     text: Chars = ""
     stop_reason: str = "stop"
     error: Chars | None = None
     usage: Usage | None = None
+    provider: Chars | None = None
+    model: Chars | None = None
+    prompt: Chars | None = None
+    truncated: bool = False
+    oversize: tuple[Oversize, ...] = ()
 
 
 class Checkpoint(Value):
@@ -58,8 +76,8 @@ class Checkpoint(Value):
 
     `covers` are the blocks it was written from, as references; `deterministic` says that the same blocks give
     the same text again. `turns` are the parts of `text` where one was written for each older turn, in their
-    order. `sealed` is the provider's block, where the provider compacted. Whoever wrote it, it is untrusted
-    text.
+    order. `sealed` is the provider's block, where the provider compacted. `provider`, `model`, `prompt`,
+    `truncated` and `oversize` are as in its replies. Whoever wrote it, it is untrusted text.
     """
 
     text: Chars = ""
@@ -70,6 +88,20 @@ class Checkpoint(Value):
     deterministic: bool = False
     turns: tuple[Chars, ...] = ()
     sealed: Sealed | None = None
+    provider: Chars | None = None
+    model: Chars | None = None
+    prompt: Chars | None = None
+    truncated: bool = False
+    oversize: tuple[Oversize, ...] = ()
+
+    def provenance(self) -> dict[str, Any]:
+        """What a recorded compaction says of how its summary was written; what is not known is left out."""
+        names = ("provider", "model", "prompt")
+        fields: dict[str, Any] = {"by": self.by, "deterministic": self.deterministic}
+        fields |= {name: value for name in names if (value := getattr(self, name)) is not None}
+        if self.oversize:
+            fields["oversize"] = [one.model_dump() for one in self.oversize]
+        return fields | ({"truncated": True} if self.truncated else {})
 
 
 Kind = Literal["initial", "update", "turn_prefix"]

@@ -190,7 +190,7 @@ def compact(
         "plan_sha256": hash_plan(plan),
     }
     if checkpoint is not None:
-        told |= {"by": checkpoint.by, "deterministic": checkpoint.deterministic}
+        told |= checkpoint.provenance()
         told |= checkpoint.sealed.fields() if checkpoint.sealed is not None else {}
     if taken is not None:
         told["failed"] = taken

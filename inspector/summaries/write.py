@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,15 +24,20 @@ from ..session.entries import Usage
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
 from .extractive.summariser import ExtractiveSummariser
+from .limit import Count, ask_within
 
 Summariser = Callable[[SummaryJob, Session], Reply | str]
 """Answers one job with a reply, or with nothing but its text.
 
-What it may have beside: `by` (a name), `deterministic`, `side_by_side` (its calls may run in threads of
-their own), `stop()` (gives up calls that are under way), `without(files)` (itself, leaving out files that are
-listed elsewhere), `write_plan(plan)` (writes the whole checkpoint itself, or gives None).
+What it may have beside: `by` (a name), `provider`, `model` and `prompt` (names that are recorded),
+`deterministic`, `side_by_side` (its calls may run in threads of their own), `keeps_limit` (what it answers is
+never too long, so that it is not counted again), `stop()` (gives up calls that are under way),
+`without(files)` (itself, leaving out files that are listed elsewhere), `write_plan(plan)` (writes the whole
+checkpoint itself, or gives None).
 """
 
+NAMED = ("provider", "model", "prompt")
+"""What is recorded of who wrote a summary, where that is known (S0-64, S0-65)."""
 _WRAPPED = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 
 
@@ -40,8 +46,9 @@ def summarise(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
     `ExtractiveSummariser`.
 
     A split turn takes two answers, anything else one (S4-47, S4-48); the lists of files that the policy
-    carries end the text (S4-45). A reply that stopped in error makes a checkpoint with an `error`; what the
-    summariser raises is raised. Raises `EditError` for a plan that summarises nothing.
+    carries end the text (S4-45). An answer over its job's limit is asked for again, and cut in the end, which
+    the checkpoint tells (`limit.py`). A reply that stopped in error makes a checkpoint with an `error`; what
+    the summariser raises is raised. Raises `EditError` for a plan that summarises nothing.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
@@ -60,13 +67,16 @@ def summarise(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
     if files is not None and (without := getattr(summariser, "without", None)) is not None:
         paths = [*files.read_files, *files.modified_files]
         asked = without(frozenset(canonical_path(path, plan.session.cwd) for path in paths))
-    replies = _ask_all(plan.jobs, plan.session, asked)
+    replies = _ask_all(plan.jobs, plan.session, asked, lambda text: int(plan.ledger.count_texts([text])[0]))
     checkpoint = write_checkpoint(plan.jobs, replies, "" if files is None else files.text())
-    told = {
+    told: dict[str, Any] = {
         "by": name_of(summariser),
         "covers": tuple(map(str, covered(plan))),
         "deterministic": bool(getattr(summariser, "deterministic", False)),
     }
+    for name in NAMED:
+        value = getattr(checkpoint, name) or getattr(summariser, name, None)
+        told[name] = None if value is None else str(value)
     return checkpoint.model_copy(update=told)
 
 
@@ -121,16 +131,25 @@ def covered(plan: Plan) -> list[BlockRef]:
     return plan.session.live_refs(np.flatnonzero(plan.fate == SUMMARISED))
 
 
-def _ask_all(jobs: Sequence[SummaryJob], session: Session, summariser: Summariser) -> list[Reply]:
+def _ask_all(
+    jobs: Sequence[SummaryJob], session: Session, summariser: Summariser, count: Count
+) -> list[Reply]:
     """An answer to each job, in their order; side by side where the summariser says that it can."""
+
+    def ask(job: SummaryJob) -> Reply:
+        return _ask(summariser, job, session)
+
+    def answer(job: SummaryJob) -> Reply:
+        return ask(job) if getattr(summariser, "keeps_limit", False) else ask_within(ask, job, count)
+
     if len(jobs) < 2 or not getattr(summariser, "side_by_side", False):
-        return [_ask(summariser, job, session) for job in jobs]
+        return [answer(job) for job in jobs]
     replies: list[Reply | None] = [None] * len(jobs)
     faults: list[BaseException | None] = [None] * len(jobs)
 
     def work(at: int) -> None:
         try:
-            replies[at] = _ask(summariser, jobs[at], session)
+            replies[at] = answer(jobs[at])
         except BaseException as fault:
             faults[at] = fault
             _stop(summariser)
@@ -190,7 +209,13 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
     for item in used:
         usage = item if usage is None else usage + item
     several = (*turns[:-1], turns[-1] + appendix) if len(turns) > 1 else ()
-    return Checkpoint(text=text + appendix, usage=usage, turns=several)
+    told: dict[str, Any] = {}
+    for name in NAMED:
+        values = dict.fromkeys(value for reply in replies if (value := getattr(reply, name)) is not None)
+        told[name] = ", ".join(values) or None
+    told["truncated"] = any(reply.truncated for reply in replies)
+    told["oversize"] = tuple(one for reply in replies for one in reply.oversize)
+    return Checkpoint(text=text + appendix, usage=usage, turns=several, **told)
 
 
 def _fault(job: SummaryJob, reply: Reply) -> str | None:

@@ -39,6 +39,7 @@ from inspector.summaries.claude import anthropic_api as apicall
 from inspector.summaries.claude.request import digest_body
 from inspector.summaries.claude.shorten import HEAD, TAIL, shorten_job
 from inspector.summaries.claude.summariser import ClaudeSummariser, Progress
+from inspector.summaries.compaction import compact
 from inspector.summaries.material import job_text
 from inspector.summaries.prompts import SECTIONS
 from inspector.summaries.write import summarise
@@ -445,7 +446,7 @@ def test_the_oldest_goes_first_users_words_last_and_both_ends_stay() -> None:
 # Answers that cannot stand.
 
 
-def test_S0_103_S0_104_an_answer_cut_off_is_asked_for_again_tighter_and_refused_in_the_end(
+def test_S0_103_S0_104_S0_105_an_answer_cut_off_is_asked_for_again_tighter_and_kept_cut_in_the_end(
     serve: OPEN, plan: Plan, job: SummaryJob
 ) -> None:
     cut = Cue(stop_reason="max_tokens")
@@ -462,12 +463,43 @@ def test_S0_103_S0_104_an_answer_cut_off_is_asked_for_again_tighter_and_refused_
     assert [event.kind for event in model.events] == ["summary_oversize"] * 2
     assert model.events[1].data | {"size": 0} == {"size": 0, "budget": 13107, "attempt": 2, "limit": 3276}
     server = serve(cut, cut, cut)
+    model = claude(server)
+    kept = model(job, plan.session)
+    assert (kept.text, kept.truncated, len(server.asked)) == (SUMMARY, True, 3)
+    assert [one.limit for one in kept.oversize] == [6553, 3276, None]
+    assert {one.budget for one in kept.oversize} == {13107}
+    assert [event.kind for event in model.events] == ["summary_oversize"] * 3 + ["summary_truncated"]
+    assert kept.usage is not None and kept.usage.output == reply.usage.output
+    # In the record of a compaction as in the notes of its plan.
+    serve_cut = serve(cut, cut, cut, cut, cut, cut)
+    done = compact(plan.session, plan.policy, claude(serve_cut), ledger=plan.ledger, reason="manual")
+    assert done.entry is not None
+    boundary = done.after[done.entry].boundary
+    assert boundary is not None and boundary.extra["truncated"] is True
+    assert boundary.extra["oversize"][-1]["limit"] is None
+    # Who takes a reply that was cut off for a failure (FLUE §13.3) is told so.
+    server = serve(cut, cut, cut)
     with pytest.raises(
         AnswerRefused, match="cut off at its 13,107 tokens, also when asked for less"
     ) as raised:
-        claude(server)(job, plan.session)
+        claude(server)(job.model_copy(update={"strict": True}), plan.session)
     assert raised.value.kind == "cut_off" and len(server.asked) == 3
     assert raised.value.used is not None and raised.value.used.output == reply.usage.output
+
+
+def test_S0_64_S0_65_the_answer_tells_who_gave_it_and_the_prompt_it_was_asked_by(
+    serve: OPEN, plan: Plan, job: SummaryJob
+) -> None:
+    reply = claude(serve())(job, plan.session)
+    assert (reply.provider, reply.model, reply.prompt) == ("anthropic", MODEL, "checkpoint")
+    tight = claude(serve(Cue(stop_reason="max_tokens")))(job, plan.session)
+    assert tight.prompt == "checkpoint-tight"
+    done = compact(plan.session, plan.policy, claude(serve()), ledger=plan.ledger, reason="manual")
+    assert done.entry is not None
+    boundary = done.after[done.entry].boundary
+    assert boundary is not None
+    told = {name: boundary.extra[name] for name in ("by", "provider", "model", "prompt")}
+    assert told == {"by": MODEL, "provider": "anthropic", "model": MODEL, "prompt": "checkpoint"}
 
 
 @pytest.mark.parametrize(

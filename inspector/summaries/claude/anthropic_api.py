@@ -62,13 +62,15 @@ class _GivenUp(BaseException):
 
 
 class ApiCall:
-    """One call, streamed: its text so far, and in the end its stop reason, usage and what else came."""
+    """One call, streamed: its text so far, the model that writes it, and in the end its stop reason, usage
+    and what else came."""
 
     def __init__(
         self, scrub: Callable[[str], str], base_url: str | None, retries: int, timeout: float
     ) -> None:
         self._scrub, self._base_url, self._retries, self._timeout = scrub, base_url, retries, timeout
         self.text, self.stop_reason, self.usage = "", "", Usage()
+        self.model = ""
         self.details: Json = {}
         self.blocks: list[Json] = []
         self.counted: Json = {}
@@ -148,6 +150,7 @@ class ApiCall:
         kind = getattr(event, "type", None)
         if kind == "message_start":
             self._begun = True
+            self.model = str(getattr(event.message, "model", "") or "")
             self._use(event.message.usage)
         elif kind == "content_block_start":
             block = event.content_block

@@ -197,6 +197,11 @@ def _guard(look: Callable[[], None]) -> None:
         raise RedactionError("it is nested too deep to be looked through", "sent") from error
 
 
+def choose_prompt(name: str, limit: int | None) -> str:
+    """The name of the prompt that is used: an answer that was too long is asked for again by a tight one."""
+    return "checkpoint-tight" if limit is not None and name == NAME else name
+
+
 def write_body(
     job: SummaryJob,
     session: Session,
@@ -214,9 +219,7 @@ def write_body(
     job, session = cleaner.clean(job, session)
     may = LONGEST if job.max_tokens is None else job.max_tokens
     told = job if limit is None else job.model_copy(update={"max_tokens": limit})
-    name = asking.prompt
-    if limit is not None and name == NAME:
-        name = "checkpoint-tight"
+    name = choose_prompt(asking.prompt, limit)
     prompt = write_prompt(told, session, focus=asking.focus, additions=asking.additions, name=name)
     material, instruction = prompt.parts
     content = [_mark(material, asking.cache)] if material.strip() else []

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ...errors import AnswerRefused, RequestRefused, Stopped, SummaryError
 from ...formats.sealed import Sealed
 from ...planning.plan import Plan
-from ...planning.summary_jobs import TIGHTER, Checkpoint, Reply, SummaryJob
+from ...planning.summary_jobs import TIGHTER, Checkpoint, Oversize, Reply, SummaryJob
 from ...policies.events import AuditEvent
 from ...redaction.redact import Redactor, keep_names
 from ...session.entries import Usage
@@ -36,6 +36,7 @@ from .request import (
     RequestOptions,
     RequestPreview,
     RequestRedactor,
+    choose_prompt,
     count_body,
     look_at,
     price_requests,
@@ -61,6 +62,7 @@ class JobRunner:
         self.limit: int | None = None
         self.short: Shortened | None = None
         self.used: Usage | None = None
+        self.oversize: list[Oversize] = []
         self.shortened = self.tightened = self.size = 0
 
     def run(self) -> Reply:
@@ -75,12 +77,34 @@ class JobRunner:
                 continue
             self._pay(call.usage)
             if (kind := _find_fault(call)) is None:
-                return Reply(text=call.text.strip(), usage=self.used)
+                return self._answer(call)
             if kind == "token_overflow" and self._shorten(kind, ""):
                 continue
             if kind == "cut_off" and self._tighten(call):
                 continue
+            if kind == "cut_off" and call.text.strip() and not self.job.strict:
+                return self._truncate(call)
             raise _refuse(kind, call, self.budget, self.tightened, self.used)
+
+    def _answer(self, call: ApiCall) -> Reply:
+        """The answer, with who gave it and how it was asked for (S0-64, S0-65)."""
+        asking = self.claude.asking
+        return Reply(
+            text=call.text.strip(),
+            usage=self.used,
+            provider=self.claude.provider,
+            model=call.model or asking.model,
+            prompt=choose_prompt(asking.prompt, self.limit),
+            oversize=tuple(self.oversize),
+        )
+
+    def _truncate(self, call: ApiCall) -> Reply:
+        """Keep what the provider wrote until its budget was used up: it was asked for less often enough."""
+        size = int(call.usage.output)
+        self.oversize.append(Oversize(size=size, budget=self.budget))
+        self.claude.note("summary_oversize", size=size, budget=self.budget, attempt=self.tightened + 1)
+        self.claude.note("summary_truncated", size=size, budget=self.budget)
+        return self._answer(call).model_copy(update={"truncated": True})
 
     def _ask(self) -> ApiCall:
         asking, job, session = self.claude.asking, self.job, self.session
@@ -126,6 +150,7 @@ class JobRunner:
         size = int(call.usage.output)
         told = {"size": size, "budget": self.budget, "attempt": self.tightened, "limit": self.limit}
         self.claude.note("summary_oversize", **told)
+        self.oversize.append(Oversize(size=size, budget=self.budget, limit=self.limit))
         return True
 
 
@@ -202,8 +227,9 @@ class ClaudeSummariser:
     ClaudeSummariser('claude-opus-4-5')
     """
 
-    side_by_side = True
+    side_by_side = keeps_limit = True
     deterministic = False
+    provider = "anthropic"
 
     def __init__(
         self,
@@ -238,6 +264,11 @@ class ClaudeSummariser:
     @property
     def model(self) -> str:
         return self.asking.model
+
+    @property
+    def prompt(self) -> str:
+        """The name of the prompt it is asked by."""
+        return self.asking.prompt
 
     @property
     def by(self) -> str:
@@ -306,7 +337,13 @@ class ClaudeSummariser:
         sealed = Sealed(block=made.block, betas=made.betas, model=self.model)
         covers = tuple(map(str, covered(plan)))
         return Checkpoint(
-            text=made.reply.text, by=self.by, usage=made.reply.usage, covers=covers, sealed=sealed
+            text=made.reply.text,
+            by=self.by,
+            usage=made.reply.usage,
+            covers=covers,
+            sealed=sealed,
+            provider=self.provider,
+            model=self.model,
         )
 
     def compact(self, plan: Plan) -> Compacted:
