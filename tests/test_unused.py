@@ -23,7 +23,6 @@ HOOKS = {
 }
 # Not called by the package, and why it still stands there. This list only shrinks.
 ALLOWED = {
-    "policies.builtin.mini_claude_code.find_recovery_target": "a published formula, held to vectors; to move",
     "policies.events.registry": "the event names of a dialect, which only tests list; to move",
     "policies.rules.collapse.find_segments": "the segments a collapse would record, for a caller's ledger",
     "policies.rules.truncate_outputs.remember_decisions": "how a caller gives the rule its next iteration",

@@ -74,7 +74,8 @@ def read(data: Data) -> Session:
 
 
 def _read_block(raw: Any) -> Found:
-    """One block. A result's `error` is kept beside it: nothing counts it, and no pointer replaces it."""
+    """One block. A result's `error` is kept beside it, and is its text where it has no other: that is what
+    the model is sent (TIERED §1, vector 088)."""
     fields = Fields(raw)
     kind = fields.text("type")
     if kind == "text" and (text := fields.text("text")) is not None:
@@ -87,7 +88,13 @@ def _read_block(raw: Any) -> Found:
         call_id = inner.text("toolUseId")
         if call_id is not None:
             parts, more = make_parts(find_blocks(inner.any("content"), unknown))
-            status = inner.text("status")
+            status, error = inner.text("status"), inner.rest.get("error")
+            if (
+                isinstance(error, str)
+                and error
+                and all(part.kind == "text" and not part.text for part in parts)
+            ):
+                parts = (Text(text=error),)
             output = ToolOutput(
                 call_id=call_id,
                 parts=parts,

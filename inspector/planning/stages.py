@@ -239,7 +239,10 @@ class StageOutcomes:
         target, trigger = self.policy.target, self.table.trigger
         if target is None or not target.enabled:
             return None
-        return target.limit(trigger.base(self.table.window))
+        base = trigger.base(self.table.window)
+        if self.table.reason == "overflow":
+            return target.limit_after(self[0].size(None), base)
+        return target.limit(base)
 
     def stop(self) -> int:
         """The depth at which the policy stops.

@@ -67,6 +67,9 @@ NAMES: dict[Dialect, dict[str, str]] = {
 S1's states have names, not events, in S2: a crossing is told there as the transition it is.
 """
 
+LOGGED: tuple[Dialect, ...] = ("mini-claude-code",)
+"""Systems whose command line prints a line for a compaction, tagged with the event's name (TIERED §5)."""
+
 REASONS: dict[Dialect, dict[str, str]] = {
     "stud-wiki": {"auto": "threshold", "manual": "explicit", "overflow": "overflow"},
     "claude-code": {"auto": "auto", "manual": "manual", "overflow": "auto"},

@@ -44,6 +44,7 @@ KINDS: dict[str, Kind] = {
     "forced": Kind("event", "A state machine asked for a compaction"),
     "token_overflow": Kind("event", "The provider refused the request: too many tokens"),
     "byte_overflow": Kind("event", "The provider refused the request: too many bytes"),
+    "max_output": Kind("event", "The reply ran into its limit of tokens and was not taken"),
     "leaf_removed": Kind("event", "The failed reply was taken off the path"),
     "switched": Kind("event", "Another model or another window from now on"),
     "started": Kind("audit", "The summariser is called, or the rules are applied", (*_ASKED, "reason")),

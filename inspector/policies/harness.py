@@ -86,6 +86,9 @@ class Harness(PolicyPart):
     strict: bool = Field(False, description="Only more than these shares counts, not the shares themselves")
     machine: Literal["none", "defer", "force"] = Field("none", description="What a state machine may do")
     recover: bool = Field(True, description="Compact when the provider refuses for length")
+    recover_output: bool = Field(
+        False, description="Compact and ask again when a reply ran into its own limit of tokens"
+    )
     recoveries: int = Field(
         1, ge=0, le=100, description="Recoveries tried in a row before the error surfaces"
     )

@@ -11,6 +11,7 @@ import numpy as np
 from ..session.blocks import KINDS, Text, ToolOutput
 from ..session.tree import Bools, Ints
 from ..text import utf16_length
+from ..tokens.counters.tiered import is_bare_error
 from ..tokens.ledger import CLEARED_TEXT, Ledger
 from ..tokens.memo import Memo
 from .table import Table
@@ -169,6 +170,15 @@ def text_lengths(table: Table) -> Ints:
     lengths: Ints = every[table.moment.rows]
     lengths[table.live.cleared] = utf16_length(CLEARED_TEXT)
     return lengths
+
+
+def find_bare_errors(table: Table) -> Bools:
+    """bool[m]: outputs that are nothing but the error beside an empty content (mini-claude-code)."""
+    out, live, entries = np.zeros(len(table.tokens), bool), table.live, table.session.entries
+    for row in np.flatnonzero(table.kind == TOOL_OUTPUT).tolist():
+        entry = entries[live.entries[live.position[row]]]
+        out[row] = bool(entry.extra) and is_bare_error(entry, int(live.block[row]))
+    return out
 
 
 def _measure_units(ledger: Ledger) -> Ints:

@@ -87,10 +87,16 @@ class Trigger(PolicyPart):
         return tokens > threshold if self.above else tokens >= threshold
 
 
+LEAST_RECOVERED = 1_000
+"""Tokens under which a recovery has no need to come (TIERED §5)."""
+
+
 class Target(PolicyPart):
     """How far down a policy of several stages goes: it stops after the first stage that gets there.
 
-    `tokens` decides if given, else `ratio` of what the trigger counts as the window.
+    `tokens` decides if given, else `ratio` of what the trigger counts as the window. After a refusal it is
+    `recovery`, where that is given: of the context, or of the window where that is less, and never under
+    1,000 tokens (TIERED §5).
     """
 
     title: ClassVar[str] = "Target"
@@ -99,6 +105,12 @@ class Target(PolicyPart):
     kind: Literal["target"] = "target"
     ratio: float = Field(0.5, description="Share of the window that is low enough", gt=0, le=1)
     tokens: int | None = Field(None, description="A size that is low enough instead", ge=0, le=LARGE)
+    recovery: float | None = Field(
+        None,
+        description="Share that is low enough after a refusal: of the context, at most of the window",
+        gt=0,
+        le=1,
+    )
 
     @property
     def template(self) -> str:
@@ -111,6 +123,16 @@ class Target(PolicyPart):
         if self.tokens is not None:
             return self.tokens
         return int(base * self.ratio) if base > 0 else None
+
+    def limit_after(self, refused: Number, base: Number) -> int | None:
+        """The same after the provider refused a context of so many tokens.
+
+        >>> [Target(recovery=0.7).limit_after(tokens, 24_000) for tokens in (40_000, 5_000, 800)]
+        [16800, 3500, 1000]
+        """
+        if self.tokens is not None or self.recovery is None:
+            return self.limit(base)
+        return max(LEAST_RECOVERED, int(self.recovery * (min(refused, base) if base > 0 else refused)))
 
 
 class Verdict(NamedTuple):

@@ -116,7 +116,7 @@ class Compactor:
         name = f"{self._name}-{len(self.compactions) + 1}"
         self.context.carry(carry_entries(plan, name, tries.written if plan.summarises else None))
         after = self.context.size
-        self.log.record("prefix_reset", before=before, after=after, reason="compaction", prefix=kept.tokens)
+        self.log.record("prefix_reset", before=before, after=after, reason=plan.reason, prefix=kept.tokens)
         self._keep(plan, plan.reason, before, after, kept, tries, adopted=True)
         ratio = self.context.ratio
         told = {"calls": tries.calls, "asked": tries.asked, "written": tries.written} if tries.calls else {}

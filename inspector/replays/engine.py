@@ -249,6 +249,14 @@ class _Replay:
             case "token_overflow" | "byte_overflow":
                 self.gate.refusals.append(act.do)
                 self.refusing.append(act)
+            case "max_output" if not self.harness.recover_output:
+                self.log.note_once(
+                    "cut_off", "This harness takes a reply that ran into its limit of tokens as it is."
+                )
+                self.idle[id(act)] = act
+            case "max_output":
+                self.gate.refusals.append(act.do)
+                self.refusing.append(act)
             case "override":
                 self.harness_state.override, self.overriding = True, act
             case "defer" if self.harness.machine == "none":

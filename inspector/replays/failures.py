@@ -42,14 +42,16 @@ class FailureCounts(NamedTuple):
     """The counters at one moment. Every method gives the next moment's and changes nothing.
 
     `calls`: failed summariser calls of the running compaction. `failures`: automatic compactions that
-    failed in a row. `recoveries`: tried since a request was last accepted, or the user spoke. `stalled`:
-    a pass came to nothing and no one has acted since.
+    failed in a row. `recoveries`: tried since a request was last accepted, or the user spoke; `repeats`: the
+    same after replies that ran into their limit, which are counted apart (TIERED §5). `stalled`: a pass came
+    to nothing and no one has acted since.
     """
 
     calls: int = 0
     failures: int = 0
     recoveries: int = 0
     stalled: bool = False
+    repeats: int = 0
 
     def start(self) -> FailureCounts:
         """A compaction starts."""
@@ -79,9 +81,17 @@ class FailureCounts(NamedTuple):
         """A recovery from a refused request is tried."""
         return self._replace(recoveries=self.recoveries + 1)
 
+    def repeat(self) -> FailureCounts:
+        """A reply that ran into its limit is asked for again."""
+        return self._replace(repeats=self.repeats + 1)
+
+    def may_repeat(self, harness: Harness) -> bool:
+        """Whether a reply that ran into its limit is asked for again, after a compaction."""
+        return harness.engine != "none" and harness.recover_output and self.repeats < harness.recoveries
+
     def accept(self) -> FailureCounts:
         """A request was answered, or a new call begins: recoveries count from none."""
-        return self._replace(recoveries=0)
+        return self._replace(recoveries=0, repeats=0)
 
     def is_open(self, harness: Harness) -> bool:
         """Whether the breaker is open: no automatic compaction starts."""

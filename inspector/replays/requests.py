@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..policies.harness import State, find_actions
 from .context_actions import ContextActions
@@ -25,6 +25,10 @@ class SentRequest(NamedTuple):
     prefix: int
 
 
+Trouble = Overflow | Literal["max_output"]
+"""What becomes of a request that gets no reply which is taken."""
+
+
 class RequestGate:
     """`refusals` wait for the next request; `composed` counts all requests, those that are refused too;
     `above_window` those that were sent although they were too large."""
@@ -33,7 +37,7 @@ class RequestGate:
         self.actions, self.scenario, self.by_provider = actions, scenario, by_provider
         self.harness_state, self.context, self.log = actions.harness_state, actions.context, actions.log
         self.harness = actions.harness_state.harness
-        self.refusals: list[Overflow] = []
+        self.refusals: list[Trouble] = []
         self.composed = self.above_window = 0
 
     def send(self) -> SentRequest:
@@ -46,7 +50,10 @@ class RequestGate:
         sent = self._compose()
         while (refusal := self._refusal(sent.size)) is not None:
             before, held = sent.size, self.context.size
-            self.refuse(refusal)
+            if refusal == "max_output":
+                self._ask_again()
+            else:
+                self.refuse(refusal)
             sent = self._compose()
             if sent.size >= before or self.context.size >= held:
                 # What was refused at this size is refused again.
@@ -71,7 +78,7 @@ class RequestGate:
             size = max(size - saved, 0)
         return SentRequest(size, min(self.actions.prefix, size))
 
-    def _refusal(self, size: int) -> Overflow | None:
+    def _refusal(self, size: int) -> Trouble | None:
         if self.refusals:
             return self.refusals.pop(0)
         refuses = self.scenario.provider == "refuses" and 0 < self.context.window < size
@@ -154,6 +161,23 @@ class RequestGate:
             return False
         self.log.record("asked", before=self.context.size, reason="overflow")
         return self.scenario.consents
+
+    def _ask_again(self) -> None:
+        """A reply that ran into its own limit is withheld, and asked for again after a compaction.
+
+        Raises `Stop` when that was tried already, or nothing can be compacted.
+        """
+        harness_state, counts = self.harness_state, self.harness_state.counts
+        self.log.record("max_output", before=self.context.size)
+        self.log.record("leaf_removed")
+        why = "asking again did not help"
+        if counts.may_repeat(self.harness):
+            harness_state.counts = counts.repeat()
+            if self.actions.compact("overflow"):
+                return
+            why = "nothing could be compacted"
+        self.log.record("surfaced", error="MaxOutput")
+        raise Stop("failed", f"The reply ran into its limit of tokens, and {why}.")
 
     def _count_pictures(self) -> int:
         session, _ = self.context.look()

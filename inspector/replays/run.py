@@ -10,6 +10,7 @@ import numpy as np
 
 from ..mixins import Drawable
 from ..planning.plan import Plan
+from ..policies.event_names import LOGGED
 from ..policies.events import AuditEvent
 from ..policies.harness import LEVELS, STATES, find_actions, write_banner
 from ..policies.policy import Policy
@@ -189,6 +190,15 @@ class Run(Drawable):
         told = (event.data for event in self.events if event.kind == "switched")
         return any(data["window_before"] != data["window_after"] for data in told)
 
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What the harness itself prints of its compactions; nothing where it prints none (S3-25)."""
+        dialect = self.policy.harness.dialect
+        if dialect not in LOGGED:
+            return ()
+        done = (event for event in self.events if event.kind == "completed")
+        return tuple(event.line_in(dialect) for event in done if event.name_in(dialect) is not None)
+
     def states(self) -> dict[str, int]:
         """How many steps ended in each state."""
         counts = np.bincount(self.state, minlength=len(STATES)).tolist()
@@ -212,6 +222,7 @@ class Run(Drawable):
             lines.append(f"  {where}: {item.reason} {item.before:,} {verb} {item.after:,}")
         if len(self.compactions) > 8:
             lines.append(f"  … {len(self.compactions) - 8} more")
+        lines += [f"  {line}" for line in self.log[:8]]
         room = self.headroom
         if room is not None and room.tokens > 0:
             turns = "" if room.turns is None else f", about {room.turns:.1f} turns as they were lately"

@@ -13,6 +13,7 @@ from ..session.blocks import Chars, Value
 Deed = Literal[
     "token_overflow",
     "byte_overflow",
+    "max_output",
     "compact",
     "reset",
     "override",
@@ -21,17 +22,18 @@ Deed = Literal[
     "release",
     "switch",
 ]
-"""A provider's refusal for tokens (HTTP 400) or bytes (413), the user's /compact or /reset, an override of
-one refused request, a state machine's word, another window or model."""
+"""A provider's refusal for tokens (HTTP 400) or bytes (413), a reply that ran into its limit of tokens, the
+user's /compact or /reset, an override of one refused request, a state machine's word, another window or
+model."""
 
 
 class ScenarioEvent(Value):
     """Something that happens right before the entry `at` arrives.
 
-    A refusal is of the request that entry answers, or of the next one. /compact, /reset and a forced
-    compaction wait until every call that was made is answered. /reset is destructive: unless it comes
-    `confirmed`, the user is asked, and nothing changes (S1-25). `window` (tokens), `model` and `provider` are
-    those switched to.
+    A refusal is of the request that entry answers, or of the next one; so is a reply that was cut off.
+    /compact, /reset and a forced compaction wait until every call that was made is answered. /reset is
+    destructive: unless it comes `confirmed`, the user is asked, and nothing changes (S1-25). `window`
+    (tokens), `model` and `provider` are those switched to.
     """
 
     at: Chars

@@ -97,6 +97,15 @@ def compact(
     settings: Json = {"target.tokens": 8000}
     for option, value in options.items():
         settings |= dict.fromkeys(names[option], value)
+    return _plan(messages, settings, reason, policy, scope)
+
+
+def recover(messages: Messages, budget: int) -> Compacted:
+    """The way out of a refusal, with the policy's own target."""
+    return _plan(messages, {"trigger.budget": budget}, "overflow", POLICY, "slice")
+
+
+def _plan(messages: Messages, settings: Json, reason: Reason, policy: str, scope: Scope) -> Compacted:
     session = parse(messages)
     ledger = count_tokens(session, "tiered")
     plan = make_plan(session, ledger, policy, Edits(settings=settings), reason=reason)
@@ -128,7 +137,9 @@ def _write(messages: Messages, pieces: tuple[Piece, ...]) -> Messages:
             out.append({**raw, "content": piece.block.text})
             continue
         block = deepcopy(raw["content"][piece.origin[0].block])
-        if block["type"] == "text":
+        if piece.fate == "verbatim":
+            pass  # an error that stands as the text of an empty output is no content of it
+        elif block["type"] == "text":
             block["text"] = piece.block.text
         elif block["type"] == "tool_result":
             block["result"]["content"] = piece.block.text

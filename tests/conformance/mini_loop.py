@@ -6,14 +6,20 @@ import math
 from copy import deepcopy
 from typing import Any
 
-from inspector.policies.builtin.mini_claude_code import BUDGET, find_recovery_target
+from inspector.policies.builtin.mini_claude_code import BUDGET
 from inspector.policies.registry import find_policy
 from inspector.policies.trigger import Target, Trigger
 
-from .mini import POLICY, Json, Messages, estimate, legacy, tiered
+from .mini import POLICY, Json, Messages, estimate, recover, tiered
 
 LIMITS = {"prompt_too_long": 1, "max_output": 1, "stream_error": 1}
 """Retries of each recoverable kind, by default."""
+TROUBLES = {
+    "max_output": ("max_output", "max_tokens"),
+    "stream_error": ("stream",),
+    "prompt_too_long": ("too_long", "prompt", "context_length"),
+}
+"""How a vector that has no `error_kind` names each of them."""
 
 
 def run_query(case: Json) -> tuple[Json, Json]:
@@ -69,31 +75,45 @@ def run_query(case: Json) -> tuple[Json, Json]:
 
 
 def run_reactive(case: Json) -> tuple[Json, Json]:
-    """A run whose first request fails in the way the vector names; the next one is answered."""
-    given, options = case["input"], case["input"]["options"]
-    kind, budget = given["error_kind"], options.get("contextBudgetTokens", BUDGET)
+    """A run whose first request is not answered as it should be; the next one is, in the vector's words."""
+    given, options = case["input"], case["input"].get("options") or {}
+    kind, budget = find_trouble(case), options.get("contextBudgetTokens", BUDGET)
     left = (LIMITS | (options.get("retryLimits") or {})).get(kind, 0)
     messages: Messages = deepcopy(given["initialMessages"])
     requests = [messages]
+    told = case["output"]["events"]
     if left > 0:
         if kind != "stream_error":
-            goal = find_recovery_target(estimate(messages), budget)
-            messages = legacy(messages, {"targetTokens": goal}).messages
+            messages = recover(messages, budget).messages
         requests.append(messages)
-        said = {"role": "assistant", "content": "recovered"}
-        events: Messages = [{"type": "assistant_message", "message": said}]
+        # What the model says, and how it stopped, is the vector's word.
+        events = [deepcopy(event) for event in told if event["type"] == "assistant_message"][-1:]
         state: Json = {"status": "completed"}
     else:
         # The provider's error is what surfaces, word by word.
-        events, state = [], {"status": "error", "error": "boom"}
+        errors = (event["state"].get("error") for event in told if event["type"] == "terminal_state")
+        events, state = [], {"status": "error", "error": next(errors, None)}
     events.append({"type": "terminal_state", "state": state})
     output = {
         "events": events,
         "request_messages": requests,
+        "request_message_counts": [len(request) for request in requests],
         "request_tokens": [estimate(request) for request in requests],
     }
     emits = any(event["type"] == "compaction" for event in events)
     return output, {"model_calls": len(requests), "emits_compaction_event": emits}
+
+
+def find_trouble(case: Json) -> str:
+    """What happens to the first request: as the vector says, or as its name does."""
+    named = case["input"].get("error_kind")
+    if named is not None:
+        return str(named)
+    words = f"{case.get('id', '')} {case.get('note', '')}".lower().replace("-", "_").replace(" ", "_")
+    for kind, marks in TROUBLES.items():
+        if any(mark in words for mark in marks):
+            return kind
+    raise ValueError("the vector does not say what happens to its first request")
 
 
 def _read_options(options: Json) -> tuple[Trigger, Target]:

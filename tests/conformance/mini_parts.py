@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.planning.assemble import live_context
+from inspector.tokens.counters.tiered import flatten
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.render import render_request
-from tests.reference.prompt_cache import Fingerprint, find_changes, hash_json
+from tests.reference.prompt_cache import Fingerprint, find_changes, hash_json, take_fingerprint
 
 from .compare import Found
 from .mini import Json, Messages, estimate, legacy, parse
@@ -30,7 +31,7 @@ def check_estimates(given: Json, expected: Json) -> Found:
     """Messages estimated one by one and together, under whatever names the vector gives the figures."""
     lists = [value for value in given.values() if isinstance(value, list) and value]
     items = next((value for value in lists if isinstance(value[0], dict | list)), [])
-    each = [estimate(item if isinstance(item, list) else [item]) for item in items]
+    each = [estimate(_several(item)) for item in items]
     out: list[str] = []
     unread = not items
     for name, value in expected.items():
@@ -38,9 +39,16 @@ def check_estimates(given: Json, expected: Json) -> Found:
             out += [] if value == sum(each) else [f".{name}: {sum(each)}, expected {value}"]
         elif isinstance(value, list) and all(isinstance(item, int) for item in value):
             out += [] if value == each else [f".{name}: {each}, expected {value}"]
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+            texts = [flatten(entry) for item in items for entry in parse(_several(item)).entries]
+            out += [] if value == texts else [f".{name}: {texts}, expected {value}"]
         else:
             unread = True
     return out or (UNREAD if unread else [])
+
+
+def _several(item: Any) -> Messages:
+    return item if isinstance(item, list) else [item]
 
 
 def compact_record(case: Json) -> tuple[Json, Json]:
@@ -109,12 +117,46 @@ def check_prefix(case: Json) -> Found:
     given, expected = case["input"], case["output"]
     if isinstance(given, dict) and isinstance(given.get("messages"), list):
         return _check_hashes(given, given["messages"], expected)
+    if isinstance(given, dict) and isinstance(given.get("variants"), list):
+        return _check_variants(given, expected)
     pairs, lists = list(_find_pairs(given)), list(_find_labels(expected))
     if not pairs or len(pairs) != len(lists):
         return UNREAD
     found = [list(find_changes(_fingerprint(a), _fingerprint(b))) for a, b in pairs]
     both = enumerate(zip(found, lists, strict=True))
     return [f".{i}: {mine}, expected {told}" for i, (mine, told) in both if mine != told]
+
+
+def _check_variants(given: Json, expected: Any) -> Found:
+    """Traces that differ from the base as their names say, each with the parts that are told to differ."""
+    base = _base_fingerprint(given["base"])
+    told = expected.get("sources") if isinstance(expected, dict) else None
+    if not isinstance(told, dict) or set(told) != {*given["variants"]}:
+        return UNREAD
+    out = []
+    for name in given["variants"]:
+        mine = list(find_changes(base, _change(base, given["base"], name)))
+        if mine != told[name]:
+            out.append(f".sources.{name}: {mine}, expected {told[name]}")
+    return out
+
+
+def _base_fingerprint(trace: Json, system: Any = None) -> Fingerprint:
+    """A system prompt given as blocks is the text that they hold."""
+    prompt = trace["systemPrompt"] if system is None else system
+    text = "".join(block["text"] for block in prompt) if isinstance(prompt, list) else prompt
+    messages = trace.get("messages") or []
+    return take_fingerprint(text, trace.get("tools"), messages, trace.get("directive"), trace.get("model"))
+
+
+def _change(base: Fingerprint, trace: Json, name: str) -> Fingerprint:
+    """The base with the parts changed that a variant is named after."""
+    if "equal" in name:
+        return _base_fingerprint(trace, [{"type": "text", "text": trace["systemPrompt"]}])
+    marks = {"system": "system_prompt", "tools": "tools", "prefix": "message_prefix"}
+    marks |= {"directive": "child_directive", "model": "model"}
+    parts = [part for mark, part in marks.items() if mark in name or name == "all"]
+    return base._replace(**{part: f"{getattr(base, part)}, changed" for part in parts})
 
 
 def _check_hashes(given: Json, messages: Messages, expected: Any) -> Found:
@@ -192,30 +234,32 @@ def _find_labels(value: Any) -> Iterator[list[str]]:
 
 
 def check_wire(case: Json) -> Found:
-    """Roles and blocks of the request, and where the cache markers stand."""
+    """Roles and blocks of every request that the vector shows, and where its cache markers stand."""
     given, expected = case["input"], case["output"]
     messages = given.get("messages") if isinstance(given, dict) else given
-    sent = next((v for _, v in _walk(expected) if _is_sent(v)), None)
-    if not isinstance(messages, list) or sent is None:
+    shown = [(at, value) for at, value in _walk(expected) if _is_sent(value)]
+    if not isinstance(messages, list) or not shown:
         return UNREAD
+    return [line for at, sent in shown for line in _check_request(messages[: len(sent)], sent, at)]
+
+
+def _check_request(messages: Messages, sent: Messages, at: str) -> Iterator[str]:
+    """A request of the first messages; those that follow each other in one role go out as one."""
     session = parse(messages)
     request = render_request(live_context(session, count_tokens(session, "tiered"))).request
-    mine = [(m["role"], _plain(block)) for m in request["messages"] for block in m["content"]]
+    mine = [(m["role"], _plain(block)) for m in request["messages"] for block in _blocks(m)]
     theirs = [(m["role"], _plain(block)) for m in sent for block in _blocks(m)]
-    out = [
-        f".messages: block {i}: {a}, expected {b}"
-        for i, (a, b) in enumerate(zip(mine, theirs, strict=False))
-        if a != b
-    ]
+    for i, (a, b) in enumerate(zip(mine, theirs, strict=False)):
+        if a != b:
+            yield f"{at}: block {i}: {a}, expected {b}"
     if len(mine) != len(theirs):
-        out.append(f".messages: {len(mine)} blocks, expected {len(theirs)}")
+        yield f"{at}: {len(mine)} blocks, expected {len(theirs)}"
     marked = [
         (i, j) for i, m in enumerate(sent) for j, block in enumerate(_blocks(m)) if "cache_control" in block
     ]
     last = [(len(sent) - 1, len(_blocks(sent[-1])) - 1)]
-    if marked != last:
-        out.append(f".messages: cache markers at {marked}, expected one at {last}")
-    return out
+    if marked and marked != last:
+        yield f"{at}: cache markers at {marked}, expected one at {last}"
 
 
 def _is_sent(value: Any) -> bool:
@@ -233,7 +277,9 @@ def _blocks(message: Json) -> list[Json]:
 
 def _plain(block: Json) -> Json:
     """A block without its cache marker, a result's content as one string, and only what matters of it."""
-    out = {name: value for name, value in block.items() if name not in ("cache_control", "is_error")}
-    if out.get("type") == "tool_result" and isinstance(out.get("content"), list):
-        out["content"] = "".join(part.get("text", "") for part in out["content"])
+    out = {name: value for name, value in block.items() if name != "cache_control"}
+    if out.get("type") == "tool_result":
+        out["is_error"] = bool(out.get("is_error"))
+        if isinstance(out.get("content"), list):
+            out["content"] = "".join(part.get("text", "") for part in out["content"])
     return out

@@ -20,9 +20,23 @@ from .mini import Json
 def run(path: Path) -> Iterator[Outcome]:
     """Every vector under `path`: (name, mismatches)."""
     for file in sorted(path.glob("[0-9]*.json")):
-        case = json.loads(file.read_text("utf-8"))
-        check = CHECKS.get(case["family"])
-        yield case["id"], check(case) if check else [f"no check for the family {case['family']!r}"]
+        try:
+            case = json.loads(file.read_text("utf-8"))
+        except ValueError as error:
+            yield file.stem, [f"no JSON: {error}"]
+            continue
+        yield case.get("id", file.stem), check_case(case)
+
+
+def check_case(case: Json) -> Found:
+    """One vector. A check that breaks on it is a mismatch of this vector and of no other."""
+    check = CHECKS.get(case.get("family", ""))
+    if check is None:
+        return [f"no check for the family {case.get('family')!r}"]
+    try:
+        return check(case)
+    except Exception as error:
+        return [f"the check broke: {type(error).__name__}: {error}"]
 
 
 def differ(actual: Any, expected: Any, at: str = "") -> Iterator[str]:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
-from inspector.policies.builtin.mini_claude_code import find_recovery_target
 from inspector.policies.pointers import write_pointer
 from inspector.policies.policy import Edits
 from inspector.policies.registry import find_policy
@@ -286,11 +285,37 @@ def test_S3_20_S3_36_S3_38_one_big_read_past_a_tiny_budget_is_compacted_before_t
     ]
 
 
-def test_S3_24_after_a_refusal_the_legacy_routine_goes_down_to_seventy_percent() -> None:
-    assert [find_recovery_target(tokens, 2000) for tokens in (5284, 1900, 100)] == [1400, 1330, 1000]
-    made = plan(reads(10), find_recovery_target(7600), COMPAT, "overflow")
-    assert ran(made) == ["snip everything"]
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+@pytest.mark.parametrize(("count", "budget"), [(10, 6_000), (10, 24_000), (3, 24_000), (1, 24_000)])
+def test_S3_24_after_a_refusal_the_plan_goes_down_to_seventy_percent(
+    policy: str, count: int, budget: int
+) -> None:
+    """Of the context, or of the budget where that is less, and at least 1,000 tokens (TIERED §5)."""
+    session = parse(reads(count))
+    settings = {"trigger.budget": budget}
+    made = make_plan(
+        session, count_tokens(session, "tiered"), policy, {"settings": settings}, reason="overflow"
+    )
+    size = made.tiers[0].size(None)
+    goal = max(1000, int(0.7 * min(size, budget)))
     assert made.stages[0].sentence == "It runs only when the reason is auto."
+    assert "snip everything" in ran(made)
+    # The middle goes exactly where snipping everything is not enough for that.
+    snipped = next(stage.after for stage in made.stages if stage.name == "snip everything")
+    assert ("drop the middle" in ran(made)) == (snipped > goal)
+    assert made.under_target == (made.left <= goal)
+    proactive = make_plan(session, made.ledger, policy, {"settings": settings})
+    assert proactive.tiers.limit == budget // 2
+
+
+def test_S3_24_the_published_recoveries_of_the_vectors_are_planned_by_the_policy_itself() -> None:
+    words = [say("user", "first"), *(say(("assistant", "user")[i % 2], "w" * 1500) for i in range(10))]
+    # Twelve messages over a budget of 2,000: as in vectors 074 and 077, eight of them are left.
+    done = mini.recover([*words, say("user", "latest")], 2000)
+    assert len(done.messages) == 8
+    assert done.plan.tiers.limit == 1400
+    small = mini.recover(reads(1, 4000), 24_000)
+    assert small.plan.tiers.limit == 1000
 
 
 @pytest.mark.parametrize("policy", [FIXED, COMPAT])

@@ -84,7 +84,7 @@ def test_what_keeps_its_budget_is_asked_for_once_and_nothing_is_said_of_it() -> 
     asked, write = wordy(BUDGET)
     made = summarise(plan_of(), write)
     assert (asked, made.truncated, made.oversize) == ([5], False, ())
-    assert made.told() == {"by": "write", "deterministic": False}
+    assert made.provenance() == {"by": "write", "deterministic": False}
 
 
 def test_S0_64_S0_65_what_a_summariser_says_of_itself_is_recorded() -> None:

@@ -7,9 +7,6 @@ defects listed in TIERED §11. Source: TIERED §2-5.
 
 from __future__ import annotations
 
-import math
-
-from ...session.blocks import Number
 from ..harness import Harness
 from ..policy import Policy, Stage
 from ..rules.drop_middle import DropMiddle
@@ -25,7 +22,18 @@ from ..trigger import Target, Trigger
 BUDGET = 24_000
 SOURCE = "wusijian007/mini-claude-code at 60a3bef, PR #18 (no licence; written from its behaviour alone)"
 # It acts by itself and tries once more when the provider refuses; no model is ever asked to summarise.
-HARNESS = Harness(mode="auto", recover=True, recoveries=1, retries=0, reset=False, dialect="mini-claude-code")
+HARNESS = Harness(
+    mode="auto",
+    recover=True,
+    recover_output=True,
+    recoveries=1,
+    retries=0,
+    reset=False,
+    dialect="mini-claude-code",
+)
+
+# Half of the budget by itself; after a refusal 70 % of the context, or of the budget where that is less.
+TARGET = Target(ratio=0.5, recovery=0.7)
 
 
 def _trigger(measure: str) -> Trigger:
@@ -39,7 +47,7 @@ MINI_CLAUDE_CODE = Policy(
     source=SOURCE,
     # What the estimate leaves out is counted: calls, system prompt and tools (TIERED §11 h).
     trigger=_trigger("assembled"),
-    target=Target(ratio=0.5),
+    target=TARGET,
     harness=HARNESS,
     stages=(
         Stage(
@@ -66,7 +74,7 @@ MINI_CLAUDE_CODE_COMPAT = Policy(
     title="mini-claude-code (June 2026), as published",
     source=SOURCE,
     trigger=_trigger("tiered"),
-    target=Target(ratio=0.5),
+    target=TARGET,
     harness=HARNESS,
     stages=(
         Stage(
@@ -88,12 +96,3 @@ MINI_CLAUDE_CODE_COMPAT = Policy(
         DropMiddle(first=1, last=6, form="compat"),
     ),
 )
-
-
-def find_recovery_target(tokens: Number, budget: Number = BUDGET) -> int:
-    """Tokens to come down to after the provider refused for length: 70 % of what fits (TIERED §5).
-
-    >>> find_recovery_target(40_000), find_recovery_target(5_000), find_recovery_target(800)
-    (16800, 3500, 1000)
-    """
-    return max(1000, math.floor(0.7 * min(tokens, budget)))

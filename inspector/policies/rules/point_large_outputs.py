@@ -12,7 +12,7 @@ from ...session.tree import ASSISTANT, Bools
 from ..base_rule import Rule
 from ..part import LARGE
 from ..pointers import call_of, find_calls, point_at
-from ..shorten import Form, text_lengths
+from ..shorten import Form, find_bare_errors, text_lengths
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 TOOL_OUTPUT = KINDS.index("tool_output")
@@ -39,6 +39,8 @@ class PointLargeOutputs(Rule):
     def decide(self, table: Table) -> Decision:
         """Claim long outputs, with the pointer each becomes."""
         rows = (table.kind == TOOL_OUTPUT) & (text_lengths(table) > self.characters)
+        if self.form == "compat" and rows.any():
+            rows = rows & ~find_bare_errors(table)
         if not rows.any():
             return Decision()
 

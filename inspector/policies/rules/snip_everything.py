@@ -11,7 +11,7 @@ from ...session.blocks import KINDS, Block, ToolOutput
 from ..base_rule import Rule
 from ..part import LARGE
 from ..pointers import call_of, is_pointer
-from ..shorten import Form, replace_text, snip, text_lengths
+from ..shorten import Form, find_bare_errors, replace_text, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
 TEXTS = [KINDS.index("text"), KINDS.index("tool_output")]
@@ -37,6 +37,8 @@ class SnipEverything(Rule):
         # What an earlier stage made of a block may be longer than the block was.
         rows = np.isin(table.kind, TEXTS) if compat else text_lengths(table) > self.characters
         rows = rows & (table.live.position >= table.start)
+        if compat:
+            rows &= ~find_bare_errors(table)
 
         def make(block: Block, row: int) -> Block:
             if not compat and isinstance(block, ToolOutput) and is_pointer(block, call_of(table, block, row)):

@@ -29,11 +29,28 @@ def count(texts: Sequence[str]) -> Ints:
 
 def weigh(entry: Entry) -> int:
     """Tokens of one message: its role, and its texts and tool outputs joined by newlines."""
-    texts = (block.text for block in entry.blocks if block.kind in ("text", "tool_output"))
-    lengths = [utf16_length(text) for text in texts if text]
-    chars = sum(lengths) + max(len(lengths) - 1, 0)
-    role: int = utf16_length(entry.role)
+    chars, role = utf16_length(flatten(entry)), utf16_length(entry.role)
     return max(-(-chars // 4), 1) + max(-(-role // 4), 1)
+
+
+def flatten(entry: Entry) -> str:
+    """The text of a message that is counted; empty texts, and what is an error and no content, left out."""
+    spoken = (
+        block.text
+        for at, block in enumerate(entry.blocks)
+        if block.kind in ("text", "tool_output") and not is_bare_error(entry, at)
+    )
+    return "\n".join(text for text in spoken if text)
+
+
+def is_bare_error(entry: Entry, at: int) -> bool:
+    """Whether a block is an output that has no content but its error, which the published system keeps apart:
+    it is sent, and is neither counted nor shortened (TIERED §2, §3)."""
+    told, block = entry.extra.get("blocks"), entry.blocks[at]
+    if block.kind != "tool_output" or not isinstance(told, dict):
+        return False
+    beside = told.get(str(at))
+    return isinstance(beside, dict) and bool(block.text) and beside.get("error") == block.text
 
 
 def entry_weights(session: Session) -> Ints:

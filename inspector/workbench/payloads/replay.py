@@ -28,7 +28,7 @@ REASONS = {"auto": "By itself", "manual": "By /compact", "overflow": "After the 
 """Ahead of trouble and out of it are told apart (S4-25)."""
 TONES = {
     **dict.fromkeys(("failed", "refused", "blocked", "token_overflow", "byte_overflow", "surfaced"), "bad"),
-    **dict.fromkeys(("breaker_opened", "no_progress", "irreducible", "double_ran"), "bad"),
+    **dict.fromkeys(("breaker_opened", "no_progress", "irreducible", "double_ran", "max_output"), "bad"),
     **dict.fromkeys(("threshold_hit", "warned", "required", "overridden", "deferred", "retried"), "warn"),
     **dict.fromkeys(("summary_oversize", "summary_truncated", "reasoning_downgraded", "discarded"), "warn"),
     **dict.fromkeys(("double_configured", "suggested"), "warn"),
