@@ -25,7 +25,6 @@ HOOKS = {
 ALLOWED = {
     "policies.events.registry": "the event names of a dialect, which only tests list; to move",
     "policies.rules.collapse.find_segments": "the segments a collapse would record, for a caller's ledger",
-    "policies.rules.truncate_outputs.remember_decisions": "how a caller gives the rule its next iteration",
     "workbench.payloads.fact_list.are_found": "nobody asks; to be deleted",
 }
 

@@ -21,6 +21,7 @@ from ..planning.plan import Plan, make_plan
 from ..planning.summary_jobs import Checkpoint, find_turns
 from ..policies.events import AuditEvent, write_word
 from ..policies.policy import Edits, Policy
+from ..policies.rules.truncate_outputs import DECISIONS
 from ..policies.table import SUMMARISED
 from ..policies.trigger import Reason
 from ..session.blocks import Number
@@ -30,6 +31,7 @@ from ..tokens.ledger import Ledger, count_tokens
 from .archive import list_archived
 from .record import (
     changes_stored,
+    find_truncated,
     hash_plan,
     hash_policy,
     promise_context,
@@ -194,6 +196,8 @@ def compact(
         told |= checkpoint.sealed.fields() if checkpoint.sealed is not None else {}
     if taken is not None:
         told["failed"] = taken
+    if truncated := find_truncated(core):
+        told[DECISIONS] = truncated
     after = record_plan(plan, checkpoint, name, told)
     boundary = after[name].boundary
     tell("completed", None if boundary is None else boundary.tokens_after)

@@ -25,7 +25,8 @@ from ..planning.stages import StageOutcomes
 from ..planning.summary_jobs import Checkpoint
 from ..policies.base_rule import Rule
 from ..policies.policy import Policy
-from ..policies.table import VERBATIM
+from ..policies.rules.truncate_outputs import TruncateOutputs, remember_decisions
+from ..policies.table import TRUNCATED, VERBATIM
 from ..session.blocks import Text
 from ..session.entries import Boundary, Entry
 from ..session.json_text import digest
@@ -83,6 +84,16 @@ def changes_stored(part: Plan) -> bool:
     """
     changed = (part.outcome.rule >= 0) & (part.fate != VERBATIM)
     return part.summarises or part.notice is not None or bool(changed.any())
+
+
+def find_truncated(part: Plan) -> dict[str, int]:
+    """The limits that a stored part truncates the outputs of calls to, by the calls (S2-16)."""
+    found: dict[str, int] = {}
+    for code, rule in enumerate(part.policy.rules):
+        if isinstance(rule, TruncateOutputs):
+            rows = (part.outcome.rule == code) & (part.fate == TRUNCATED)
+            found |= remember_decisions(rule, part.table, rows)
+    return found
 
 
 def stored_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:

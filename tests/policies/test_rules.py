@@ -8,6 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from inspector.formats.manifest import dump_manifest
+from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Reply
@@ -23,12 +25,13 @@ from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
 from inspector.policies.rules.spill_outputs import SpillOutputs, find_spilled, find_spills
 from inspector.policies.rules.summarise_all import SummariseAll
 from inspector.policies.rules.summarise_older import SummariseOlder
-from inspector.policies.rules.truncate_outputs import TruncateOutputs, remember_decisions, shorten
+from inspector.policies.rules.truncate_outputs import TruncateOutputs, shorten
 from inspector.policies.shorten import output_lengths, tool_of
 from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
+from inspector.summaries.compaction import compact
 from inspector.summaries.record import stored_context
 from inspector.summaries.write import write_checkpoint
 from inspector.tokens.ledger import count_tokens
@@ -300,17 +303,48 @@ def test_what_is_cut_keeps_whole_characters_and_its_pictures() -> None:
     assert output.text.encode("utf-8").decode().endswith("end")
 
 
-def test_S2_16_a_truncation_is_decided_once_for_a_call_whatever_the_size_is_later() -> None:
+def truncated_to(limit: int, form: str = "head") -> Policy:
+    return policy(TruncateOutputs.model_validate({"limit": limit, "form": form}))
+
+
+def outputs_of(session: Session) -> list[str]:
+    """The tools' words as they stand in the session's context."""
+    blocks = shown(live_context(session, count(session)))
+    return [block.text for block in blocks if isinstance(block, ToolOutput)]
+
+
+@pytest.mark.parametrize("later", [0, 40, 60, 400, 10_000])
+@pytest.mark.parametrize("form", ["head", "head+tail"])
+def test_S2_16_a_truncation_is_decided_once_for_a_call_whatever_the_limit_is_later(
+    later: int, form: str
+) -> None:
     session = chain(user("go"), *use("a", text="x" * 500), *use("b", text="y" * 90), model(Text(text="ok")))
-    first = plan_of(session, policy(TruncateOutputs(limit=100)))
-    carried = remember_decisions(TruncateOutputs(limit=100), first.table)
-    assert carried.decided == {"a": 100}
-    for limit in (50, 400, 10_000):
-        again = carried.model_copy(update={"limit": limit})
-        later = plan_of(session, policy(again))
-        assert texts(later)[0] == texts(first)[0]
-        assert remember_decisions(again, later.table).decided["a"] == 100
-    assert texts(plan_of(session, policy(TruncateOutputs(limit=400))))[0] != texts(first)[0]
+    first = compact(session, truncated_to(100, form), ledger=count(session))
+    cut, whole = outputs_of(first.after)
+    assert (len(cut), whole) == (100, "y" * 90)
+    # More of the session comes, and the limit is another one: only what is new is decided by it.
+    more = first.after
+    for entry in (*use("c", text="z" * 500), model(Text(text="so"))):
+        added = entry.model_copy(update={"id": f"n{len(more.entries)}", "parent": more.leaf})
+        more = more.with_entries((*more.entries, added), added.id)
+    second = compact(more, truncated_to(later, form), ledger=count(more))
+    again = outputs_of(second.after)
+    assert again[0] == cut
+    assert (len(again[2]) < 500) == (later < 500)
+    # What the second decided stands after a third too, and a written session remembers it.
+    kept = read_session(dump_manifest(second.after).encode(), "kept")
+    third = compact(kept, truncated_to(70, form), ledger=count(kept))
+    final = outputs_of(third.after)
+    assert final[0] == cut
+    assert final[2] == again[2] or later > 500
+
+
+def test_S2_16_a_call_whose_output_was_cut_to_its_mark_alone_stays_as_it_is() -> None:
+    session = chain(user("go"), *use("a", text="x" * 5_000), model(Text(text="ok")))
+    first = compact(session, truncated_to(0), ledger=count(session)).after
+    (mark,) = outputs_of(first)
+    again = compact(first, truncated_to(1), ledger=count(first))
+    assert (outputs_of(again.after), again.done) == ([mark], False)
 
 
 def many(*sizes: int, tool: str = "bash") -> Session:

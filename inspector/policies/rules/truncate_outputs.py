@@ -8,21 +8,23 @@ import numpy as np
 from pydantic import Field
 
 from ...session.blocks import Block, ToolOutput
-from ...session.tree import Ints
+from ...session.session import Session
+from ...session.tree import COMPACTION, Bools, Ints
 from ..base_rule import Rule
 from ..part import LARGE
 from ..shorten import TOOL_OUTPUT, output_lengths, replace_text
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
 Form = Literal["head", "head+tail"]
+DECISIONS = "truncated"
+"""Where a boundary holds the calls whose outputs a compaction truncated, each with the limit."""
 
 
 class TruncateOutputs(Rule):
     """Every tool output longer than `limit` is shortened to it; nothing else is touched.
 
-    A decision is made once for a call: `decided` names the calls already truncated and the limit that was
-    in force, which stays in force for them (S2-16). `remember_decisions` gives the rule the next iteration
-    goes on with.
+    A decision is made once for a call: the limit that was in force then stays in force for it (S2-16). A
+    compaction writes it down in its boundary, where later ones read it; `decided` adds to what is written.
     """
 
     title: ClassVar[str] = "Truncate outputs"
@@ -39,21 +41,21 @@ class TruncateOutputs(Rule):
         {}, description="Calls whose output was truncated before, and the limit it was truncated to"
     )
 
-    def limit_of(self, call: str) -> int:
-        """The limit in force for the output of a call."""
-        return self.decided.get(call, self.limit)
+    def decisions(self, table: Table) -> dict[str, int]:
+        """The limits that were in force for the outputs of calls when they were truncated."""
+        return {**read_decisions(table.session), **self.decided}
 
     def decide(self, table: Table) -> Decision:
         """Claim the outputs over their limit, wherever the cut is."""
-        rows = np.zeros(len(table.tokens), bool)
-        rows[_find_rows(self, table)] = True
-        key = ("truncate", self.limit, self.form, tuple(sorted(self.decided.items())))
+        rows, decided = np.zeros(len(table.tokens), bool), self.decisions(table)
+        rows[_find_rows(self, table, decided)] = True
+        key = ("truncate", self.limit, self.form, tuple(sorted(decided.items())))
 
         def make(block: Block, row: int) -> Block:
             if not isinstance(block, ToolOutput):
                 return block
             text = block.text
-            short = shorten(text, self.limit_of(block.call_id), self.form)
+            short = shorten(text, decided.get(block.call_id, self.limit), self.form)
             return block if short == text else replace_text(block, short)
 
         claim = Claim(rows, TRUNCATED, rewrite=Rewrite(make, key))
@@ -68,7 +70,7 @@ def shorten(text: str, limit: int, form: Form = "head") -> str:
     >>> shorten("a" * 60, 40, "head+tail")
     'aaaaa\\n[… 50 characters left out …]\\naaaaa'
     """
-    if len(text) <= limit:
+    if len(text) <= max(limit, _LONGEST_MARK):
         return text
     room = max(limit - len(_mark(len(text))), 0)
     head = room if form == "head" else room - room // 2
@@ -77,29 +79,46 @@ def shorten(text: str, limit: int, form: Form = "head") -> str:
     return cut if len(cut) < len(text) else text
 
 
+_LONGEST_MARK = 48
+"""Characters that a mark is never longer than: what was cut to a mark alone is not cut again."""
+
+
 def _mark(left: int) -> str:
     return f"\n[… {left:,} characters left out …]\n"
 
 
-def remember_decisions(rule: TruncateOutputs, table: Table) -> TruncateOutputs:
-    """The rule with everything it decides in this context added to `decided`."""
-    decided = {}
-    for row in _find_rows(rule, table).tolist():
+def read_decisions(session: Session) -> dict[str, int]:
+    """The limits that compactions on the path to the leaf have truncated the outputs of calls to."""
+    found: dict[str, int] = {}
+    written = {*np.flatnonzero(session.tree.sort == COMPACTION).tolist()}
+    for i in session.path if written else ():
+        if i not in written:
+            continue
+        boundary = session.entries[i].boundary
+        told = boundary.extra.get(DECISIONS) if boundary is not None else None
+        if isinstance(told, dict):
+            found |= {call: limit for call, limit in told.items() if type(limit) is int}
+    return found
+
+
+def remember_decisions(rule: TruncateOutputs, table: Table, rows: Bools) -> dict[str, int]:
+    """The limits that outputs at these live rows were truncated to, by their calls: what is written down for
+    the iterations to come (`read_decisions`)."""
+    decided, found = rule.decisions(table), {}
+    for row in np.flatnonzero(rows & (table.kind == TOOL_OUTPUT)).tolist():
         block = table.block(row)
         if isinstance(block, ToolOutput):
-            text, limit = block.text, rule.limit_of(block.call_id)
-            if shorten(text, limit, rule.form) != text:
-                decided[block.call_id] = limit
-    return rule.model_copy(update={"decided": {**rule.decided, **decided}})
+            found[block.call_id] = decided.get(block.call_id, rule.limit)
+    return found
 
 
-def _find_rows(rule: TruncateOutputs, table: Table) -> Ints:
+def _find_rows(rule: TruncateOutputs, table: Table, decided: dict[str, int]) -> Ints:
     """int32: rows of outputs over their limit."""
     lengths = output_lengths(table)
     limits = np.full(len(lengths), rule.limit, np.int64)
-    if rule.decided:
+    if decided:
         for row in np.flatnonzero(table.kind == TOOL_OUTPUT).tolist():
             block = table.block(row)
             if isinstance(block, ToolOutput):
-                limits[row] = rule.limit_of(block.call_id)
+                limits[row] = decided.get(block.call_id, rule.limit)
     return np.flatnonzero(lengths > limits).astype(np.int32)
