@@ -150,6 +150,9 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
             for name, was, now in zip(ALL_SECTIONS, before.tolist(), after.tolist(), strict=True)
             if was or now
         },
+        "saved": plan.saved,
+        "prefix": plan.prefix._asdict(),
+        "folded": [{"turn": item.turn, "tokens": item.tokens} for item in plan.segments],
         "blocks": {fate: fates[code] for code, fate in enumerate(FATES) if fates[code]},
         "lost": [str(ref) for ref in plan.lost],
         "summaries": len(plan.jobs),

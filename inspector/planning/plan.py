@@ -21,10 +21,11 @@ from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, ask
 from ..policies.policy import Edits, Policy, check_reason, check_window, read_edits
 from ..policies.registry import POLICIES, configure_policy
+from ..policies.rules.collapse import Collapse, CollapsedSegment, find_segments
 from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from ..policies.table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
 from ..policies.trigger import Measured, Reason, Verdict, judge_trigger
-from ..session.blocks import BlockRef
+from ..session.blocks import KINDS, BlockRef
 from ..session.session import Session
 from ..session.tree import SYSTEM, USER, Bools
 from ..text import plural
@@ -33,6 +34,7 @@ from ..tokens.memo import Memo
 from ..tokens.moment import Moment, find_moment
 from .cut_table import CutTable
 from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, SideFates, find_pinned
+from .kept_prefix import KeptPrefix, find_prefix
 from .notice import PlacedNotice
 from .stages import StageOutcome, StageOutcomes, StageReport, report_stages
 from .stand_in import StandIn
@@ -330,6 +332,29 @@ class Plan(Drawable):
     def lost(self) -> tuple[BlockRef, ...]:
         """The blocks that are no longer verbatim in the context; the session keeps them (S1-32)."""
         return find_lost(self.table, self.fate)
+
+    @cached_property
+    def prefix(self) -> KeptPrefix:
+        """What stays as it was from the front on: a provider's cache ends at the first rewritten message."""
+        new = [self.summary_at] if self.summarises else []
+        if self.notice is not None and self.place is not None:
+            new.append(self.place)
+        return find_prefix(self.table, self.fate, new, self.ledger.head_tokens + self.hidden)
+
+    @property
+    def saved(self) -> dict[str, int]:
+        """Tokens by which the blocks of each kind are made fewer (S3-11); with the summary and the notice
+        taken from their sum, what is saved in all."""
+        fewer = np.bincount(self.table.kind, self.table.tokens - self.outcome.tokens, len(KINDS))
+        return {kind: n for kind, n in zip(KINDS, fewer.astype(int).tolist(), strict=True) if n}
+
+    @property
+    def segments(self) -> tuple[CollapsedSegment, ...]:
+        """The turns that are shown folded, apart from the messages, which nothing changes (S2-19)."""
+        for code, rule in enumerate(self.policy.rules):
+            if isinstance(rule, Collapse):
+                return find_segments(self.table, self.outcome.rule == code)
+        return ()
 
     @property
     def cut(self) -> CutPoint | None:

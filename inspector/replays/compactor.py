@@ -5,14 +5,15 @@ Order of events: started, the summariser's tries, prefix reset, completed (STUD 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..planning.kept_prefix import KeptPrefix
 from ..planning.plan import Plan
 from ..policies.events import count_retention, write_word
 from ..policies.policy import Policy
-from ..policies.table import COUNTED, FATES, SUMMARISED, VERBATIM
+from ..policies.table import COUNTED, FATES, SUMMARISED
 from ..policies.trigger import Reason
 from ..session.blocks import KINDS
 from ..summaries.record import changes_stored
@@ -26,14 +27,6 @@ from .simulated_summariser import SimulatedAnswer, ask_summariser, find_budget
 from .wire_edits import WireEdits
 
 REASONING = KINDS.index("reasoning")
-
-
-class Kept(NamedTuple):
-    """Rows of the planned context before the first that a compaction rewrites, and their tokens, the head
-    and what the provider adds included."""
-
-    rows: int
-    tokens: int
 
 
 class Compactor:
@@ -55,7 +48,7 @@ class Compactor:
         self.able = any(rule.enabled and not rule.locked for rule in policy.rules)
         self._name = context.free_name("summary")
 
-    def compact(self, reason: Reason, *, refused: bool = False, by: str = "") -> Kept | None:
+    def compact(self, reason: Reason, *, refused: bool = False, by: str = "") -> KeptPrefix | None:
         """Compact the context as it stands: what of it stays as it was, or None when nothing was adopted.
 
         `refused` says that the provider refuses the request that waits for it; `by` who asked for it, if that
@@ -85,7 +78,7 @@ class Compactor:
                 "no_budget",
                 "How long summaries come out has no effect here: this policy gives them no budget of tokens.",
             )
-        kept = find_kept(plan)
+        kept = plan.prefix
         left = plan.after + plan.hidden + (tries.written - plan.summary_tokens if plan.summarises else 0)
         if not tries.stands:
             self._keep(plan, reason, before, left, kept, tries, adopted=False)
@@ -103,7 +96,7 @@ class Compactor:
         return kept
 
     def _adopt(
-        self, plan: Plan, before: int, kept: Kept, tries: SimulatedAnswer, data: dict[str, Any]
+        self, plan: Plan, before: int, kept: KeptPrefix, tries: SimulatedAnswer, data: dict[str, Any]
     ) -> None:
         for stage in plan.stages:
             self.log.record(
@@ -173,7 +166,7 @@ class Compactor:
         reason: Reason,
         before: int,
         after: int,
-        kept: Kept,
+        kept: KeptPrefix,
         tries: SimulatedAnswer,
         *,
         adopted: bool,
@@ -194,16 +187,3 @@ class Compactor:
                 written=tries.written if tries.stands else 0,
             )
         )
-
-
-def find_kept(plan: Plan) -> Kept:
-    """What stands before the first block that a plan changes, or before which it puts something."""
-    rows, start = len(plan.fate), plan.table.live.start
-    changed = np.flatnonzero(plan.fate != VERBATIM)
-    ends = [rows, *changed[:1].tolist()]
-    if plan.summarises:
-        ends.append(int(start[plan.summary_at]))
-    if plan.notice is not None and plan.place is not None:
-        ends.append(int(start[plan.place]))
-    first = min(ends)
-    return Kept(first, plan.ledger.head_tokens + plan.hidden + int(plan.table.tokens[:first].sum()))

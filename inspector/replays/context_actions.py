@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..policies.trigger import Reason
 from ..session.blocks import Block
 from .carry import change
-from .compactor import Compactor, find_kept
+from .compactor import Compactor
 from .early_rules import EarlyRules
 from .event_log import EventLog
 from .harness_state import HarnessState
@@ -44,8 +44,7 @@ class ContextActions:
         """What the harness does to the context before every request."""
         plan = self.early.apply()
         if plan is not None:
-            kept = find_kept(plan)
-            self._rewritten(kept.rows, kept.tokens)
+            self._rewritten(plan.prefix.rows, plan.prefix.tokens)
 
     def check(self, *, refused: bool = False) -> None:
         """Hold the policy's own measure against its trigger, and compact if it fires.

@@ -18,12 +18,13 @@ from inspector.policies.registry import find_policy
 from inspector.policies.rules.drop_middle import DropMiddle
 from inspector.policies.shorten import snip
 from inspector.policies.trigger import Reason
-from inspector.session.blocks import KINDS, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries.archive import list_archived, make_record
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
+from inspector.workbench.payloads.scene import draw_plan
 from tests import tiered_oracle as oracle
 from tests.conformance import mini, mini_loop, tiered
 from tests.conformance.mini import Json, Messages, parse
@@ -216,11 +217,30 @@ def test_S3_10_long_stale_text_keeps_its_head_and_tail(policy: str) -> None:
     assert re.search(r"\n\[snip: 40\d\d chars omitted\]\n", text)
 
 
-def test_S3_11_nearly_all_that_is_saved_are_tool_outputs() -> None:
-    made = plan(reads(10), 4000)
-    saved = made.table.tokens - made.outcome.tokens
-    outputs = saved[made.table.kind == KINDS.index("tool_output")].sum()
-    assert outputs == saved.sum() > 4000
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+def test_S3_11_the_share_that_each_kind_saves_is_told(policy: str) -> None:
+    """Long stale words are snipped too, and still it is tool outputs that the saving comes from."""
+    words = [say("assistant", "w" * 3000), say("user", "go on"), say("assistant", "v" * 2500)]
+    messages = [say("user", "task"), *words, *reads(10)[1:]]
+    made = plan(messages, 4000, policy)
+    saved = made.saved
+    assert set(saved) == {"text", "tool_output"}
+    # Two texts of 3,000 and 2,500 units keep 2,000, the mark among them or not; eight outputs become a line.
+    assert 350 < saved["text"] <= 375
+    lines = [block for block in left(made) if block.startswith("[archived")]
+    gone = sum(3000 - len(line) for line in lines)
+    assert abs(saved["tool_output"] - gone // 4) <= len(lines) > 5
+    assert saved["tool_output"] / sum(saved.values()) > 0.9
+    assert made.before - made.after == sum(saved.values())
+    assert draw_plan(made)[0]["saved"] == saved
+    assert plan(messages, 10**6, policy).saved == {}
+
+
+def test_S3_11_what_a_dropped_middle_saves_is_told_by_kind_too() -> None:
+    talk = [say("user", "task"), *(say(("assistant", "user")[i % 2], "w" * 400) for i in range(20))]
+    made = plan(talk, 1000, FIXED)
+    assert made.saved == {"text": 1400}
+    assert made.before - made.after == 1400 - made.notice_tokens
 
 
 @pytest.mark.parametrize("policy", [FIXED, COMPAT])

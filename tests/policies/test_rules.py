@@ -17,7 +17,7 @@ from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Policy, Stage
 from inspector.policies.rules.clear_thinking import ClearThinking
 from inspector.policies.rules.clear_tool_outputs import STUB, ClearToolOutputs, DropOldOutputs
-from inspector.policies.rules.collapse import Collapse, find_segments
+from inspector.policies.rules.collapse import Collapse
 from inspector.policies.rules.dedupe_reads import DedupeReads
 from inspector.policies.rules.drop_oldest_turns import DropOldestTurns
 from inspector.policies.rules.drop_reasoning import DropReasoning
@@ -28,7 +28,7 @@ from inspector.policies.rules.summarise_older import SummariseOlder
 from inspector.policies.rules.truncate_outputs import TruncateOutputs, shorten
 from inspector.policies.shorten import output_lengths, tool_of
 from inspector.policies.table import FATES
-from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.blocks import Block, BlockRef, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
@@ -409,9 +409,10 @@ def test_S2_7_older_turns_are_segments_that_fold_and_unfold_one_by_one() -> None
     session = chain(*(e for n in range(4) for e in [user("word " * 90), *use(f"c{n}", text="x" * 400)]))
     rule = Collapse(turns=2, shown=40)
     plan = plan_of(session, policy(rule))
-    assert [(s.turn, [str(ref) for ref in s.refs]) for s in find_segments(rule, plan.table)] == [
-        (1, ["e0/0", "e1/0", "e2/0"]),
-        (2, ["e3/0", "e4/0", "e5/0"]),
+    # A call is never folded.
+    assert [(s.turn, [str(ref) for ref in s.refs]) for s in plan.segments] == [
+        (1, ["e0/0", "e2/0"]),
+        (2, ["e3/0", "e5/0"]),
     ]
     assert fates(plan) == ["truncated", "verbatim", "truncated"] * 2 + ["verbatim"] * 6
     opened = plan_of(session, policy(rule), settings={"collapse.expanded": [1]})
@@ -423,11 +424,32 @@ def test_S2_19_S2_20_folding_is_a_view_and_without_its_ledger_the_originals_stan
     session = talk(6)
     before = session.model_dump_json()
     plan = plan_of(session, policy(Collapse(turns=2, shown=0)))
+    assert [segment.turn for segment in plan.segments] == [1, 2, 3, 4]
     assert plan.after < plan.before
     assert stored_context(session, plan) == live_context(session, plan.ledger)
     assert session.model_dump_json() == before
     without = plan_of(session, policy(Collapse(turns=2, shown=0, enabled=False)))
     assert shown(build_context(session, without)) == blocks_of(session)
+    assert without.segments == ()
+
+
+@pytest.mark.parametrize("turn", [1, 2, 3])
+def test_S2_19_a_segment_that_is_taken_out_of_the_ledger_restores_just_its_originals(turn: int) -> None:
+    said = [user(f"{n} " * 90) for n in range(5)]
+    session = chain(*(e for n in range(5) for e in [said[n], *use(f"c{n}", text=f"{n}" * 400)]))
+    folded = plan_of(session, policy(Collapse(turns=2, shown=10)))
+    opened = plan_of(session, policy(Collapse(turns=2, shown=10, expanded=(turn,))))
+    ledger = {segment.turn: segment for segment in folded.segments}
+    assert {segment.turn for segment in opened.segments} == {1, 2, 3} - {turn}
+    assert all(ledger[segment.turn] == segment for segment in opened.segments)
+    was, now = (shown(build_context(session, plan)) for plan in (folded, opened))
+    differ = {i for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b}
+    refs = [BlockRef(entry.id, 0) for entry in session.entries]
+    assert {refs[i] for i in differ} == {*ledger[turn].refs}
+    assert all(now[i] == blocks_of(session)[i] for i in differ)
+    # What a segment is worth are the tokens of its originals.
+    rows = [refs.index(ref) for ref in ledger[turn].refs]
+    assert ledger[turn].tokens == int(folded.table.tokens[rows].sum()) > 0
 
 
 def test_a_view_of_the_client_s_own_does_break_the_binding_of_thinking() -> None:

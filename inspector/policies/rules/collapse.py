@@ -19,7 +19,7 @@ class Collapse(Rule):
     """Every turn before the last `turns` is a segment: what was said and what tools gave is folded to its
     first `shown` characters, reasoning is folded away. Calls stay.
 
-    It is a view made when a request is read. The segments are a ledger of their own (`find_segments`);
+    It is a view made when a request is read. The segments are a ledger of their own (`Plan.segments`);
     without it, or with a turn in `expanded`, the originals stand again.
     """
 
@@ -79,10 +79,10 @@ def fold(block: Block, shown: int) -> Block:
     return block
 
 
-def find_segments(rule: Collapse, table: Table) -> tuple[CollapsedSegment, ...]:
-    """The ledger of what is folded, turn by turn."""
+def find_segments(table: Table, folded: Bools) -> tuple[CollapsedSegment, ...]:
+    """The ledger of what is folded, turn by turn, from the live rows that are."""
     live = table.live
-    rows = np.flatnonzero(find_folded(rule, table))
+    rows = np.flatnonzero(folded)
     turn = live.turn[live.position[rows]]
     out = []
     numbers, first = np.unique(turn, return_index=True)

@@ -126,6 +126,8 @@ def draw_plan(plan: Plan, seq: int = 0) -> Payload:
         "before": {"total": plan.before + hidden, "sections": sum_before(plan)},
         "after": {"total": plan.after + hidden, "sections": _after(plan)},
         "flow": flow,
+        "saved": plan.saved,
+        "prefix": plan.prefix._asdict(),
         **_limits(plan),
         "trigger": {"fires": bool(plan.verdict.fires), "sentence": describe_fill(plan)},
         "state": fill_payload(plan),
