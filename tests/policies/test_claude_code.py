@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -17,8 +19,11 @@ from inspector.policies.trigger import Reason
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Session
 from inspector.summaries.record import stored_context
+from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
+from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from tests.policies.test_rules import gave, use
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, shown, user
@@ -65,15 +70,42 @@ def fates(plan: Plan) -> list[str]:
     return [FATES[code] for code in plan.fate]
 
 
+STAGES = {
+    "budget": "spill-outputs",
+    "snip": "drop-oldest-turns",
+    "micro": "truncate-outputs",
+    "auto": "summarise-all",
+    "collapse": "collapse",
+}
+
+
 def test_S2_2_S2_48_stages_come_in_their_order_each_with_tokens_in_and_out() -> None:
-    plan = plan_of(talk(8), **{"target.tokens": 1})
+    loud = {"spill-outputs.budget": 400, "target.tokens": 1}
+    plan = plan_of(talk(8), **loud)
     names = [stage.name for stage in plan.stages]
-    assert names == ["budget", "snip", "micro", "auto", "collapse", "reactive"]
+    assert names == [*STAGES, "reactive"]
     assert ran(plan) == names[:5]
-    figures = [(stage.before, stage.after) for stage in plan.stages]
-    assert all(before >= after for before, after in figures)
-    assert [before for before, _ in figures[1:5]] == [after for _, after in figures[:4]]
-    assert "only when the reason is overflow" in plan.stages[5].sentence
+    # What stands after each stage is counted on the context that a plan without the later ones leaves.
+    reached = [plan.before]
+    for last in range(5):
+        off = {f"{kind}.enabled": False for kind in list(STAGES.values())[last + 1 :]}
+        less = plan_of(talk(8), **loud, **off)
+        reached.append(build_context(less.session, less).tokens)
+    figures = [(stage.before, stage.after) for stage in plan.stages[:5]]
+    assert figures == list(pairwise(reached))
+    assert len({*reached}) > 3, "and several of them do something"
+    assert plan.stages[5][2:] == (reached[5], reached[5], "It runs only when the reason is overflow.")
+
+
+def test_S2_2_a_stage_that_is_not_needed_is_skipped_and_says_so() -> None:
+    session = talk(8)
+    plan = plan_of(session, **{"target.tokens": count(session).count_context()})
+    assert ran(plan) == ["budget"]
+    skipped = plan.stages[1:5]
+    assert {stage.sentence for stage in skipped} == {"Not needed: the target was met."}
+    assert {(stage.ran, stage.before, stage.after) for stage in skipped} == {
+        (False, plan.before, plan.before)
+    }
 
 
 def test_S2_46_the_budget_has_settings_and_a_stage_of_its_own() -> None:
@@ -108,10 +140,25 @@ def test_S2_3_S2_13_S2_14_snip_leaves_the_last_turns_and_the_stored_messages_alo
 
 
 def test_S2_15_snip_can_be_switched_off() -> None:
-    plan = plan_of(talk(8), **{"target.tokens": 400, "drop-oldest-turns.enabled": False})
-    assert "dropped" not in fates(plan)
-    snip = plan.stages[1]
-    assert (snip.name, snip.before) == ("snip", snip.after)
+    on = plan_of(talk(8), **{"target.tokens": 400})
+    off = plan_of(talk(8), **{"target.tokens": 400, "drop-oldest-turns.enabled": False})
+    assert (fates(on).count("dropped"), fates(off).count("dropped")) == (16, 0)
+    assert (on.stages[1].name, on.stages[1].ran) == ("snip", True)
+    snip = off.stages[1]
+    assert (snip.name, snip.ran, snip.sentence) == ("snip", False, "It is switched off.")
+    assert snip.before == snip.after
+
+
+def test_S2_13_what_is_drawn_of_a_snipped_session_lists_the_turns_that_are_gone_as_dropped() -> None:
+    session = talk(8)
+    plan = plan_of(session, **{"target.tokens": count(session).count_context() // 2 + 20})
+    scene, _ = draw_scene(plan, trace_history(session, plan.ledger))
+    assert scene["entryIds"] == [entry.id for entry in session.entries]
+    picture, data = draw_plan(plan)
+    columns = unpack(picture["columns"], data)
+    drawn = np.where(plan.is_older, columns["fate_older"], columns["fate_kept"])
+    gone = [scene["fates"][code]["id"] for code in drawn.tolist()]
+    assert gone == ["dropped"] * 16 + ["verbatim"] * 16
 
 
 def test_S2_4_micro_shortens_large_outputs_only() -> None:
@@ -160,10 +207,17 @@ def test_S2_9_S2_11_S2_21_of_what_shrinks_history_a_compact_runs_auto_alone_and_
     assert "reactive" not in ran(plan_of(session, **{"target.tokens": 1}))
 
 
-def test_S2_1_the_result_fits_the_window_or_the_plan_says_that_it_does_not() -> None:
-    for turns in (4, 20, 60):
-        plan = plan_of(talk(turns))
-        assert plan.after <= 1_000 or not plan.fits
+@pytest.mark.parametrize("turns", [20, 60, 200])
+def test_S2_1_what_is_left_of_a_conversation_above_the_window_fits_it(turns: int) -> None:
+    plan = plan_of(talk(turns))
+    assert plan.before > 1_000
+    left = build_context(plan.session, plan).tokens
+    assert left == plan.after <= 800, "the target is 80 % of the window"
+    assert plan.fits
+    assert not any("missed" in note for note in plan.notes)
+
+
+def test_S2_1_where_nothing_makes_it_fit_the_plan_says_so() -> None:
     head = make_plan(
         long := chain(user("hi"), model(Text(text="ho")), system=(Text(text="rule " * 2_000),)),
         count(long),
@@ -171,6 +225,8 @@ def test_S2_1_the_result_fits_the_window_or_the_plan_says_that_it_does_not() -> 
         window=1_000,
     )
     assert not head.fits
+    assert head.after > 1_000
+    assert any(note.startswith("The target of 800 is missed") for note in head.notes)
 
 
 def test_S2_42_it_acts_above_95_percent_and_the_harness_has_the_levels_of_the_seed() -> None:

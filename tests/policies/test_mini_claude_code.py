@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +31,11 @@ from tests import tiered_oracle as oracle
 from tests.conformance import mini, mini_loop, tiered
 from tests.conformance.mini import Json, Messages, parse
 from tests.reference.spill import CLI_LIMIT, find_limit, spill
+from tests.shared import SHARED, needs_shared
 from tests.strategies import SAYINGS, chars
 
+PIN = "aa22b30b3aa54b1244aeb78766d51c484c19c2933a39a75a1b83e43a67102c8a"
+"""SHA-256 of the SHA-256 of every vector here, in the order of their names."""
 CASES = Path(__file__).parents[1] / "cases" / "tiered"
 FIXED, COMPAT = "mini-claude-code", "mini-claude-code-compat"
 LONE = re.compile("[\ud800-\udfff]")
@@ -84,6 +89,27 @@ def ran(made: Plan) -> list[str]:
 def test_S3_16_S3_43_golden_values_of_the_pinned_commit(case: Path, tmp_path: Path) -> None:
     (tmp_path / case.name).write_bytes(case.read_bytes())
     assert list(tiered.run(tmp_path)) == [(case.stem, [])]
+
+
+def test_S3_43_the_vectors_and_the_policies_are_those_of_one_commit() -> None:
+    told = (CASES / "ORIGIN.md").read_text("utf-8")
+    (commit,) = re.findall(r"\b[0-9a-f]{40}\b", told)
+    assert commit == "60a3bef1992404c821ab37065189799101ad72b6", "the merge that the seed names"
+    for policy in map(find_policy, (FIXED, COMPAT)):
+        assert re.findall(r"\b[0-9a-f]{7,}\b", policy.source) == [commit[:7]]
+    cases = sorted(CASES.glob("*.json"))
+    # Our copies are kept to the byte: another set of vectors is another commit's.
+    assert sha256(b"".join(sha256(case.read_bytes()).digest() for case in cases)).hexdigest() == PIN
+
+
+@needs_shared
+def test_S3_43_our_copies_are_the_vectors_that_the_commit_returned() -> None:
+    index = json.loads((SHARED / "vectors" / "tiered" / "INDEX.json").read_text("utf-8"))
+    assert index["source"].endswith("60a3bef1992404c821ab37065189799101ad72b6")
+    for case in CASES.glob("*.json"):
+        assert json.loads(case.read_bytes()) == json.loads(
+            (SHARED / "vectors" / "tiered" / case.name).read_bytes()
+        )
 
 
 # As published

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -368,6 +369,17 @@ def test_S2_47_outputs_each_under_but_together_over_are_spilled_largest_first_un
     assert fates_of(spilling(many(900, 1_000, 100))[1], "tool_output") == ["verbatim"] * 3
 
 
+def test_S2_47_so_many_of_the_largest_go_as_are_needed_and_no_more() -> None:
+    for sizes, expected in (
+        ((1_500, 1_200, 900, 300), ["pointer", "pointer", "verbatim", "verbatim"]),
+        ((300, 900, 1_200, 1_500), ["verbatim", "verbatim", "pointer", "pointer"]),
+        ((1_900, 900, 600), ["pointer", "verbatim", "verbatim"]),
+    ):
+        rule, plan = spilling(many(*sizes))
+        assert fates_of(plan, "tool_output") == expected
+        assert sum(len(text) for text in texts(plan)) <= rule.budget
+
+
 def test_S2_47_another_message_has_a_budget_of_its_own() -> None:
     session = chain(
         user("go"), *use("a", text="a" * 1_500), *use("b", text="b" * 1_500), model(Text(text="ok"))
@@ -379,7 +391,8 @@ def test_S2_49_path_and_preview_stand_and_the_file_is_to_hold_all_of_it() -> Non
     rule, plan = spilling(many(900, 1_200, 800))
     (spill,) = find_spills(rule, plan.table)
     (pointer,) = [text for text in texts(plan) if spill.path in text]
-    assert (spill.call_id, spill.text, len(spill.sha256)) == ("c1", "1" * 1_200, 64)
+    assert (spill.call_id, spill.text) == ("c1", "1" * 1_200)
+    assert spill.sha256 == sha256(b"1" * 1_200).hexdigest()
     assert pointer.endswith("\n" + "1" * 50)
     assert "1,200 characters" in pointer
 

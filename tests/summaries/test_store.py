@@ -13,7 +13,7 @@ import pytest
 from inspector.errors import EditError, EscapeError, InspectorError, ReadError, WriteConflict
 from inspector.files import open_session, save_session
 from inspector.policies.policy import Policy
-from inspector.policies.rules.spill_outputs import SpillOutputs
+from inspector.policies.rules.spill_outputs import SpillOutputs, find_spills
 from inspector.session.blocks import Text, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
@@ -149,13 +149,20 @@ def spilling(folder: str, call_id: str = "c1") -> CompactionResult:
     return compact(session, Policy(name="spill", rules=(rule,)))
 
 
-def test_S2_50_a_spilled_output_is_a_file_beside_the_manifest(tmp_path: Path) -> None:
-    saved = save(tmp_path, spilling("tool-results", "../../up"))
+def test_S2_49_a_spilled_output_is_a_file_beside_the_manifest_that_names_it(tmp_path: Path) -> None:
+    done = spilling("tool-results", "../../up")
+    saved = save(tmp_path, done)
     (place,) = saved.outputs
-    assert place.read_text("utf-8") == "line\n" * 2000
+    assert place.read_bytes() == b"line\n" * 2000
     assert place.parent == tmp_path / "s" / "tool-results"
-    shown = open_session(saved.manifest)
-    assert place.relative_to(tmp_path / "s").as_posix() in str(shown.entries[-2].blocks)
+    (rule,) = done.plan.policy.rules
+    assert isinstance(rule, SpillOutputs)
+    (spill,) = find_spills(rule, done.plan.table)
+    assert sha256(place.read_bytes()).hexdigest() == spill.sha256
+    # The message names the file, and shows how it begins.
+    (output,) = [b for b in open_session(saved.manifest).entries[-2].blocks if isinstance(b, ToolOutput)]
+    named = place.relative_to(tmp_path / "s").as_posix()
+    assert output.text == f"[10,000 characters of output are in {named}; they begin:]\nline\nline\n"
 
 
 @pytest.mark.parametrize(
