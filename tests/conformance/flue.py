@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from inspector.tokens.ledger import count_tokens
 from tests.reference.flue_2 import derive_defaults
 from tests.reference.flue_steps import request_text
 
-from . import pi
+from . import leaf_scan, pi
 from .compare import Found, Outcome, compare, digest
 
 _COST = {"cacheRead": "cache_read", "cacheWrite": "cache_write"}
@@ -319,14 +320,27 @@ def _compact(plan: Plan, given: dict[str, Any], expected: dict[str, Any]) -> dic
     }
 
 
+def _place(path: Path, session: str) -> Path | None:
+    """Where a session lies that a vector names, beside the vectors or beside this checkout."""
+    parents = (*path.resolve().parents, Path(__file__).parents[3] / "shared")
+    places = (parent / folder / session for parent in parents for folder in ("", "sessions", "sessions/flue"))
+    return next((place for place in places if place.is_file()), None)
+
+
+def _open(path: Path, session: str) -> Session | None:
+    found = _place(path, session)
+    return None if found is None else read_session(found.read_bytes(), found.name, format="flue")
+
+
 def _real(path: Path, file: Path, words: dict[str, pi.Words]) -> Iterator[Outcome]:
     data = json.loads(file.read_text("utf-8"))
+    if leaf_scan.is_scan(data):
+        yield from leaf_scan.check(f"real/{file.stem}", data, partial(_open, path))
+        return
     if "session" not in data:
         yield f"real/{file.stem}", [f"no check for {data.get('schema', 'this file')}"]
         return
-    places = [parent / data["session"] for parent in path.resolve().parents]
-    places.append(Path(__file__).parents[3] / "shared" / data["session"])
-    found = next((place for place in places if place.exists()), None)
+    found = _place(path, data["session"])
     if found is None:
         yield f"real/{file.stem}: its session {data['session']}", None
         return

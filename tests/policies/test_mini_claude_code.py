@@ -314,7 +314,7 @@ def test_S3_19_it_goes_down_to_half_of_the_budget() -> None:
     assert narrow.target.limit(narrow.trigger.base(0)) == 201
 
 
-def test_S3_20_S3_36_S3_38_one_big_read_past_a_tiny_budget_is_compacted_before_the_next_request() -> None:
+def test_S3_36_the_loop_of_the_vectors_compacts_one_big_read_past_a_tiny_budget() -> None:
     script = [{"type": "tool_use", "toolUse": {"id": "t", "name": "Read", "input": {"path": "big"}}}]
     script += [{"type": "turn_break"}, {"type": "assistant_message", "content": "done"}]
     result = {"type": "tool_result", "result": {"toolUseId": "t", "status": "success", "content": "x" * 8000}}
