@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from ..cuts import END, CutPoint, CutPoints
-from ..errors import EditError
+from ..errors import EditError, PolicyError
 from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, ask
-from ..policies.policy import Edits, Policy, check_reason, check_window, read_edits
+from ..policies.policy import NO_CONTRACT, Edits, Policy, check_reason, check_window, read_edits
 from ..policies.registry import POLICIES, configure_policy
 from ..policies.rules.collapse import Collapse, CollapsedSegment, find_segments
 from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
@@ -51,6 +51,8 @@ def write_spec(plan: Plan) -> dict[str, Any]:
         spec["window"] = plan.table.given_window
     if plan.reason != "auto":
         spec["reason"] = plan.reason
+    if plan.policy.contract:
+        spec["contract"] = plan.policy.contract
     return spec
 
 
@@ -121,6 +123,8 @@ def describe_plan(plan: Plan) -> list[str]:
     cut = plan.cut
     if cut is None and plan.why:
         notes.append(plan.why)
+    if plan.policy.source.startswith(NO_CONTRACT):
+        notes.append(f"{plan.policy.name} is {plan.policy.source}.")
     # Where pairs are kept whole, a cut through one is no fault of what is left.
     torn = plan.tier.unpaired or (cut is not None and cut.rule not in PAIRS)
     if cut is not None and not cut.legal and torn and not STANDS[plan.fate[plan.is_older]].all():
@@ -519,21 +523,29 @@ def make_plan(
     *,
     window: int | None = None,
     reason: Reason = "auto",
+    contract: str | None = None,
 ) -> Plan:
     """Plan a compaction of the context at the session's leaf. Pure: nothing is changed or asked.
 
     `policy` is a name, a `Policy` or its JSON; `edits` override its cut, pin blocks, set knobs. `window`
     (tokens) replaces the one the session or its model tells. `reason` says what asked for it, which decides
-    the stages that may run; a cut by hand and a /compact ("manual") run at least one. Raises `PolicyError`
-    for a policy or setting that does not exist and `EditError` for a cut or pin that points at nothing or a
-    cut that is illegal.
+    the stages that may run; a cut by hand and a /compact ("manual") run at least one. `contract` is the one
+    that the policy has to keep, as a plan's `spec_json` tells it (S0-1). Raises `PolicyError` for a policy or
+    setting that does not exist, or another contract, and `EditError` for a cut or pin that points at nothing
+    or a cut that is illegal.
     """
     changed = read_edits(edits)
     check_window(window)
     check_reason(reason)
-    return plan_moment(
+    plan = plan_moment(
         find_moment(session, ledger), policy, changed, session=session, window=window, reason=reason
     )
+    if contract is not None and contract != plan.policy.contract:
+        kept = plan.policy.contract or "none"
+        raise PolicyError(
+            plan.policy.name, f"the contract {contract!r:.60} is asked for, and it keeps {kept}"
+        )
+    return plan
 
 
 def plan_moment(

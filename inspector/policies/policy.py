@@ -14,12 +14,15 @@ from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, field_va
 from ..errors import EditError, PolicyError
 from ..session.blocks import Value
 from .base_rule import Rule
+from .core import SWITCHED, SWITCHES, Mode, core_rules, keeps_contract
 from .harness import Harness, check_thresholds
 from .part import PolicyPart
 from .rules import kind_of, list_rules
 from .settings_file import read_settings
 from .trigger import Reason, Target, Trigger
 
+NO_CONTRACT = "a policy of your own; it no longer keeps the contract"
+"""How the source of a policy begins that was made from a profile and is something else now (S0-4)."""
 FORMER = "conduct"
 """What the harness was called in JSON and in settings before 0.2. Both are read, "harness" is written."""
 
@@ -37,12 +40,15 @@ class Policy(Value):
 
     With `stages` the rules named in one take part only from that stage on, and what a later stage decides
     stands over an earlier one's decision. A `target` ends the stages as soon as it is met. Rules in no stage
-    always take part and come first.
+    always take part and come first. `mode` is the mode of core that it is in, if one was chosen; `contract`
+    the published contract that it keeps, of those this package knows.
     """
 
     name: str
     title: str = ""
     source: str = ""
+    contract: str = ""
+    mode: Mode | None = None
     trigger: Trigger = Trigger()
     target: Target | None = None
     harness: Harness = Harness()
@@ -110,7 +116,49 @@ class Policy(Value):
         share = trigger.ratio if trigger.tokens is None and trigger.enabled else None
         check_thresholds(self.name, changed.harness, share)
         _check_together(self.name, placed, added)
-        return changed
+        if self.contract and changed.harness.engine != self.harness.engine:
+            raise PolicyError(self.name, f"core compaction cannot be replaced under {self.contract}")
+        on = {rule.kind for rule in placed if rule.enabled and rule.kind in SWITCHED}
+        if changed.mode is not None and on != {*SWITCHES[changed.mode]}:
+            changed = changed.model_copy(update={"mode": None})
+        return changed.settled()
+
+    def in_mode(self, mode: Mode) -> Self:
+        """This policy with core in another mode (S0-76), all else as it is; rules it lacks are added.
+
+        Raises `PolicyError` for a mode that does not exist.
+
+        >>> from inspector import find_policy
+        >>> changed = find_policy("stud-wiki-1.1").in_mode("drop-old-outputs")
+        >>> [rule.kind for rule in changed.rules if rule.enabled]
+        ['keep-system', 'keep-recent-turns', 'drop-old-outputs']
+        """
+        if mode not in SWITCHES:
+            raise PolicyError(self.name, f"there is no compaction mode {mode!r:.60}", SWITCHES, meant=mode)
+        has = {rule.kind for rule in self.rules}
+        on = SWITCHES[mode]
+        changed = self.configured(
+            {f"{kind}.enabled": kind in on for kind in SWITCHED if kind in has or kind in on}
+        )
+        staged = self.mode == "outputs-first"
+        stages, target = ((), None) if staged else (self.stages, self.target)
+        if mode == "outputs-first":
+            target = self.target or Target()
+            stages = (
+                Stage(name="outputs", rules=("drop-old-outputs",)),
+                Stage(name="summary", rules=("summarise-older",)),
+            )
+        return changed.model_copy(update={"mode": mode, "stages": stages, "target": target})
+
+    def settled(self) -> Self:
+        """This policy, without the claim to a contract that it does not keep (S0-4, S0-68).
+
+        Who copies a profile and lets something else compact has a policy of his own, whatever he calls it.
+        """
+        if not self.contract or keeps_contract(self.contract, self.harness.engine, self.rules):
+            return self
+        source = f"{NO_CONTRACT} {self.contract}"
+        return self.model_copy(update={"contract": "", "title": self.name, "source": source})
 
     def add(self, rule: Rule | str, **knobs: Any) -> Self:
         """This policy with one more rule in its place, as a policy of its own, "<name>-and-<kind>".
@@ -133,7 +181,7 @@ class Policy(Value):
         _check_together(self.name, rules, [kind])
         title = f"{self.title or self.name} and {new.title[:1].lower()}{new.title[1:]}" if new.title else ""
         named = {"name": f"{self.name}-and-{kind}", "title": title, "rules": rules}
-        return self.model_copy(update=named)
+        return self.model_copy(update=named).settled()
 
 
 def rename_settings(settings: dict[str, Any]) -> dict[str, Any]:
@@ -274,7 +322,10 @@ def read_edits(edits: Edits | dict[str, Any] | None) -> Edits:
 
 
 def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
-    """A policy from its JSON form. Raises `PolicyError` naming the field that is wrong.
+    """A policy from its JSON form. What is not given is so by default: without rules, core's own (S0-56).
+
+    `mode` puts core into one of its modes, whatever the rules say. Raises `PolicyError` naming the field that
+    is wrong.
 
     `settings` are the texts of settings files by their names, the one that stands over the others last: the
     thresholds in them are set on top (S1-21, `settings_file.py`).
@@ -290,7 +341,7 @@ def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
         said = "this is its JSON as text; pass the parsed object" if text else "an object is needed"
         raise PolicyError(f"{data!s:.60}", said)
     name = f"{data.get('name', 'policy')!s:.60}"
-    given = data.get("rules", ())
+    given = data["rules"] if "rules" in data else _default_rules(data)
     if not isinstance(given, list | tuple) or not all(isinstance(item, dict) for item in given):
         raise PolicyError(name, "rules: a list of objects is needed")
     models = [_find_model(name, index, item) for index, item in enumerate(given)]
@@ -301,8 +352,17 @@ def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
         for index, (model, item) in enumerate(zip(models, given, strict=True))
     )
     trigger = _read_part(name, "trigger", Trigger, data.get("trigger", {}))
-    read = _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
-    return read.configured(read_settings(settings or {}))
+    policy = _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
+    policy = policy.configured(read_settings(settings or {}))
+    return (policy if policy.mode is None else policy.in_mode(policy.mode)).settled()
+
+
+def _default_rules(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """Core's own rules (S0-56); none for a policy of a tool, which has the tool's (S1-35)."""
+    harness = data.get("harness", data.get(FORMER))
+    engine = harness.get("engine") if isinstance(harness, dict) else getattr(harness, "engine", None)
+    by_tool = isinstance(engine, str) and engine.startswith("tool")
+    return [] if by_tool else [rule.model_dump() for rule in core_rules()]
 
 
 def _find_model(policy: str, index: int, item: dict[str, Any]) -> type[Rule]:

@@ -19,7 +19,8 @@ from .builtin.langchain import LANGCHAIN_CLEAR, LANGCHAIN_SUMMARIZATION, LANGCHA
 from .builtin.mini_claude_code import MINI_CLAUDE_CODE, MINI_CLAUDE_CODE_COMPAT
 from .builtin.openhands import OPENHANDS
 from .builtin.pi import PI
-from .builtin.stud import MODES, STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
+from .builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
+from .core import SWITCHES
 from .harness import BUNDLED, TOOL
 from .policy import Policy, read_policy, rename_settings
 
@@ -95,7 +96,7 @@ def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
     Raises `PolicyError` when there is none.
     """
     if isinstance(policy, Policy):
-        return policy
+        return policy.settled()
     if not isinstance(policy, str):
         return _take_rules(read_policy(policy))
     for known in list_policies():
@@ -150,7 +151,7 @@ def swap_tool(policy: Policy, engine: str) -> Policy:
     False
     """
     if policy.harness.engine == "core":
-        raise PolicyError(policy.name, "core compaction cannot be replaced; its modes can be set", MODES)
+        raise PolicyError(policy.name, "core compaction cannot be replaced; its modes can be set", SWITCHES)
     tool = find_tool(engine)
     harness = policy.harness.model_copy(update={"engine": engine})
     update = {"harness": harness, "rules": tool.rules, "stages": tool.stages, "target": tool.target}

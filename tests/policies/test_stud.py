@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 
 from inspector.errors import EditError, PolicyError
+from inspector.files import save_plan
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import CAME_WHOLE, Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint, SummaryJob
-from inspector.policies.builtin.stud import (
-    MODES,
-    STUD_DETERMINISTIC,
-    STUD_MERGED,
-    STUD_WARNING,
-    STUD_WIKI,
-    set_mode,
-)
+from inspector.policies.base_rule import Rule
+from inspector.policies.builtin.claude_code import CLAUDE_CODE
+from inspector.policies.builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
+from inspector.policies.core import CONTRACT, SWITCHES
 from inspector.policies.harness import lint
 from inspector.policies.policy import Edits, Policy
-from inspector.policies.registry import find_policy, swap_tool
-from inspector.policies.table import FATES
-from inspector.session.blocks import Reasoning, Text
+from inspector.policies.registry import add_policy, find_policy, swap_tool
+from inspector.policies.rules import add_rule
+from inspector.policies.table import FATES, Decision, Table
+from inspector.replays.engine import replay
+from inspector.session.blocks import Text
 from inspector.session.entries import Entry, Provided
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
@@ -38,6 +39,7 @@ from inspector.summaries.record import (
 from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.context_management import context_management
+from inspector.workbench.payloads.scene import draw_plan
 from tests.reference.context_management import read_context_management, with_context_management
 from tests.reference.flue_steps import request_text
 from tests.strategies import sessions
@@ -88,10 +90,19 @@ def fates(plan: Plan) -> list[str]:
 # -- the profile ------------------------------------------------------------------------------------------
 
 
-def test_S0_1_the_profile_names_its_contract() -> None:
-    assert find_policy("stud-wiki-1.1") is STUD_WIKI
-    assert "contractVersion 1.1.0" in STUD_WIKI.source
-    assert "contractVersion 1.1.0" in plan_of(talk(6), STUD_WIKI).policy.model_dump_json()
+def test_S0_1_the_profile_names_its_contract_in_the_plan_and_in_what_is_exported(tmp_path: Path) -> None:
+    session = talk(6)
+    plan = plan_of(session, "stud-wiki-1.1")
+    assert plan.spec_json["contract"] == "Compaction and Memory 1.1.0"
+    assert "contractVersion 1.1.0" in draw_plan(plan)[0]["policySource"]
+    save_plan(plan, tmp_path / "mine.plan.json")
+    saved = json.loads((tmp_path / "mine.plan.json").read_text("utf-8"))
+    assert saved["policy"]["contract"] == "Compaction and Memory 1.1.0"
+    again = make_plan(session, plan.ledger, **plan.spec_json)
+    assert again.spec_json == plan.spec_json
+    assert "contract" not in plan_of(session, "flue").spec_json
+    with pytest.raises(PolicyError, match=r"asked for, and it keeps none"):
+        make_plan(session, plan.ledger, **{**plan.spec_json, "policy": "stud-merged"})
 
 
 @pytest.mark.parametrize(
@@ -140,7 +151,7 @@ def test_S0_42_S0_118_by_default_reasoning_is_verbatim_in_the_window_and_written
 
 def test_S0_43_one_switch_drops_reasoning_beyond_the_window_and_changes_nothing_else() -> None:
     session = talk(7)
-    plain, strict = plan_of(session, STUD_WIKI), plan_of(session, set_mode(STUD_WIKI, "drop-reasoning"))
+    plain, strict = plan_of(session, STUD_WIKI), plan_of(session, STUD_WIKI.in_mode("drop-reasoning"))
     assert fates_of(strict, "reasoning") == ["dropped"] * 3 + ["verbatim"] * 4
     others = [row for row, block in enumerate(blocks_of(session)) if block.kind != "reasoning"]
     assert [fates(strict)[row] for row in others] == [fates(plain)[row] for row in others]
@@ -231,17 +242,6 @@ def test_S0_30_a_turn_that_is_pinned_has_no_summary_and_one_that_was_summarised_
     assert "question 1" in words
 
 
-@pytest.mark.parametrize("name", ["stud-wiki-1.1", "stud-wiki-deterministic", "stud-warning", "stud-merged"])
-def test_S0_41_no_setting_lets_a_summary_become_reasoning(name: str) -> None:
-    session = talk(7)
-    for mode in MODES:
-        plan = plan_of(session, set_mode(find_policy(name), mode))
-        given_blocks = blocks_of(session)
-        for piece in build_context(session, plan, WRITTEN if plan.summarises else None).pieces:
-            if isinstance(piece.block, Reasoning):
-                assert any(piece.block is block for block in given_blocks)
-
-
 # -- modes ------------------------------------------------------------------------------------------------
 
 
@@ -256,12 +256,52 @@ def test_S0_75_the_deterministic_mode_drops_older_outputs_and_keeps_all_else() -
     assert build_context(again.session, again) == build_context(session, plan)
 
 
-def test_S0_76_S0_78_modes_are_one_key_and_an_unknown_one_is_refused() -> None:
-    for mode in MODES:
-        assert set_mode(STUD_WIKI, mode).harness == STUD_WIKI.harness
-    assert set_mode(set_mode(STUD_WIKI, "drop-old-outputs"), "summarise") == STUD_WIKI
+EFFECTS: dict[Any, dict[str, set[str]]] = {
+    "summarise": {"reasoning": {"summarised"}, "tool_output": {"summarised"}, "text": {"summarised"}},
+    "drop-reasoning": {"reasoning": {"dropped"}, "tool_output": {"summarised"}, "text": {"summarised"}},
+    "drop-old-outputs": {"reasoning": {"verbatim"}, "tool_output": {"truncated"}, "text": {"verbatim"}},
+}
+"""What each mode makes of the blocks of a turn that is older than the window."""
+
+
+@pytest.mark.parametrize("mode", EFFECTS)
+def test_S0_76_S0_78_the_mode_is_a_key_of_the_profile_and_selecting_one_has_its_effect(mode: Any) -> None:
+    session = heard(6)
+    written = {**STUD_WIKI.model_dump(mode="json"), "name": "mine", "mode": mode}
+    for data in (written, {"name": "mine", "mode": mode}):
+        plan = plan_of(session, data)
+        older = list(zip(blocks_of(session)[:12], fates(plan), strict=False))
+        told = {kind: {fate for block, fate in older if block.kind == kind} for kind in EFFECTS[mode]}
+        assert told == EFFECTS[mode]
+        assert set(fates(plan)[12:]) == {"verbatim"}
+        assert plan.deterministic == (mode == "drop-old-outputs")
+    # The rules say it too, so that what was dumped is read as it was.
+    policy = plan_of(session, written).policy
+    assert policy.mode == mode
+    assert find_policy(policy.model_dump(mode="json")) == policy
+    assert policy.contract == CONTRACT
+
+
+def test_S0_76_a_mode_that_is_none_is_refused_and_core_stays_core_in_each() -> None:
+    with pytest.raises(PolicyError, match="mode"):
+        plan_of(talk(6), {"name": "mine", "mode": "magic"})
     with pytest.raises(PolicyError, match="known: summarise"):
-        set_mode(STUD_WIKI, "magic")
+        STUD_WIKI.in_mode("magic")  # type: ignore[arg-type]
+    for mode in SWITCHES:
+        changed = STUD_WIKI.in_mode(mode)
+        assert (changed.harness, changed.contract) == (STUD_WIKI.harness, CONTRACT)
+        assert changed.in_mode("summarise") == STUD_WIKI
+    by_hand = STUD_WIKI.configured({"drop-reasoning.enabled": True})
+    assert by_hand.mode is None
+
+
+def test_S0_78_neither_is_forced_both_plan_the_same_session() -> None:
+    session = heard(6)
+    plans = [plan_of(session, name) for name in ("stud-wiki-1.1", "stud-wiki-deterministic")]
+    assert [(plan.policy.mode, plan.summarises, plan.place) for plan in plans] == [
+        ("summarise", True, 8),
+        ("drop-old-outputs", False, 8),
+    ]
 
 
 def test_S0_77_what_the_deterministic_mode_loses_is_told_by_section() -> None:
@@ -276,7 +316,7 @@ def test_S0_77_what_the_deterministic_mode_loses_is_told_by_section() -> None:
 
 def test_S0_19_with_a_target_that_outputs_meet_no_message_is_touched() -> None:
     session = heard(6)
-    policy = set_mode(STUD_WIKI, "outputs-first")
+    policy = STUD_WIKI.in_mode("outputs-first")
     enough = plan_of(session, policy, settings={"target.tokens": count(session).count_context() - 12})
     assert set(fates_of(enough, "text")) == {"verbatim"}
     assert fates_of(enough, "tool_output")[:2] == ["truncated"] * 2
@@ -288,13 +328,65 @@ def test_S0_19_with_a_target_that_outputs_meet_no_message_is_touched() -> None:
 # -- who may replace what ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", [STUD_WIKI, STUD_MERGED])
-def test_S0_4_S0_68_core_compaction_cannot_be_replaced(policy: Policy) -> None:
+def replacements() -> dict[str, Policy]:
+    """Ways to let something else compact than core, and go on calling it the profile."""
+    fields: dict[str, dict[str, Any]] = {
+        "another tool": {"harness": STUD_WIKI.harness.model_copy(update={"engine": "tool"})},
+        "nothing": {"harness": STUD_WIKI.harness.model_copy(update={"engine": "none"})},
+        "other rules": {"rules": CLAUDE_CODE.rules, "stages": CLAUDE_CODE.stages, "mode": None},
+        "no summary": {"rules": STUD_WIKI.rules[:-1], "mode": None},
+    }
+    return {name: STUD_WIKI.model_copy(update=update) for name, update in fields.items()}
+
+
+@pytest.mark.parametrize("how", replacements())
+@pytest.mark.parametrize("name", ["stud-wiki-1.1", "mine"])
+def test_S0_4_S0_68_who_lets_something_else_compact_loses_the_claim_under_whatever_name(
+    how: str, name: str
+) -> None:
     session = talk(6)
-    before = plan_of(session, policy)
+    before = fates(plan_of(session, "stud-wiki-1.1"))
+    copy = replacements()[how].model_copy(update={"name": name})
+    for given_policy in (copy, copy.model_dump(mode="json")):
+        plan = plan_of(session, given_policy)
+        assert plan.policy.contract == ""
+        assert "contract" not in plan.spec_json
+        assert "1.1.0" not in plan.policy.title
+        assert any("no longer keeps the contract" in note for note in plan.notes)
+        assert "no longer keeps" in draw_plan(plan)[0]["policySource"]
+        assert "no longer keeps" in replay(session, given_policy, ledger=count(session)).policy.source
+    assert fates(plan_of(session, "stud-wiki-1.1")) == before
+
+
+def test_S0_4_S0_68_core_compaction_cannot_be_replaced_through_any_door() -> None:
+    session = talk(6)
+    before = fates(plan_of(session, "stud-wiki-1.1"))
+    swapped = swap_rules(STUD_WIKI)
+    with pytest.raises(PolicyError, match="a built-in policy has this name"):
+        add_policy(swapped)
+    with pytest.raises(PolicyError, match="cannot be replaced under Compaction and Memory"):
+        plan_of(session, "stud-wiki-1.1", settings={"harness.engine": "tool"})
     with pytest.raises(PolicyError, match="cannot be replaced"):
-        swap_tool(policy, f"tool:{STUD_DETERMINISTIC.name}")
-    assert fates(plan_of(session, policy)) == fates(before)
+        swap_tool(STUD_WIKI, f"tool:{STUD_DETERMINISTIC.name}")
+
+    class Mine(Rule):
+        kind: Literal["summarise-older"] = "summarise-older"
+
+        def decide(self, table: Table) -> Decision:
+            return Decision()
+
+    with pytest.raises(PolicyError, match="a built-in kind of rule has this name"):
+        add_rule(Mine)
+    assert fates(plan_of(session, "stud-wiki-1.1")) == before
+    # What may be set keeps the claim: how much stays, the mode, what the provider edits beside it.
+    for policy in (STUD_WIKI.configured({"keep-recent-turns.turns": 2}), STUD_DETERMINISTIC, with_both()):
+        assert plan_of(session, policy).policy.contract == CONTRACT
+
+
+def swap_rules(policy: Policy) -> Policy:
+    """The profile with another's way to compact under its own name."""
+    update = {"rules": CLAUDE_CODE.rules, "stages": CLAUDE_CODE.stages, "target": CLAUDE_CODE.target}
+    return policy.model_copy(update=update)
 
 
 # -- two surfaces -----------------------------------------------------------------------------------------
@@ -436,6 +528,6 @@ def test_a_stage_s_record_can_say_which_reasoning_is_disposable() -> None:
     ]
     session = chain(*entries)
     plan = plan_of(
-        session, set_mode(STUD_WIKI, "drop-reasoning"), settings={"drop-reasoning.stages": ["draft"]}
+        session, STUD_WIKI.in_mode("drop-reasoning"), settings={"drop-reasoning.stages": ["draft"]}
     )
     assert fates_of(plan, "reasoning") == ["dropped", "summarised"] + ["verbatim"] * 4

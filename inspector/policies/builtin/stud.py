@@ -11,39 +11,25 @@ The wiki leaves open how the recent window of the warning page is sized; two tur
 
 from __future__ import annotations
 
-from ...errors import PolicyError
+from ..core import CONTRACT, core_rules
 from ..harness import BUNDLED, Harness
-from ..policy import Policy, Stage
-from ..rules.clear_tool_outputs import DropOldOutputs
-from ..rules.drop_reasoning import DropReasoning
-from ..rules.keep_recent_turns import KeepRecentTurns
-from ..rules.keep_system import KeepSystem
-from ..rules.summarise_older import SummariseOlder
-from ..trigger import Target, Trigger
+from ..policy import Policy
+from ..trigger import Trigger
 
 _SOURCE = "stud-cli wiki, Compaction and Memory, contractVersion 1.1.0"
 _WARNING = "stud-cli wiki, Compaction Warning"
 _AT_80 = Trigger(ratio=0.8, measure="assembled", check="request")
 
 
-def _rules(turns: int) -> tuple[KeepSystem, KeepRecentTurns, DropReasoning, DropOldOutputs, SummariseOlder]:
-    """What every profile is made of; the switched-off ones are modes."""
-    return (
-        KeepSystem(),
-        KeepRecentTurns(turns=turns),
-        DropReasoning(enabled=False),
-        DropOldOutputs(enabled=False),
-        SummariseOlder(split_turns=False),
-    )
-
-
 STUD_WIKI = Policy(
     name="stud-wiki-1.1",
     title="stud-cli wiki 1.1.0",
     source=_SOURCE,
+    contract=CONTRACT,
     trigger=_AT_80,
     harness=Harness(mode="auto", engine="core", reset=False, dialect="stud-wiki"),
-    rules=_rules(4),
+    mode="summarise",
+    rules=core_rules(4),
 )
 STUD_WARNING = Policy(
     name="stud-warning",
@@ -53,7 +39,8 @@ STUD_WARNING = Policy(
     harness=Harness(
         mode="manual", engine=BUNDLED, warn=0.8, require=0.95, recover=False, dialect="stud-warning"
     ),
-    rules=_rules(2),
+    mode="summarise",
+    rules=core_rules(2),
 )
 STUD_MERGED = Policy(
     name="stud-merged",
@@ -61,39 +48,10 @@ STUD_MERGED = Policy(
     source=f"{_SOURCE}; Compaction Warning; merged as in STUD §12",
     trigger=_AT_80,
     harness=Harness(mode="ask", engine="core", warn=0.8, require=0.95, recover=False, dialect="stud-merged"),
-    rules=_rules(4),
+    mode="summarise",
+    rules=core_rules(4),
 )
 
-MODES: dict[str, dict[str, bool]] = {
-    "summarise": {},
-    "drop-reasoning": {"drop-reasoning.enabled": True},
-    "outputs-first": {"drop-old-outputs.enabled": True},
-    "drop-old-outputs": {"drop-old-outputs.enabled": True, "summarise-older.enabled": False},
-}
-"""Compaction modes of core and the switches they set (S0-76). The last calls no model (S0-75)."""
-
-
-def set_mode(policy: Policy, mode: str) -> Policy:
-    """A stud policy in another mode, all else as it is. Raises `PolicyError` for an unknown one.
-
-    "outputs-first" drops old outputs and summarises only if that leaves more than half the window (S0-19).
-
-    >>> [rule.kind for rule in set_mode(STUD_WIKI, "drop-old-outputs").rules if rule.enabled]
-    ['keep-system', 'keep-recent-turns', 'drop-old-outputs']
-    """
-    if mode not in MODES:
-        raise PolicyError(policy.name, f"there is no compaction mode {mode!r}", MODES)
-    switches = dict.fromkeys(("drop-reasoning.enabled", "drop-old-outputs.enabled"), False)
-    changed = policy.configured({**switches, "summarise-older.enabled": True, **MODES[mode]})
-    stages: tuple[Stage, ...] = ()
-    if mode == "outputs-first":
-        stages = (
-            Stage(name="outputs", rules=("drop-old-outputs",)),
-            Stage(name="summary", rules=("summarise-older",)),
-        )
-    return changed.model_copy(update={"stages": stages, "target": Target() if stages else None})
-
-
-STUD_DETERMINISTIC = set_mode(STUD_WIKI, "drop-old-outputs").model_copy(
+STUD_DETERMINISTIC = STUD_WIKI.in_mode("drop-old-outputs").model_copy(
     update={"name": "stud-wiki-deterministic", "title": "stud-cli wiki 1.1.0, deterministic"}
 )

@@ -1,0 +1,59 @@
+"""Core compaction: the rules of a policy that names none, its modes, and the contract that profiles keep.
+
+Source: stud-cli wiki, Compaction and Memory 1.1.0. Core is on by default (S0-56), its modes stand under one
+key of a profile (S0-76), and no extension takes its place (S0-4, S0-68).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from .base_rule import Rule
+from .rules.clear_tool_outputs import DropOldOutputs
+from .rules.drop_reasoning import DropReasoning
+from .rules.keep_recent_turns import KeepRecentTurns
+from .rules.keep_system import KeepSystem
+from .rules.summarise_older import SummariseOlder
+
+Mode = Literal["summarise", "drop-reasoning", "outputs-first", "drop-old-outputs"]
+
+SWITCHES: dict[Mode, tuple[str, ...]] = {
+    "summarise": ("summarise-older",),
+    "drop-reasoning": ("drop-reasoning", "summarise-older"),
+    "outputs-first": ("drop-old-outputs", "summarise-older"),
+    "drop-old-outputs": ("drop-old-outputs",),
+}
+"""Compaction modes and the rules that take part in them (S0-76). The last calls no model (S0-75); the one
+before drops old outputs and summarises only if that leaves too much (S0-19)."""
+SWITCHED = ("drop-reasoning", "drop-old-outputs", "summarise-older")
+"""The rules that a mode switches."""
+
+CONTRACT = "Compaction and Memory 1.1.0"
+"""What a profile claims that keeps the wiki page of that name, contractVersion 1.1.0 (S0-1)."""
+_TERMS = frozenset({"keep-system", "keep-recent-turns", *SWITCHED})
+
+
+def core_rules(turns: int = 4) -> tuple[Rule, ...]:
+    """Core's rules, with so many recent turns kept; those that are switched off are modes.
+
+    >>> [rule.kind for rule in core_rules() if rule.enabled]
+    ['keep-system', 'keep-recent-turns', 'summarise-older']
+    """
+    return (
+        KeepSystem(),
+        KeepRecentTurns(turns=turns),
+        DropReasoning(enabled=False),
+        DropOldOutputs(enabled=False),
+        SummariseOlder(split_turns=False),
+    )
+
+
+def keeps_contract(contract: str, engine: str, rules: Iterable[Rule]) -> bool:
+    """Whether core compacts, by its own rules and no others; what the provider edits stands beside it.
+
+    >>> keeps_contract(CONTRACT, "core", core_rules(2)), keeps_contract(CONTRACT, "tool", core_rules(2))
+    (True, False)
+    """
+    kinds = {rule.kind for rule in rules if not rule.wire}
+    return contract == CONTRACT and engine == "core" and kinds == _TERMS
