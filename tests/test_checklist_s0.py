@@ -12,19 +12,20 @@ from inspector.errors import PolicyError
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
 from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import Checkpoint
+from inspector.planning.summary_jobs import Checkpoint, SummaryJob
 from inspector.policies.policy import Edits, read_policy
 from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry, Provided
 from inspector.session.session import Session
+from inspector.summaries.prompts import Prompt, write_prompt
 from inspector.summaries.record import append_checkpoint
+from inspector.summaries.write import summarise
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.wire.render import render_request
-from tests.reference.flue_steps import request_text
 
 POLICY = "keep-recent-turns"
 TURNS = "keep-recent-turns.turns"
@@ -111,9 +112,28 @@ def fates_of(plan: Plan, kind: str) -> list[str]:
     return [FATES[plan.fate[row]] for row in at]
 
 
+class Spy:
+    """A summariser that keeps the prompt it is asked with, as a model's would be written, and answers."""
+
+    def __init__(self) -> None:
+        self.prompts: list[Prompt] = []
+
+    def __call__(self, job: SummaryJob, session: Session) -> str:
+        self.prompts.append(write_prompt(job, session))
+        return f"summary {len(self.prompts)}"
+
+    @property
+    def text(self) -> str:
+        """Everything it was told."""
+        return "\n".join(f"{prompt.system}\n{prompt.user}" for prompt in self.prompts)
+
+
 def asked(plan: Plan) -> str:
-    """All that a summariser is shown for a plan."""
-    return "\n".join(request_text(plan.session, job) for job in plan.jobs)
+    """All that a summariser is told for a plan when it is really asked."""
+    spy = Spy()
+    if plan.jobs:
+        summarise(plan, spy)
+    return spy.text
 
 
 # -- fitting the window -----------------------------------------------------------------------------------

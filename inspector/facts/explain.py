@@ -23,6 +23,7 @@ _WHAT = {
     "pin": "a pin",
     "pair": "the rule that calls and outputs go together",
     "bound": "the model, which refuses reasoning after an edit",
+    "withheld": "the harness, which sends no reasoning",
     "nothing": "no rule",
 }
 

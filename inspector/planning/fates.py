@@ -91,9 +91,9 @@ def rewrite_rows(
     )
 
 
-BY_NONE, BY_PIN, BY_PAIR, BY_BOUND = -1, -2, -3, -4
-"""Who decided a block when no rule did: nobody, a pin, the other half of its call/output pair, or the model,
-which takes no reasoning whose prefix was edited."""
+BY_NONE, BY_PIN, BY_PAIR, BY_BOUND, BY_WITHHELD = -1, -2, -3, -4, -5
+"""Who decided a block when no rule did: nobody, a pin, the other half of its call/output pair, the model,
+which takes no reasoning whose prefix was edited, or the harness, which sends no reasoning at all (S0-25)."""
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
 """How formats call the blocks that are reasoning here."""
 STANDS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
@@ -119,21 +119,34 @@ class SideFates:
     rule: Ints
     blocks: Mapping[int, Block | None] = field(default_factory=dict)
 
+    @property
+    def changed(self) -> Bools:
+        """bool[m]: the block is not what it was; what is never sent does not count."""
+        changed: Bools = (self.fate != VERBATIM) & (self.rule != BY_WITHHELD)
+        return changed
+
 
 Claims = Sequence[tuple[int, Claim]]
 """Claims of one stage in order, each with the number of its rule in the policy."""
 
 
-def start_side(table: Table, pinned: Bools) -> SideFates:
-    """Nothing is decided yet but what pins hold. Without pins it is the same for every plan of a moment."""
+def start_side(table: Table, pinned: Bools, withheld: Bools | None = None) -> SideFates:
+    """Nothing is decided yet but what pins hold, and reasoning that is never sent: no pin brings it back.
+
+    Without either it is the same for every plan of a moment.
+    """
 
     def make() -> SideFates:
         rule = np.where(pinned, np.int32(BY_PIN), np.int32(BY_NONE))
-        fate = np.full(len(rule), VERBATIM, np.uint8)
+        fate, tokens = np.full(len(rule), VERBATIM, np.uint8), table.tokens
+        if withheld is not None and withheld.any():
+            tokens = tokens.copy()
+            fate[withheld], tokens[withheld], rule[withheld] = DROPPED, 0, BY_WITHHELD
         fate.flags.writeable = rule.flags.writeable = False  # sides that nothing happens to are shared
-        return SideFates(fate, table.tokens, rule)
+        return SideFates(fate, tokens, rule)
 
-    return make() if pinned.any() else _UNTOUCHED.of(table.moment, make)
+    decided = pinned.any() or (withheld is not None and withheld.any())
+    return make() if decided else _UNTOUCHED.of(table.moment, make)
 
 
 def decide_stage(table: Table, side: SideFates, claims: Claims, free: Bools) -> tuple[SideFates, Bools]:
@@ -241,7 +254,7 @@ def find_edit(table: Table, side: SideFates) -> int:
     """
     rules = table.rules
     own = [code for code, rule in enumerate(rules) if not rule.by_provider]
-    changed = (side.fate != VERBATIM) & (side.fate != CLEARED)
+    changed = (side.fate != VERBATIM) & (side.fate != CLEARED) & (side.rule != BY_WITHHELD)
     edited = np.flatnonzero(changed & (np.isin(side.rule, own) | (side.rule < 0)))
     return int(edited[0]) if len(edited) else len(side.fate)
 

@@ -33,12 +33,12 @@ from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo
 from ..tokens.moment import Moment, find_moment
 from .cut_table import CutTable
-from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, STANDS, SideFates, find_pinned
+from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, BY_WITHHELD, STANDS, SideFates, find_pinned
 from .kept_prefix import KeptPrefix, find_prefix
 from .notice import PlacedNotice
 from .stages import StageOutcome, StageOutcomes, StageReport, report_stages
 from .stand_in import StandIn
-from .summary_jobs import Checkpoint, SummaryJob, divide_summary, list_jobs
+from .summary_jobs import CAME_WHOLE, Checkpoint, SummaryJob, divide_summary, list_jobs
 
 
 def write_spec(plan: Plan) -> dict[str, Any]:
@@ -129,6 +129,9 @@ def describe_plan(plan: Plan) -> list[str]:
     torn = plan.tier.unpaired or (cut is not None and cut.rule not in PAIRS)
     if cut is not None and not cut.legal and torn and not STANDS[plan.fate[plan.is_older]].all():
         notes.append(f"{plan.policy.title or plan.policy.name} cuts where a provider refuses: {cut.sentence}")
+    if withheld := int((plan.outcome.rule == BY_WITHHELD).sum()):
+        some = _some(withheld, "reasoning block is", "reasoning blocks are")
+        notes.append(f"{some} left out: this harness sends no reasoning.")
     bound = int((plan.outcome.rule == BY_BOUND).sum())
     if bound:
         notes.append(
@@ -242,7 +245,7 @@ class Plan(Drawable):
     @cached_property
     def why(self) -> str:
         """Why nothing is done; empty when there is a cut, or blocks change without one."""
-        if self.place is not None or (self.fate != VERBATIM).any():
+        if self.place is not None or self.outcome.changed.any():
             return ""
         if self.policy.stages and self.depth <= self.tiers.early and self.tiers.limit is not None:
             return (
@@ -494,7 +497,7 @@ class Plan(Drawable):
         return tuple(describe_plan(self))
 
     def rule_of(self, row: int) -> str:
-        """Who decided the live block `row`: a rule's kind, "pin", "pair", "bound" or "nothing"."""
+        """Who decided the live block `row`: a rule's kind, pin, pair, bound, withheld or nothing."""
         code = int(self.outcome.rule[row])
         return self.policy.rules[code].kind if code >= 0 else _BY[code]
 
@@ -512,7 +515,7 @@ class Plan(Drawable):
         return write_line(self)
 
 
-_BY = {BY_NONE: "nothing", BY_PIN: "pin", BY_PAIR: "pair", BY_BOUND: "bound"}
+_BY = {BY_NONE: "nothing", BY_PIN: "pin", BY_PAIR: "pair", BY_BOUND: "bound", BY_WITHHELD: "withheld"}
 
 
 def make_plan(
@@ -580,10 +583,6 @@ def _edited_place(table: Table, name: str) -> int:
     return place
 
 
-CAME_WHOLE = (
-    "The summary came whole, so it stands in one message for all older turns. Parts set off by blank lines, "
-    "one for each turn, would be a message each."
-)
 NOT_DETERMINISTIC = (
     "Not deterministic: a model writes the summary, and the same history may give another one; all turns "
     "after it depend on which."

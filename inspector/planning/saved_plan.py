@@ -231,6 +231,9 @@ def _hash_decisions(plan: Plan, former: bool = False) -> str:
     With `former` the harness and its own tool are called as before 0.2, when a file of that time was hashed.
     """
     policy = plan.policy.model_dump(mode="json", exclude={"name", "title", "source", "contract", "mode"})
+    if policy["harness"]["send_reasoning"]:
+        # What a file of before that setting does not know.
+        del policy["harness"]["send_reasoning"]
     if former:
         policy[FORMER] = {**policy.pop("harness"), "kind": FORMER}
         if policy[FORMER]["engine"] == BUNDLED:

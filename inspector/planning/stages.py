@@ -11,12 +11,22 @@ import numpy as np
 
 from ..policies.base_rule import Rule
 from ..policies.policy import Policy
-from ..policies.table import SUMMARISED, VERBATIM, Claim, Decision, Summary, Table
+from ..policies.table import SUMMARISED, Claim, Decision, Summary, Table
+from ..session.blocks import REASONING
 from ..session.tree import Bools, Ints
 from ..tokens.counter import Longs
 from ..tokens.models import find_class, model_of
 from .cut_table import CutTable, price_cuts, sum_behind
-from .fates import SideFates, close_pairs, decide_stage, find_edit, start_side, unbind, weigh_side
+from .fates import (
+    BY_WITHHELD,
+    SideFates,
+    close_pairs,
+    decide_stage,
+    find_edit,
+    start_side,
+    unbind,
+    weigh_side,
+)
 from .notice import PlacedNotice
 from .stand_in import StandIn, make_stand_in
 
@@ -59,7 +69,8 @@ class StageOutcome:
         given = next((d.notice for d in self.decisions if d.notice is not None), None)
         if given is None:
             return None
-        left = self.before.older if self.before is not None else start_side(self.table, self.table.kind < 0)
+        nothing, withheld = self.table.kind < 0, self.uncut.rule == BY_WITHHELD
+        left = start_side(self.table, nothing, withheld) if self.before is None else self.before.older
         if given.echo and self.bound:
             left = unbind(self.table, left, 0)
         return PlacedNotice(given, self.table, left, weigh_side(self.table, left))
@@ -123,7 +134,7 @@ class StageOutcome:
         """bool[n+1]: whether a cut at this place changes anything at all."""
         position, n = self.table.live.position, len(self.table.live)
         out = np.zeros(n + 1, bool)
-        older, kept = (np.flatnonzero(side.fate != VERBATIM) for side in (self.older, self.uncut))
+        older, kept = (np.flatnonzero(side.changed) for side in (self.older, self.uncut))
         if len(older):
             out[int(position[older[0]]) + 1 :] = True
         if len(kept):
@@ -155,6 +166,7 @@ class StageOutcomes:
         self.policy, self.table, self.pinned, self.by_hand = policy, table, pinned, place
         named = {kind for stage in policy.stages for kind in stage.rules}
         self.bound = find_class(model_of(table.session)) == "bound"
+        self.withheld = None if policy.harness.send_reasoning else table.kind == REASONING
         self.stages = tuple(stage for stage in policy.stages if table.reason in stage.reasons)
         early = {rule.kind for rule in policy.rules if rule.early}
         # What the harness does before every request it does before a compaction too, target or not (S2-48).
@@ -192,7 +204,7 @@ class StageOutcomes:
         for code in codes:
             decisions[code] = _ask(rules[code], table)
         sides, free = [], []
-        starts = self._raw[-1] if self._raw else (start_side(table, self.pinned),) * 2
+        starts = self._raw[-1] if self._raw else (start_side(table, self.pinned, self.withheld),) * 2
         for side, index in (("older", 0), ("kept", 1)):
             start = starts[index]
             claims = [(code, claim) for code in codes for claim in _listed(getattr(decisions[code], side))]

@@ -182,6 +182,10 @@ def divide_summary(
     return [(text, first, end) for text, first, (_, end) in zip(texts, starts, spans, strict=True)]
 
 
+CAME_WHOLE = (
+    "The summary came whole, so it stands in one message for all older turns. Parts set off by blank lines, "
+    "one for each turn, would be a message each."
+)
 _BLANK = re.compile(r"\n\s*\n")
 
 

@@ -100,6 +100,10 @@ class Harness(PolicyPart):
     adopt: Literal["always", "smaller"] = Field(
         "always", description="Whether a result that is not smaller is adopted all the same"
     )
+    send_reasoning: bool = Field(
+        True,
+        description="Whether reasoning is part of the history; off, none is kept and no request holds any",
+    )
     dialect: Dialect = Field("neutral", description="Whose names the events are shown by")
 
     @property

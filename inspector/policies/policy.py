@@ -23,6 +23,7 @@ from .trigger import Reason, Target, Trigger
 
 NO_CONTRACT = "a policy of your own; it no longer keeps the contract"
 """How the source of a policy begins that was made from a profile and is something else now (S0-4)."""
+SEND = "sendReasoning"
 FORMER = "conduct"
 """What the harness was called in JSON and in settings before 0.2. Both are read, "harness" is written."""
 
@@ -58,7 +59,9 @@ class Policy(Value):
     @model_validator(mode="before")
     @classmethod
     def _rename(cls, data: Any) -> Any:
-        return _rename_harness(data) if isinstance(data, dict) and FORMER in data else data
+        if not isinstance(data, dict):
+            return data
+        return _read_reasoning(_rename_harness(data) if FORMER in data else data)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -204,6 +207,18 @@ def _rename_harness(data: dict[str, Any]) -> dict[str, Any]:
     if isinstance(harness, dict) and harness.get("kind") == FORMER:
         harness = {**harness, "kind": "harness"}
     return {**{key: value for key, value in data.items() if key != FORMER}, "harness": harness}
+
+
+def _read_reasoning(data: dict[str, Any]) -> dict[str, Any]:
+    """`sendReasoning`, as stud's profiles call it, is a setting of the harness (S0-25)."""
+    if SEND not in data:
+        return data
+    harness = data.get("harness", {})
+    told = harness.model_dump() if isinstance(harness, Harness) else harness
+    if not isinstance(told, dict):
+        return data
+    rest = {key: value for key, value in data.items() if key != SEND}
+    return {**rest, "harness": {**told, "send_reasoning": data[SEND]}}
 
 
 def _models() -> dict[str, type[Rule]]:

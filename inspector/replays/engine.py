@@ -20,6 +20,7 @@ from ..errors import EditError
 from ..policies.harness import STATES, lint
 from ..policies.policy import Policy, check_window
 from ..policies.registry import configure_policy
+from ..session.queries import without_reasoning
 from ..session.session import Session
 from ..text import plural
 from ..tokens.history import History, trace_history
@@ -34,7 +35,7 @@ from .replayed_context import ReplayedContext
 from .requests import RequestGate, Stop
 from .run import Run, Status
 from .scenario import Scenario, ScenarioEvent, read_scenario
-from .timeline import find_life
+from .timeline import find_life, take_out
 from .versus_recorded import compare_recorded, find_moments
 from .wire_edits import WireEdits, split_off_edits
 
@@ -113,6 +114,12 @@ class _Replay:
         self.by_provider = any(getattr(rule, "by", "") == "provider" for rule in core.rules if rule.enabled)
         self.life = find_life(session, ledger, history, policy.trigger.measure)
         self.context = ReplayedContext(session, ledger, self.life, policy.trigger.measure, window)
+        if not harness.send_reasoning and (bare := without_reasoning(session)).entries != session.entries:
+            # What was reported is of requests that held it, so from the start it is another context.
+            ledger = count_tokens(bare, ledger.counter)
+            self.life = take_out(self.life, bare, ledger, policy.trigger.measure)
+            self.context = ReplayedContext(bare, ledger, self.life, policy.trigger.measure, window)
+            self.context.changed = True
         self.log = EventLog(session, self.life)
         self.harness_state = HarnessState(harness, policy.trigger, self.context, self.log)
         self.wire_edits = WireEdits(on_wire, self.context, self.log) if on_wire is not None else None

@@ -6,7 +6,7 @@ stands what the file tells of its own context.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -135,6 +135,20 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
         told = Refusal(kind, int(path[i]), int(history.step[i]), int(turn[i]), size)
         life.refusals.setdefault(int(np.searchsorted(seen, i)), []).append(told)
     return life
+
+
+def take_out(life: Timeline, bare: Session, ledger: Ledger, measure: Measure) -> Timeline:
+    """The same life with entries that hold less, as `bare` has them, counted by its `ledger`.
+
+    What was reported beyond what was counted stays; the requests that were reported were others.
+    """
+    return replace(
+        life,
+        session=bare,
+        tokens=ledger.entry_tokens[life.at].astype(np.int64),
+        weight=weigh_entries(bare, ledger, measure)[life.at],
+        prompt=np.full_like(life.prompt, -1),
+    )
 
 
 def _find_failed(session: Session, path: Ints, sort: Ints) -> tuple[Bools, list[tuple[int, Overflow]]]:

@@ -18,6 +18,17 @@ def is_summary(entry: Entry) -> bool:
     return entry.kind in _WRITTEN and any(block.text for block in entry.blocks)
 
 
+def without_reasoning(session: Session) -> Session:
+    """The session as it would stand if no reasoning had ever been part of its history (S0-44)."""
+    entries = tuple(
+        entry.model_copy(update={"blocks": tuple(b for b in entry.blocks if b.kind != "reasoning")})
+        if any(block.kind == "reasoning" for block in entry.blocks)
+        else entry
+        for entry in session.entries
+    )
+    return session.with_entries(entries, session.leaf)
+
+
 def find_end(session: Session, entry_id: str) -> str:
     """The last entry that a compaction made: itself, or the last that stands again after it.
 

@@ -14,8 +14,8 @@ from inspector.files import save_plan
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import CAME_WHOLE, Plan, make_plan
-from inspector.planning.summary_jobs import Checkpoint, SummaryJob
+from inspector.planning.plan import Plan, make_plan
+from inspector.planning.summary_jobs import CAME_WHOLE, Checkpoint, SummaryJob
 from inspector.policies.base_rule import Rule
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
@@ -26,8 +26,10 @@ from inspector.policies.registry import add_policy, find_policy, swap_tool
 from inspector.policies.rules import add_rule
 from inspector.policies.table import FATES, Decision, Table
 from inspector.replays.engine import replay
+from inspector.replays.run import Run
 from inspector.session.blocks import Text
 from inspector.session.entries import Entry, Provided
+from inspector.session.queries import without_reasoning
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
 from inspector.summaries.record import (
@@ -41,12 +43,10 @@ from inspector.tokens.ledger import count_tokens
 from inspector.wire.context_management import context_management
 from inspector.workbench.payloads.scene import draw_plan
 from tests.reference.context_management import read_context_management, with_context_management
-from tests.reference.flue_steps import request_text
 from tests.strategies import sessions
 from tests.test_checklist_s0 import (
     blocks_of,
     chain,
-    changed,
     count,
     fates_of,
     grow,
@@ -65,15 +65,6 @@ LONG = "the whole of a long file with many words"
 def heard(turns: int, **more: Any) -> Session:
     """Turns whose outputs are longer than what stands for them when they go."""
     return chain(*(entry for n in range(turns) for entry in turn(n, output=f"{LONG} {n}")), **more)
-
-
-def without_reasoning(session: Session) -> Session:
-    """The same conversation as a provider that sends no reasoning has it."""
-    entries = tuple(
-        entry.model_copy(update={"blocks": tuple(b for b in entry.blocks if b.kind != "reasoning")})
-        for entry in session.entries
-    )
-    return changed(session, entries=entries)
 
 
 def with_both(keep: int = 1) -> Policy:
@@ -128,9 +119,64 @@ def test_S0_12_core_compacts_from_80_percent_of_the_window_on() -> None:
     assert not STUD_WARNING.trigger.fires(10_000, 10_000)
 
 
-def test_S0_25_S0_116_reasoning_is_part_of_history_unless_it_was_never_sent() -> None:
-    assert fates_of(plan_of(talk(5), STUD_WIKI), "reasoning") == ["summarised"] + ["verbatim"] * 4
-    assert fates_of(plan_of(without_reasoning(talk(5)), STUD_WIKI), "reasoning") == []
+def told(**more: Any) -> dict[str, Any]:
+    """The profile's JSON as it is written by hand, with more keys."""
+    return {"name": "mine", "trigger": {"ratio": 0.8, "measure": "assembled", "check": "request"}, **more}
+
+
+def replayed(session: Session, policy: Any) -> Run:
+    return replay(session, policy, ledger=count(session), window=120)
+
+
+def test_S0_25_S0_116_reasoning_is_sent_unless_the_profile_says_that_it_is_not() -> None:
+    session = talk(6)
+    fates_told = ["summarised"] * 2 + ["verbatim"] * 4
+    for data in (told(), told(sendReasoning=True), told(harness={"send_reasoning": True}), STUD_WIKI):
+        assert fates_of(plan_of(session, data), "reasoning") == fates_told
+    for data in (told(sendReasoning=False), told(harness={"send_reasoning": False})):
+        plan = plan_of(session, data)
+        kept = build_context(session, plan)
+        assert [piece.block.kind for piece in kept.pieces].count("reasoning") == 0
+        assert kept.tokens == plan.after
+        assert {plan.rule_of(row) for row, b in enumerate(blocks_of(session)) if b.kind == "reasoning"} == {
+            "withheld"
+        }
+        assert any("6 reasoning blocks are left out" in note for note in plan.notes)
+        told_all = asked(plan)
+        assert "question 0" in told_all
+        assert "thought" not in told_all
+
+
+def test_S0_25_S0_116_a_setting_does_the_same_and_no_pin_brings_reasoning_back() -> None:
+    session = talk(6)
+    plan = plan_of(session, STUD_WIKI, settings={"harness.send_reasoning": False}, pins=("e1", "e21"))
+    context = build_context(session, plan)
+    assert "reasoning" not in {piece.block.kind for piece in context.pieces}
+    assert Text(text="looking 0") in shown(context)
+    with pytest.raises(PolicyError, match="send_reasoning"):
+        plan_of(session, told(sendReasoning="perhaps"))
+
+
+def test_S0_25_S0_44_S0_116_a_replay_sends_reasoning_or_withholds_it_from_every_request() -> None:
+    session = talk(12)
+    sends, withholds = (replayed(session, told(sendReasoning=value)) for value in (True, False))
+    never = replayed(without_reasoning(session), told())
+    assert withholds.sent.tolist() == never.sent.tolist() != sends.sent.tolist()
+    assert len(sends.compactions) > 0 < len(withholds.compactions)
+    completed = [[e.data for e in run.events if e.kind == "completed"] for run in (sends, withholds)]
+    assert all("retention" in data for data in completed[0])
+    assert not any("retention" in data for data in completed[1])
+    assert "reasoning_downgraded" in {event.kind for event in sends.events}
+    assert "reasoning_downgraded" not in {event.kind for event in withholds.events}
+
+
+def test_S0_25_S0_116_what_is_recorded_holds_none() -> None:
+    session = talk(6)
+    done = compact(session, told(sendReasoning=False), WRITTEN, ledger=count(session))
+    assert [block.kind for block in blocks_of(done.after)].count("reasoning") == 0
+    assert blocks_of(done.after)[1:] == [b for b in blocks_of(session)[12:] if b.kind != "reasoning"]
+    sent = compact(session, told(), WRITTEN, ledger=count(session))
+    assert blocks_of(sent.after)[1:] == blocks_of(session)[12:]
 
 
 def test_S0_44_without_reasoning_nothing_else_is_decided_otherwise() -> None:
@@ -145,8 +191,8 @@ def test_S0_44_without_reasoning_nothing_else_is_decided_otherwise() -> None:
 def test_S0_42_S0_118_by_default_reasoning_is_verbatim_in_the_window_and_written_up_beyond() -> None:
     plan = plan_of(talk(7), STUD_WIKI)
     assert fates_of(plan, "reasoning") == ["summarised"] * 3 + ["verbatim"] * 4
-    asked = "\n".join(request_text(plan.session, job) for job in plan.jobs)
-    assert [f"thought {n}" in asked for n in range(7)] == [True] * 3 + [False] * 4
+    told_all = asked(plan)
+    assert [f"thought {n}" in told_all for n in range(7)] == [True] * 3 + [False] * 4
 
 
 def test_S0_43_one_switch_drops_reasoning_beyond_the_window_and_changes_nothing_else() -> None:

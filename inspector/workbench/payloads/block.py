@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...planning.diff.pieces import find_pieces
-from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN, STANDS
+from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN, BY_WITHHELD, STANDS
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Checkpoint
 from ...policies.table import CLEARED, FATES, VERBATIM, Table
@@ -139,6 +139,7 @@ _BY = {
     BY_PIN: "a pin",
     BY_PAIR: "the other half of its call",
     BY_BOUND: "the model: it refuses reasoning whose prefix was edited",
+    BY_WITHHELD: "the harness: it sends no reasoning",
 }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...planning.assemble import live_context
 from ...planning.context import Context, Piece
 from ...planning.cut_table import COMPACTED
-from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN
+from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN, BY_WITHHELD
 from ...planning.plan import Plan
 from ...policies.base_rule import Rule
 from ...session.blocks import Text
@@ -32,6 +32,7 @@ _OTHERS = {
     BY_PIN: ("pins", "What you pinned stays as it is, whatever a rule says."),
     BY_PAIR: ("pairs", "A call and its output share one fate, so the other half follows."),
     BY_BOUND: ("bound reasoning", "The model refuses reasoning whose prefix was edited, so it goes too."),
+    BY_WITHHELD: ("no reasoning", "This harness sends no reasoning."),
 }
 _REFUSED = {
     "orphan-output": ("orphan_result",),
@@ -101,6 +102,8 @@ def _order(plan: Plan) -> Iterator[tuple[int, str, str]]:
     later = [code for kind in kinds for code, rule in enumerate(policy.rules) if rule.kind == kind]
     if (outcome.rule == BY_PIN).any():
         yield (BY_PIN, *_OTHERS[BY_PIN])
+    if (outcome.rule == BY_WITHHELD).any():
+        yield (BY_WITHHELD, *_OTHERS[BY_WITHHELD])
     for code in dict.fromkeys([*first, *later]):
         rule = policy.rules[code]
         if rule.enabled:
