@@ -16,6 +16,7 @@ from inspector.planning.summary_jobs import Checkpoint, SummaryJob
 from inspector.policies.policy import Edits, read_policy
 from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
+from inspector.replays.engine import replay
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry, Provided
 from inspector.session.session import Session
@@ -149,13 +150,31 @@ def test_S0_2_a_context_above_the_window_is_made_to_fit_and_the_newest_words_sta
     assert shown(build_context(session, plan))[-1] == Text(text="the newest")
 
 
-def test_S0_3_the_fill_is_told_turn_by_turn_and_so_is_the_turn_that_overflows() -> None:
+def test_S0_3_the_fill_is_told_turn_by_turn() -> None:
     session = chain(*(entry for n in range(4) for entry in turn(n, output="word " * 3000)))
     history = trace_history(session, count(session))
     ends = [int(history.estimated[history.turn == n][-1]) for n in range(4)]
-    of_one_turn = ends[0]
-    assert ends == [of_one_turn * (n + 1) for n in range(4)]
-    assert int(history.turn[np.argmax(history.estimated > WINDOW)]) == 3
+    assert ends == [ends[0] * (n + 1) for n in range(4)]
+
+
+@pytest.mark.parametrize(("words", "overflows"), [(3000, 4), (6000, 2), (1600, 7)])
+def test_S0_3_the_product_names_the_turn_that_overflows(words: int, overflows: int) -> None:
+    session = chain(*(entry for n in range(8) for entry in turn(n, output="word " * words)))
+    never = {"name": "never", "trigger": {"enabled": False}}
+    run = replay(session, never, ledger=count(session), window=WINDOW)
+    (finding,) = [finding for finding in run.findings if finding.kind == "above_window"]
+    assert f"first in turn {overflows}," in finding.sentence
+    assert finding.sentence in repr(run)
+    # The request in which it happens is that of the turn it names, and none before was too large.
+    assert int(run.turn[finding.step]) == overflows - 1
+    assert run.sent[finding.step] > WINDOW >= run.sent[: finding.step].max()
+
+
+def test_S0_3_nothing_is_named_where_nothing_overflows() -> None:
+    session = talk(8)
+    never = {"name": "never", "trigger": {"enabled": False}}
+    run = replay(session, never, ledger=count(session), window=WINDOW)
+    assert "above_window" not in {finding.kind for finding in run.findings}
 
 
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 1.0])

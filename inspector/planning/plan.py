@@ -130,7 +130,7 @@ def describe_plan(plan: Plan) -> list[str]:
     if cut is not None and not cut.legal and torn and not STANDS[plan.fate[plan.is_older]].all():
         notes.append(f"{plan.policy.title or plan.policy.name} cuts where a provider refuses: {cut.sentence}")
     if withheld := int((plan.outcome.rule == BY_WITHHELD).sum()):
-        some = _some(withheld, "reasoning block is", "reasoning blocks are")
+        some = plural(withheld, "reasoning block is", "reasoning blocks are")
         notes.append(f"{some} left out: this harness sends no reasoning.")
     bound = int((plan.outcome.rule == BY_BOUND).sum())
     if bound:

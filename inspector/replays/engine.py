@@ -338,12 +338,14 @@ class _Replay:
                 f"{self.wire_edits.edited:,} requests were edited in flight, "
                 f"{self.wire_edits.saved:,} tokens of them in all; the history itself was not.",
             )
-        if self.gate.above_window:
+        if self.gate.first_above is not None:
             above = plural(self.gate.above_window, "request was", "requests were")
+            step, turn = self.gate.first_above
             self.log.note(
                 "above_window",
-                f"{above} larger than the window, which this provider accepts. One that refuses can "
-                "be set in the scenario.",
+                f"{above} larger than the window, first in turn {turn + 1}, which this provider "
+                "accepts. One that refuses can be set in the scenario.",
+                step,
             )
 
     def _tell_idle(self) -> None:

@@ -116,9 +116,9 @@ class EventLog:
         for move in moves:
             self.record(move.kind, None, None, **move.data)
 
-    def note(self, kind: str, sentence: str) -> None:
-        """A finding."""
-        self.findings.append(RunNote(kind, self.step, sentence))
+    def note(self, kind: str, sentence: str, step: int | None = None) -> None:
+        """A finding; `step` is where it stands if not at the moment."""
+        self.findings.append(RunNote(kind, self.step if step is None else step, sentence))
 
     def note_once(self, kind: str, sentence: str) -> None:
         """A finding that is made once in a run."""

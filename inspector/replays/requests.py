@@ -31,7 +31,8 @@ Trouble = Overflow | Literal["max_output"]
 
 class RequestGate:
     """`refusals` wait for the next request; `composed` counts all requests, those that are refused too;
-    `above_window` those that were sent although they were too large."""
+    `above_window` those that were sent although they were too large, from `first_above` on: a step and its
+    turn."""
 
     def __init__(self, actions: ContextActions, scenario: Scenario, by_provider: bool) -> None:
         self.actions, self.scenario, self.by_provider = actions, scenario, by_provider
@@ -39,6 +40,7 @@ class RequestGate:
         self.harness = actions.harness_state.harness
         self.refusals: list[Trouble] = []
         self.composed = self.above_window = 0
+        self.first_above: tuple[int, int] | None = None
 
     def send(self) -> SentRequest:
         """A request goes out, to be answered by the entry that comes now. Raises `Stop` when it cannot."""
@@ -60,6 +62,7 @@ class RequestGate:
                 self.refusals.insert(0, refusal)
         if 0 < self.context.window < sent.size:
             self.above_window += 1
+            self.first_above = self.first_above or (self.log.step, self.log.turn)
         self.actions.ran, self.actions.prefix = 0, sent.size
         # An override is for one request, whether it was needed or not.
         self.harness_state.override = False

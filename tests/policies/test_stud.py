@@ -9,8 +9,8 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given
 
-from inspector.errors import EditError, PolicyError
-from inspector.files import save_plan
+from inspector.errors import PolicyError
+from inspector.files import open_session, save_plan, save_session
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
@@ -45,6 +45,7 @@ from inspector.workbench.payloads.scene import draw_plan
 from tests.reference.context_management import read_context_management, with_context_management
 from tests.strategies import sessions
 from tests.test_checklist_s0 import (
+    asked,
     blocks_of,
     chain,
     count,
@@ -460,10 +461,28 @@ def test_S0_38_only_core_makes_a_new_manifest() -> None:
     plan = plan_of(session, wire)
     assert "cleared" in fates(plan)
     assert stored_context(session, plan) == live_context(session, plan.ledger)
-    with pytest.raises(EditError):
-        append_checkpoint(stored_part(plan), WRITTEN, "s1")
-    after = append_checkpoint(stored_part(plan_of(session, with_both())), WRITTEN, "s1")
-    assert shown(live_context(after, count(after)))[1:] == blocks_of(session)[18:]
+    nothing = compact(session, wire, WRITTEN, ledger=count(session))
+    assert not nothing.done
+    assert nothing.after is session
+    # With both, what is stored is core's to the block, and what the wire cleared stands in it whole.
+    both = compact(session, with_both(), WRITTEN, ledger=count(session))
+    core = compact(session, STUD_WIKI, WRITTEN, ledger=count(session))
+    assert blocks_of(both.after) == blocks_of(core.after)
+    assert blocks_of(both.after)[1:] == blocks_of(session)[18:]
+    assert "cleared" in fates(both.plan)[18:]
+
+
+def test_S0_38_what_a_wire_edit_leaves_is_never_saved(tmp_path: Path) -> None:
+    session = heard(7)
+    files = []
+    for name, policy in (("both", with_both()), ("core", STUD_WIKI)):
+        done = compact(session, policy, WRITTEN, ledger=count(session))
+        path = tmp_path / f"{name}.json"
+        save_session(done.after, path)
+        again = open_session(path)
+        files.append([block.text for block in blocks_of(again)])
+    assert files[0] == files[1]
+    assert sum(text.startswith(LONG) for text in files[0]) == 4
 
 
 def test_S0_48_S0_109_where_both_would_decide_a_block_core_does() -> None:
