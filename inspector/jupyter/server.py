@@ -33,7 +33,6 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from ..errors import InspectorError
-from ..text import error_sentence
 
 if TYPE_CHECKING:
     from ..workbench.controller import Traits
@@ -290,6 +289,8 @@ class SaveHandler(DocumentHandler):
 
 def describe_failure(error: OSError | web.HTTPError) -> str:
     """Why a file could not be written, without the server's own path to it."""
+    from ..text import error_sentence
+
     why = error.__cause__ if isinstance(error.__cause__, OSError) else error
     if isinstance(why, OSError):
         return error_sentence(why, file=False)
