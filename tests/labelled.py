@@ -24,13 +24,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector import Session, open_session
-from inspector.facts import Fact, find_facts
-from tests.shared import SHARED
+from inspector import Session
+from inspector.facts import Fact
+from tests.shared import SHARED, open_shared
 
 LABELS = Path(__file__).parent / "cases" / "facts" / "labels.jsonl"
 HALVES = ("dev", "held")
@@ -122,12 +121,7 @@ def score(find: Callable[[Session], Iterable[Any]], half: str | None = None) -> 
 
 
 def _open(file: str) -> Session:
-    return _opened(SHARED / "sessions" / file)
-
-
-@cache
-def _opened(path: Path) -> Session:
-    return open_session(path)
+    return open_shared(SHARED / "sessions" / file)
 
 
 def _by_block(facts: Iterable[Any]) -> Iterator[tuple[str, list[Mark]]]:
@@ -208,7 +202,7 @@ def print_table(scores: dict[str, Score], slips: bool = False) -> None:
 
 def find_all(session: Session) -> list[Fact]:
     """Every fact of a session, of its recorded summaries too: windows lie in both."""
-    facts = find_facts(session)
+    facts = session.facts
     return [*facts.values(), *facts.summaries.values()]
 
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
+
+from inspector.files import open_session
+from inspector.session.session import Session
 
 SHARED = Path(__file__).parents[2] / "shared"
 needs_shared = pytest.mark.skipif(
     not SHARED.exists(), reason="the shared transcripts are not beside this checkout"
 )
+
+
+@lru_cache(maxsize=32)
+def open_shared(path: Path) -> Session:
+    """One of these sessions, opened once in a process, so that its facts are found once too."""
+    return open_session(path)

@@ -25,7 +25,6 @@ from inspector.facts.facts import find_facts
 from inspector.facts.mentions import Mention, SearchText, make_pattern
 from inspector.facts.remaining import stand_plan
 from inspector.facts.trace import trace_facts, trace_recorded
-from inspector.formats.readers import read_session
 from inspector.planning.plan import make_plan
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.session.blocks import ToolCall
@@ -37,7 +36,7 @@ from tests.bench.bench_survival import read_cases
 from tests.bench.foreign import read_others
 from tests.bench.retention import FATES as BY_FATE
 from tests.bench.retention import NOTEBOOKS, find_full, measure_plans, pool
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
 from tests.test_cuts import build, user
 
@@ -154,8 +153,8 @@ COMPACTED = [file for file in FILES if is_compacted(file)]
 @pytest.mark.parametrize("file", COMPACTED, ids=lambda file: file.name)
 def test_paths_given_as_file_path_have_the_fate_of_a_literal_recount(file: Path) -> None:
     """Path by path: not weakened where it stands whole, weakened where its base name does, else lost."""
-    session = read_session(file.read_bytes(), file.name)
-    traces = trace_recorded(session, find_facts(session))
+    session = open_shared(file)
+    traces = trace_recorded(session, session.facts)
     counted = recount(file)
     assert [t.scene.entry.id for t in traces if t.scene.entry] == [c.entry for c in counted]
     for trace, plain in zip(traces, counted, strict=True):

@@ -20,7 +20,6 @@ from inspector.facts.mentions import find_runs, has_words
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_again, trace_facts, trace_recorded
 from inspector.facts.traced import FATES, TIERS, Trace, TracedFact
-from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
 from inspector.policies.policy import Policy, read_policy
@@ -31,7 +30,7 @@ from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
 
@@ -162,8 +161,8 @@ def test_on_real_sessions_the_figures_equal_a_literal_recount() -> None:
     """Files that Claude Code's tools were given as `file_path`, in every recorded compaction."""
     ours, plain = Counter[str](), Counter[str]()
     for file in sorted((SHARED / "sessions").glob("claude-code*/*.jsonl")):
-        session = read_session(file.read_bytes(), file.name)
-        for found in trace_recorded(session, find_facts(session)):
+        session = open_shared(file)
+        for found in trace_recorded(session, session.facts):
             before, entry = found.scene.session, found.scene.entry
             assert entry is not None
             blocks = [block for i in before.path for block in before.entries[i].blocks]
@@ -488,7 +487,7 @@ def test_a_fact_that_was_gone_before_is_looked_up_when_someone_asks() -> None:
 @pytest.mark.parametrize("policy", ["flue", "langchain-clear", "mini-claude-code"])
 def test_on_a_real_session_the_columns_say_what_each_fact_says_alone(policy: str) -> None:
     file = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-2auto-1519l.jsonl"
-    session = read_session(file.read_bytes(), file.name)
+    session = open_shared(file)
     ledger = count_tokens(session, LENGTH)
     compactions = [entry for entry in session.entries if entry.kind == "compaction"]
     plan = make_plan(session.at(compactions[1].parent), ledger, policy, reason="manual", window=200_000)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from inspector.errors import EditError
-from inspector.files import open_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import make_plan
 from inspector.policies.events import AuditEvent
@@ -33,7 +32,7 @@ from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.tokens.prices import Price
 from inspector.workbench.payloads.replay import draw_run
 from tests.reference.event_order import check_fields, check_order
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, open_shared
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))
 WINDOW = 100
@@ -811,7 +810,7 @@ REAL = sorted((SHARED / "sessions").glob("claude-code--*/*.jsonl"))
 def read_real() -> list[tuple[Session, Ledger, History]]:
     found = []
     for path in REAL:
-        session = open_session(path)
+        session = open_shared(path)
         ledger = count_tokens(session, "calibrated")
         found.append((session, ledger, trace_history(session, ledger)))
     return found

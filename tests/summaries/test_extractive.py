@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from inspector.demo import CONSTRAINT, open_demo
 from inspector.facts.grounding import check_grounding, gather_sources
-from inspector.files import open_session
 from inspector.planning.plan import make_plan
 from inspector.planning.summary_jobs import SummaryJob
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
@@ -29,7 +28,7 @@ from inspector.summaries.write import summarise
 from inspector.tokens.counter import Counter
 from inspector.tokens.counters import find_counter
 from inspector.tokens.ledger import count_tokens
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
 
@@ -404,7 +403,7 @@ def test_nothing_is_quoted_that_was_not_said() -> None:
 @needs_shared
 def test_no_extractive_summary_of_a_real_session_names_what_it_does_not_hold() -> None:
     path = SHARED / "sessions/pi--pi-mono/pi-before-compaction.jsonl"
-    session = open_session(path)
+    session = open_shared(path)
     plan = make_plan(session, count_tokens(session), "flue", reason="manual")
     checked = check_summary(summarise(plan, ExtractiveSummariser(plan.ledger)), plan)
     assert [fault.sentence for fault in checked.faults if fault.kind == "grounding"] == []
@@ -433,14 +432,12 @@ def test_the_bundled_session_keeps_the_rule_that_its_recorded_summary_lost() -> 
     ],
 )
 def test_real_sessions_keep_more_than_their_recorded_summaries_at_no_more_tokens(name: str) -> None:
-    from inspector.facts.facts import find_facts
-    from inspector.formats.readers import read_session
     from tests.bench.bench_summary import GROUPS, compare
     from tests.bench.bench_survival import Case
 
     path = SHARED / "sessions" / name
-    session = read_session(path.read_bytes(), path.name)
-    pairs = list(compare(Case("", path.name, session, find_facts(session)), count_tokens(session)))
+    session = open_shared(path)
+    pairs = list(compare(Case("", path.name, session, session.facts), count_tokens(session)))
     assert pairs
     for pair in pairs:
         assert pair.extracted_tokens <= pair.recorded_tokens

@@ -16,7 +16,6 @@ from inspector.demo import LOST_PATH, open_demo
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.trace import trace_facts
 from inspector.facts.traced import FATES
-from inspector.files import open_session
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies import registry as policies
 from inspector.policies.registry import names_of_policies
@@ -28,7 +27,7 @@ from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.block import describe_body
 from inspector.workbench.payloads.marks import find_words
 from inspector.workbench.queries import answer_query
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
 
 REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-3auto-compactions-893l.jsonl"
@@ -603,7 +602,7 @@ def test_better_counts_change_the_prices_and_find_no_fact_anew(session: Session)
 
 @needs_shared
 def test_a_real_session_has_three_rounds_and_every_count_is_right() -> None:
-    model = WorkbenchModel(open_session(REAL), counter="chars4_utf16")
+    model = WorkbenchModel(open_shared(REAL), counter="chars4_utf16")
     model.answer({})
     check_risk(model, 40)
     reply = listed(model)
