@@ -278,11 +278,11 @@ def test_S1_3_the_share_of_history_is_told_and_a_crossing_by_the_head_alone() ->
 # -- what is provided ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["project file CLAUDE.md", "memory"])
+@pytest.mark.parametrize(("name", "origin"), [("claude-md", "project file CLAUDE.md"), ("likes", "memory")])
 def test_S0_80_S0_82_what_a_provider_reads_is_provided_in_every_turn_and_no_kind_of_its_own(
-    name: str,
+    name: str, origin: str
 ) -> None:
-    provided = (Provided(name=name, text="use tabs please"),)
+    provided = (Provided(name=name, text="use tabs please", origin=origin),)
     session = read_session(turns(5, provided=provided).model_dump_json().encode())
     assert session.provided == provided
     ledger = count_tokens(session, WORDS)
@@ -291,6 +291,9 @@ def test_S0_80_S0_82_what_a_provider_reads_is_provided_in_every_turn_and_no_kind
         plan = make_plan(moment, ledger, "keep-recent-turns", window=100)
         drawn = picture(plan)
         assert drawn["before"]["sections"][SECTIONS.index("provided")] == 3
+        scene, _ = draw_scene(plan, trace_history(moment, ledger))
+        when = "read anew for every request, when it is composed"
+        assert scene["provided"] == [{"name": name, "origin": origin, "when": when, "tokens": 3}]
         assert build_context(moment, plan).provided == provided
     run = replay(session, "keep-recent-turns", ledger=ledger, window=10_000)
     bare = turns(5)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import inspector
+from inspector.policies.registry import list_policies
 from tests.loopback import Loopback
 
 ROOT = Path(__file__).parents[1]
@@ -76,3 +77,17 @@ def test_old_names_are_gone_from_what_people_read() -> None:
         for old, new in inspector._RENAMED.items():
             call = rf"(?:\binspector\.|from inspector import [^\n]*\b|`){old}\b(?=[`(,\s\\\[.])"
             assert not re.search(call, text), f"{page.name}: {old} is {new} now"
+
+
+def test_S0_83_no_memory_system_is_promised_and_nothing_is_remembered_unless_a_file_holds_it() -> None:
+    limits = README.partition("## Limits")[2]
+    assert re.search(r"No memory system comes with it", limits)
+    assert not re.search(r"\b(built-in|bundled) memory\b", README, re.IGNORECASE)
+    assert inspector.open_demo().provided == ()
+    session = inspector.open_demo()
+    ledger = inspector.count_tokens(session)
+    for policy in list_policies():
+        plan = inspector.make_plan(session, ledger, policy)
+        assert inspector.build_context(session, plan).provided == (), policy.name
+    kinds = {rule.kind for policy in list_policies() for rule in policy.rules}
+    assert not any("memory" in kind for kind in kinds)

@@ -2,6 +2,9 @@
 
 In go the bytes, out comes a `Session`. The published schema is applied first; what it forbids and the
 system's own looser reader lets pass is read too, with a warning for each deviation. Source: STUD §1.
+
+`contextProviders` is no field of the schema: where a file has it, what each provider contributed is read from
+it, a memory like any other (S0-82).
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from typing import Any
 
 from ..errors import ReadError
 from ..session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput
+from ..session.entries import Provided
 from ..session.session import Session
 from .image_size import measure
 from .json_document import (
@@ -34,6 +38,8 @@ TELLING = ("projectRoot", "mode", "storeId", "smState")
 MODES = ("ask", "yolo", "allowlist")
 ROLES = ("user", "assistant", "tool")
 PARTS = ("tool-call", "tool-result")
+PROVIDES = ("", "context-provider", "memory")
+"""Categories of extensions that provide context; memory is no kind of its own (S0-82)."""
 SHOWN = 3
 """Deviations of one kind that are told one by one; the rest are counted."""
 
@@ -81,9 +87,30 @@ def read(data: Data) -> Session:
         updated=iso_time(fields.number("updatedAt")),
         # stud drops messages of other roles when it reads the file, so the model never sees them.
         **read_messages(fields.items("messages") or (), _read_part, NAME, ROLES, "id"),
+        provided=tuple(_read_providers(fields)),
         warnings=warnings,
         extra=fields.rest,
     )
+
+
+def _read_providers(fields: Fields) -> Iterator[Provided]:
+    """What context providers contributed; a category of its own, such as "memory", is but its origin.
+
+    What has no words, or is no context provider, is left in `fields` as it was.
+    """
+    left = []
+    for raw in fields.items("contextProviders") or ():
+        given = Fields(raw)
+        category = given.text("category") or ""
+        text = given.text("content") or given.text("text")
+        name = given.text("ownerExtId") or given.text("name") or given.text("id") or category
+        if category not in PROVIDES or not text or not name:
+            left.append(raw)
+            continue
+        origin = given.text("source") or ("" if category == PROVIDES[1] else category)
+        yield Provided(name=name, text=text, origin=origin)
+    if left:
+        fields.rest["contextProviders"] = left
 
 
 def _read_part(raw: Any) -> Found:

@@ -145,10 +145,14 @@ class Tool(Value):
 
 
 class Provided(Value):
-    """What a context provider contributes to each request; recomputed every time, never compacted."""
+    """What a context provider contributes to each request; recomputed every time, never compacted.
+
+    `origin` is what the provider reads: a project file, a memory; "" where nothing tells.
+    """
 
     name: Chars
     text: Chars
+    origin: Chars = ""
 
 
 class Note(Value):

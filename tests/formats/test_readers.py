@@ -17,9 +17,13 @@ from inspector.formats import mini_claude_code as mini
 from inspector.formats.json_document import HEAD, peek
 from inspector.formats.json_lines import Data
 from inspector.formats.readers import READERS, read_session
+from inspector.planning.assemble import build_context
+from inspector.planning.plan import make_plan
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
-from inspector.session.entries import Boundary, Cost, Entry, Usage
+from inspector.session.entries import Boundary, Cost, Entry, Provided, Usage
 from inspector.session.session import Session
+from inspector.tokens.ledger import count_tokens
+from inspector.wire.render import render_request
 from tests.shared import SHARED, needs_shared
 from tests.strategies import json_values, sessions
 
@@ -792,6 +796,23 @@ def test_stud_a_valid_manifest_is_read_without_a_warning() -> None:
     )
     assert [entry.extra for entry in session.entries] == [{"monotonicTs": n} for n in "123"]
     assert session.path == (0, 1, 2)
+
+
+@pytest.mark.parametrize("category", ["memory", "context-provider", None])
+def test_S0_82_a_memory_in_a_file_is_provided_context_and_no_kind_of_its_own(category: str | None) -> None:
+    told = {"ownerExtId": "mem", "content": "likes tabs"} | ({"category": category} if category else {})
+    other = {"category": "tool", "id": "x", "content": "no provider"}
+    session = read_session(dump(STUD | {"contextProviders": [told, other]}))
+    origin = "memory" if category == "memory" else ""
+    assert session.provided == (Provided(name="mem", text="likes tabs", origin=origin),)
+    assert session.extra["contextProviders"] == [other]
+    # It is sent with every request and is nothing that a compaction could take.
+    ledger = count_tokens(session)
+    plan = make_plan(session, ledger, "stud-wiki-1.1", {"cut": "end"})
+    assert "likes tabs" in str(render_request(build_context(session, plan)).request["system"])
+    assert not any("likes tabs" in block.text for entry in session.entries for block in entry.blocks)
+    assert "likes tabs" not in str(plan.jobs)
+    assert {entry.kind for entry in session.entries} == {"message"}
 
 
 @pytest.mark.parametrize(

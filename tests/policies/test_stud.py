@@ -42,6 +42,7 @@ from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.context_management import context_management
 from inspector.workbench.payloads.scene import draw_plan
+from inspector.workbench.payloads.sections import ALL_SECTIONS
 from tests.reference.context_management import read_context_management, with_context_management
 from tests.strategies import sessions
 from tests.test_checklist_s0 import (
@@ -351,14 +352,18 @@ def test_S0_78_neither_is_forced_both_plan_the_same_session() -> None:
     ]
 
 
-def test_S0_77_what_the_deterministic_mode_loses_is_told_by_section() -> None:
-    plan = plan_of(heard(6), STUD_DETERMINISTIC)
-    assert plan.place is not None
-    before = plan.ledger.by_section()
-    after = dict(zip(before, plan.cut_table.sections[plan.place].tolist(), strict=True))
-    lost = {name: before[name] - after[name] for name in before if before[name] != after[name]}
-    assert lost == {"tool_output": 2 * (10 - 4)}
-    assert not plan.summarises
+def test_S0_77_what_the_deterministic_mode_loses_is_handed_out_by_type_and_that_it_is_deterministic() -> None:
+    lost = {}
+    for policy in (STUD_DETERMINISTIC, STUD_WIKI):
+        drawn = draw_plan(plan_of(heard(6), policy))[0]
+        before, after = drawn["before"]["sections"], drawn["after"]["sections"]
+        lost[drawn["deterministic"]] = {
+            name: b - a for name, b, a in zip(ALL_SECTIONS, before, after, strict=True) if b > a
+        }
+        assert sum(after) == drawn["after"]["total"]
+    # Two older outputs of ten words, of each of which the call's name, four words, is left.
+    assert lost[True] == {"tool_output": 2 * (10 - 4)}
+    assert {"user", "assistant", "reasoning", "tool_call", "tool_output"} <= set(lost[False])
 
 
 def test_S0_19_with_a_target_that_outputs_meet_no_message_is_touched() -> None:
@@ -448,7 +453,37 @@ def test_S0_36_nothing_is_cleared_at_the_wire_unless_it_is_configured() -> None:
     assert "cleared" not in {piece.fate for piece in stored_context(session, plan).pieces}
 
 
-def test_S0_37_S0_46_S0_51_the_manifest_is_core_s_and_the_request_is_another_artifact() -> None:
+def test_S0_46_S0_54_manifest_and_wire_are_handed_out_apart_and_the_edit_is_called_one_in_flight() -> None:
+    session = heard(7)
+    both, core = plan_of(session, with_both()), plan_of(session, STUD_WIKI)
+    drawn = draw_plan(both)[0]["surfaces"]
+    assert drawn["manifest"] == {"after": stored_context(session, both).tokens, "changed": True}
+    assert drawn["manifest"]["after"] == core.after
+    assert drawn["wire"] == {
+        "after": build_context(session, both).tokens,
+        "cleared": 6,
+        "spared": core.after - both.after,
+        "label": "in-flight edit",
+    }
+    assert drawn["wire"]["after"] < drawn["manifest"]["after"]
+    # At the wire alone nothing is stored, and nothing says that anything was saved.
+    alone = draw_plan(plan_of(session, split_policy(with_both())[1]))[0]
+    assert alone["surfaces"]["manifest"] == {"after": both.before, "changed": False}
+    assert "saved" not in json.dumps(alone)
+    assert draw_plan(core)[0]["surfaces"] is None
+
+
+def test_S0_54_a_run_says_that_requests_were_edited_in_flight_and_the_history_was_not() -> None:
+    session = heard(7)
+    wire = split_policy(with_both())[1]
+    run = replay(session, wire, ledger=count(session), window=10_000)
+    (said,) = [finding.sentence for finding in run.findings if finding.kind == "wire"]
+    assert "edited in flight" in said
+    assert "the history itself was not" in said
+    assert run.compactions == ()
+
+
+def test_S0_37_S0_51_the_manifest_is_core_s_and_the_request_is_another_artifact() -> None:
     session = heard(7)
     plan, core = plan_of(session, with_both()), plan_of(session, STUD_WIKI)
     assert stored_context(session, plan) == build_context(session, core)

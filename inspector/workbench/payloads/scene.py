@@ -28,9 +28,11 @@ from .columns import ColumnPacker
 from .flow import trace_flow
 from .gauge import describe_fill, fill_payload
 from .provenance import BY_MODEL, describe_downstream
+from .provided import describe_provided
 from .rules import describe_rules, first_rule
 from .sections import ALL_SECTIONS, LABELS, _after, label_mark, sum_before
 from .subagents import place_sides
+from .surfaces import describe_surfaces
 
 VERSION = 1
 LANES = ("user", "assistant", "reasoning", "tool_call", "tool_output", "compacted", "unknown")
@@ -95,6 +97,7 @@ def draw_scene(plan: Plan, history: History) -> Payload:
             {"name": policy.name, "title": policy.title or policy.name} for policy in list_policies()
         ],
         "notices": _notices(session, ledger),
+        "provided": describe_provided(session, ledger),
         "columns": pack.columns,
     }
     return printable_tree(scene), pack.data
@@ -131,6 +134,8 @@ def draw_plan(plan: Plan, seq: int = 0) -> Payload:
         **_limits(plan),
         "trigger": {"fires": bool(plan.verdict.fires), "sentence": describe_fill(plan)},
         "state": fill_payload(plan),
+        "surfaces": describe_surfaces(plan),
+        "deterministic": plan.deterministic,
         "notes": list(plan.notes),
         "recipe": plan.recipe,
         "summary": None if plan.checkpoint is None else _describe_written(plan, plan.checkpoint),
