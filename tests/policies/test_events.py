@@ -184,7 +184,7 @@ def test_claude_code_tells_crossings_as_transitions_of_its_states() -> None:
 # --- what an event holds ---
 
 
-def test_S0_100_compaction_records_tell_provider_tokens_and_correlation() -> None:
+def test_compaction_records_tell_provider_tokens_and_correlation() -> None:
     complete = [
         event("threshold_hit"),
         event("started", reason="auto"),
@@ -204,7 +204,7 @@ def test_S0_100_compaction_records_tell_provider_tokens_and_correlation() -> Non
     assert check_fields([event("completed", before=0, after=0, reason="auto")]) == [], "0 is a figure"
 
 
-def test_S0_110_a_double_run_tells_both_figures() -> None:
+def test_a_double_run_tells_both_figures() -> None:
     assert check_fields([event("double_ran", core=4_000, wire=3_000)]) == []
     assert len(check_fields([event("double_ran")])) == 2
 
@@ -300,7 +300,7 @@ def test_an_overflow_is_recovered_from_only_after_a_refusal() -> None:
     assert story("started", "completed", reason="overflow") == ["event 0 (started) comes without a refusal"]
 
 
-def test_S0_96_S0_98_every_start_ends_once_in_completed_or_failed() -> None:
+def test_every_start_ends_once_in_completed_or_failed() -> None:
     assert story("threshold_hit", "started", "retried", "failed", "surfaced") == []
     assert story("threshold_hit", "started") == ["the last compaction never ended"]
     assert story("threshold_hit", "completed") == ["event 1 (completed) comes while no compaction runs"]
@@ -320,7 +320,7 @@ def test_a_failure_leaves_the_threshold_hit() -> None:
     assert story("threshold_hit", "started", "failed", "started", "completed") == []
 
 
-def test_S1_46_applied_follows_success_and_no_failure() -> None:
+def test_applied_follows_success_and_no_failure() -> None:
     assert story("started", "completed", "applied", reason="manual") == []
     assert story("started", "failed", "applied", reason="manual") == [
         "event 2 (applied) comes without a completed compaction"
@@ -335,12 +335,12 @@ def test_required_follows_the_warning_where_the_harness_warns() -> None:
     assert story("required", conduct=Harness(require=0.95)) == []
 
 
-def test_S0_99_the_double_configuration_is_told_once_per_session() -> None:
+def test_the_double_configuration_is_told_once_per_session() -> None:
     assert story("double_configured", "threshold_hit", "started", "completed") == []
     assert story("double_configured", "double_configured") == ["event 1 (double_configured) is told twice"]
 
 
-def test_S0_107_reasoning_is_downgraded_once_per_compaction() -> None:
+def test_reasoning_is_downgraded_once_per_compaction() -> None:
     one = ("started", "completed", "reasoning_downgraded")
     assert story("threshold_hit", *one, *one) == []
     assert "is told twice" in story("threshold_hit", *one, "reasoning_downgraded")[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.replays.test_engine import kinds, live, make_policy, turns
+from tests.replays.test_engine import at, kinds, live, make_policy, turns
 
 
 def test_S0_106_passes_that_come_to_nothing_stop_automatic_ones_until_someone_acts() -> None:
@@ -23,3 +23,12 @@ def test_S0_106_passes_that_come_to_nothing_stop_automatic_ones_until_someone_ac
 def test_S0_106_a_pass_that_helps_does_not_count() -> None:
     run = live(turns(60), make_policy(keep=2, budget=30), window=300)
     assert len(run.adopted) > 1 and "no_progress" not in kinds(run)
+
+
+def test_S0_106_a_summary_that_grows_is_told_and_ends_automatic_passes() -> None:
+    # Summaries as long as what they are copied from: 25 tokens, then 36, and 240 tokens become 250.
+    scenario = {"writer": {"oversize": 0}} | at("e46", "compact")
+    run = live(turns(60), make_policy(keep=22, budget=30), scenario, window=300)
+    assert [(item.reason, item.written) for item in run.adopted] == [("manual", 25), ("auto", 36)]
+    assert run.adopted[1].after >= 0.95 * run.adopted[1].before
+    assert kinds(run)[-1] == "no_progress" and run.context[-1] > 300
