@@ -12,6 +12,7 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 MADE := .venv/.made
 LAB := .[lab]
 TEST := .[test]
+MUTANTS := .[mutants]
 FIRST := 01-open-a-session.ipynb
 
 # A checkout that was moved, or a new Python, makes its .venv again.
@@ -38,7 +39,7 @@ EXTENSION := $(EXTENSIONS)/compaction-inspector
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test checklist lint format build rooms bench retention decay summaries wheel binder chromium clean
+.PHONY: help lab test checklist mutants lint format build rooms bench retention decay summaries wheel binder chromium clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +54,9 @@ test: build $(MADE)/test chromium ## run every check and every test: STEPS="lint
 
 checklist: $(MADE)/test ## list the published statements that no test proves yet
 	@$(PY) -m tests.checklist
+
+mutants: $(MADE)/mutants ## change the code at random places, list what no test notices: ARGS="--seed 1 --minutes 60"
+	@$(PY) -m tests.mutation $(ARGS)
 
 lint: $(MADE)/test js/node_modules/.made ## run the formatters' and type checkers' checks alone
 	@$(PY) tests/suite.py lint
@@ -124,6 +128,10 @@ $(MADE)/lab: pyproject.toml js/jupyter/server.json $(MADE)/venv | $(BUNDLE)
 $(MADE)/test: pyproject.toml js/jupyter/server.json $(MADE)/venv | $(BUNDLE)
 	$(call step,The package and what its tests need,$(call install,$(TEST)))
 	@touch $(MADE)/lab $@
+
+$(MADE)/mutants: $(MADE)/test
+	$(call step,What mutates the code,$(call install,$(MUTANTS)))
+	@touch $(MADE)/lab $(MADE)/test $@
 
 chromium:
 	@if [ -n "$$CHROMIUM" ] || command -v chromium chromium-browser google-chrome > /dev/null; then exit 0; fi; \

@@ -29,13 +29,13 @@ from inspector.text import printable
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
+from inspector.tokens.reported import add_usage
 from inspector.tokens.rows import SECTIONS
 from inspector.workbench.payloads.block import describe_body, describe_summary
 from inspector.workbench.payloads.gauge import find_headroom, is_head_above, share_history
 from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.replay import draw_run
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
-from tests.reference.usage import add_usage
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))
 IN_PLACE = "stud-wiki-deterministic"

@@ -144,6 +144,7 @@ class _Replay:
         self.overriding: ScenarioEvent | None = None
         names = ("entry", "context", "measured", "requests", "sent", "cached", "output", "state")
         self.columns = {name: [0] * len(history.turn) for name in names}
+        self.booked = 0
         self.lived = np.zeros(len(history.turn), bool)
         # Lists, because they are looked at one by one.
         life = self.life
@@ -195,11 +196,7 @@ class _Replay:
         at = self.step[number]
         self._happens(number)
         if self.requests[number]:
-            composed = self.gate.composed
-            try:
-                sent = self.gate.send()
-            finally:
-                self.columns["requests"][at] += self.gate.composed - composed
+            sent = self.gate.send()
             self.columns["sent"][at] += sent.size
             self.columns["cached"][at] += sent.prefix
         self.context.arrive()
@@ -244,6 +241,8 @@ class _Replay:
 
     def _record(self, at: int, number: int) -> None:
         c, self.lived[at] = self.columns, True
+        c["requests"][at] += self.gate.composed - self.booked
+        self.booked = self.gate.composed
         c["entry"][at], c["context"][at] = number, self.context.size
         c["measured"][at], c["state"][at] = self.context.value, STATES.index(self.harness_state.state)
 

@@ -10,3 +10,4 @@ from .ledger import count_tokens as count_tokens
 from .prices import Money as Money
 from .prices import Price as Price
 from .prices import find_price as find_price
+from .reported import add_usage as add_usage

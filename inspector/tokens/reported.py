@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..session.blocks import Number
-from ..session.entries import Entry, Usage
+from ..session.entries import Cost, Entry, Usage
 from ..session.session import Session
 from ..session.tree import Ints
 from ..text import brief
@@ -80,6 +80,28 @@ def context_tokens(usage: Usage | None) -> int:
     (105, 0)
     """
     return 0 if usage is None else whole_tokens(usage.tokens)
+
+
+def add_usage(session: Session, since: str | None = None) -> Usage:
+    """The usage of every reply and compaction on the path after an entry: all of it for None (FLUE §11.1).
+
+    Sample the leaf before a call and ask with it after: what counts is the path, however few messages are
+    left of it (S4-70). What was tried on a branch that was left behind is not on the path and not counted: an
+    under-count of what was billed (S4-68, S4-69).
+
+    >>> from inspector import compact, open_demo
+    >>> from inspector.planning.summary_jobs import Reply
+    >>> session = open_demo()
+    >>> reply = Reply(text="So far: a calendar.", usage=Usage(input=900, output=100))
+    >>> add_usage(compact(session, "claude-code", lambda job, session: reply).after, session.leaf).tokens
+    1000
+    """
+    usages = (
+        entry.usage
+        for entry in session.path_since(since)
+        if entry.usage is not None and (entry.role == "assistant" or entry.kind == "compaction")
+    )
+    return sum(usages, start=Usage(total=0, cost=Cost()))
 
 
 def find_reported(session: Session) -> Reported:

@@ -22,7 +22,7 @@ from inspector.session.session import Session
 from inspector.summaries.compaction import compact
 from inspector.summaries.recovery import append_retry, judge_reply, may_retry
 from inspector.tokens.ledger import count_tokens
-from tests.reference.usage import add_usage
+from inspector.tokens.reported import add_usage
 
 from .compare import Outcome, compare
 from .flue import dump_usage, parse

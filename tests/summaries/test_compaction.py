@@ -22,8 +22,8 @@ from inspector.summaries.compaction import STAND_IN, CompactionResult, compact
 from inspector.summaries.record import hash_plan, hash_policy, stored_context
 from inspector.summaries.recovery import append_retry, judge_reply, may_retry, was_recovered
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
+from inspector.tokens.reported import add_usage
 from inspector.wire.checks import check_context
-from tests.reference.usage import add_usage
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user
 from tests.test_laws import LENGTH, policies

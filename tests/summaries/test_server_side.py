@@ -31,9 +31,9 @@ from inspector.session.session import Session
 from inspector.summaries import check_summary
 from inspector.summaries.claude.summariser import ClaudeSummariser
 from inspector.summaries.compaction import CompactionResult
+from inspector.tokens.reported import add_usage
 from tests.loopback import Cue, Loopback
 from tests.redaction.test_redact import PLANTED
-from tests.reference.usage import add_usage
 
 BOUND = "claude-opus-5-5"
 OPEN = Callable[..., Loopback]

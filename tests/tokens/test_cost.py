@@ -28,8 +28,8 @@ from inspector.tokens.cost import (
     price_steps,
 )
 from inspector.tokens.prices import PRICES, Price, find_price
+from inspector.tokens.reported import add_usage
 from tests.reference.prompt_cache import Fingerprint, common_prefix, find_changes, hash_json, take_fingerprint
-from tests.reference.usage import add_usage
 from tests.shared import SHARED, needs_shared
 from tests.strategies import json_values, sessions
 
