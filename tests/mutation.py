@@ -2,9 +2,9 @@
 
 Mutants are those of cosmic-ray, drawn at random from the rooms where decisions are made; annotations are left
 out, which nobody runs. Each is written into a copy of the tree and tried against the tests of its own room,
-the one that mirrors its file first, then against the laws and the replays, up to the first failure. Whoever
-survives is printed with its place and its diff. Every mutant runs in a fork of one process that has imported
-what does not change, so this needs a POSIX system.
+the one that mirrors its file first, then against the laws and the replays, up to the first failure. Tests are
+first run without any mutation. Whoever survives is printed with its place and its diff. Every mutant runs in
+a fork of one process that has imported what does not change, so this needs a POSIX system.
 """
 
 from __future__ import annotations
@@ -34,8 +34,12 @@ LEFT_OUT = shutil.ignore_patterns(
 )
 UNCHANGED = ("numpy", "pydantic", "msgspec", "hypothesis.strategies", "jsonschema", "tiktoken", "traitlets")
 """What is imported once for all."""
-SECONDS = 300
-"""A mutant whose tests take longer is taken to run for ever."""
+SLOWER, SECONDS = 4, 30
+"""A mutant whose tests take so many times as long, and so many seconds more, is taken to run for ever."""
+LONGEST = 1800
+"""Seconds that tests may take without a mutation."""
+NOTHING_RAN = 5
+"""pytest's exit code when all that it collected was left out."""
 
 
 class Mutant(NamedTuple):
@@ -119,7 +123,7 @@ def choose_tests(root: Path, file: str) -> list[list[str]]:
     return [tests for tests in (list(map(str, first)), rest, after) if tests]
 
 
-def run_tests(root: Path, tests: Sequence[str]) -> int | None:
+def run_tests(root: Path, tests: Sequence[str], seconds: float) -> int | None:
     """pytest's exit code over a fork of this process; None when it took too long."""
     child = os.fork()
     if child == 0:
@@ -132,13 +136,16 @@ def run_tests(root: Path, tests: Sequence[str]) -> int | None:
             sys.path[:0] = [str(root)]
             import pytest
 
+            import inspector
+
+            assert Path(inspector.__file__).is_relative_to(root), "the copy is tried, and nothing else"
             code = int(
                 pytest.main(["-q", "-x", "--tb=no", "-p", "no:nbval", "-p", "no:cacheprovider", *tests])
             )
         finally:
             os._exit(code)
     began = time.monotonic()
-    while time.monotonic() - began < SECONDS:
+    while time.monotonic() - began < seconds:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
@@ -148,21 +155,39 @@ def run_tests(root: Path, tests: Sequence[str]) -> int | None:
     return None
 
 
-def try_mutant(root: Path, mutant: Mutant, changed: str) -> str:
-    """ "killed", "killed by time" or "survived"."""
-    path = root / mutant.file
-    source = path.read_text("utf-8")
-    path.write_text(changed, "utf-8")
-    try:
-        for tests in choose_tests(root, mutant.file):
-            code = run_tests(root, tests)
-            if code is None:
-                return "killed by time"
-            if code != 0:
-                return "killed"
-        return "survived"
-    finally:
-        path.write_text(source, "utf-8")
+class Trial:
+    """Mutants tried in a copy of the tree at `root`. `took` are the seconds of tests without any mutation."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.took: dict[tuple[str, ...], float] = {}
+
+    def check(self, file: str) -> None:
+        """Run the tests of a file once as it is. Raises SystemExit where they fail: they would kill all."""
+        for tests in choose_tests(self.root, file):
+            if tuple(tests) in self.took:
+                continue
+            began = time.monotonic()
+            if run_tests(self.root, tests, LONGEST) not in (0, NOTHING_RAN):
+                raise SystemExit(f"without any mutation these fail or take too long: {' '.join(tests)}")
+            self.took[tuple(tests)] = time.monotonic() - began
+
+    def try_mutant(self, mutant: Mutant, changed: str) -> str:
+        """Whether it was killed, killed by time or survived."""
+        self.check(mutant.file)
+        path = self.root / mutant.file
+        source = path.read_text("utf-8")
+        path.write_text(changed, "utf-8")
+        try:
+            for tests in choose_tests(self.root, mutant.file):
+                code = run_tests(self.root, tests, SLOWER * self.took[tuple(tests)] + SECONDS)
+                if code is None:
+                    return "killed by time"
+                if code not in (0, NOTHING_RAN):
+                    return "killed"
+            return "survived"
+        finally:
+            path.write_text(source, "utf-8")
 
 
 def write_diff(mutant: Mutant, source: str, changed: str) -> str:
@@ -194,12 +219,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "tree"
         shutil.copytree(ROOT, root, ignore=LEFT_OUT, symlinks=True)
+        trial = Trial(root)
         for mutant in sample:
             if time.monotonic() > until:
                 break
             source = (root / mutant.file).read_text("utf-8")
             changed = mutate(source, mutant)
-            outcome = "not made: no other program" if changed is None else try_mutant(root, mutant, changed)
+            outcome = "not made: no other program" if changed is None else trial.try_mutant(mutant, changed)
             counts[outcome] += 1
             if changed is not None and outcome == "survived":
                 print(f"survived: {mutant}\n{write_diff(mutant, source, changed)}", flush=True)
