@@ -167,6 +167,9 @@ def test_S4_10_every_place_a_cut_may_stand_leaves_a_suffix_that_runs() -> None:
     session = chain(user(), *step("read", "a.py"), *step("edit", "a.py"), reply(), user(), reply())
     for point in plan_of(session).cuts:
         if point.legal:
+            kept = [b for i in session.live.entries[point.place :] for b in session.entries[i].blocks]
+            called = {block.id for block in kept if block.kind == "tool_call"}
+            assert {block.call_id for block in kept if block.kind == "tool_output"} <= called
             plan = plan_of(session, cut=point.entry)
             assert check_context(build_context(session, plan), awaits_user=True) == ()
 
