@@ -25,7 +25,7 @@ from ..policies.policy import Policy
 from ..replays.run import Run
 from ..replays.scenario import Scenario
 from ..session.session import Session
-from ..summaries.write import Summariser, checkpoint_from_text, summarise
+from ..summaries.write import Summariser, checkpoint_from_text, summarise, with_files
 from ..tokens.counters import find_counter
 from ..tokens.history import History
 from ..tokens.ledger import Ledger
@@ -201,13 +201,17 @@ class Workbench(anywidget.AnyWidget):
     def summarise(self, summariser: Summariser | Checkpoint | str | None = None) -> Checkpoint:
         """Have the summary of the plan on the screen written, and show it in the stand-in's place.
 
-        By `Extractive` where nobody is named; a `Checkpoint`, or text of your own, is taken as it is. What is
-        written stands wherever the same is to be written up. Raises what `summarise` raises.
+        By `Extractive` where nobody is named; a `Checkpoint`, or text of your own, is taken as it is, the
+        lists of files added where the policy adds them. What is written stands wherever the same is to be
+        written up. Raises what `summarise` raises.
         """
         plan = self.plan.with_summary(None)
         if isinstance(summariser, str):
             summariser = checkpoint_from_text(summariser, plan)
-        made = summariser if isinstance(summariser, Checkpoint) else summarise(plan, summariser)
+        if isinstance(summariser, Checkpoint):
+            made = with_files(plan, summariser)
+        else:
+            made = summarise(plan, summariser)
         plan.with_summary(made)
         self._controller.adopt_summary(plan, made)
         return made

@@ -116,6 +116,14 @@ def append_retry(result: CompactionResult, entries: Iterable[Entry]) -> Compacti
     A refused request is made again once (S4-62): the result says `retries` no more, and takes no second
     retry. Raises `EditError` for that, for a compaction after which nothing is retried, for a retry that
     brought nothing, and for a name that is taken.
+
+    >>> from inspector import compact, open_demo
+    >>> from inspector.session.blocks import Text
+    >>> done = compact(open_demo(), "claude-code", lambda job, session: "So far.", reason="overflow")
+    >>> reply = Entry(id="again", role="assistant", blocks=(Text(text="Here it is."),))
+    >>> retried = append_retry(done, [reply])
+    >>> retried.after.leaf, done.retries, retried.retries
+    ('again', True, False)
     """
     session = result.after
     if result.retried:
