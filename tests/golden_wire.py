@@ -28,8 +28,9 @@ from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutpu
 from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.replay import draw_run
-from inspector.workbench.payloads.scene import Payload, draw_plan, draw_scene
+from inspector.workbench.payloads.scene import draw_plan, draw_scene
 
 FOLDER = Path(__file__).parent / "cases" / "wire"
 NAMES = ("scene", "plan", "run")
@@ -87,7 +88,7 @@ def make_session() -> Session:
     )
 
 
-def draw_all() -> dict[str, Payload]:
+def draw_all() -> dict[str, tuple[dict[str, Any], bytes]]:
     """The three pictures of the session: its last moment, a plan with a pin, and the whole lived again.
 
     The policy is known by its name from then on.
@@ -98,11 +99,12 @@ def draw_all() -> dict[str, Payload]:
     history = trace_history(session, ledger)
     plan = make_plan(session, ledger, POLICY.name, Edits(pins=("e6/1",)), window=WINDOW)
     run = replay(session, POLICY.name, ledger=ledger, history=history, window=WINDOW)
-    return {
+    drawn = {
         "scene": draw_scene(plan, history),
         "plan": draw_plan(plan, SEQ),
         "run": draw_run(run, SEQ),
     }
+    return {name: (to_json(payload), data) for name, (payload, data) in drawn.items()}
 
 
 def to_text(picture: dict[str, Any]) -> str:

@@ -698,9 +698,7 @@ def test_S4_71_the_two_budgets_are_set_apart_and_each_has_its_control() -> None:
     )
     assert (base.verdict.fires, reserve.verdict.fires, tail.verdict.fires) == (False, True, False)
     assert base.place == reserve.place != tail.place
-    knobs = {
-        (rule["kind"], knob["name"]): knob["type"] for rule in describe_rules(base) for knob in rule["knobs"]
-    }
+    knobs = {(rule.kind, knob.name): knob.type for rule in describe_rules(base) for knob in rule.knobs}
     assert knobs["trigger", "reserve_tokens"] == knobs["keep-recent-tokens", "tokens"] == "number"
 
 

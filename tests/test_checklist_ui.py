@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+from msgspec import to_builtins
 
 from inspector.errors import PolicyError
 from inspector.formats.readers import read_session
@@ -83,7 +84,7 @@ def plan_of(session: Session, policy: Any = "keep-recent-turns", window: int = 1
 
 
 def facts_of(plan: Plan, row: int) -> dict[str, str]:
-    return dict(describe_body(plan, row)["facts"])
+    return dict(describe_body(plan, row).facts)
 
 
 def picture(plan: Plan) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def test_S0_70_what_comes_after_a_recorded_summary_says_so_and_nothing_before_it
     assert {name for name, words in told.items() if words} == {"n0", "n1"}
     assert told["n0"] == said and told["s1"] is None, "what was kept was said before the summary"
     scene, _ = draw_scene(plan, trace_history(compacted, plan.ledger))
-    assert [segment["note"] for segment in scene["segments"]] == ["", f"downstream {said}"]
+    assert [segment.note for segment in scene.segments] == ["", f"downstream {said}"]
 
 
 def test_S0_70_S0_71_a_replay_says_from_which_step_on_it_is_one_of_many() -> None:
@@ -162,12 +163,12 @@ def test_S0_70_S0_71_a_replay_says_from_which_step_on_it_is_one_of_many() -> Non
     settings = {"keep-recent-turns.turns": 1, "summarise-older.cap": 5}
     run = replay(session, "keep-recent-turns", ledger=ledger, settings=settings, window=100)
     drawn, _ = draw_run(run)
-    (found,) = [found for found in drawn["findings"] if found["kind"] == "downstream"]
-    assert found["step"] == run.adopted[0].step and "other turns after it" in found["sentence"]
-    assert drawn["counts"]["findings"] == len(drawn["findings"])
+    (found,) = [found for found in drawn.findings if found.kind == "downstream"]
+    assert found.step == run.adopted[0].step and "other turns after it" in found.sentence
+    assert drawn.counts.findings == len(drawn.findings)
     calm, _ = draw_run(replay(session, "keep-recent-turns", ledger=ledger, window=10_000))
     alike, _ = draw_run(replay(session, IN_PLACE, ledger=ledger, window=100))
-    assert not any(found["kind"] == "downstream" for one in (calm, alike) for found in one["findings"])
+    assert not any(found.kind == "downstream" for one in (calm, alike) for found in one.findings)
 
 
 def test_S0_71_a_diff_with_a_summary_on_either_side_warns(compacted: Session) -> None:
@@ -225,8 +226,8 @@ def test_S0_72_no_setting_hides_that_a_model_writes_a_summary(name: str) -> None
                 assert any(piece.untrusted for piece in build_context(session, plan).pieces), (key, value)
         if key.endswith(".enabled"):
             drawn = picture(plan)
-            assert drawn["notes"] == [printable(note) for note in plan.notes]
-            assert (BY_MODEL in drawn["cut"]["sentence"]) == (not plan.deterministic)
+            assert drawn.notes == [printable(note) for note in plan.notes]
+            assert (BY_MODEL in drawn.cut.sentence) == (not plan.deterministic)
     assert seen or not any("summar" in rule.kind for rule in policy.rules if rule.enabled)
 
 
@@ -240,9 +241,8 @@ def test_S0_73_the_headroom_is_told_in_tokens_and_in_turns(count: int, left: int
     assert headroom is not None
     assert (headroom.left, headroom.pace, headroom.turns) == (left, 10, more)
     turns_left = f"{more} turn{'s' if more > 1 else ''}"
-    assert (
-        f"{left} tokens are left before it fires: about {turns_left} at 10 a turn"
-        in (picture(plan)["trigger"]["sentence"])
+    assert f"{left} tokens are left before it fires: about {turns_left} at 10 a turn" in (
+        picture(plan).trigger.sentence
     )
 
 
@@ -267,11 +267,11 @@ def test_S0_73_a_policy_that_counts_messages_has_its_headroom_in_messages() -> N
 def test_S1_3_the_share_of_history_is_told_and_a_crossing_by_the_head_alone() -> None:
     even = plan_of(reported(4, 40, system=(Text(text="word " * 40),)))
     assert share_history(even) == 0.5
-    said = picture(even)["trigger"]["sentence"]
+    said = picture(even).trigger.sentence
     assert "50 % of the context is history." in said and "by themselves" not in said
     full = plan_of(reported(1, 90, system=(Text(text="word " * 60),), tools=(Tool(name="w " * 28 + "w w"),)))
     assert is_head_above(full)
-    assert "by themselves (" in picture(full)["trigger"]["sentence"]
+    assert "by themselves (" in picture(full).trigger.sentence
     assert not is_head_above(plan_of(reported(9))), "history alone crosses it"
 
 
@@ -290,10 +290,12 @@ def test_S0_80_S0_82_what_a_provider_reads_is_provided_in_every_turn_and_no_kind
         moment = session.at(session.entries[session.path[turn.last]].id)
         plan = make_plan(moment, ledger, "keep-recent-turns", window=100)
         drawn = picture(plan)
-        assert drawn["before"]["sections"][SECTIONS.index("provided")] == 3
+        assert drawn.before.sections[SECTIONS.index("provided")] == 3
         scene, _ = draw_scene(plan, trace_history(moment, ledger))
         when = "read anew for every request, when it is composed"
-        assert scene["provided"] == [{"name": name, "origin": origin, "when": when, "tokens": 3}]
+        assert [to_builtins(one) for one in scene.provided] == [
+            {"name": name, "origin": origin, "when": when, "tokens": 3}
+        ]
         assert build_context(moment, plan).provided == provided
     run = replay(session, "keep-recent-turns", ledger=ledger, window=10_000)
     bare = turns(5)
@@ -318,16 +320,16 @@ def test_S0_111_S0_115_a_summary_is_marked_as_untrusted_and_made_of_the_users_wo
     assert stored["boundary"]["extra"] == {"derived_from": "user content", "trust": "untrusted"}
     told = facts_of(plan_of(compacted, window=1_000), 0)
     assert told["trust"].startswith("untrusted") and told["derived from"].startswith("user content")
-    shown = dict(describe_summary(plan, plan.place or 0)["facts"])
+    shown = dict(describe_summary(plan, plan.place or 0).facts)
     assert set(shown) == {"trust", "derived from", "deterministic"}
-    assert describe_summary(plan, 0)["facts"] == []
+    assert describe_summary(plan, 0).facts == []
 
 
 def test_S0_115_what_a_summary_holds_is_shown_as_text_without_control_characters() -> None:
     evil = "<script>alert(1)</script>\x1b[31m\u202e"
     after = append_checkpoint(plan_of(turns(6)), Checkpoint(text=evil), "s1")
     body = describe_body(plan_of(after, window=1_000), 0)
-    assert body["before"]["text"] == printable(evil) and "\x1b" not in body["before"]["text"]
+    assert body.before.text == printable(evil) and "\x1b" not in body.before.text
 
 
 def test_S1_32_what_is_lost_is_said_and_listed() -> None:
@@ -335,7 +337,7 @@ def test_S1_32_what_is_lost_is_said_and_listed() -> None:
     assert [str(ref) for ref in plan.lost] == ["e0/0", "e1/0", "e2/0", "e3/0"]
     (note,) = [note for note in plan.notes if note.startswith("Lossy")]
     assert note == "Lossy: 4 blocks are no longer verbatim (4 summarised); the file keeps them."
-    assert note in picture(plan)["notes"]
+    assert note in picture(plan).notes
     assert {plan.session.block(ref).text for ref in plan.lost} == {
         *("q0 b c d", "a0 b c d e f", "q1 b c d", "a1 b c d e f")
     }, "the session still has them"
@@ -363,7 +365,7 @@ def test_S4_79_usage_that_leaves_the_summary_out_is_noticed() -> None:
 def test_S2_12_every_stage_has_a_look_of_its_own_and_the_last_resort_that_of_an_emergency() -> None:
     for name, emergencies in (("claude-code", 1), ("mini-claude-code", 0)):
         plan = plan_of(turns(12), name)
-        looks = {stage["name"]: stage["look"] for stage in picture(plan)["stages"]}
+        looks = {stage.name: stage.look for stage in picture(plan).stages}
         assert len(looks) >= 3 and len(set(looks.values())) == len(looks)
         last = {stage.name for stage in plan.policy.stages if stage.reasons == ("overflow",)}
         assert {stage for stage, look in looks.items() if look == "emergency"} == last
@@ -379,8 +381,8 @@ def test_S2_41_from_80_percent_on_the_gauge_has_an_indicator(
     policy = find_policy("keep-recent-turns").model_copy(
         update={"harness": Harness(warn=0.8, require=0.95, dialect="stud-warning")}
     )
-    told = picture(plan_of(turns(count), policy))["state"]
-    assert told["id"] == state and told["mark"] and told["tone"] and state in told["label"]
-    assert (told["banner"] is None) == (percent is None)
-    assert percent is None or (told["banner"].startswith(percent) and "/compact" in told["banner"])
-    assert picture(plan_of(turns(count), policy, window=0))["state"]["banner"] is None
+    told = picture(plan_of(turns(count), policy)).state
+    assert told.id == state and told.mark and told.tone and state in told.label
+    assert (told.banner is None) == (percent is None)
+    assert percent is None or (told.banner.startswith(percent) and "/compact" in told.banner)
+    assert picture(plan_of(turns(count), policy, window=0)).state.banner is None

@@ -19,6 +19,7 @@ from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.render import render_request
 from inspector.workbench.payloads.block import describe_body, describe_rows, describe_summary
+from inspector.workbench.payloads.payload import Payload, to_json
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 
 HOSTILE = {
@@ -72,10 +73,14 @@ def walk_through(session: Session) -> None:
     before, after = live_context(session, ledger), build_context(session, plan)
     assert patch_context(before, diff_contexts(before, after)) == after
     json.dumps(render_request(after).request).encode("utf-8")
-    scene, _ = draw_scene(plan, trace_history(session, ledger))
-    picture, _ = draw_plan(plan)
-    told = [scene, picture, describe_rows(plan, 0, 99), describe_summary(plan, plan.place or 0)]
-    told += [describe_body(plan, row) for row in range(len(plan.table.tokens))]
+    payloads: list[Payload] = [draw_scene(plan, trace_history(session, ledger)).payload]
+    payloads += [
+        draw_plan(plan).payload,
+        *describe_rows(plan, 0, 99),
+        describe_summary(plan, plan.place or 0),
+    ]
+    payloads += [describe_body(plan, row) for row in range(len(plan.table.tokens))]
+    told = [to_json(payload) for payload in payloads]
     text = json.dumps(told, ensure_ascii=False)
     text.encode("utf-8")
     assert not set(text) & set("\x1b\x00\x07\u202e\u2066\u200f\x85")

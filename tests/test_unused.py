@@ -24,7 +24,6 @@ HOOKS = {
 # Not called by the package, and why it still stands there. This list only shrinks.
 ALLOWED = {
     "policies.events.registry": "the event names of a dialect, which only tests list; to move",
-    "workbench.payloads.fact_list.are_found": "nobody asks; to be deleted",
 }
 
 

@@ -18,7 +18,7 @@ from ..policies.rules.carry_file_operations import CarryFileOperations
 from ..session.blocks import BlockRef
 from ..text import printable
 from .trace import trace_one
-from .traced import FATES, Fix, Means, TracedFact
+from .traced import FATES, Fate, Fix, Means, TracedFact
 
 PINS = 4
 """Pins tried, the cheapest by tokens of block and other half."""
@@ -72,10 +72,10 @@ class _Judge:
 
     def __init__(self, traced: TracedFact, written: str | None, plan: Plan) -> None:
         self.traced, self.written = traced, written
-        self._fates: dict[int, tuple[Plan, str]] = {}
+        self._fates: dict[int, tuple[Plan, Fate]] = {}
         self.base = self.fate(plan)
 
-    def fate(self, plan: Plan) -> str:
+    def fate(self, plan: Plan) -> Fate:
         if id(plan) not in self._fates:
             self._fates[id(plan)] = plan, trace_one(self.traced, plan, self.written).fate
         return self._fates[id(plan)][1]

@@ -31,14 +31,12 @@ from .extract.collect import KINDS
 from .facts import Fact
 from .remaining import Remaining
 
-FATES = ("verbatim", "restated", "pointed to", "weakened", "lost")
-"""From what stands as it was said to what does not stand at all."""
-TIERS = ("recorded", "planned", "inferred")
 Fate = Literal["verbatim", "restated", "pointed to", "weakened", "lost"]
+FATES: tuple[Fate, ...] = ("verbatim", "restated", "pointed to", "weakened", "lost")
+"""From what stands as it was said to what does not stand at all."""
 Evidence = Literal["recorded", "planned", "inferred"]
+TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
 Means = Literal["pin", "cut", "knob", "carry"]
-_FATES: tuple[Fate, ...] = ("verbatim", "restated", "pointed to", "weakened", "lost")
-_TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
 
 
 Codes = NDArray[Any]
@@ -101,12 +99,12 @@ class TracedFact:
     @property
     def fate(self) -> Fate:
         """What became of it, one of FATES."""
-        return self._found.fate if self._fate < 0 else _FATES[self._fate]
+        return self._found.fate if self._fate < 0 else FATES[self._fate]
 
     @property
     def tier(self) -> Evidence:
         """On whose word the fate is known."""
-        return self._found.tier if self._tier < 0 else _TIERS[self._tier]
+        return self._found.tier if self._tier < 0 else TIERS[self._tier]
 
     @property
     def stands(self) -> tuple[BlockRef, ...]:
@@ -179,7 +177,7 @@ class Fix:
     sentence: str
     plan: Plan
     price: int
-    fate: str
+    fate: Fate
     changes: Mapping[str, Any]
 
     @property

@@ -32,7 +32,7 @@ from ..tokens.ledger import Ledger
 from ..workbench.controller import Controller
 from ..workbench.inputs import INPUTS
 from ..workbench.model import WorkbenchModel
-from ..workbench.payloads.scene import Payload
+from ..workbench.payloads.scene import DrawnPlan
 from ..workbench.snapshot import Snapshot
 from ..workbench.tasks import begin_early
 from ..workbench.written_summaries import keep
@@ -172,7 +172,7 @@ class Workbench(anywidget.AnyWidget):
         return self._controller.model.plan
 
     @property
-    def other(self) -> Plan | Payload | None:
+    def other(self) -> Plan | DrawnPlan | None:
         """Plan B: a plan, the picture of what the file records, or None."""
         return self._controller.model.other
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class CompactionMark(NamedTuple):
 
     step: int
     entry: str
-    kind: str
+    kind: Literal["compact", "micro"]
     trigger: str | None
     before: int | None
     after: int | None

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from ..errors import EditError, InspectorError
 from ..planning.plan import Plan, make_plan
 from ..planning.summary_jobs import Checkpoint
@@ -23,9 +25,10 @@ from ..text import printable
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from .inputs import INPUTS, carry_over, check_inputs, describe_dropped, drop_edit
+from .payloads.payload import Payload, to_json
 from .payloads.recorded import draw_recorded
 from .payloads.replay import draw_run
-from .payloads.scene import Payload, draw_plan, draw_scene
+from .payloads.scene import DrawnPlan, draw_plan, draw_scene
 from .written_summaries import WrittenSummary, fill_in, keep
 
 MOST_WORDS = 2_000
@@ -64,7 +67,7 @@ class WorkbenchModel:
         self.history: History = trace_history(session, self.ledger)
         self.scenario = read_scenario(scenario)
         self.plan: Plan
-        self.other: Plan | Payload | None = None
+        self.other: Plan | DrawnPlan | None = None
         self.refused: InspectorError | None = None
         self.last_run: Run | None = None
         self.written: tuple[WrittenSummary, ...] = ()
@@ -110,8 +113,8 @@ class WorkbenchModel:
         # The scene names the policies there are, and one may have been added since.
         scene = inputs["at"], names_of_policies()
         if scene != self._drawn:
-            answer["_scene"], answer["_scene_data"] = draw_scene(plan, self.history)
-        answer["_plan"], answer["_plan_data"] = draw_plan(plan, seq)
+            answer |= _traits("_scene", *draw_scene(plan, self.history))
+        answer |= _traits("_plan", *draw_plan(plan, seq))
         messages = self._compare(plan, inputs)
         if self.refused is not None:
             inputs["versus"] = {}
@@ -151,8 +154,7 @@ class WorkbenchModel:
         if run.ledger is not self.ledger:
             return {}
         self.last_run = run
-        picture, data = draw_run(run)
-        return {"_run": picture, "_run_data": data}
+        return _traits("_run", *draw_run(run))
 
     def fill_in(self, plan: Plan) -> Plan:
         """The plan with the summary that was written for it, if one was."""
@@ -225,20 +227,19 @@ class WorkbenchModel:
         self.refused = None
         if compared == self._compared or not (inputs["versus"] or self.other):
             return {}
-        other: Plan | Payload | None = None
-        picture: Payload = ({}, b"")
-        messages: dict[str, Any] = {}
+        other: Plan | DrawnPlan | None = None
+        traits: dict[str, Any] = {"_other": {}, "_other_data": b""}
         try:
-            other, picture = self._draw_other(plan, inputs["versus"])
+            if inputs["versus"]:
+                other, drawn = self._draw_other(plan, inputs["versus"])
+                traits = _traits("_other", *drawn)
         except InspectorError as error:
             self.refused, compared = error, {}
-            messages = {"_error": printable(f"There is no plan B. {error}")}
+            traits["_error"] = printable(f"There is no plan B. {error}")
         self.other, self._compared = other, compared
-        return {"_other": picture[0], "_other_data": picture[1], **messages}
+        return traits
 
-    def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | Payload | None, Payload]:
-        if not versus:
-            return None, ({}, b"")
+    def _draw_other(self, plan: Plan, versus: Mapping[str, Any]) -> tuple[Plan | DrawnPlan, DrawnPlan]:
         if versus.get("recorded"):
             recorded = draw_recorded(plan, self.history)
             return recorded, recorded
@@ -246,8 +247,14 @@ class WorkbenchModel:
         if not versus.get("policy"):
             raise EditError("versus", f"{dict(versus)!r:.60}", "plan B has a policy, or is what was recorded")
         other = self._plan(plan.session, versus)
-        picture, data = draw_plan(other)
-        return other, ({**picture, "label": printable(other.policy.title or other.policy.name, 120)}, data)
+        payload, data = draw_plan(other)
+        label = printable(other.policy.title or other.policy.name, 120)
+        return other, DrawnPlan(replace(payload, label=label), data)
+
+
+def _traits(name: str, payload: Payload, data: bytes) -> dict[str, Any]:
+    """A payload and its columns as the traits that carry them."""
+    return {name: to_json(payload), f"{name}_data": data}
 
 
 def _configure(inputs: Mapping[str, Any]) -> Policy:

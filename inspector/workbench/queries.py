@@ -11,23 +11,32 @@ from typing import Any
 
 from ..text import printable
 from .model import MOST_WORDS, WorkbenchModel
-from .page.html import make, review
-from .payloads.block import describe_body, describe_other_summary, describe_rows, describe_summary
+from .page.html import ExportReply, ReviewReply, make, review
+from .payloads.block import (
+    BodyReply,
+    RowsReply,
+    SummaryReply,
+    describe_body,
+    describe_other_summary,
+    describe_rows,
+    describe_summary,
+)
 from .payloads.fact_detail import describe_fact
 from .payloads.fact_list import list_facts, plan_at
-from .payloads.lesson import play_rules
-from .payloads.marks import describe_grounding, describe_regret
-from .payloads.rules import offer_rules
-from .payloads.search import find_text
+from .payloads.lesson import LessonReply, play_rules
+from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
+from .payloads.payload import Payload, to_json
+from .payloads.rules import RulesReply, offer_rules
+from .payloads.search import SearchReply, find_text
 
 Query = Mapping[str, Any]
-Payload = dict[str, Any]
+Reply = dict[str, Any]
 
 MOST_ROWS = 500
 MOST_HITS = 200
 
 
-def answer_query(model: WorkbenchModel, query: object) -> Payload:
+def answer_query(model: WorkbenchModel, query: object) -> Reply:
     """The whole reply to a query; one that makes no sense gets a sentence.
 
     >>> from inspector import open_demo
@@ -41,7 +50,7 @@ def answer_query(model: WorkbenchModel, query: object) -> Payload:
     return reply_to(query, lambda query: look_up(model, query))
 
 
-def look_up(model: WorkbenchModel, query: Query) -> Payload:
+def look_up(model: WorkbenchModel, query: Query) -> Reply:
     """The reply to a query, without its type and id.
 
     Raises `InspectorError`, or one of Python's errors, for one that makes no sense.
@@ -49,10 +58,10 @@ def look_up(model: WorkbenchModel, query: Query) -> Payload:
     kind = query.get("type")
     if not isinstance(kind, str) or kind not in QUERIES:
         raise ValueError(f"the workbench does not know the question {kind!r}")
-    return QUERIES[kind](model, query)
+    return to_json(QUERIES[kind](model, query))
 
 
-def reply_to(query: object, answer: Callable[[dict[str, Any]], Payload]) -> Payload:
+def reply_to(query: object, answer: Callable[[dict[str, Any]], Reply]) -> Reply:
     """The whole reply to a query by what `answer` returns for it; a sentence where that raises."""
     if not isinstance(query, dict):
         return refuse({}, "A question is an object with a type.")
@@ -64,58 +73,56 @@ def reply_to(query: object, answer: Callable[[dict[str, Any]], Payload]) -> Payl
     return {"type": query.get("type"), "id": query.get("id"), **payload}
 
 
-def refuse(query: Query, sentence: str) -> Payload:
+def refuse(query: Query, sentence: str) -> Reply:
     """The reply to a query that has no other."""
     return {"type": "error", "id": query.get("id"), "sentence": printable(sentence, MOST_WORDS)}
 
 
-def _rows(model: WorkbenchModel, query: Query) -> Payload:
+def _rows(model: WorkbenchModel, query: Query) -> RowsReply:
     first = max(int(query["from"]), 0)
     last = min(int(query["to"]), first + MOST_ROWS)
-    return {"from": first, "rows": describe_rows(model.plan, first, last)}
+    return RowsReply(first, describe_rows(model.plan, first, last))
 
 
-def _body(model: WorkbenchModel, query: Query) -> Payload:
+def _body(model: WorkbenchModel, query: Query) -> BodyReply:
     # The browser may have moved the cut since the last answer: the query says for which place it asks.
     plan = plan_at(model, int(query["place"])) if "place" in query else model.plan
-    row = int(query["row"])
-    return {"row": row, **describe_body(plan, row, model.other)}
+    return describe_body(plan, int(query["row"]), model.other)
 
 
-def _summary(model: WorkbenchModel, query: Query) -> Payload:
+def _summary(model: WorkbenchModel, query: Query) -> SummaryReply:
     if query.get("versus"):
-        return {"place": -1, **describe_other_summary(model.other, model.session)}
-    place = int(query["place"])
-    return {"place": place, **describe_summary(model.plan, place)}
+        return describe_other_summary(model.other, model.session)
+    return describe_summary(model.plan, int(query["place"]))
 
 
-def _search(model: WorkbenchModel, query: Query) -> Payload:
+def _search(model: WorkbenchModel, query: Query) -> SearchReply:
     return find_text(model.plan.session, model.history, str(query["query"]), limit=MOST_HITS)
 
 
-def _lesson(model: WorkbenchModel, query: Query) -> Payload:
+def _lesson(model: WorkbenchModel, query: Query) -> LessonReply:
     return play_rules(model.plan, int(query["place"]))
 
 
-def _regret(model: WorkbenchModel, query: Query) -> Payload:
+def _regret(model: WorkbenchModel, query: Query) -> RegretReply:
     return describe_regret(model)
 
 
-def _grounding(model: WorkbenchModel, query: Query) -> Payload:
+def _grounding(model: WorkbenchModel, query: Query) -> GroundingReply:
     return describe_grounding(model, int(query["row"]))
 
 
-def _rules(model: WorkbenchModel, query: Query) -> Payload:
-    return {"rules": offer_rules(model.plan)}
+def _rules(model: WorkbenchModel, query: Query) -> RulesReply:
+    return offer_rules(model.plan)
 
 
-def _review(model: WorkbenchModel, query: Query) -> Payload:
+def _review(model: WorkbenchModel, query: Query) -> ReviewReply:
     return review(model)
 
 
-def _export(model: WorkbenchModel, query: Query) -> Payload:
+def _export(model: WorkbenchModel, query: Query) -> ExportReply:
     page = make(model, query.get("keep", ()), query.get("policies"))
-    return {"html": page.html, "size": len(page.html.encode()), "name": page.name}
+    return ExportReply(page.html, len(page.html.encode()), page.name)
 
 
 QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {

@@ -13,14 +13,17 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ..text import plural
 from .payloads.columns import unpack
-from .payloads.scene import Payload
+from .payloads.scene import PlanPayload, ScenePayload
 from .payloads.sections import format_tokens
 from .svg import FONT, STYLE, fill, fill_fate, make_patterns, spell, stroke, stroke_fate, write
 
+Sent = tuple[dict[str, Any], bytes]
+"""A payload as JSON, and the bytes of its columns."""
 WIDTH, LEFT, RIGHT = 960, 84, 150
 MOST_BINS = 220
 OVERVIEW = 52
@@ -31,18 +34,19 @@ _LANES, _LOWEST = 170, 16
 class SnapshotData:
     """The scene and the plan, opened: what picture and table have in common."""
 
-    def __init__(self, scene: Payload, plan: Payload) -> None:
-        self.scene, self.plan = scene[0], plan[0]
-        self.columns = unpack(self.scene["columns"], scene[1])
-        self.fated = unpack(self.plan["columns"], plan[1])
-        self.place: int = self.plan["cut"]["place"]
-        self.uncut = self.plan["cut"]["id"] == ""
-        self.sections = [section["id"] for section in self.scene["sections"]]
-        self.labels = [section["label"] for section in self.scene["sections"]]
-        self.before: list[int] = self.plan["before"]["sections"]
+    def __init__(self, scene: Sent, plan: Sent) -> None:
+        self.scene = msgspec.convert(scene[0], ScenePayload)
+        self.plan = msgspec.convert(plan[0], PlanPayload)
+        self.columns = unpack(self.scene.columns, scene[1])
+        self.fated = unpack(self.plan.columns, plan[1])
+        self.place = self.plan.cut.place
+        self.uncut = self.plan.cut.id == ""
+        self.sections = [section.id for section in self.scene.sections]
+        self.labels = [section.label for section in self.scene.sections]
+        self.before = self.plan.before.sections
         older = self.columns["block_entry"] < self.place
         self.fate = np.where(older, self.fated["fate_older"], self.fated["fate_kept"])
-        self.fates = [fate["id"] for fate in self.scene["fates"]]
+        self.fates = [fate.id for fate in self.scene.fates]
         self.turn = self.columns["entry_turn"]
         # A plan without a cut may still change blocks where they stand.
         self.acts = bool((self.fate != self.fates.index("verbatim")).any())
@@ -59,10 +63,10 @@ class SnapshotData:
     @property
     def sentence(self) -> str:
         """The plan in words."""
-        name = self.plan["policyTitle"] or self.plan["policy"]
+        name = self.plan.policy_title or self.plan.policy
         if self.uncut and not self.acts:
             stay = format_tokens(sum(self.before))
-            return f"{name}: {stay} tokens stay as they are. {self.plan['cut']['sentence']}"
+            return f"{name}: {stay} tokens stay as they are. {self.plan.cut.sentence}"
         before, after = sum(self.before), sum(self.after)
         parts = [f"{name}: {format_tokens(before)} → {format_tokens(after)} tokens"]
         if not self.uncut and len(self.turn):
@@ -80,7 +84,7 @@ class SnapshotData:
 
 
 def draw_bar(still: SnapshotData, label: str, sums: Sequence[int], y: int) -> Iterator[str]:
-    full = max(still.scene["window"] or 0, sum(still.before), sum(still.after), 1)
+    full = max(still.scene.window or 0, sum(still.before), sum(still.after), 1)
     yield write(0, y + 12, label, "dim", 11)
     yield f'<rect x="{LEFT}" y="{y}" width="{_PLOT}" height="15" {fill("band")}/>'
     x = float(LEFT)
@@ -91,11 +95,11 @@ def draw_bar(still: SnapshotData, label: str, sums: Sequence[int], y: int) -> It
             fate = "summarised" if section == "compacted" and label == "after" and not still.uncut else fate
             yield f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="15" {fill_fate(section, fate)}/>'
         x += wide
-    for threshold in still.plan["thresholds"]:
-        at = LEFT + _PLOT * threshold["tokens"] / full
+    for threshold in still.plan.thresholds:
+        at = LEFT + _PLOT * threshold.tokens / full
         if at <= LEFT + _PLOT:
             yield f'<path d="M{at:.1f} {y - 2}v19" {stroke("strong")}/>'
-    total, window = sum(sums), still.scene["window"]
+    total, window = sum(sums), still.scene.window
     told = format_tokens(total)
     if label == "before" and window:
         told += f" of {format_tokens(window)} · {100 * total / window:.0f} %"
@@ -143,7 +147,7 @@ def draw_overview(still: SnapshotData, y: int) -> Iterator[str]:
 
     area = [f"M{LEFT} {y + OVERVIEW}"]
     line: list[str] = []
-    breaks = {int(bins[min(mark["step"], steps - 1)]) for mark in still.scene["boundaries"]}
+    breaks = {int(bins[min(mark.step, steps - 1)]) for mark in still.scene.boundaries}
     pen = False
     for index, (first, end) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
         x = LEFT + index * step
@@ -153,27 +157,22 @@ def draw_overview(still: SnapshotData, y: int) -> Iterator[str]:
         if (told := int(reported[first:end].max())) >= 0:
             line.append(f"{'L' if pen else 'M'}{x + step / 2:.1f} {level(told):.1f}")
             pen = True
-    covered = still.scene["overview"]
-    if covered["last"] >= covered["first"]:
-        first, last = (int(bins[min(covered[key], steps - 1)]) for key in ("first", "last"))
+    covered = still.scene.overview
+    if covered.last >= covered.first:
+        first, last = (int(bins[min(step, steps - 1)]) for step in (covered.first, covered.last))
         wide = (last - first + 1) * step
         extent = f'width="{wide:.1f}" height="{OVERVIEW}"'
         yield f'<rect x="{LEFT + first * step:.1f}" y="{y}" {extent} {fill("band")}/>'
     yield f'<path d="{"".join(area)}V{y + OVERVIEW}Z" {fill("area")}/>'
     yield f'<path d="{"".join(line)}" fill="none" {stroke("dim")}/>'
     room = -100.0
-    for mark in still.scene["boundaries"]:
-        x = LEFT + float(bins[min(mark["step"], steps - 1)]) * step
-        half = 4.0 if mark["kind"] == "compact" else 2.5
+    for mark in still.scene.boundaries:
+        x = LEFT + float(bins[min(mark.step, steps - 1)]) * step
+        half = 4.0 if mark.kind == "compact" else 2.5
         side = f"l{half} {half}l-{half} {half}l-{half} -{half}Z"
         yield f'<path d="M{x:.1f} {y - half - 6}{side}" {fill("strong")}/>'
-        if (
-            mark["kind"] == "compact"
-            and mark["before"] is not None
-            and x - room > 60
-            and x < LEFT + _PLOT + 40
-        ):
-            yield write(x + 7, y - 3, format_tokens(mark["before"]), "dim", 10)
+        if mark.kind == "compact" and mark.before is not None and x - room > 60 and x < LEFT + _PLOT + 40:
+            yield write(x + 7, y - 3, format_tokens(mark.before), "dim", 10)
             room = x
 
 
@@ -189,11 +188,11 @@ def draw_lanes(still: SnapshotData, y: int) -> tuple[int, list[str]]:
     wide = _PLOT / (int(bins[-1]) + 1)
     place_of = bins[columns["entry_step"]] if len(columns["entry_step"]) else np.zeros(0, int)
     top = y
-    rows = [lane for lane in still.scene["lanes"] if lane["sections"]]
+    rows = [lane for lane in still.scene.lanes if lane.sections]
     sums: list[dict[int, dict[int, int]]] = []
     for one in rows:
         lane: dict[int, dict[int, int]] = {}
-        for row in np.flatnonzero(np.isin(columns["block_section"], one["sections"])).tolist():
+        for row in np.flatnonzero(np.isin(columns["block_section"], one.sections)).tolist():
             fates = lane.setdefault(int(place_of[entry[row]]), {})
             fate = int(still.fate[row])
             fates[fate] = fates.get(fate, 0) + int(tokens[row])
@@ -206,9 +205,9 @@ def draw_lanes(still: SnapshotData, y: int) -> tuple[int, list[str]]:
     y += 12
     for one, lane, tall in zip(rows, sums, talls, strict=True):
         y += tall
-        out.append(write(0, y - 2, one["label"], "dim", 11))
+        out.append(write(0, y - 2, one.label, "dim", 11))
         out.append(f'<path d="M{LEFT} {y + 0.5:.1f}h{_PLOT}" {stroke("line")}/>')
-        out += _columns(still, still.sections[one["sections"][0]], lane, y, wide, scale)
+        out += _columns(still, still.sections[one.sections[0]], lane, y, wide, scale)
     y += 4
     if not still.uncut and len(place_of):
         at = int(place_of[still.place]) if still.place < len(place_of) else int(bins[-1]) + 1
@@ -277,7 +276,7 @@ _EDGE = 12
 class Snapshot:
     """Picture and table of one scene and plan. It stays in a notebook, and needs no widget to be shown."""
 
-    def __init__(self, scene: Payload, plan: Payload) -> None:
+    def __init__(self, scene: Sent, plan: Sent) -> None:
         self._scene, self._plan = scene, plan
 
     @property
@@ -297,7 +296,7 @@ class Snapshot:
         return f"Snapshot({SnapshotData(self._scene, self._plan).sentence})"
 
 
-def draw_still(scene: Payload, plan: Payload, told: bool = True) -> str:
+def draw_still(scene: Sent, plan: Sent, told: bool = True) -> str:
     """The picture as SVG, light or dark as the viewer is; where styles are stripped it is light.
 
     `told` writes below it what the plan comes to.
@@ -305,7 +304,7 @@ def draw_still(scene: Payload, plan: Payload, told: bool = True) -> str:
     still = SnapshotData(scene, plan)
     parts: list[str] = []
     y = 22
-    facts = " · ".join(fact for fact in still.scene["facts"] if not fact.startswith("0 "))
+    facts = " · ".join(fact for fact in still.scene.facts if not fact.startswith("0 "))
     parts.append(write(0, y, facts, "dim", 11))
     y += 14
     for label, sums in (("before", still.before), ("after", still.after)):
@@ -330,7 +329,7 @@ def draw_still(scene: Payload, plan: Payload, told: bool = True) -> str:
     )
 
 
-def tabulate(scene: Payload, plan: Payload) -> str:
+def tabulate(scene: Sent, plan: Sent) -> str:
     """The same figures as an HTML table: tokens by section before and after."""
     still = SnapshotData(scene, plan)
     rows = [
@@ -346,12 +345,12 @@ def tabulate(scene: Payload, plan: Payload) -> str:
     )
     return (
         "<table><thead><tr>"
-        f'<th align="left">tokens ({escape(still.scene["unit"]["short"])})</th><th align="right">before</th>'
+        f'<th align="left">tokens ({escape(still.scene.unit.short)})</th><th align="right">before</th>'
         f'<th align="right">after</th></tr></thead><tbody>{cells}</tbody></table>'
     )
 
 
-def show_still(scene: Payload, plan: Payload) -> str:
+def show_still(scene: Sent, plan: Sent) -> str:
     """Picture and table as one piece of HTML. A viewer that strips pictures still has the table."""
     still = SnapshotData(scene, plan)
     data = b64encode(draw_still(scene, plan, told=False).encode("utf-8")).decode("ascii")

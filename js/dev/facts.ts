@@ -1,12 +1,6 @@
 // Plays Python's part in questions about facts: a few hundred of them with every fate, kind and evidence there is.
-import {
-  FATES,
-  type FactFate,
-  type FactReply,
-  type FactRow,
-  type FactsReply,
-  type Tier,
-} from "../src/core/factwire";
+import type { FactReply, FactRow, FactsReply } from "../src/core/payloads";
+import { FATES, type FactFate, type Tier } from "../src/core/wire";
 
 const KINDS = [
   ["file", "files"],
@@ -65,9 +59,7 @@ export const inventFacts = (
     return { id, label, total: mine.length, fates };
   });
 
-  const list = (
-    asked: Partial<Omit<FactsReply, "type">> & { to?: number },
-  ): Omit<FactsReply, "type" | "id"> => {
+  const list = (asked: Partial<Omit<FactsReply, "type">> & { to?: number }): FactsReply => {
     const { place = 0, query = "", kind = "", fate = "", from = 0, to = 200 } = asked;
     const found = order.filter(
       row =>
@@ -82,11 +74,11 @@ export const inventFacts = (
     };
     return {
       ...{ place, query, kind, fate, from, total: found.length, rows: found.slice(from, to), kinds },
-      ...{ tier: "planned", sentence: "", risk: from === 0 ? risk : null },
+      ...{ tier: "planned", fates: [...FATES], sentence: "", risk: from === 0 ? risk : undefined },
     };
   };
 
-  const story = (number: number, place: number): Omit<FactReply, "type" | "id"> => {
+  const story = (number: number, place: number): FactReply => {
     const { kind, form, fate, tier, words, stood, row, said } = rows[number] as FactRow;
     const at = Array.from({ length: said }, (_, i) => (row + i * 5) % Math.max(1, blocks.length)).sort(
       (a, b) => a - b,

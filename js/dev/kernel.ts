@@ -1,8 +1,8 @@
 // Plays Python for the page and the tests: a scene and plans in the real shapes, from an invented session.
 // Its planning is a toy; only the shapes are the contract.
 import type { Traits } from "../src/core/host";
+import type { Knob, PackedColumn, PlanPayload, ScenePayload } from "../src/core/payloads";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
-import type { ColumnWire, Knob, PlanWire, SceneWire } from "../src/core/wire";
 import { inventFacts } from "./facts";
 import { type Invented, inventSession } from "./invent";
 import { inventRun, stagesOf } from "./life";
@@ -58,7 +58,7 @@ const code = (id: string) => SECTIONS.findIndex(([name]) => name === id);
 export interface Kernel {
   session: Invented;
   traits: Traits;
-  plan(traits: Traits): Partial<Traits> & { _plan: PlanWire; _plan_data: DataView };
+  plan(traits: Traits): Partial<Traits> & { _plan: PlanPayload; _plan_data: DataView };
   answer(message: {
     type: string;
     id: string;
@@ -171,6 +171,9 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         totals.flatMap((t, i) => (places[i]?.legal ? t.sections : t.sections.map(() => -1))),
       ],
       summary_tokens: ["i32", totals.map(t => t.summary)],
+      flow_before: ["i32", []],
+      flow_after: ["i32", []],
+      flow_added: ["i32", totals.map(() => 0)],
     });
     const turn = turnAt(place);
     const you = traits.cut !== "";
@@ -197,6 +200,8 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         },
         rules: makeRules({ over, recent, reasoning, carry: carry === true }),
         before: { total: sum(before), sections: before },
+        after: { total: sum(before), sections: before },
+        flow: { fates: [], head: 0, hidden: 0, new: "notice" },
         thresholds: [
           { label: "warn 80", tokens: 160_000 },
           { label: "95", tokens: 190_000 },
@@ -326,6 +331,8 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         blocks[row]?.section === "tool_output" && (blocks[row]?.tokens ?? 0) > 2000
           ? { text: after, total: after.length }
           : null,
+      diff: null,
+      other: null,
       facts: [
         ["record", `line ${row + 611}`],
         ["call id", "toolu_01FjK2"],
@@ -406,13 +413,7 @@ const placeAuto = (
 };
 
 const makeRules = (values: { over: number; recent: number; reasoning: string; carry: boolean }) => {
-  const number = (
-    name: string,
-    label: string,
-    value: number,
-    standard: number,
-    unit: string | null,
-  ): Knob => ({
+  const number = (name: string, label: string, value: number, standard: number, unit: string): Knob => ({
     name,
     label,
     type: "integer",
@@ -434,18 +435,20 @@ const makeRules = (values: { over: number; recent: number; reasoning: string; ca
     kind,
     title: kind,
     sentence,
+    source: "",
     enabled,
+    locked: false,
     delta,
     knobs,
   });
-  const plain = { minimum: null, maximum: null, unit: null, description: null };
+  const plain = { minimum: null, maximum: null, unit: "", description: "" };
   return [
     rule("system", "system prompt verbatim", 0),
     rule("recent", "keep recent {tokens} tokens", 21_300, [
-      number("tokens", "recent tokens", values.recent, 20_000, null),
+      number("tokens", "recent tokens", values.recent, 20_000, ""),
     ]),
     rule("pointer", "outputs over {over} become pointers", -Math.round(50_000_000 / (values.over + 300)), [
-      number("over", "size of an output", values.over, 2000, null),
+      number("over", "size of an output", values.over, 2000, ""),
     ]),
     rule("summarise", "older turns summarised, the split turn apart", -74_900),
     rule(
@@ -479,7 +482,7 @@ const makeRules = (values: { over: number; recent: number; reasoning: string; ca
   ];
 };
 
-const describe = (session: Invented, columns: ColumnWire[]): SceneWire => {
+const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
   const { entries, overview, compactions, first } = session;
   const edges = [0, ...compactions.map(compaction => compaction.step), overview.length];
   return {
@@ -512,8 +515,9 @@ const describe = (session: Invented, columns: ColumnWire[]): SceneWire => {
         rule: "pair",
         sentence:
           "the model would see a tool output without its call, and the provider answers 400: unexpected tool_use_id.",
+        error: "400: unexpected tool_use_id",
       },
-      { rule: "empty", sentence: "nothing stands before it that could be compacted." },
+      { rule: "empty", sentence: "nothing stands before it that could be compacted.", error: "" },
     ],
     segments: edges.slice(1).map((edge, i) => ({
       label: i === edges.length - 2 ? "the session's end" : `before compaction ${i + 1}`,

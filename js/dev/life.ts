@@ -1,6 +1,6 @@
 // A replay for the page and the tests, in the real shapes; its harness is a toy.
 import type { Traits } from "../src/core/host";
-import type { RunCompaction, RunEvent, RunWire } from "../src/core/wire";
+import type { RunCompaction, RunEvent, RunPayload } from "../src/core/payloads";
 import type { Invented } from "./invent";
 import { pack } from "./pack";
 
@@ -18,7 +18,7 @@ export const inventRun = (
   session: Invented,
   traits: Traits,
   window: number,
-): { _run: RunWire; _run_data: DataView } => {
+): { _run: RunPayload; _run_data: DataView } => {
   const { overview, entries } = session;
   const threshold = window - 16_384 - Number(traits.settings["recent.tokens"] ?? 20_000);
   const recorded = overview.map(step => (step.reported < 0 ? step.estimated : step.reported));
@@ -90,7 +90,7 @@ export const inventRun = (
     sent: ["i32", replayed],
     state: ["u8", state],
   });
-  const _run: RunWire = {
+  const _run: RunPayload = {
     seq: traits._seq,
     policy: traits.policy,
     policyTitle: traits.policy,
@@ -103,7 +103,12 @@ export const inventRun = (
       { label: "compacts above", tokens: threshold },
     ],
     states: STATES.map(([id, mark, tone]) => ({ id, label: id, mark, tone })),
-    counts: { compactions: compactions.length, recorded: session.compactions.length, events: events.length },
+    counts: {
+      compactions: compactions.length,
+      recorded: session.compactions.length,
+      events: events.length,
+      findings: 0,
+    },
     summary: [
       ["compactions", `${compactions.length}, recorded ${session.compactions.length}`],
       ["sent", "48.2M in 518 requests"],
@@ -126,6 +131,7 @@ export const inventRun = (
     })),
     source: "Tokens are counted with o200k × 1.24. Prices of 2026-01.",
     steps: overview.length,
+    lived: overview.length,
     columns,
   };
   return { _run, _run_data: bytes };

@@ -1,10 +1,10 @@
 // Named numbers -> columns and their bytes, as Python packs them.
-import type { ColumnWire } from "../src/core/wire";
+import type { PackedColumn } from "../src/core/payloads";
 
 export const pack = (
   named: Record<string, ["i32" | "u8", readonly number[]]>,
-): { columns: ColumnWire[]; bytes: DataView } => {
-  const columns: ColumnWire[] = [];
+): { columns: PackedColumn[]; bytes: DataView } => {
+  const columns: PackedColumn[] = [];
   let size = 0;
   for (const [name, [dtype, values]] of Object.entries(named)) {
     columns.push({ name, dtype, length: values.length, offset: size });

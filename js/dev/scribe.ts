@@ -1,5 +1,6 @@
 // Plays Python's writing of a summary: a look, a text that grows with every question, an end of one kind or another.
-import type { Found, SendingReply, WritingReply } from "../src/core/writewire";
+import type { SecretName, SendingReply } from "../src/core/payloads";
+import type { WritingReply } from "../src/core/wire";
 
 export const SUMMARY = `## Goal
 Make the second commit see the new shadow branch, without touching the hooks that are already installed.
@@ -23,11 +24,11 @@ Make the second commit see the new shadow branch, without touching the hooks tha
 - state.json, hooks_git_cmd.go, strategy/manual_commit.go
 `;
 const EVIL = "<img src=x onerror=alert(1)> the session begins: make the hooks work in every shell";
-const SECRETS: Found[] = [
+const SECRETS: SecretName[] = [
   { name: "anthropic-key-1", hint: "an API key of Anthropic", count: 2 },
   { name: "password-1", hint: "a value that stands after “password”", count: 1 },
 ];
-const PERSONAL: Found[] = [{ name: "mail-1", hint: "a mail address", count: 3 }];
+const PERSONAL: SecretName[] = [{ name: "mail-1", hint: "a mail address", count: 3 }];
 const MODELS = ["claude-sonnet-4-5", "claude-haiku-4-5", "claude-opus-4-1"];
 const STEP = 170;
 const COUNTED = Math.round(SUMMARY.split(/\s+/).length * 1.4);
@@ -64,7 +65,7 @@ export const inventScribe = (screen: () => Screen, planned: () => void) => {
 
   const digestOf = ({ model, focus, keep }: Message) => JSON.stringify([screen().name, model, focus, keep]);
 
-  const look = (message: Message): Omit<SendingReply, "type" | "id"> => {
+  const look = (message: Message): SendingReply => {
     const isModel = message.by === "model";
     const { tokens } = screen();
     const blank = {
@@ -78,7 +79,7 @@ export const inventScribe = (screen: () => Screen, planned: () => void) => {
         price: "",
         priceNote: "",
       },
-      ...{ redacted: [], kept: [], personal: [], digest: "" },
+      ...{ redacted: [], kept: [], personal: [], notes: [], digest: "" },
     };
     const none = { by: message.by as SendingReply["by"], ready: false, ...blank };
     if (tokens === 0)
@@ -119,7 +120,7 @@ export const inventScribe = (screen: () => Screen, planned: () => void) => {
     };
   };
 
-  const tell = (from = 0): Omit<WritingReply, "type" | "id"> => {
+  const tell = (from = 0): WritingReply => {
     const words = full.slice(0, shown);
     const done = state === "done";
     const { cut, turn, name } = begun();
@@ -166,7 +167,8 @@ export const inventScribe = (screen: () => Screen, planned: () => void) => {
 
   return {
     /** Of the plan with that name. */
-    of: (name: string) => (written?.screen.name === name ? { by: written.by, tokens: written.tokens } : null),
+    of: (name: string) =>
+      written?.screen.name === name ? { by: written.by, tokens: written.tokens, digest: written.by } : null,
     /** Null where there is nothing to answer, undefined where it is not asked. */
     answer(message: Message): object | null | undefined {
       const { type, id } = message;

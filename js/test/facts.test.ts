@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
 import { inventFacts } from "../dev/facts";
-import type { FactsReply } from "../src/core/factwire";
+import type { FactsReply } from "../src/core/payloads";
 import { NO_TRACING } from "../src/core/tracing";
 import { regretNear } from "../src/views/factmarks";
 import { PAGE } from "../src/views/inquiry";

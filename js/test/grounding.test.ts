@@ -10,7 +10,8 @@ test("in a recorded summary the words without ground are underlined and told; ot
   const sentence = "Line 1 names the path shadow; nothing it summarises does.";
   const mark = { line: 1, start: 5, end: 11, words: "shadow", what: "path", sentence };
   const stand: Stand = ({ type }) => {
-    if (type === "body") return { type, row: 0, before: { text, total: 22 }, after: null, facts: [] };
+    if (type === "body")
+      return { type, row: 0, before: { text, total: 22 }, after: null, diff: null, facts: [], other: null };
     if (type === "rows") return { type, from: 0, rows: [{ label: "summary", preview: text }] };
     return type === "grounding" ? { type, row: 0, read: true, hidden: 0, marks: [mark] } : undefined;
   };
@@ -39,7 +40,15 @@ test("in a recorded summary the words without ground are underlined and told; ot
 const showSummary = async (reply: object) => {
   const stand: Stand = ({ type }) => {
     if (type === "body")
-      return { type, row: 0, before: { text: "A shadow", total: 30000 }, after: null, facts: [] };
+      return {
+        type,
+        row: 0,
+        before: { text: "A shadow", total: 30000 },
+        after: null,
+        diff: null,
+        facts: [],
+        other: null,
+      };
     if (type === "rows") return { type, from: 0, rows: [{ label: "summary", preview: "" }] };
     return type === "grounding" ? { type, row: 0, ...reply } : undefined;
   };

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { compareGuess, playTo } from "../src/core/lesson";
 import { columnsOf, nextMode, openIn, PANELS } from "../src/core/modes";
+import type { LessonReply } from "../src/core/payloads";
 import { refOf, rowOf } from "../src/core/refs";
 import { rowOfDifference, rowOfTurn } from "../src/core/seek";
 import { fateAt, sectionAfter, totalAfter } from "../src/core/state";
-import type { LessonReply } from "../src/core/wire";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();
@@ -12,8 +12,6 @@ const { plan } = smallPlan(scene);
 
 /** The pointer rule first, then the summary; as Python would tell them for the cut before turn 2. */
 const reply: LessonReply = {
-  type: "lesson",
-  id: "",
   place: 3,
   steps: [
     {

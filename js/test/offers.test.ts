@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
-import type { Offer } from "../src/core/wire";
+import type { RuleOffer } from "../src/core/payloads";
 import type { Actions, Picture } from "../src/views/picture";
 import { makeRecipe } from "../src/views/recipe";
 import { makeRules } from "../src/views/rules";
@@ -9,7 +9,7 @@ import { smallPlan, smallScene } from "./small";
 const { scene } = smallScene();
 const { plan } = smallPlan(scene);
 
-const offer = (kind: string, changes: Partial<Offer> = {}): Offer => ({
+const offer = (kind: string, changes: Partial<RuleOffer> = {}): RuleOffer => ({
   ...{ kind, title: kind.toUpperCase(), sentence: `it ${kind}s`, source: "", instead: "" },
   ...{ changes: { [`${kind}.enabled`]: true }, delta: -1200, refused: "" },
   ...changes,

@@ -2,14 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { startKernel } from "../dev/kernel";
 import type { Traits } from "../src/core/host";
+import type { BodyReply, PlanPayload, RunPayload, ScenePayload, SummaryReply } from "../src/core/payloads";
 import { decodeScene } from "../src/core/state";
-import type { BodyReply, PlanWire, RunWire, SceneWire, SummaryReply } from "../src/core/wire";
 import { StateHost } from "../src/hosts/state";
 import { Answering } from "../src/page/answering";
 import { findPlan, findSummary, type Held, type HeldPlan, layOut, unpack } from "../src/page/held";
 
 const kernel = startKernel(40, 7);
-const scene = kernel.traits._scene as SceneWire;
+const scene = kernel.traits._scene as ScenePayload;
 const legal = [...(decodeScene(scene, kernel.traits._scene_data)?.placeLegal ?? [])].flatMap((is, place) =>
   is === 1 && place > 0 && place < scene.entryIds.length ? [place] : [],
 );
@@ -20,7 +20,7 @@ const bytes = [kernel.traits._scene_data as DataView];
 const hold = (policy: string): HeldPlan => {
   const draw = (cut: string) => {
     const traits = kernel.plan({ ...kernel.traits, policy, cut } as Traits);
-    const wire = traits._plan as PlanWire;
+    const wire = traits._plan as PlanPayload;
     bytes.push(traits._plan_data as DataView);
     const deltas = wire.rules.map(rule => rule.delta);
     return { wire: { ...wire, deltas }, data: bytes.length - 1 };
@@ -78,7 +78,7 @@ const open = (changes: Partial<Held> = {}) => {
     host.set("_seq", host.get("_seq") + 1);
     host.save_changes();
     await Promise.resolve();
-    return host.get("_plan") as PlanWire;
+    return host.get("_plan") as PlanPayload;
   };
   const ask = async (question: object) => {
     host.send({ id: "1", ...question });
@@ -104,7 +104,7 @@ describe("a page without a kernel", () => {
   });
 
   it("keeps a replay that is put away, and lets go of it with its policy", async () => {
-    const run = [{ seq: 0, policy: "flue" } as RunWire, 0] as const;
+    const run = [{ seq: 0, policy: "flue" } as RunPayload, 0] as const;
     const { host, want } = open({ run });
     expect([host.get("replay"), host.get("_run")]).toEqual([true, run[0]]);
     await want({ replay: false });

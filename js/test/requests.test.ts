@@ -17,7 +17,14 @@ test("each answer goes to the question with its id", async () => {
   const { host, requests } = open();
   const first = requests.ask("body", { row: 1 });
   const second = requests.ask("body", { row: 2 });
-  const body = { type: "body", before: { text: "", total: 0 }, after: null, facts: [] };
+  const body = {
+    type: "body",
+    before: { text: "", total: 0 },
+    after: null,
+    diff: null,
+    facts: [],
+    other: null,
+  };
   host.emit("msg:custom", { ...body, id: idOf(host, 1), row: 2 });
   host.emit("msg:custom", { ...body, id: idOf(host, 0), row: 1 });
   expect((await first).row).toBe(1);

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
-import type { Knob } from "../src/core/wire";
+import type { Knob } from "../src/core/payloads";
 import { makeKnob } from "../src/views/knob";
 import type { Actions, Picture } from "../src/views/picture";
 import { makeRules } from "../src/views/rules";

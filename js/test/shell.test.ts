@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
 import type { Traits } from "../src/core/host";
-import type { Hit, LessonReply } from "../src/core/wire";
+import type { LessonReply, SearchHit } from "../src/core/payloads";
 import { KEYS } from "../src/views/keytable";
 import { renderWorkbench } from "../src/views/workbench";
 import { smallPlan, smallScene } from "./small";
@@ -199,7 +199,7 @@ test("keys that move the cut without a pause are one step", async () => {
   expect((find("undo") as HTMLButtonElement).disabled).toBe(true);
 });
 
-const hit = (ref: string, changes: Partial<Hit> = {}): Hit => ({
+const hit = (ref: string, changes: Partial<SearchHit> = {}): SearchHit => ({
   ...{ ref, row: 0, at: "", turn: 0, label: "user text", preview: "open <b>door</b> now", spans: [8, 12] },
   ...changes,
 });

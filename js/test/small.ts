@@ -5,13 +5,13 @@
 //   step      0        0           0        1        1
 //   tokens    10       5           100      20       30
 import { pack } from "../dev/pack";
+import type { PlanPayload, RunEvent, RunPayload, ScenePayload } from "../src/core/payloads";
 import { decodeRun, type Run } from "../src/core/run";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
-import type { PlanWire, RunEvent, RunWire, SceneWire } from "../src/core/wire";
 
 const named = (...ids: string[]) => ids.map(id => ({ id, label: id.replace("_", " ") }));
 
-export const smallScene = (): { wire: SceneWire; data: DataView; scene: Scene } => {
+export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene } => {
   const { columns, bytes } = pack({
     block_entry: ["i32", [0, 1, 2, 3, 4]],
     block_section: ["u8", [1, 3, 4, 1, 2]],
@@ -32,7 +32,7 @@ export const smallScene = (): { wire: SceneWire; data: DataView; scene: Scene } 
     side_step: ["i32", [1]],
     side_tokens: ["i32", [400]],
   });
-  const wire: SceneWire = {
+  const wire: ScenePayload = {
     version: 1,
     title: "small",
     facts: ["two turns"],
@@ -48,12 +48,12 @@ export const smallScene = (): { wire: SceneWire; data: DataView; scene: Scene } 
     sides: [{ label: "sub 1", task: "Look around.", call: -1, tokens: 400 }],
     entryIds: ["e0", "e1", "e2", "e3", "e4"],
     reasons: [
-      { rule: "pair", sentence: "An output would stand without its call." },
-      { rule: "empty", sentence: "Nothing is older." },
+      { rule: "pair", sentence: "An output would stand without its call.", error: "" },
+      { rule: "empty", sentence: "Nothing is older.", error: "" },
     ],
     segments: [
-      { label: "compaction 1", at: "m0", firstStep: 0, lastStep: 0, tokens: 115, current: false },
-      { label: "the end", at: "", firstStep: 1, lastStep: 1, tokens: 165, current: true },
+      { label: "compaction 1", at: "m0", firstStep: 0, lastStep: 0, tokens: 115, current: false, note: "" },
+      { label: "the end", at: "", firstStep: 1, lastStep: 1, tokens: 165, current: true, note: "" },
     ],
     boundaries: [],
     overview: { steps: 2, first: 0, last: 1 },
@@ -70,8 +70,8 @@ export const smallScene = (): { wire: SceneWire; data: DataView; scene: Scene } 
 /** Older user words are summarised, older outputs become pointers of 7 tokens, everything else stays. */
 export const smallPlan = (
   scene: Scene,
-  changes: Partial<PlanWire> = {},
-): { wire: PlanWire; data: DataView; plan: Plan } => {
+  changes: Partial<PlanPayload> = {},
+): { wire: PlanPayload; data: DataView; plan: Plan } => {
   const { columns, bytes } = pack({
     fate_older: ["u8", [3, 3, 2, 3, 3]],
     fate_kept: ["u8", [0, 0, 0, 0, 0]],
@@ -88,8 +88,11 @@ export const smallPlan = (
       ],
     ],
     summary_tokens: ["i32", [0, 3, 0, 5, 7, 10]],
+    flow_before: ["i32", []],
+    flow_after: ["i32", []],
+    flow_added: ["i32", [0, 0, 0, 0, 0, 0]],
   });
-  const wire: PlanWire = {
+  const wire: PlanPayload = {
     seq: 0,
     policy: "plain",
     policyTitle: "Plain",
@@ -100,7 +103,9 @@ export const smallPlan = (
         kind: "pointer",
         title: "pointers",
         sentence: "outputs over {over} become pointers",
+        source: "",
         enabled: true,
+        locked: false,
         delta: -93,
         knobs: [
           {
@@ -113,7 +118,7 @@ export const smallPlan = (
             maximum: 500,
             choices: null,
             unit: "tokens",
-            description: null,
+            description: "",
           },
           {
             name: "errors",
@@ -124,8 +129,8 @@ export const smallPlan = (
             minimum: null,
             maximum: null,
             choices: null,
-            unit: null,
-            description: null,
+            unit: "",
+            description: "",
           },
         ],
       },
@@ -133,7 +138,9 @@ export const smallPlan = (
         kind: "summary",
         title: "summary",
         sentence: "older turns are {how}",
+        source: "",
         enabled: true,
+        locked: false,
         delta: -10,
         knobs: [
           {
@@ -145,13 +152,16 @@ export const smallPlan = (
             minimum: null,
             maximum: null,
             choices: ["summarised", "dropped"],
-            unit: null,
-            description: null,
+            unit: "",
+            description: "",
           },
         ],
       },
     ],
+    stages: [],
     before: { total: 165, sections: [0, 30, 30, 5, 100] },
+    after: { total: 165, sections: [0, 30, 30, 5, 100] },
+    flow: { fates: [], head: 0, hidden: 0, new: "notice" },
     thresholds: [{ label: "warn", tokens: 800 }],
     reserve: 100,
     trigger: { fires: false, sentence: "Does not fire." },
@@ -165,7 +175,9 @@ export const smallPlan = (
 };
 
 /** Six steps in three turns; at step 2 the context of 150 is compacted to 40, at step 5 that fails. */
-export const smallRun = (changes: Partial<RunWire> = {}): { wire: RunWire; data: DataView; run: Run } => {
+export const smallRun = (
+  changes: Partial<RunPayload> = {},
+): { wire: RunPayload; data: DataView; run: Run } => {
   const { columns, bytes } = pack({
     recorded: ["i32", [50, 100, 120, 130, 20, 40]],
     replayed: ["i32", [50, 100, 60, 70, 80, 100]],
@@ -187,7 +199,7 @@ export const smallRun = (changes: Partial<RunWire> = {}): { wire: RunWire; data:
     tone,
     ...more,
   });
-  const wire: RunWire = {
+  const wire: RunPayload = {
     seq: 0,
     policy: "plain",
     policyTitle: "Plain",
@@ -220,9 +232,9 @@ export const smallRun = (changes: Partial<RunWire> = {}): { wire: RunWire; data:
         adopted: true,
         sentence: "By itself: 150 → 40 tokens.",
         stages: [
-          { name: "snip", before: 150, after: 90, ran: true, sentence: "" },
-          { name: "auto", before: 90, after: 40, ran: true, sentence: "" },
-          { name: "reactive", before: 40, after: 40, ran: false, sentence: "Not needed." },
+          { name: "snip", before: 150, after: 90, ran: true, sentence: "", look: "stage1" },
+          { name: "auto", before: 90, after: 40, ran: true, sentence: "", look: "stage2" },
+          { name: "reactive", before: 40, after: 40, ran: false, sentence: "Not needed.", look: "emergency" },
         ],
       },
     ],
@@ -230,6 +242,7 @@ export const smallRun = (changes: Partial<RunWire> = {}): { wire: RunWire; data:
     against: [{ step: 4, sentence: "Recorded two turns later." }],
     source: "One token a word.",
     steps: 6,
+    lived: 6,
     columns,
     ...changes,
   };

@@ -4,14 +4,14 @@ import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { foldRows, nextDiffering } from "../src/core/folding";
 import type { Traits } from "../src/core/host";
+import type { PlanPayload } from "../src/core/payloads";
 import { compare, heldOf, swapped } from "../src/core/versus";
-import type { PlanWire } from "../src/core/wire";
 import { renderWorkbench } from "../src/views/workbench";
 import { smallPlan, smallScene } from "./small";
 
 const { wire, data, scene } = smallScene();
 const a = smallPlan(scene);
-const early: Partial<PlanWire> = {
+const early: Partial<PlanPayload> = {
   policy: "other",
   policyTitle: "Other",
   label: "Other",
@@ -171,7 +171,7 @@ test("swapping sets all of plan A at once, and holds what A was", async () => {
 });
 
 test("what a file records names itself, its figures and their sources", async () => {
-  const told: PlanWire["told"] = [["before", "155,413", "as the file records it"]];
+  const told: PlanPayload["told"] = [["before", "155,413", "as the file records it"]];
   const recorded = smallPlan(scene, {
     ...{ policy: "recorded", policyTitle: "The recorded compaction", label: "recorded", rules: [], told },
     cut: { place: 5, id: "end", by: "file", sentence: "The file records a compaction here." },

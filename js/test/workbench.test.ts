@@ -186,7 +186,9 @@ test("an opened row shows both texts and says what is left out", async () => {
     row: 2,
     before: { text: "long", total: 400 },
     after: { text: "short", total: 5 },
+    diff: null,
     facts: [],
+    other: null,
   };
   for (const { id } of asked) host.emit("msg:custom", { ...body, id });
   await frames();

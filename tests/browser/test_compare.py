@@ -151,14 +151,14 @@ def test_a_shortened_block_shows_what_is_gone_and_what_is_new(page: Page, workbe
     text.wait_for()
     body = describe_body(workbench.plan, row)
     gone, new = (
-        [words for kind, words in body["diff"] if kind == "gone"],
-        [words for kind, words in body["diff"] if kind == "new"],
+        [words for kind, words in body.diff if kind == "gone"],
+        [words for kind, words in body.diff if kind == "new"],
     )
     assert text.locator("ins").all_text_contents() == new
     assert gone[0][:40] in text.locator("del").first.inner_text()
     page.get_by_role("button", name="copy before").click()
     copied = page.evaluate("() => navigator.clipboard.readText()")
-    assert copied == body["before"]["text"]
+    assert copied == body.before.text
     styles = text.evaluate(
         "node => ['del', 'ins'].map(tag => getComputedStyle(node.querySelector(tag)).textDecorationLine)"
     )

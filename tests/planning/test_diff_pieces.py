@@ -113,20 +113,20 @@ def test_every_rewritten_block_of_the_demo_tells_its_pieces() -> None:
     for row in range(len(plan.fate)):
         body = describe_body(plan, row)
         if row not in rewritten:
-            assert body["diff"] is None and body["after"] is None
+            assert body.diff is None and body.after is None
             continue
         text = plan.table.block(row).text
-        assert join(body["diff"], "new") == printable(text)
-        assert join(body["diff"], "gone")[: len(body["after"]["text"])] == body["after"]["text"]
+        assert join(body.diff, "new") == printable(text)
+        assert join(body.diff, "gone")[: len(body.after.text)] == body.after.text
 
 
 def test_a_body_too_long_to_compare_has_no_pieces_but_both_texts() -> None:
     body = describe_body(plan_over("word " * 30_000, "mini-claude-code"), 2)
-    assert body["before"]["total"] == 150_000 and body["after"]["total"] > 0
-    assert body["diff"] is None
+    assert body.before.total == 150_000 and body.after.total > 0
+    assert body.diff is None
     short = describe_body(plan_over("word " * 3_000, "mini-claude-code"), 2)
-    assert {kind for kind, _ in short["diff"]} >= {"gone", "new"}
-    assert join(short["diff"], "gone") == short["after"]["text"]
+    assert {kind for kind, _ in short.diff} >= {"gone", "new"}
+    assert join(short.diff, "gone") == short.after.text
 
 
 def test_a_body_tells_what_plan_b_does_and_who_decides_it() -> None:
@@ -140,15 +140,15 @@ def test_a_body_tells_what_plan_b_does_and_who_decides_it() -> None:
     other = make_plan(moment, ledger, "keep-recent-turns", Edits(pins=(pin,)))
     recorded = draw_recorded(plan, history)
     for row in range(0, len(plan.fate), 7):
-        told = describe_body(plan, row, other)["other"]
-        assert (told["fate"], told["tokens"]) == (FATES[other.fate[row]], int(other.outcome.tokens[row]))
-        told = describe_body(plan, row, recorded)["other"]
-        assert told["fate"] == "summarised" and told["by"] == "the compaction that the file records"
-    assert describe_body(plan, 0, other)["other"]["by"] == "a pin"
-    assert describe_body(plan, 0)["other"] is None
+        told = describe_body(plan, row, other).other
+        assert (told.fate, told.tokens) == (FATES[other.fate[row]], int(other.outcome.tokens[row]))
+        told = describe_body(plan, row, recorded).other
+        assert told.fate == "summarised" and told.by == "the compaction that the file records"
+    assert describe_body(plan, 0, other).other.by == "a pin"
+    assert describe_body(plan, 0).other is None
     row = int(np.flatnonzero(other.outcome.rule >= 0)[0])
-    named = {f"rule {i + 1}, {rule['title']}" for i, rule in enumerate(describe_rules(other))}
-    assert describe_body(plan, row, other)["other"]["by"] in named
+    named = {f"rule {i + 1}, {rule.title}" for i, rule in enumerate(describe_rules(other))}
+    assert describe_body(plan, row, other).other.by in named
 
 
 @pytest.mark.parametrize("row", [-1, 99])

@@ -763,8 +763,8 @@ def test_S4_25_proactive_and_recovery_are_labelled_apart() -> None:
     for scenario in ({}, at("e17", "token_overflow")):
         policy = make_policy(Trigger(enabled=not scenario, ratio=0.8, measure="assembled", check="request"))
         picture, _ = draw_run(live(turns(9), policy, scenario))
-        (told,) = picture["compactions"]
-        labels.append((told["reason"], told["sentence"].partition(":")[0]))
+        (told,) = picture.compactions
+        labels.append((told.reason, told.sentence.partition(":")[0]))
     assert labels == [("auto", "By itself"), ("overflow", "After the provider refused")]
 
 

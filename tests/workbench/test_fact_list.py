@@ -529,7 +529,7 @@ def compacted(text: str, said: str = "Look at src/a.py in 20 minutes.") -> Workb
 def test_a_mark_lies_on_its_words_in_the_body_that_is_shown(text: str) -> None:
     model = compacted(text)
     reply = ask(model, "grounding", row=0)
-    shown = describe_body(model.plan, 0)["before"]["text"].encode("utf-16-le")
+    shown = describe_body(model.plan, 0).before.text.encode("utf-16-le")
     assert reply["read"] and reply["marks"]
     for mark in reply["marks"]:
         there = shown[2 * mark["start"] : 2 * mark["end"]].decode("utf-16-le")

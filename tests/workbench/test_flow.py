@@ -75,16 +75,16 @@ def test_every_published_policy_accounts_for_each_token_of_the_demo(policy: str)
     session = open_demo()
     ledger = count_tokens(session, "calibrated")
     wire, data = draw_plan(make_plan(session, ledger, policy))
-    columns, told = unpack(wire["columns"], data), wire["flow"]
-    places, fates = len(columns["after_total"]), len(told["fates"])
+    columns, told = unpack(wire.columns, data), wire.flow
+    places, fates = len(columns["after_total"]), len(told.fates)
     before = columns["flow_before"].reshape(places, fates).sum(axis=1)
     after = columns["flow_after"].reshape(places, fates).sum(axis=1) + columns["flow_added"]
-    fixed = told["head"] + told["hidden"]
+    fixed = told.head + told.hidden
     for place in np.flatnonzero(columns["after_total"] >= 0).tolist():
-        assert before[place] + fixed == wire["before"]["total"]
+        assert before[place] + fixed == wire.before.total
         assert after[place] + fixed == columns["after_total"][place]
-    own = wire["cut"]["place"]
-    assert after[own] + fixed == wire["after"]["total"] == sum(wire["after"]["sections"])
+    own = wire.cut.place
+    assert after[own] + fixed == wire.after.total == sum(wire.after.sections)
 
 
 def test_a_plan_that_edits_without_a_cut_tells_what_it_leaves() -> None:
@@ -93,4 +93,4 @@ def test_a_plan_that_edits_without_a_cut_tells_what_it_leaves() -> None:
     assert plan.place is None and plan.after < plan.before
     wire, _ = draw_plan(plan)
     assert told_at(plan, 0) == without_nothing(sums_of(plan))
-    assert wire["after"]["total"] == plan.after + plan.hidden
+    assert wire.after.total == plan.after + plan.hidden

@@ -39,10 +39,10 @@ def plan_of(session: Session, policy: Any = "flue", **edits: Any) -> Plan:
 @pytest.mark.parametrize("name", names_of_policies())
 def test_every_published_policy_plays_to_where_its_plan_stands(moment: Session, name: str) -> None:
     plan = plan_of(moment, name)
-    steps = play_rules(plan, plan.place or 0)["steps"]
-    assert steps[0]["before"] == plan.before + plan.hidden
-    assert steps[-1]["after"] == plan.after + plan.hidden
-    assert steps[-1]["summary"] == plan.summary_tokens
+    steps = play_rules(plan, plan.place or 0).steps
+    assert steps[0].before == plan.before + plan.hidden
+    assert steps[-1].after == plan.after + plan.hidden
+    assert steps[-1].summary == plan.summary_tokens
 
 
 @settings(max_examples=120, deadline=None)
@@ -56,17 +56,17 @@ def test_law_the_steps_of_any_policy_add_up(session: Session, policy: Policy, da
         plan = make_plan(session, plan.ledger, policy, Edits(cut=cut))
     told = play_rules(plan, place)
     at = plan.before + plan.hidden
-    for step in told["steps"]:
-        assert step["before"] == at
-        assert sum(step["sections"]) == step["after"]
-        at = step["after"]
+    for step in told.steps:
+        assert step.before == at
+        assert sum(step.sections) == step.after
+        at = step.after
     assert at == plan.after + plan.hidden
-    rules = [step["rule"] for step in told["steps"]]
+    rules = [step.rule for step in told.steps]
     assert len(rules) == len(set(rules)), "a rule is played once"
     shift = first_rule(plan.policy)
     decided = np.where(plan.outcome.rule >= 0, plan.outcome.rule + shift, plan.outcome.rule)
     assert set(decided[decided != -1].tolist()) <= set(rules), "who decides a block is played"
-    blocks = sum(step["blocks"] for step in told["steps"])
+    blocks = sum(step.blocks for step in told.steps)
     assert blocks == int((decided != -1).sum())
 
 
@@ -77,7 +77,7 @@ def test_the_same_lesson_comes_out_every_time(moment: Session) -> None:
 
 def test_rules_are_played_in_the_order_in_which_they_decide(moment: Session) -> None:
     plan = plan_of(moment, "mini-claude-code")
-    titles = [step["title"] for step in play_rules(plan, plan.place or 0)["steps"]]
+    titles = [step.title for step in play_rules(plan, plan.place or 0).steps]
     stages = [kind for stage in plan.policy.stages for kind in stage.rules]
     kinds = {rule.title: rule.kind for rule in plan.policy.rules}
     ran = [kinds[title] for title in titles if kinds[title] in stages]
@@ -86,43 +86,43 @@ def test_rules_are_played_in_the_order_in_which_they_decide(moment: Session) -> 
 
 def test_a_rule_says_its_values_and_where_it_puts_the_cut(moment: Session) -> None:
     plan = plan_of(moment, settings={"keep-recent-tokens.tokens": 4000})
-    said = {step["title"]: step["sentence"] for step in play_rules(plan, plan.place or 0)["steps"]}
+    said = {step.title: step.sentence for step in play_rules(plan, plan.place or 0).steps}
     turn = int(moment.live.turn[plan.place]) + 1 if plan.place is not None else 0
     assert said["Keep recent tokens"].endswith(f"4,000 tokens verbatim: the cut stands before turn {turn}")
     legal = np.flatnonzero(plan.cuts.legal)
     by_hand = plan_of(moment, cut=plan.cuts.ids[int(legal[0])])
-    said = {step["title"]: step["sentence"] for step in play_rules(by_hand, int(legal[0]))["steps"]}
+    said = {step.title: step.sentence for step in play_rules(by_hand, int(legal[0])).steps}
     assert "the cut stands" not in said["Keep recent tokens"], "the hand puts it, not the rule"
 
 
 def test_pins_are_played_before_every_rule(moment: Session) -> None:
     plan = plan_of(moment, pins=(moment.entries[moment.live.entries[1]].id,))
-    first = play_rules(plan, plan.place or 0)["steps"][0]
-    assert (first["rule"], first["title"], first["before"]) == (-2, "pins", first["after"])
-    assert first["blocks"] >= 1
+    first = play_rules(plan, plan.place or 0).steps[0]
+    assert (first.rule, first.title, first.before) == (-2, "pins", first.after)
+    assert first.blocks >= 1
 
 
 def test_another_legal_place_is_planned_for(moment: Session) -> None:
     plan = plan_of(moment)
     place = int(np.flatnonzero(plan.cuts.legal)[3])
     wanted = plan_of(moment, cut=plan.cuts.ids[place])
-    assert play_rules(plan, place)["steps"][-1]["after"] == wanted.after + wanted.hidden
+    assert play_rules(plan, place).steps[-1].after == wanted.after + wanted.hidden
 
 
 def test_an_illegal_place_shows_the_pair_it_parts_and_the_providers_own_words(moment: Session) -> None:
     plan = plan_of(moment)
     cut = next(cut for cut in plan.cuts if cut.rule == "orphan-output")
     told = play_rules(plan, cut.place)
-    assert told["steps"] == []
-    refusal = told["refusal"]
-    assert refusal["sentence"] == cut.sentence
-    call, output = refusal["pairs"][0]["call"], refusal["pairs"][0]["output"]
+    assert told.steps == []
+    refusal = told.refusal
+    assert refusal.sentence == cut.sentence
+    call, output = refusal.pairs[0].call, refusal.pairs[0].output
     live = moment.live
-    assert live.position[call["row"]] < cut.place <= live.position[output["row"]]
-    made = plan.table.block(call["row"])
+    assert live.position[call.row] < cut.place <= live.position[output.row]
+    made = plan.table.block(call.row)
     assert made.kind == "tool_call"
-    assert call["label"].startswith(f"{made.name}(")
-    assert refusal["error"] == (
+    assert call.label.startswith(f"{made.name}(")
+    assert refusal.error == (
         "400 invalid_request_error: messages.0.content.0: unexpected `tool_use_id` found in "
         f"`tool_result` blocks: {made.id}"
     )
@@ -131,7 +131,7 @@ def test_an_illegal_place_shows_the_pair_it_parts_and_the_providers_own_words(mo
 def test_a_place_that_the_provider_would_take_quotes_no_refusal(moment: Session) -> None:
     plan = plan_of(moment)
     assert plan.cuts[0].rule == "nothing-before"
-    assert play_rules(plan, 0)["refusal"]["error"] == ""
+    assert play_rules(plan, 0).refusal.error == ""
 
 
 def test_a_place_that_does_not_exist_is_an_error(moment: Session) -> None:
@@ -144,6 +144,6 @@ def test_a_place_that_does_not_exist_is_an_error(moment: Session) -> None:
 def test_the_scene_quotes_the_provider_where_a_cut_rule_does(moment: Session) -> None:
     plan = plan_of(moment)
     scene, _ = draw_scene(plan, trace_history(moment, plan.ledger))
-    for told, rule in zip(scene["reasons"], CUT_RULES, strict=True):
-        assert told["error"].startswith("400: ") == ("400: " in rule.sentence)
-        assert told["error"] in rule.sentence
+    for told, rule in zip(scene.reasons, CUT_RULES, strict=True):
+        assert told.error.startswith("400: ") == ("400: " in rule.sentence)
+        assert told.error in rule.sentence

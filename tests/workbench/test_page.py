@@ -46,7 +46,7 @@ def model() -> WorkbenchModel:
 @pytest.fixture(scope="module")
 def made(model: WorkbenchModel) -> page.Page:
     """With nothing redacted, so that it can be held against the workbench word by word."""
-    names = [finding["name"] for finding in review(model)["findings"]]
+    names = [finding.name for finding in review(model).findings]
     return make(model, names, ["claude-code", "keep-recent-turns"])
 
 
@@ -215,10 +215,10 @@ def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
     model = WorkbenchModel(planted_session(tmp_path), "keep-recent-turns")
     model.answer({})
     told = review(model)
-    names = [finding["name"] for finding in told["findings"]]
+    names = [finding.name for finding in told.findings]
     assert names == [finding.name for finding in make(model, policies=[]).findings]
-    assert {"name", "kind", "count", "where", "hint"} <= told["findings"][0].keys()
-    assert re.match(r"\d+ secrets and \d+ personal names found", told["sentence"])
+    assert {"name", "kind", "count", "where", "hint"} <= told.findings[0].keys()
+    assert re.match(r"\d+ secrets and \d+ personal names found", told.sentence)
     kept = name_secret("aws-access-key", PLANTED["aws-access-key"][1])
     with_it = make(model, [kept], policies=[])
     held, _ = unpack_page(with_it.html)
@@ -278,7 +278,7 @@ def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
             runs = zip(summary[1::2], summary[2::2], strict=True)
             lines = [line for first, count in runs for line in held["lines"][first : first + count]]
             told = describe_summary(other.plan, place)
-            assert ("\n".join(lines), summary[0]) == (told["text"], told["total"])
+            assert ("\n".join(lines), summary[0]) == (told.text, told.total)
 
 
 def test_S0_111_a_summary_in_an_exported_page_says_what_it_is_derived_from(made: page.Page) -> None:
@@ -291,7 +291,7 @@ def test_S0_111_a_summary_in_an_exported_page_says_what_it_is_derived_from(made:
 def test_the_page_holds_labels_and_texts_of_all_blocks(model: WorkbenchModel, made: page.Page) -> None:
     held, _ = unpack_page(made.html)
     rows = describe_rows(model.plan, 0, 10_000)
-    assert held["rows"] == [[row["label"], row["preview"]] for row in rows]
+    assert held["rows"] == [[row.label, row.preview] for row in rows]
     assert len(held["bodies"]) == len(rows)
     texts = [body[0] for body in held["bodies"]]
     live = model.moment.live

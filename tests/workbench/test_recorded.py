@@ -73,16 +73,16 @@ def test_a_harness_that_keeps_nothing_cuts_at_the_end() -> None:
     plan, history = moment(session, "e1")
     picture, data = draw_recorded(plan, history)
     assert fates(plan, history) == ["summarised", "summarised"]
-    assert picture["cut"] == {
+    assert picture.cut == {
         "place": 2,
         "id": "end",
         "by": "file",
         "sentence": "The file records a compaction here (auto): what is older was summarised, "
         "nothing before it was kept.",
     }
-    columns = unpack(picture["columns"], data)
+    columns = unpack(picture.columns, data)
     assert columns["after_total"].tolist() == [-1, -1, 3]
-    assert (picture["before"]["total"], picture["after"]["total"], columns["summary_tokens"][2]) == (7, 3, 3)
+    assert (picture.before.total, picture.after.total, columns["summary_tokens"][2]) == (7, 3, 3)
 
 
 def test_a_harness_that_keeps_from_an_entry_on_cuts_there() -> None:
@@ -93,8 +93,8 @@ def test_a_harness_that_keeps_from_an_entry_on_cuts_there() -> None:
     plan, history = moment(session, "e3")
     picture, data = draw_recorded(plan, history)
     assert fates(plan, history) == ["summarised", "summarised", "verbatim", "verbatim"]
-    assert (picture["cut"]["place"], picture["cut"]["id"]) == (2, "e2")
-    assert unpack(picture["columns"], data)["after_total"].tolist() == [-1, -1, 2 + 1 + 3, -1, -1]
+    assert (picture.cut.place, picture.cut.id) == (2, "e2")
+    assert unpack(picture.columns, data)["after_total"].tolist() == [-1, -1, 2 + 1 + 3, -1, -1]
 
 
 def test_entries_kept_one_by_one_stand_on_either_side_of_the_cut() -> None:
@@ -117,11 +117,11 @@ def test_a_micro_compaction_empties_in_place_and_cuts_nothing() -> None:
     plan, history = moment(session, "e4")
     assert fates(plan, history) == ["verbatim", "verbatim", "cleared", "verbatim", "verbatim"]
     picture, data = draw_recorded(plan, history)
-    assert picture["cut"]["id"] == "" and picture["cut"]["place"] == 0
-    assert "1 tool output emptied in place" in picture["cut"]["sentence"]
-    assert (unpack(picture["columns"], data)["after_total"] == -1).all()
+    assert picture.cut.id == "" and picture.cut.place == 0
+    assert "1 tool output emptied in place" in picture.cut.sentence
+    assert (unpack(picture.columns, data)["after_total"] == -1).all()
     emptied = len("[output cleared by an earlier compaction]")
-    assert picture["after"]["total"] == picture["before"]["total"] - 90 + emptied
+    assert picture.after.total == picture.before.total - 90 + emptied
     plan, history = moment(session, "e6")
     with pytest.raises(InspectorError, match="no compaction after this moment"):
         draw_recorded(plan, history)
@@ -131,9 +131,9 @@ def test_what_came_between_the_moment_and_the_compaction_is_told_and_not_counted
     session = chain(user("aaaa"), model("bbb"), user("cc"), compaction("sum", first_kept="e1"), user("e"))
     plan, history = moment(session, "e1")
     picture, _ = draw_recorded(plan, history)
-    assert picture["after"]["total"] == 3 + 3
+    assert picture.after.total == 3 + 3
     later = "The file records it 1 entry later; what came between is not in this moment."
-    assert picture["notes"] == [f"{later} 2 tokens of it were kept."]
+    assert picture.notes == [f"{later} 2 tokens of it were kept."]
 
 
 def test_what_a_compaction_brought_back_is_told_apart() -> None:
@@ -144,9 +144,9 @@ def test_what_a_compaction_brought_back_is_told_apart() -> None:
     plan, history = moment(session, "e3")
     picture, data = draw_recorded(plan, history)
     assert fates(plan, history) == ["summarised", "verbatim"]
-    assert picture["after"]["total"] == 2 + 2 + 3
-    assert picture["notes"] == ["It brought back 3 tokens that an earlier compaction had taken."]
-    assert_adds_up(picture, unpack(picture["columns"], data))
+    assert picture.after.total == 2 + 2 + 3
+    assert picture.notes == ["It brought back 3 tokens that an earlier compaction had taken."]
+    assert_adds_up(picture, unpack(picture.columns, data))
 
 
 def test_figures_of_the_file_and_of_the_provider_stand_side_by_side() -> None:
@@ -159,19 +159,19 @@ def test_figures_of_the_file_and_of_the_provider_stand_side_by_side() -> None:
     )
     plan, history = moment(session, "e1")
     picture, _ = draw_recorded(plan, history)
-    assert [told[:2] for told in picture["told"]] == [
+    assert [told[:2] for told in picture.told] == [
         ["before", "75"],
         ["before", "70"],
         ["after", "9"],
         ["after", "24"],
         ["summary", "3"],
     ]
-    sources = [told[2] for told in picture["told"]]
+    sources = [told[2] for told in picture.told]
     assert sources[:2] == ["as the file records it", "usage of the last reply before it"]
     assert sources[3].startswith("usage of the first request after it")
     beyond = 60 - 4  # of the reported request the file holds four characters
-    assert picture["before"]["total"] == 4 + 3 + beyond
-    assert picture["after"]["total"] == 3 + beyond, "what nobody counts is on both sides"
+    assert picture.before.total == 4 + 3 + beyond
+    assert picture.after.total == 3 + beyond, "what nobody counts is on both sides"
 
 
 def test_a_moment_off_the_main_path_has_no_recorded_compaction() -> None:
@@ -200,11 +200,11 @@ def test_what_stands_again_behind_a_compaction_was_kept() -> None:
     plan, history = moment(done.after, "e3")
     assert fates(plan, history) == ["verbatim", "summarised", "verbatim", "summarised"]
     picture, data = draw_recorded(plan, history)
-    assert_adds_up(picture, unpack(picture["columns"], data))
-    assert picture["after"]["total"] == done.context.tokens
-    assert unpack(picture["columns"], data)["summary_tokens"].max() > 0
-    assert picture["notes"] == []
-    assert picture["cut"]["sentence"].endswith("2 of the 4 blocks since were kept as they were.")
+    assert_adds_up(picture, unpack(picture.columns, data))
+    assert picture.after.total == done.context.tokens
+    assert unpack(picture.columns, data)["summary_tokens"].max() > 0
+    assert picture.notes == []
+    assert picture.cut.sentence.endswith("2 of the 4 blocks since were kept as they were.")
 
 
 def test_a_block_that_stands_again_shortened_is_no_whole_one() -> None:
@@ -223,14 +223,14 @@ def test_a_block_that_stands_again_shortened_is_no_whole_one() -> None:
 
 def assert_adds_up(picture: dict[str, Any], columns: dict[str, Any]) -> None:
     """The parts of the flow are the totals, at the recorded place."""
-    place, flow = picture["cut"]["place"], picture["flow"]
-    count, fixed = len(flow["fates"]), flow["head"] + flow["hidden"]
+    place, flow = picture.cut.place, picture.flow
+    count, fixed = len(flow.fates), flow.head + flow.hidden
     before, after = (columns[f"flow_{side}"].reshape(-1, count)[place] for side in ("before", "after"))
-    assert before.sum() + fixed == picture["before"]["total"]
-    assert after.sum() + columns["flow_added"][place] + fixed == picture["after"]["total"]
-    assert sum(picture["after"]["sections"]) == picture["after"]["total"]
-    if picture["cut"]["id"] != "":
-        assert columns["after_total"][place] == picture["after"]["total"]
+    assert before.sum() + fixed == picture.before.total
+    assert after.sum() + columns["flow_added"][place] + fixed == picture.after.total
+    assert sum(picture.after.sections) == picture.after.total
+    if picture.cut.id != "":
+        assert columns["after_total"][place] == picture.after.total
 
 
 def assert_agrees(plan: Plan, history: History) -> None:
@@ -247,10 +247,10 @@ def assert_agrees(plan: Plan, history: History) -> None:
     stands = {name for name, fate in zip(names(live), found.fate, strict=True) if fate in (VERBATIM, CLEARED)}
     assert stands == set(names(then)) & set(names(live))
     picture, data = draw_recorded(plan, history)
-    columns = unpack(picture["columns"], data)
+    columns = unpack(picture.columns, data)
     assert_adds_up(picture, columns)
     like, its = draw_plan(plan)
-    shape = {name: (col.dtype, len(col)) for name, col in unpack(like["columns"], its).items()}
+    shape = {name: (col.dtype, len(col)) for name, col in unpack(like.columns, its).items()}
     mine = {name: (col.dtype, len(col)) for name, col in columns.items()}
     flows = {"flow_before", "flow_after"}
     assert {k: v for k, v in mine.items() if k not in flows} == {
@@ -302,7 +302,7 @@ def test_what_our_own_compactions_left_is_what_they_promised(session: Session, p
     found = find_recorded(plan, history)
     assert found.after - plan.hidden == done.context.tokens
     picture, data = draw_recorded(plan, history)
-    assert_adds_up(picture, unpack(picture["columns"], data))
+    assert_adds_up(picture, unpack(picture.columns, data))
 
 
 def real_sessions() -> list[Any]:
@@ -333,4 +333,4 @@ def test_the_bundled_session_tells_what_its_compaction_lost() -> None:
     plan = make_plan(session.at(fullest.at), ledger)
     assert_agrees(plan, history)
     picture, _ = draw_recorded(plan, history)
-    assert {name for name, _, _ in picture["told"]} >= {"before", "after", "summary"}
+    assert {name for name, _, _ in picture.told} >= {"before", "after", "summary"}

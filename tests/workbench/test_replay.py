@@ -21,6 +21,7 @@ from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.replay import MOST_EVENTS, TONES, draw_run
 
 
@@ -68,14 +69,15 @@ def make_run(plan: Plan, steps: int = 4, **changes: Any) -> Run:
 
 
 def draw(run: Run) -> dict[str, Any]:
-    picture, _ = draw_run(run)
+    picture = to_json(draw_run(run).payload)
     json.dumps(picture, allow_nan=False)
     return picture
 
 
 def test_the_columns_come_back_as_they_were(plan: Plan) -> None:
     run = make_run(plan, state=np.array([0, 1, 4, 0], np.uint8))
-    picture, data = draw_run(run, seq=7)
+    payload, data = draw_run(run, seq=7)
+    picture = to_json(payload)
     columns = unpack(picture["columns"], data)
     assert (picture["seq"], picture["steps"], picture["policy"]) == (7, 4, "mine")
     assert {name: column.tolist() for name, column in columns.items()} == {
@@ -235,7 +237,8 @@ def test_a_run_without_a_step_is_drawn(plan: Plan) -> None:
 def test_a_replay_has_the_steps_of_the_sessions_overview(session: Session, ledger: Ledger) -> None:
     history = trace_history(session, ledger)
     run = replay(session, "flue", ledger=ledger, history=history)
-    picture, data = draw_run(run)
+    payload, data = draw_run(run)
+    picture = to_json(payload)
     assert picture["steps"] == len(history.turn)
     assert unpack(picture["columns"], data)["turn"].tolist() == history.turn.tolist()
     steps = [event["step"] for event in picture["events"]]

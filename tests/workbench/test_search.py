@@ -13,7 +13,7 @@ from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
-from inspector.workbench.payloads.search import find_text
+from inspector.workbench.payloads.search import SearchReply, find_text
 from tests.strategies import sessions
 
 SAY = ("user", "assistant")
@@ -39,8 +39,8 @@ def find(session: Session, query: str, at: str | None = None, limit: int = 200) 
 
 def marked(hit: dict[str, Any]) -> list[str]:
     """The marked parts of a preview, cut as a browser cuts: in UTF-16 units."""
-    units = hit["preview"].encode("utf-16-le")
-    spans = hit["spans"]
+    units = hit.preview.encode("utf-16-le")
+    spans = hit.spans
     return [units[2 * a : 2 * b].decode("utf-16-le") for a, b in zip(spans[::2], spans[1::2], strict=True)]
 
 
@@ -63,31 +63,31 @@ def compacted() -> Session:
 
 def test_all_stretches_are_searched_and_the_given_moment_comes_first(compacted: Session) -> None:
     found = find(compacted, "lighthouse")
-    assert [(hit["ref"], hit["row"]) for hit in found["hits"]] == [
+    assert [(hit.ref, hit.row) for hit in found.hits] == [
         *(("e4/0", 0), ("e5/0", 1)),
         *(("e0/0", -1), ("e1/0", -1), ("e2/0", -1)),
     ]
-    assert found["total"] == 5
-    assert [hit["at"] for hit in found["hits"]] == ["e6", "e6", "e3", "e3", "e3"]
+    assert found.total == 5
+    assert [hit.at for hit in found.hits] == ["e6", "e6", "e3", "e3", "e3"]
     before = find(compacted, "lighthouse", at="e3")
-    assert [hit["row"] for hit in before["hits"]] == [0, 1, 2, -1, -1]
-    assert [hit["at"] for hit in before["hits"]] == ["e3", "e3", "e3", "e6", "e6"]
+    assert [hit.row for hit in before.hits] == [0, 1, 2, -1, -1]
+    assert [hit.at for hit in before.hits] == ["e3", "e3", "e3", "e6", "e6"]
 
 
 def test_the_moment_of_a_hit_holds_its_block(compacted: Session) -> None:
-    for hit in find(compacted, "lighthouse")["hits"]:
-        entry, _, block = hit["ref"].rpartition("/")
-        live = compacted.at(hit["at"]).live
+    for hit in find(compacted, "lighthouse").hits:
+        entry, _, block = hit.ref.rpartition("/")
+        live = compacted.at(hit.at).live
         assert compacted.index[entry] in live.entries, hit
         assert int(block) == 0
 
 
 def test_inputs_of_tools_are_searched_as_json_and_labels_name_the_call(compacted: Session) -> None:
-    [hit] = find(compacted, '"file_path":"src/lighthouse.py"')["hits"]
-    assert (hit["label"], hit["turn"]) == ("Read(src/Lighthouse.py)", 0)
+    [hit] = find(compacted, '"file_path":"src/lighthouse.py"').hits
+    assert (hit.label, hit.turn) == ("Read(src/Lighthouse.py)", 0)
     assert marked(hit) == ['"file_path":"src/Lighthouse.py"']
-    output = next(hit for hit in find(compacted, "class ")["hits"] if hit["ref"] == "e2/0")
-    assert output["label"] == "Read(src/Lighthouse.py)", "an output is named by its call"
+    output = next(hit for hit in find(compacted, "class ").hits if hit.ref == "e2/0")
+    assert output.label == "Read(src/Lighthouse.py)", "an output is named by its call"
 
 
 @pytest.mark.parametrize(
@@ -104,15 +104,15 @@ def test_inputs_of_tools_are_searched_as_json_and_labels_name_the_call(compacted
     ],
 )
 def test_spans_mark_the_words_as_they_stand_in_any_script(text: str, query: str, spans: list[str]) -> None:
-    [hit] = find(talk(say("user", text)), query)["hits"]
+    [hit] = find(talk(say("user", text)), query).hits
     assert marked(hit) == spans
 
 
 def test_a_letter_that_folds_to_two_is_shown_once_and_marked_once() -> None:
-    (hit,) = find(talk(say("user", "Straße")), "s")["hits"]
-    assert hit["preview"] == "Straße" and marked(hit) == ["S", "ß"]
-    (hit,) = find(talk(say("user", "sßs!")), "ss")["hits"]
-    assert hit["preview"] == "sßs!" and "".join(marked(hit)) == "sßs"
+    (hit,) = find(talk(say("user", "Straße")), "s").hits
+    assert hit.preview == "Straße" and marked(hit) == ["S", "ß"]
+    (hit,) = find(talk(say("user", "sßs!")), "ss").hits
+    assert hit.preview == "sßs!" and "".join(marked(hit)) == "sßs"
 
 
 def test_a_moment_on_another_branch_is_searched_too() -> None:
@@ -120,42 +120,42 @@ def test_a_moment_on_another_branch_is_searched_too() -> None:
     links = ((root, "a", None), (branch, "b", "a"), (main, "c", "a"))
     entries = tuple(entry.model_copy(update={"id": name, "parent": up}) for entry, name, up in links)
     session = Session(format="demo", entries=entries, leaf="c")
-    (hit,) = find(session, "needle", at="b")["hits"]
-    assert (hit["ref"], hit["row"], hit["at"], hit["turn"]) == ("b/0", 1, "b", 0)
-    assert find(session, "needle")["total"] == 0, "no moment of the main path has it"
+    (hit,) = find(session, "needle", at="b").hits
+    assert (hit.ref, hit.row, hit.at, hit.turn) == ("b/0", 1, "b", 0)
+    assert find(session, "needle").total == 0, "no moment of the main path has it"
 
 
 def test_a_preview_is_one_safe_line_around_the_first_match() -> None:
     text = "far\n" * 500 + "here \x1b[31m\u202e is the NEEDLE\n\n\tand a needle " + "on\n" * 500
-    [hit] = find(talk(say("user", text)), "needle")["hits"]
+    [hit] = find(talk(say("user", text)), "needle").hits
     assert marked(hit) == ["NEEDLE", "needle"]
-    assert "\n" not in hit["preview"] and "\x1b" not in hit["preview"] and "\u202e" not in hit["preview"]
-    assert hit["preview"].startswith("…") and hit["preview"].endswith("…")
-    assert len(hit["preview"]) < 300
+    assert "\n" not in hit.preview and "\x1b" not in hit.preview and "\u202e" not in hit.preview
+    assert hit.preview.startswith("…") and hit.preview.endswith("…")
+    assert len(hit.preview) < 300
 
 
 def test_the_name_of_a_block_or_an_entry_finds_it_first(compacted: Session) -> None:
-    assert find(compacted, "e2/0")["hits"][0]["ref"] == "e2/0"
+    assert find(compacted, "e2/0").hits[0].ref == "e2/0"
     named = find(compacted, "e3")
-    assert [hit["ref"] for hit in named["hits"]] == ["e3/0"]
-    assert (named["hits"][0]["preview"], named["hits"][0]["spans"]) == ("done", [])
+    assert [hit.ref for hit in named.hits] == ["e3/0"]
+    assert (named.hits[0].preview, named.hits[0].spans) == ("done", [])
 
 
 @pytest.mark.parametrize("query", ["", "   ", "nowhere at all"])
 def test_nothing_is_found_for_nothing(compacted: Session, query: str) -> None:
-    assert find(compacted, query) == {"query": query, "hits": [], "total": 0}
+    assert find(compacted, query) == SearchReply(query, [], 0)
 
 
 def test_no_more_hits_than_asked_for_but_all_are_counted(compacted: Session) -> None:
     found = find(compacted, "e", limit=2)
-    assert (len(found["hits"]), found["total"]) == (2, 7)
+    assert (len(found.hits), found.total) == (2, 7)
 
 
 def test_sidechains_are_not_on_the_main_path() -> None:
     main = talk(say("user", "ask"), say("assistant", "needle"))
     side = Entry(id="s0", role="user", blocks=(Text(text="needle"),), sidechain="a")
     session = main.model_copy(update={"entries": (*main.entries, side)})
-    assert [hit["ref"] for hit in find(session, "needle")["hits"]] == ["e1/0"]
+    assert [hit.ref for hit in find(session, "needle").hits] == ["e1/0"]
 
 
 @settings(max_examples=60, deadline=None)
@@ -175,11 +175,11 @@ def test_every_hit_holds_the_words_and_every_block_with_them_is_a_hit(session: S
         for number, block in enumerate(entry.blocks)
         if needle and (needle in block.text.casefold() or query.strip() in (entry.id, f"{entry.id}/{number}"))
     }
-    assert {hit["ref"] for hit in found["hits"]} == wanted
-    assert found["total"] == len(found["hits"])
-    for hit in found["hits"]:
+    assert {hit.ref for hit in found.hits} == wanted
+    assert found.total == len(found.hits)
+    for hit in found.hits:
         assert all(part for part in marked(hit))
-        entry = session[hit["ref"].rpartition("/")[0]]
-        if hit["row"] >= 0:
+        entry = session[hit.ref.rpartition("/")[0]]
+        if hit.row >= 0:
             live = session.live
-            assert session.entries[live.entries[live.position[hit["row"]]]].id == entry.id
+            assert session.entries[live.entries[live.position[hit.row]]].id == entry.id

@@ -163,13 +163,13 @@ def test_a_scene_without_sidechains_pays_nothing_and_one_with_them_names_them_as
     for session, count in ((TWO, 2), (make(say("u1", None, "Hi."), leaf="u1"), 0)):
         ledger = count_tokens(session, "chars4_utf16")
         scene, data = draw_scene(make_plan(session, ledger), trace_history(session, ledger))
-        columns = unpack(scene["columns"], data)
-        assert len(scene["sides"]) == len(columns["side_tokens"]) == count
+        columns = unpack(scene.columns, data)
+        assert len(scene.sides) == len(columns["side_tokens"]) == count
     evil = make(say("u1", None, "Hi."), side("a", "s", "\x1b[31m<script>\n\u202e"), leaf="u1")
     ledger = count_tokens(evil, "chars4_utf16")
     (told,) = place_sides(evil, ledger).describe()
-    assert "\x1b" not in told["task"]
-    assert "\u202e" not in told["task"]
+    assert "\x1b" not in told.task
+    assert "\u202e" not in told.task
 
 
 @needs_shared

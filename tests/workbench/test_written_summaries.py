@@ -40,13 +40,13 @@ def check_figures(plan: Plan) -> None:
     assert int(table.summary[place]) == plan.summary_tokens
     assert flow.head + int(flow.after[place].sum()) + int(flow.added[place]) == plan.after
     drawn, data = draw_plan(plan)
-    assert drawn["after"]["total"] - plan.hidden == plan.after
-    assert sum(drawn["after"]["sections"]) == drawn["after"]["total"]
-    assert int(unpack(drawn["columns"], data)["summary_tokens"][place]) == plan.summary_tokens
-    steps = play_rules(plan, place)["steps"]
-    assert steps[-1]["after"] == plan.after + plan.hidden
-    assert steps[-1]["summary"] == plan.summary_tokens
-    assert min(step["summary"] for step in steps) >= 0
+    assert drawn.after.total - plan.hidden == plan.after
+    assert sum(drawn.after.sections) == drawn.after.total
+    assert int(unpack(drawn.columns, data)["summary_tokens"][place]) == plan.summary_tokens
+    steps = play_rules(plan, place).steps
+    assert steps[-1].after == plan.after + plan.hidden
+    assert steps[-1].summary == plan.summary_tokens
+    assert min(step.summary for step in steps) >= 0
 
 
 @settings(max_examples=60)
@@ -130,7 +130,7 @@ def test_S0_69_a_plan_says_that_a_model_writes_only_where_one_does() -> None:
     for plan, by_a_model in ((bare, True), (copied, False), (asked, True)):
         told = draw_plan(plan)[0]
         assert plan.deterministic is not by_a_model
-        assert (BY_MODEL in told["cut"]["sentence"]) is by_a_model
+        assert (BY_MODEL in told.cut.sentence) is by_a_model
         assert (NOT_DETERMINISTIC in plan.notes) is by_a_model
 
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from itertools import groupby
+from typing import Literal
 
 from .lines import count_common, diff_text
 
-Piece = tuple[str, str]
-"""("same" | "gone" | "new", text)"""
+PieceKind = Literal["same", "gone", "new"]
+Piece = tuple[PieceKind, str]
 
 MOST_CHARS = 100_000
 """Longer texts are not compared; the pieces of the longest take about as much room as the text."""
@@ -99,7 +100,7 @@ def _merge(pieces: Iterable[Piece]) -> list[Piece]:
     with_text = (piece for piece in pieces if piece[1])
     for same, group in groupby(with_text, key=lambda piece: piece[0] == "same"):
         run = list(group)
-        kinds = ("same",) if same else ("gone", "new")
+        kinds: tuple[PieceKind, ...] = ("same",) if same else ("gone", "new")
         texts = ((kind, "".join(text for its, text in run if its == kind)) for kind in kinds)
         merged += [piece for piece in texts if piece[1]]
     return merged

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...errors import RedactionError
-from ...planning.summary_jobs import SummaryJob
+from ...planning.summary_jobs import Kind, SummaryJob
 from ...redaction.clean import clean_session, look_through
 from ...redaction.redact import Redactor, SecretFinding
 from ...session.json_text import stringify
@@ -26,6 +26,7 @@ from ..prompts import write_prompt
 from .shorten import take_part
 
 Json = dict[str, Any]
+RequestKind = Kind | Literal["compaction"]
 
 LONGEST = 16_000
 """Tokens a summary may have where its job sets no limit: the most that Flue asks for (FLUE §10.3)."""
@@ -57,7 +58,7 @@ class PreviewedRequest(NamedTuple):
     """One request: what it is for, its body, and the tokens of it by a counter; `cached` of them are written
     to the provider's cache."""
 
-    kind: str
+    kind: RequestKind
     body: Json
     tokens: int
     cached: int
@@ -279,7 +280,7 @@ def _sort(value: Any) -> Any:
     return [_sort(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def count_body(kind: str, body: Json, counter: Counter) -> PreviewedRequest:
+def count_body(kind: RequestKind, body: Json, counter: Counter) -> PreviewedRequest:
     """The request with its tokens by a counter of texts."""
     sizes = counter.count(read_texts(body)).tolist()
     marked = [at for at, block in enumerate(_blocks(body)) if "cache_control" in block]

@@ -16,14 +16,16 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ...errors import RedactionError
 from ...policies.registry import find_policy
 from ...redaction.clean import clean_session, look_through
+from ...redaction.patterns import Grade
 from ...redaction.redact import Redactor, SecretFinding, keep_names
 from ...text import plural, printable
 from ..model import WorkbenchModel
+from ..payloads.payload import Payload
 from ..snapshot import draw_still, tabulate
 from ..svg import STYLE
 from .precomputed import Answers
@@ -57,8 +59,35 @@ class Page(NamedTuple):
     notes: tuple[str, ...]
 
 
-def review(model: WorkbenchModel) -> dict[str, Any]:
-    """What would be taken out of a page of this model: {findings, sentence}, none of it shown.
+class Secret(Payload, frozen=True):
+    """What would be taken out of a page: a secret by its name, which shows nothing of it."""
+
+    name: str
+    kind: str
+    grade: Grade
+    count: int
+    where: list[str]
+    hint: str
+
+
+class ReviewReply(Payload, frozen=True):
+    """All that would be taken out of a page."""
+
+    findings: list[Secret]
+    sentence: str
+
+
+class ExportReply(Payload, frozen=True):
+    """A whole page; `size` in bytes, `name` for its file."""
+
+    finished: ClassVar[bool] = True
+    html: str
+    size: int
+    name: str
+
+
+def review(model: WorkbenchModel) -> ReviewReply:
+    """What would be taken out of a page of this model, none of it shown.
 
     Raises `RedactionError` when nobody can tell.
     """
@@ -66,20 +95,18 @@ def review(model: WorkbenchModel) -> dict[str, Any]:
         found = _look(model, ()).findings
     except RecursionError as error:
         raise RedactionError(TOO_DEEP) from error
-    return {
-        "findings": [
-            {
-                "name": item.name,
-                "kind": item.kind,
-                "grade": item.grade,
-                "count": item.times,
-                "where": [printable(place, 120) for place in item.where],
-                "hint": item.hint,
-            }
-            for item in found
-        ],
-        "sentence": describe_findings(found),
-    }
+    secrets = [
+        Secret(
+            item.name,
+            item.kind,
+            item.grade,
+            item.times,
+            [printable(place, 120) for place in item.where],
+            item.hint,
+        )
+        for item in found
+    ]
+    return ReviewReply(secrets, describe_findings(found))
 
 
 def make(model: WorkbenchModel, keep: Collection[str] = (), policies: Sequence[str] | None = None) -> Page:

@@ -23,6 +23,7 @@ from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger
 from ..model import WorkbenchModel
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
+from ..payloads.payload import to_json
 from ..payloads.recorded import draw_recorded
 from ..payloads.replay import draw_run
 from ..payloads.scene import draw_plan, draw_scene
@@ -86,9 +87,10 @@ class Answers:
         first = self._clean_plan(model.inputs["policy"])
         # Each piece is clean; what they are put together to is looked through once more.
         tidy = redactor.clean_tree
-        self.rows = tidy(describe_rows(first, 0, len(first.table.tokens)))
-        self.bodies = [tidy(describe_body(first, row)) for row in range(len(first.table.tokens))]
-        self.scene, data = draw_scene(first, trace_history(self.clean, self.ledger))
+        self.rows = [tidy(to_json(row)) for row in describe_rows(first, 0, len(first.table.tokens))]
+        self.bodies = [tidy(to_json(describe_body(first, row))) for row in range(len(first.table.tokens))]
+        scene, data = draw_scene(first, trace_history(self.clean, self.ledger))
+        self.scene = to_json(scene)
         self.scene["policies"] = [
             policy for policy in self.scene["policies"] if policy["name"] in self.policies
         ]
@@ -138,8 +140,8 @@ class Answers:
         )
 
     def _draw(self, plan: Plan) -> tuple[dict[str, Any], int]:
-        picture, data = draw_plan(plan)
-        return picture, self.buffers.add(data)
+        payload, data = draw_plan(plan)
+        return to_json(payload), self.buffers.add(data)
 
     def _answer_policy(self, name: str) -> dict[str, Any]:
         own, clean = self._plan(name), self._clean_plan(name)
@@ -209,7 +211,7 @@ class Answers:
         for place in dict.fromkeys([*own, *legal]):
             if self.spent > MOST_LINES and place not in own and place not in written:
                 continue
-            told = tidy(describe_summary(written.get(place, clean), place))
+            told = tidy(to_json(describe_summary(written.get(place, clean), place)))
             numbers = [self.lines.setdefault(line, len(self.lines)) for line in told["text"].split("\n")]
             self.spent += len(numbers)
             texts[place] = [told["total"], *_runs(numbers)]
@@ -225,11 +227,10 @@ class Answers:
 
     def _draw_recorded(self) -> dict[str, Any]:
         try:
-            picture, data = draw_recorded(self.model.plan, self.model.history)
+            payload, data = draw_recorded(self.model.plan, self.model.history)
         except InspectorError as error:
             return {"sentence": printable(self.redactor.clean(str(error)))}
-        picture = self.redactor.clean_tree({"label": "recorded", **picture})
-        return {"plan": [picture, self.buffers.add(data)]}
+        return {"plan": [self.redactor.clean_tree(to_json(payload)), self.buffers.add(data)]}
 
     def _draw_other(self) -> list[Any] | None:
         """Plan B as the model has it, whatever its settings."""
@@ -245,8 +246,8 @@ class Answers:
     def _draw_run(self) -> list[Any] | None:
         if self.model.run is None:
             return None
-        picture, data = draw_run(self.model.run)
-        return [self.redactor.clean_tree(picture), self.buffers.add(data)]
+        payload, data = draw_run(self.model.run)
+        return [self.redactor.clean_tree(to_json(payload)), self.buffers.add(data)]
 
 
 def _compare(before: str, after: str) -> list[int | str]:

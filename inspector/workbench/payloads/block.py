@@ -1,13 +1,16 @@
 """A plan's blocks looked at one by one: labels, bodies and the stand-in, when somebody asks for them.
 
-In go a plan and a row of its live view, out come small JSON values with text that is safe to show.
+In go a plan and a row of its live view, out come small values with text that is safe to show.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
-from ...planning.diff.pieces import find_pieces
+from msgspec import field
+from msgspec.structs import replace
+
+from ...planning.diff.pieces import Piece, find_pieces
 from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN, BY_WITHHELD, STANDS
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Checkpoint
@@ -16,9 +19,10 @@ from ...session.blocks import Block
 from ...session.entries import Entry
 from ...session.queries import describe_call, is_summary
 from ...session.session import Session
-from ...text import printable, printable_tree
+from ...text import printable
 from ...tokens.ledger import CLEARED_TEXT
 from .columns import unpack
+from .payload import Payload
 from .provenance import (
     AGAIN,
     DERIVED,
@@ -29,25 +33,81 @@ from .provenance import (
     find_upstream,
 )
 from .rules import first_rule
-from .scene import Payload
+from .scene import DrawnPlan
 
 BODY_CHARS = 20_000
 PREVIEW_CHARS = 160
 BY_FILE = "the compaction that the file records"
 
 
-def describe_rows(plan: Plan, first: int, last: int) -> list[dict[str, str]]:
+Fact = tuple[str, str]
+
+
+class RowPayload(Payload, frozen=True):
+    """A block's name, and the beginning of its text."""
+
+    label: str
+    preview: str
+
+
+class RowsReply(Payload, frozen=True):
+    """Rows from `from` on."""
+
+    finished: ClassVar[bool] = True
+    first: int = field(name="from")
+    rows: list[RowPayload]
+
+
+class Body(Payload, frozen=True):
+    """A text; `total` counts the characters of the whole."""
+
+    text: str
+    total: int
+
+
+class OtherBody(Payload, frozen=True):
+    """What plan B does with a block, who decides it there, and what then stands in its place."""
+
+    fate: str
+    tokens: int
+    by: str
+    after: Body | None
+    diff: list[Piece] | None
+
+
+class BodyReply(Payload, frozen=True):
+    """One block in full, what becomes of it, and what there is to know of it.
+
+    `diff` are before and after as pieces, where a block was changed: kept in both, gone, or new.
+    """
+
+    row: int
+    before: Body
+    after: Body | None
+    diff: list[Piece] | None
+    facts: list[Fact]
+    other: OtherBody | None
+
+
+class SummaryReply(Payload, frozen=True):
+    """The summary for a cut at a place, -1 for plan B's own."""
+
+    place: int
+    text: str
+    total: int
+    facts: list[Fact]
+
+
+def describe_rows(plan: Plan, first: int, last: int) -> list[RowPayload]:
     """A label and the beginning of the text for the live blocks `first` … `last` - 1."""
     return [_row(plan.table, row) for row in range(max(first, 0), min(last, len(plan.table.tokens)))]
 
 
-def describe_body(plan: Plan, row: int, other: Plan | Payload | None = None) -> dict[str, Any]:
+def describe_body(plan: Plan, row: int, other: Plan | DrawnPlan | None = None) -> BodyReply:
     """One live block in full (to 20,000 characters), what becomes of it, and where its numbers are from.
 
-    `diff` are the pieces that tell the block from what stands in its place, where something else does and
-    neither is longer than 100,000 characters. `other` is plan B, another plan of the same moment or the
-    picture of what the file records; what it does is told likewise. Raises IndexError for a row that does not
-    exist.
+    Pieces are given where neither text is longer than 100,000 characters. `other` is plan B, another plan of
+    the same moment or the drawing of what the file records. Raises IndexError for a row that does not exist.
     """
     table = plan.table
     if not 0 <= row < len(table.tokens):
@@ -56,85 +116,73 @@ def describe_body(plan: Plan, row: int, other: Plan | Payload | None = None) -> 
     block = entry.blocks[table.live.block[row]]
     fate = FATES[plan.fate[row]]
     decided = _BY.get(int(plan.outcome.rule[row]))
-    facts = [
-        ["kind", block.kind.replace("_", " ")],
-        ["entry", f"{entry.id}/{table.live.block[row]}"],
-        ["tokens before", f"{table.tokens[row]:,}"],
-        ["tokens after", f"{plan.outcome.tokens[row]:,}"],
-        ["counted by", plan.ledger.source],
-        ["fate", fate],
-        ["decided by", decided or plan.rule_of(row)],
+    facts: list[Fact] = [
+        ("kind", block.kind.replace("_", " ")),
+        ("entry", f"{entry.id}/{table.live.block[row]}"),
+        ("tokens before", f"{table.tokens[row]:,}"),
+        ("tokens after", f"{plan.outcome.tokens[row]:,}"),
+        ("counted by", plan.ledger.source),
+        ("fate", fate),
+        ("decided by", decided or plan.rule_of(row)),
     ]
     if entry.sources:
         where = entry.sources[0]
-        facts.append(
-            [
-                "in the file",
-                f"record {where.line}" + (f", byte {where.offset:,}" if where.offset >= 0 else ""),
-            ]
-        )
+        at = f", byte {where.offset:,}" if where.offset >= 0 else ""
+        facts.append(("in the file", f"record {where.line}{at}"))
     if block.kind == "reasoning":
         facts += _reasoning(plan, entry, block)
     if is_summary(entry):
         facts += _WRITTEN_UP
     if upstream := find_upstream(table.session, int(table.live.entries[table.live.position[row]])):
-        facts.append(["downstream", describe_downstream(upstream.id)])
+        facts.append(("downstream", describe_downstream(upstream.id)))
     if table.live.cleared[row]:
-        facts.append(["recorded", "an earlier compaction emptied this output"])
-    theirs = (
-        None if other is None else {**_describe_other(other, row), **_compare(block, _text_of(other, row))}
-    )
-    return {
-        "before": _body(block.text),
-        **_compare(block, _after(plan, row)),
-        "facts": printable_tree(facts),
-        "other": theirs,
-    }
+        facts.append(("recorded", "an earlier compaction emptied this output"))
+    theirs = None if other is None else _describe_other(other, row, block)
+    return BodyReply(row, _body(block.text), *_compare(block, _after(plan, row)), facts, theirs)
 
 
-def _compare(block: Block, after: str | None) -> dict[str, Any]:
+def _compare(block: Block, after: str | None) -> tuple[Body | None, list[Piece] | None]:
     """What stands in a block's place, and the pieces that tell it from the block; None where nothing does."""
     if after is None:
-        return {"after": None, "diff": None}
-    return {"after": _body(after), "diff": find_pieces(printable(block.text), printable(after))}
+        return None, None
+    return _body(after), find_pieces(printable(block.text), printable(after))
 
 
-def _text_of(other: Plan | Payload, row: int) -> str | None:
+def _text_of(other: Plan | DrawnPlan, row: int) -> str | None:
     if isinstance(other, Plan):
         return _after(other, row)
-    picture, data = other
-    cleared = unpack(picture["columns"], data)["fate_kept"][row] == CLEARED
+    cleared = unpack(other.payload.columns, other.data)["fate_kept"][row] == CLEARED
     return CLEARED_TEXT if cleared else None
 
 
-def _describe_other(other: Plan | Payload, row: int) -> dict[str, Any]:
+def _describe_other(other: Plan | DrawnPlan, row: int, block: Block) -> OtherBody:
     """What plan B does with the block, and who decides it there."""
+    compared = _compare(block, _text_of(other, row))
     if isinstance(other, Plan):
         code = int(other.outcome.rule[row])
         by = _BY.get(code, "nothing")
         if code >= 0:
             by = f"rule {code + first_rule(other.policy) + 1}, {other.policy.rules[code].title}"
         tokens = int(other.outcome.tokens[row])
-        return {"fate": FATES[other.fate[row]], "tokens": tokens, "by": printable(by, 200)}
-    picture, data = other
-    columns = unpack(picture["columns"], data)
+        return OtherBody(FATES[other.fate[row]], tokens, printable(by, 200), *compared)
+    columns = unpack(other.payload.columns, other.data)
     # A recorded compaction did the same with a block wherever a cut may stand.
     fate = int(columns["fate_kept"][row])
     by = BY_FILE if fate != VERBATIM else "nothing"
-    return {"fate": FATES[fate], "tokens": int(columns["tokens_kept"][row]), "by": by}
+    return OtherBody(FATES[fate], int(columns["tokens_kept"][row]), by, *compared)
 
 
-def _reasoning(plan: Plan, entry: Entry, block: Block) -> list[list[str]]:
+def _reasoning(plan: Plan, entry: Entry, block: Block) -> list[Fact]:
     """Who thought it, and whether who reads the context now can use it (S0-28)."""
-    facts = [["origin", describe_origin(entry)]]
+    facts = [("origin", describe_origin(entry))]
     if reader := describe_reader(plan.session, entry):
-        facts.append(["not portable", f"made by {describe_origin(entry)}; {reader} reads this context now"])
+        facts.append(("not portable", f"made by {describe_origin(entry)}; {reader} reads this context now"))
     if not block.text:
-        facts.append(["text", "encrypted or withheld by the provider"])
+        facts.append(("text", "encrypted or withheld by the provider"))
     return facts
 
 
-_WRITTEN_UP = [["trust", UNTRUSTED], ["derived from", DERIVED]]
+_WRITTEN_UP: list[Fact] = [("trust", UNTRUSTED), ("derived from", DERIVED)]
 _BY = {
     BY_PIN: "a pin",
     BY_PAIR: "the other half of its call",
@@ -143,8 +191,8 @@ _BY = {
 }
 
 
-def _body(text: str) -> dict[str, Any]:
-    return {"text": printable(text, BODY_CHARS), "total": len(text)}
+def _body(text: str) -> Body:
+    return Body(printable(text, BODY_CHARS), len(text))
 
 
 def _after(plan: Plan, row: int) -> str | None:
@@ -156,45 +204,48 @@ def _after(plan: Plan, row: int) -> str | None:
     return "" if made is None else made.text
 
 
-def describe_other_summary(other: Plan | Payload | None, session: Session) -> dict[str, Any]:
+def describe_other_summary(other: Plan | DrawnPlan | None, session: Session) -> SummaryReply:
     """The same of plan B at its own cut; of a recorded compaction the summary that the file holds."""
     if other is None:
         raise LookupError("there is no plan B")
     if isinstance(other, Plan):
-        return describe_summary(other, other.place or 0)
-    entry = session[other[0]["entry"]]
+        return replace(describe_summary(other, other.place or 0), place=-1)
+    entry = session[str(other.payload.entry)]
     text = "\n\n".join(block.text for block in entry.blocks if block.text)
-    return {**_body(text), "facts": _WRITTEN_UP if text else []}
+    return _summary(-1, text, _WRITTEN_UP if text else [])
 
 
-def describe_summary(plan: Plan, place: int) -> dict[str, Any]:
+def describe_summary(plan: Plan, place: int) -> SummaryReply:
     """The summary for a cut at `place`, or the stand-in for one, and what to know of every text there."""
     if plan.checkpoint is not None and place == plan.place:
-        return _describe_written(plan, plan.checkpoint)
+        return _describe_written(plan, place, plan.checkpoint)
     stands = 0 < place < len(plan.cuts)
     text = "\n\n".join(text for text, _, _ in plan.stand_in.texts(place)) if stands else ""
-    facts = [*_WRITTEN_UP, ["deterministic", AGAIN]] if text else []
-    return {**_body(text), "facts": facts}
+    return _summary(place, text, [*_WRITTEN_UP, ("deterministic", AGAIN)] if text else [])
 
 
-def _describe_written(plan: Plan, checkpoint: Checkpoint) -> dict[str, Any]:
+def _summary(place: int, text: str, facts: list[Fact]) -> SummaryReply:
+    return SummaryReply(place, printable(text, BODY_CHARS), len(text), facts)
+
+
+def _describe_written(plan: Plan, place: int, checkpoint: Checkpoint) -> SummaryReply:
     again = "yes: the same history gives the same text" if checkpoint.deterministic else AGAIN
     facts = [
         *_WRITTEN_UP,
-        ["written by", checkpoint.by],
-        ["tokens", f"{plan.summary_tokens:,}"],
-        ["counted by", plan.ledger.source],
-        ["deterministic", again],
+        ("written by", checkpoint.by),
+        ("tokens", f"{plan.summary_tokens:,}"),
+        ("counted by", plan.ledger.source),
+        ("deterministic", again),
     ]
-    return {**_body(checkpoint.text), "facts": printable_tree(facts)}
+    return _summary(place, checkpoint.text, facts)
 
 
-def _row(table: Table, row: int) -> dict[str, str]:
+def _row(table: Table, row: int) -> RowPayload:
     live = table.live
     entry = table.session.entries[live.entries[live.position[row]]]
     block = entry.blocks[live.block[row]]
     preview = " ".join(printable(block.text, PREVIEW_CHARS * 2).split())[:PREVIEW_CHARS]
-    return {"label": printable(_label(table, row, block), 100), "preview": preview}
+    return RowPayload(printable(_label(table, row, block), 100), preview)
 
 
 def _label(table: Table, row: int, block: Block) -> str:

@@ -6,22 +6,36 @@ that describes them goes into the JSON. `js/src/core/columns.ts` reads them.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
+import msgspec
 import numpy as np
 
-_DTYPES: dict[str, np.dtype[Any]] = {"i32": np.dtype("<i4"), "u8": np.dtype("u1")}
+from .payload import Payload
+
+Dtype = Literal["i32", "u8"]
+_DTYPES: dict[Dtype, np.dtype[Any]] = {"i32": np.dtype("<i4"), "u8": np.dtype("u1")}
+
+
+class PackedColumn(Payload, frozen=True):
+    """A column among the bytes: `offset` in bytes, `length` in values."""
+
+    name: str
+    dtype: Dtype
+    length: int
+    offset: int
 
 
 class ColumnPacker:
     """Collects columns; `columns` describes them and `data` is their bytes."""
 
     def __init__(self) -> None:
-        self.columns: list[dict[str, Any]] = []
+        self.columns: list[PackedColumn] = []
         self._parts: list[bytes] = []
         self._size = 0
 
-    def add(self, name: str, values: Any, dtype: str = "i32") -> None:
+    def add(self, name: str, values: Any, dtype: Dtype = "i32") -> None:
         """Append a column: 32-bit signed integers ("i32") or bytes ("u8").
 
         What lies outside the range of its type is drawn at the end of that range.
@@ -30,7 +44,7 @@ class ColumnPacker:
         within = np.clip(np.asarray(values), limits.min, limits.max)
         raw = np.ascontiguousarray(within, dtype=_DTYPES[dtype]).tobytes()
         length = len(raw) // _DTYPES[dtype].itemsize
-        self.columns.append({"name": name, "dtype": dtype, "length": length, "offset": self._size})
+        self.columns.append(PackedColumn(name, dtype, length, self._size))
         padded = raw + b"\0" * (-len(raw) % 4)
         self._parts.append(padded)
         self._size += len(padded)
@@ -40,9 +54,9 @@ class ColumnPacker:
         return b"".join(self._parts)
 
 
-def unpack(columns: list[dict[str, Any]], data: bytes) -> dict[str, Any]:
-    """The arrays back, by name."""
+def unpack(columns: Sequence[PackedColumn | dict[str, Any]], data: bytes) -> dict[str, Any]:
+    """The arrays back, by name; the columns as they were made, or as JSON."""
     return {
-        column["name"]: np.frombuffer(data, _DTYPES[column["dtype"]], column["length"], column["offset"])
-        for column in columns
+        column.name: np.frombuffer(data, _DTYPES[column.dtype], column.length, column.offset)
+        for column in msgspec.convert(columns, list[PackedColumn])
     }

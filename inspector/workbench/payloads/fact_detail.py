@@ -1,20 +1,24 @@
-"""One fact as JSON: where it was said, what each compaction left of it and why, what keeps it."""
+"""One fact: where it was said, what each compaction left of it and why, what keeps it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from msgspec import UNSET, UnsetType
 
 from ...facts.facts import Fact, Facts
 from ...facts.focus import write_focus
 from ...facts.trace import trace_rounds
-from ...facts.traced import Fix, TracedFact
+from ...facts.traced import Evidence, Fate, Fix, Means, TracedFact
 from ...session.blocks import BlockRef
-from ...text import printable, printable_tree
+from ...text import printable
 from ..model import WorkbenchModel
 from .fact_list import MOST_FORM, FactListing, find_listing, row_of
 from .marks import find_marks, step_of
+from .payload import Payload
+from .rules import Setting
 from .sections import label_mark
 
 MOST_SAID = 200
@@ -24,7 +28,88 @@ UNSAID = "It has not been said up to this moment."
 GONE = "it is said on another path of this session, not on this one"
 
 
-def describe_fact(model: WorkbenchModel, query: Mapping[str, Any]) -> dict[str, Any]:
+class FactPlace(Payload, frozen=True):
+    """A block that says a fact, by whom, and what it did to it first. `row` and `step` may be -1."""
+
+    ref: str
+    row: int
+    turn: int
+    step: int
+    by: str
+    operation: str | None
+    label: str
+
+
+class FactLink(Payload, frozen=True):
+    """What a compaction left of a fact; the plan itself comes last, with `step` -1.
+
+    `words` is how it is written there; `stood` is False where it could not be read before either.
+    """
+
+    step: int
+    label: str
+    fate: Fate
+    tier: Evidence
+    words: str
+    stood: bool
+
+
+class FactRegret(Payload, frozen=True):
+    """What it took to have a fact again, and the block that needed it."""
+
+    sentence: str
+    tokens: int
+    price: str
+    ref: str
+    turn: int
+    step: int
+
+
+class FixChanges(Payload, frozen=True):
+    """The inputs that a fix changes, for `WorkbenchModel.answer`."""
+
+    cut: str | UnsetType = UNSET
+    settings: dict[str, Setting] | UnsetType = UNSET
+    pins: list[str] | UnsetType = UNSET
+
+
+class FactFix(Payload, frozen=True):
+    """An edit that would keep a fact; `price` are the tokens that the context is longer by."""
+
+    means: Means
+    sentence: str
+    price: int
+    money: str
+    fate: Fate
+    changes: FixChanges
+    recipe: str
+
+
+class FactReply(Payload, frozen=True, kw_only=True):
+    """A fact. Its `fate` in the plan, and on whose word, are "" before it has been said.
+
+    `others` are files that may be meant too by what stands of its name. `said` is the first half and the last
+    half of a part where there are more than it in `said_total`.
+    """
+
+    number: int
+    place: int
+    kind: str
+    form: str
+    fate: Fate | Literal[""]
+    tier: Evidence | Literal[""]
+    words: str
+    others: list[str]
+    said: list[FactPlace]
+    said_total: int
+    chain: list[FactLink]
+    why: str
+    regrets: list[FactRegret]
+    fixes: list[FactFix]
+    focus: str
+
+
+def describe_fact(model: WorkbenchModel, query: Mapping[str, Any]) -> FactReply:
     """One fact, its fate with the cut at `place`. Raises IndexError or LookupError where there is none."""
     place = int(query["place"])
     listing = find_listing(model, place)
@@ -33,31 +118,30 @@ def describe_fact(model: WorkbenchModel, query: Mapping[str, Any]) -> dict[str, 
     traced = next((one for one in listing.trace if one.fact.number == number), None)
     said = _gather_said(fact)
     shown = said if len(said) <= MOST_SAID else [*said[: MOST_SAID // 2], *said[-MOST_SAID // 2 :]]
-    reply = {
-        "number": number,
-        "place": place,
-        "kind": fact.kind,
-        "form": printable(fact.form, MOST_FORM),
-        "fate": traced.fate if traced else "",
-        "tier": traced.tier if traced else "",
-        "words": printable(traced.words, MOST_FORM) if traced else "",
-        "others": list(traced.others[:MOST_OTHERS]) if traced else [],
-        "said": [_describe_said(model, listing, one) for one in shown],
-        "saidTotal": len(said),
-        "chain": [
+    return FactReply(
+        number=number,
+        place=place,
+        kind=fact.kind,
+        form=printable(fact.form, MOST_FORM),
+        fate=traced.fate if traced else "",
+        tier=traced.tier if traced else "",
+        words=printable(traced.words, MOST_FORM) if traced else "",
+        others=list(traced.others[:MOST_OTHERS]) if traced else [],
+        said=[_describe_said(model, listing, one) for one in shown],
+        said_total=len(said),
+        chain=[
             *_describe_rounds(model, listing, number),
             *([_describe_round(traced, "this plan")] if traced else []),
         ],
-        "why": traced.why() if traced else UNSAID,
-        "regrets": [
-            {name: mark[name] for name in ("sentence", "tokens", "price", "ref", "turn", "step")}
+        why=traced.why() if traced else UNSAID,
+        regrets=[
+            FactRegret(mark.sentence, mark.tokens, mark.price, mark.ref, mark.turn, mark.step)
             for mark in find_marks(model, listing)
-            if mark["number"] == number
+            if mark.number == number
         ],
-        "fixes": [_describe_fix(model, fix) for fix in (traced.fixes() if traced else ())],
-        "focus": write_focus([fact]),
-    }
-    return dict(printable_tree(reply))
+        fixes=[_describe_fix(model, fix) for fix in (traced.fixes() if traced else ())],
+        focus=write_focus([fact]),
+    )
 
 
 def _find_fact(facts: Facts, query: Mapping[str, Any]) -> Fact:
@@ -91,7 +175,7 @@ def _gather_said(fact: Fact) -> list[Block]:
     return list(blocks.values())
 
 
-def _describe_said(model: WorkbenchModel, listing: FactListing, said: Block) -> dict[str, Any]:
+def _describe_said(model: WorkbenchModel, listing: FactListing, said: Block) -> FactPlace:
     session, step = listing.whole, step_of(model, said.ref)
     turn = (
         int(model.history.turn[step]) if step >= 0 else listing.trace.scene.turns.get(said.ref.entry, 1) - 1
@@ -102,15 +186,7 @@ def _describe_said(model: WorkbenchModel, listing: FactListing, said: Block) -> 
     if block.kind == "tool_output":
         name = name or _tools(model, listing).get(block.call_id, "")
     label = " · ".join(part for part in (f"turn {turn + 1}", kind, printable(name, 60)) if part)
-    return {
-        "ref": str(said.ref),
-        "row": row_of(listing, said.ref),
-        "turn": turn,
-        "step": step,
-        "by": said.by,
-        "operation": said.operation,
-        "label": label,
-    }
+    return FactPlace(str(said.ref), row_of(listing, said.ref), turn, step, said.by, said.operation, label)
 
 
 def _tools(model: WorkbenchModel, listing: FactListing) -> dict[str, str]:
@@ -125,18 +201,18 @@ def _tools(model: WorkbenchModel, listing: FactListing) -> dict[str, str]:
     return names
 
 
-def _describe_rounds(model: WorkbenchModel, listing: FactListing, number: int) -> list[dict[str, Any]]:
+def _describe_rounds(model: WorkbenchModel, listing: FactListing, number: int) -> list[FactLink]:
     """What every recorded compaction left of a fact that had been said by then."""
     kept = model.cache.setdefault("rounds", {})
     key = id(listing.facts), number
     if key not in kept:
         # The facts are kept beside, so that their id is nobody else's meanwhile.
         kept[key] = listing.facts, list(_find_rounds(model, listing, number))
-    rounds: list[dict[str, Any]] = kept[key][1]
+    rounds: list[FactLink] = kept[key][1]
     return rounds
 
 
-def _find_rounds(model: WorkbenchModel, listing: FactListing, number: int) -> Iterator[dict[str, Any]]:
+def _find_rounds(model: WorkbenchModel, listing: FactListing, number: int) -> Iterator[FactLink]:
     marks = {mark.entry: mark for mark in model.history.marks}
     for trace in trace_rounds(listing.whole, listing.facts, lambda _: (number,)):
         mark = marks.get(trace.scene.entry.id) if trace.scene.entry is not None else None
@@ -145,35 +221,20 @@ def _find_rounds(model: WorkbenchModel, listing: FactListing, number: int) -> It
             yield _describe_round(traced, label, mark.step if mark else -1)
 
 
-def _describe_round(traced: TracedFact, label: str, step: int = -1) -> dict[str, Any]:
-    return {
-        "step": step,
-        "label": label,
-        "fate": traced.fate,
-        "tier": traced.tier,
-        "words": printable(traced.words, MOST_FORM),
-        "stood": traced.stood,
-    }
+def _describe_round(traced: TracedFact, label: str, step: int = -1) -> FactLink:
+    words = printable(traced.words, MOST_FORM)
+    return FactLink(step, label, traced.fate, traced.tier, words, traced.stood)
 
 
-def _describe_fix(model: WorkbenchModel, fix: Fix) -> dict[str, Any]:
-    return {
-        "means": fix.means,
-        "sentence": fix.sentence.removesuffix("."),
-        "price": fix.price,
-        "money": fix.money,
-        "fate": fix.fate,
-        "changes": _changes(model, fix),
-        "recipe": fix.recipe,
-    }
+def _describe_fix(model: WorkbenchModel, fix: Fix) -> FactFix:
+    sentence, changes = fix.sentence.removesuffix("."), _changes(model, fix)
+    return FactFix(fix.means, sentence, fix.price, fix.money, fix.fate, changes, fix.recipe)
 
 
-def _changes(model: WorkbenchModel, fix: Fix) -> dict[str, Any]:
-    """The inputs that a fix changes, for `WorkbenchModel.answer`."""
-    edits = fix.edits
-    inputs: dict[str, Any] = {
-        "cut": edits.cut or "",
-        "settings": dict(edits.settings),
-        "pins": list(edits.pins),
-    }
-    return {name: value for name, value in inputs.items() if value != model.inputs[name]}
+def _changes(model: WorkbenchModel, fix: Fix) -> FixChanges:
+    cut, settings, pins = fix.edits.cut or "", dict(fix.edits.settings), list(fix.edits.pins)
+    return FixChanges(
+        cut if cut != model.inputs["cut"] else UNSET,
+        settings if settings != model.inputs["settings"] else UNSET,
+        pins if pins != model.inputs["pins"] else UNSET,
+    )

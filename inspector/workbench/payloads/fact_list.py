@@ -1,4 +1,4 @@
-"""The session's facts as JSON: what becomes of each, and how many are at risk wherever the cut stands.
+"""The list of a session's facts: what becomes of each, and how many are at risk wherever the cut stands.
 
 Results are kept in `WorkbenchModel.cache` until the session grows. `fact_detail` describes one fact, `marks`
 the marks on the timeline and in a summary.
@@ -10,19 +10,21 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import UNSET, UnsetType, field
 
 from ...errors import EditError
 from ...facts.at_risk import NamedFacts, Risk, count_at_risk
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Facts
 from ...facts.trace import find_moment, trace_facts
-from ...facts.traced import FATES, Trace, TracedFact
+from ...facts.traced import FATES, Evidence, Fate, Trace, TracedFact
 from ...planning.plan import Plan
 from ...session.blocks import BlockRef
 from ...session.session import Session
 from ...session.tree import Bools
-from ...text import printable, printable_tree
+from ...text import printable
 from ..model import WorkbenchModel
+from .payload import Labelled, Payload
 
 MOST_FACTS = 500
 MOST_FORM = 400
@@ -39,6 +41,63 @@ LABELS = {
     "todo": "todos",
 }
 NO_FACTS = "Nothing said so far is a path, a command, an error or anything else that is looked for."
+
+
+class FactRow(Payload, frozen=True, kw_only=True):
+    """A fact in the list. Turns are 0-based; `row` is the last that says it, -1 outside this context.
+
+    `words` is how it is written in what the plan leaves; so many `others`, other files, may be meant by it.
+    `stood` is False where it could not be read before either. `said` blocks say it.
+    """
+
+    number: int
+    kind: str
+    form: str
+    fate: Fate
+    tier: Evidence
+    words: str
+    others: int
+    stood: bool
+    said: int
+    by: list[str]
+    operations: list[str]
+    first_turn: int
+    last_turn: int
+    row: int
+
+
+class FactKind(Labelled, frozen=True):
+    """How many facts of a kind stood before, and how many of these have each fate."""
+
+    total: int
+    fates: dict[Fate, int]
+
+
+class RiskPayload(Payload, frozen=True):
+    """By place: facts that only a summary could still carry, -1 where no cut may stand."""
+
+    places: list[int]
+    total: int
+
+
+class FactsReply(Payload, frozen=True, kw_only=True):
+    """The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
+
+    `risk` comes with the first rows only. `sentence` says why there is nothing, "" where there is.
+    """
+
+    place: int
+    query: str
+    kind: str
+    fate: str
+    first: int = field(name="from")
+    total: int
+    rows: list[FactRow]
+    kinds: list[FactKind]
+    tier: Evidence
+    fates: list[Fate]
+    sentence: str
+    risk: RiskPayload | UnsetType = UNSET
 
 
 class FactListing(NamedTuple):
@@ -59,11 +118,6 @@ class FactListing(NamedTuple):
 
 _WEIGHTS = np.array([*({"created": 0, "edited": 0, "deleted": 0}.get(did, 1) for did in OPERATIONS), 2])
 _WEIGHTS[OPERATIONS.index("listed")] = 2
-
-
-def are_found(model: WorkbenchModel) -> bool:
-    """Whether the session's facts are found already; it takes a second for 10 MB of text."""
-    return "facts" in model.ledger.session.__dict__
 
 
 def find_listing(model: WorkbenchModel, place: int) -> FactListing:
@@ -145,11 +199,11 @@ def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
     return tuple(trace.traced[at] for at in order.tolist())
 
 
-def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> dict[str, Any]:
+def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
     """The facts of a moment with the cut at `place`: those that match, from `from` to `to`, and the counts.
 
     `query` is a part of the form whatever its case; `kind` and `fate` are names, "" for all. With a `fate`
-    only facts that stood before are meant, as in `kinds`. `risk` comes with the first rows.
+    only facts that stood before are meant, as in `kinds`.
     """
     place, text = int(query["place"]), str(query.get("query", ""))
     kind, fate = str(query.get("kind", "")), str(query.get("fate", ""))
@@ -164,25 +218,23 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> dict[str, Any
         and (not fate or (traced.fate == fate and traced.stood))
         and (not needle or needle in traced.fact.form.casefold())
     ]
-    reply = {
-        "place": place,
-        "query": text,
-        "kind": kind,
-        "fate": fate,
-        "from": first,
-        "total": len(match),
-        "rows": [_row(listing, traced) for traced in match[first:last]],
-        "kinds": _kinds(listing.trace),
-        "tier": listing.trace.scene.tier,
-        "fates": list(FATES),
-        "sentence": "" if len(listing.trace) else NO_FACTS,
-    }
-    if first == 0:
-        reply["risk"] = {"places": listing.risk.places.tolist(), "total": listing.risk.total}
-    return dict(printable_tree(reply))
+    return FactsReply(
+        place=place,
+        query=text,
+        kind=kind,
+        fate=fate,
+        first=first,
+        total=len(match),
+        rows=[_row(listing, traced) for traced in match[first:last]],
+        kinds=_kinds(listing.trace),
+        tier=listing.trace.scene.tier,
+        fates=list(FATES),
+        sentence="" if len(listing.trace) else NO_FACTS,
+        risk=UNSET if first else RiskPayload(listing.risk.places.tolist(), listing.risk.total),
+    )
 
 
-def _row(listing: FactListing, traced: TracedFact) -> dict[str, Any]:
+def _row(listing: FactListing, traced: TracedFact) -> FactRow:
     fact, facts = traced.fact, listing.facts
     start, end = facts.offset[fact.number : fact.number + 2].tolist()
     here = listing.on_path[facts.entry[start:end]]
@@ -190,22 +242,22 @@ def _row(listing: FactListing, traced: TracedFact) -> dict[str, Any]:
     done = dict.fromkeys(facts.operation[start:end][here].tolist())
     turns = listing.trace.scene.turns
     blocks = listing.plan.session.tree.start[facts.entry[start:end]] + facts.block[start:end]
-    return {
-        "number": fact.number,
-        "kind": fact.kind,
-        "form": printable(fact.form, MOST_FORM),
-        "fate": traced.fate,
-        "tier": traced.tier,
-        "words": printable(traced.words, MOST_FORM),
-        "others": len(traced.others),
-        "stood": traced.stood,
-        "said": len(traced.said),
-        "by": [BY[code] for code in by],
-        "operations": [OPERATIONS[code] for code in done if code >= 0],
-        "firstTurn": turns.get(traced.said[0].entry, 1) - 1,
-        "lastTurn": turns.get(traced.said[-1].entry, 1) - 1,
-        "row": int(listing.namings.live_row[blocks[here]].max(initial=-1)),
-    }
+    return FactRow(
+        number=fact.number,
+        kind=fact.kind,
+        form=printable(fact.form, MOST_FORM),
+        fate=traced.fate,
+        tier=traced.tier,
+        words=printable(traced.words, MOST_FORM),
+        others=len(traced.others),
+        stood=traced.stood,
+        said=len(traced.said),
+        by=[BY[code] for code in by],
+        operations=[OPERATIONS[code] for code in done if code >= 0],
+        first_turn=turns.get(traced.said[0].entry, 1) - 1,
+        last_turn=turns.get(traced.said[-1].entry, 1) - 1,
+        row=int(listing.namings.live_row[blocks[here]].max(initial=-1)),
+    )
 
 
 def row_of(listing: FactListing, ref: BlockRef) -> int:
@@ -215,15 +267,15 @@ def row_of(listing: FactListing, ref: BlockRef) -> int:
     return int(listing.namings.live_row[row])
 
 
-def _kinds(trace: Trace) -> list[dict[str, Any]]:
+def _kinds(trace: Trace) -> list[FactKind]:
     """How many facts of each kind and fate stood before."""
-    counts: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[Fate, int]] = {}
     for traced in trace:
         if traced.stood:
             fates = counts.setdefault(traced.fact.kind, dict.fromkeys(FATES, 0))
             fates[traced.fate] += 1
     return [
-        {"id": kind, "label": LABELS[kind], "total": sum(counts[kind].values()), "fates": counts[kind]}
+        FactKind(kind, LABELS[kind], sum(counts[kind].values()), counts[kind])
         for kind in KINDS
         if kind in counts
     ]

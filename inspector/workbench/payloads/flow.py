@@ -7,7 +7,7 @@ up: `head + hidden + before` is the context before, `head + hidden + after + add
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,20 @@ from ...policies.table import FATES
 from ...session.tree import Ints
 from ...tokens.counter import Longs
 from .columns import ColumnPacker
+from .payload import Payload
+
+
+class FlowPayload(Payload, frozen=True):
+    """Where the tokens go, with the columns flow_before, flow_after and flow_added.
+
+    `fates` are the codes of the columns; `head` and `hidden` are in every request, before and after alike;
+    `new` is what was added beside the summary.
+    """
+
+    fates: list[int]
+    head: int
+    hidden: int
+    new: Literal["notice", "brought back"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +55,14 @@ class Flow:
     added: Longs
     head: int
     hidden: int
-    new: str = "notice"
+    new: Literal["notice", "brought back"] = "notice"
 
-    def pack(self, pack: ColumnPacker) -> dict[str, Any]:
+    def pack(self, pack: ColumnPacker) -> FlowPayload:
         """Adds the columns flow_before, flow_after and flow_added; what else is to be told of them."""
         pack.add("flow_before", self.before.ravel())
         pack.add("flow_after", self.after.ravel())
         pack.add("flow_added", self.added)
-        return {"fates": self.fates.tolist(), "head": self.head, "hidden": self.hidden, "new": self.new}
+        return FlowPayload(self.fates.tolist(), self.head, self.hidden, self.new)
 
 
 def trace_flow(plan: Plan) -> Flow:

@@ -8,14 +8,30 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from ...planning.fates import start_side, weigh_side
 from ...planning.plan import Plan
 from ...policies.harness import FACES, Dialect, State, find_actions, level_of, name_state, write_banner
 from ...policies.table import COUNTED
+from ...text import plural
 from ...tokens.memo import Memo
+from .payload import Labelled
 
 _PACE: Memo[tuple[float, int]] = Memo()
+
+
+class RunState(Labelled, frozen=True):
+    """A state of the harness: a mark as well as a tone, so that nobody needs the hue.
+
+    `banner` is what the harness tells its user in it, null below its thresholds.
+    """
+
+    mark: str
+    tone: str
+    banner: str | UnsetType | None = UNSET
+    actions: list[str] | UnsetType = UNSET
 
 
 class TriggerHeadroom(NamedTuple):
@@ -33,11 +49,11 @@ class TriggerHeadroom(NamedTuple):
     @property
     def sentence(self) -> str:
         """The headroom in words."""
-        left = f"1 {self.unit} is" if self.left == 1 else f"{self.left:,} {self.unit}s are"
+        left = plural(self.left, f"{self.unit} is", f"{self.unit}s are")
         said = f"{left} left before {self.until}"
         if self.turns is None:
             return f"{said}."
-        turns = "less than a turn" if not self.turns else f"about {_count(self.turns, 'turn')}"
+        turns = "less than a turn" if not self.turns else f"about {plural(self.turns, 'turn')}"
         return f"{said}: {turns} at {self.pace:,.0f} a turn, as here so far."
 
 
@@ -99,7 +115,7 @@ def describe_fill(plan: Plan) -> str:
     return " ".join(said)
 
 
-def fill_payload(plan: Plan) -> dict[str, str | list[str] | None]:
+def fill_payload(plan: Plan) -> RunState:
     """The state that a harness with this policy is in, and what it shows its user then (S2-41).
 
     `banner` is None below its thresholds, and while the window is not known; `actions` are the commands that
@@ -108,20 +124,12 @@ def fill_payload(plan: Plan) -> dict[str, str | list[str] | None]:
     harness, window = plan.policy.harness, plan.table.window
     ratio = (plan.before + plan.hidden) / window if window else None
     state: State = "normal" if ratio is None else level_of(harness, ratio)
-    actions = list(find_actions(harness, state))
-    return {
-        **describe_state(state, harness.dialect),
-        "banner": write_banner(harness, ratio),
-        "actions": actions,
-    }
+    described = describe_state(state, harness.dialect)
+    return replace(described, banner=write_banner(harness, ratio), actions=list(find_actions(harness, state)))
 
 
-def describe_state(state: State, dialect: Dialect) -> dict[str, str]:
+def describe_state(state: State, dialect: Dialect) -> RunState:
     """A state by its mark and its colour (S2-40), with the system's own word where that is another."""
     face, own = FACES[state], name_state(state, dialect)
     label = state if own.lower() == state else f"{state} ({own})"
-    return {"id": state, "label": label, "mark": face.mark, "tone": face.colour.replace(" ", "")}
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number:,} {one if number == 1 else one + 's'}"
+    return RunState(state, label, face.mark, face.colour.replace(" ", ""))

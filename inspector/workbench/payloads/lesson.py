@@ -1,6 +1,6 @@
 """A plan told as a lesson: its policy played one rule at a time, and what a cut elsewhere would break.
 
-In go a plan and a place of its cut, out come JSON values. Everything is read off the plan's own columns, so
+In go a plan and a place of its cut, out come its steps. Everything is read off the plan's own columns, so
 the last step stands where the plan stands.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from ...planning.assemble import live_context
 from ...planning.context import Context, Piece
@@ -20,10 +21,10 @@ from ...planning.plan import Plan
 from ...policies.base_rule import Rule
 from ...session.blocks import Text
 from ...session.queries import describe_call
-from ...text import printable_tree
 from ...tokens.counter import Longs
 from ...tokens.rows import SECTIONS
 from ...wire.checks import check_context
+from .payload import Payload
 from .rules import first_rule
 
 MOST_PAIRS = 4
@@ -43,30 +44,76 @@ _REFUSED = {
 """Which rules of the wire a cut breaks where a rule of the cut forbids it."""
 
 
-def play_rules(plan: Plan, place: int) -> dict[str, Any]:
-    """The policy played with the cut at `place`: the `steps` it takes, each with what stands after it.
+class LessonStep(Payload, frozen=True):
+    """One rule of a policy played: how many `blocks` it decides, and what stands before and after it.
 
-    A step has the `rule` as the plan's columns on the wire number it (negative for pins, pairs and bound
-    reasoning), `title` and `sentence`, how many `blocks` it decides, tokens of everything `before` and
-    `after` it, those after it by section, and the tokens of the summary so far. What the provider reports
-    beyond the file is in all of them. A block belongs to the rule that decides it last.
+    `rule` is its number in the plan's columns (negative for pins, pairs and bound reasoning). Sums are tokens
+    of everything that stands, what the provider reports beyond the file included; `sections` are those after
+    it, `summary` those of the summary so far. A block belongs to the rule that decides it last.
+    """
 
-    At an illegal place there are no steps but a `refusal`: the pairs that a cut there would part (`more` are
-    left out), and the provider's answer, "" where it would take the request. Raises `IndexError` for a place
-    that does not exist.
+    rule: int
+    title: str
+    sentence: str
+    blocks: int
+    before: int
+    after: int
+    sections: list[int]
+    summary: int
+
+
+class LessonBlock(Payload, frozen=True):
+    """A block by its row and name; `turn` is 0-based."""
+
+    row: int
+    turn: int
+    label: str
+
+
+class PartedPair(Payload, frozen=True):
+    """A call, and the output that would stand without it."""
+
+    call: LessonBlock
+    output: LessonBlock
+
+
+class CutRefusal(Payload, frozen=True):
+    """What a cut would break: `more` pairs are left out.
+
+    `error` is status and words of the provider's answer, "" where it would take the request.
+    """
+
+    sentence: str
+    error: str
+    pairs: list[PartedPair]
+    more: int
+
+
+class LessonReply(Payload, frozen=True):
+    """The policy played one rule at a time; at an illegal place, what a cut there would break."""
+
+    place: int
+    steps: list[LessonStep]
+    refusal: CutRefusal | UnsetType = UNSET
+
+
+def play_rules(plan: Plan, place: int) -> LessonReply:
+    """The policy played with the cut at `place`: the steps it takes, each with what stands after it.
+
+    At an illegal place there are no steps but a `refusal`. Raises `IndexError` for a place that does not
+    exist.
     """
     if not 0 <= place < len(plan.cuts):
         raise IndexError(f"no place {place} in this context")
     if place == (plan.place or 0):
-        return {"place": place, "steps": list(_play(plan))}
+        return LessonReply(place, list(_play(plan)))
     if plan.cuts.legal[place]:
         edits = plan.edits.model_copy(update={"cut": plan.cuts.ids[place]})
-        plan = plan.with_edits(edits)
-        return {"place": place, "steps": list(_play(plan))}
-    return {"place": place, "steps": [], "refusal": _refuse(plan, place)}
+        return LessonReply(place, list(_play(plan.with_edits(edits))))
+    return LessonReply(place, [], _refuse(plan, place))
 
 
-def _play(plan: Plan) -> Iterator[dict[str, Any]]:
+def _play(plan: Plan) -> Iterator[LessonStep]:
     sections = _count_sections(plan, plan.table.tokens) + plan.ledger.head_sections
     sections = np.append(sections, plan.hidden)
     summary = 0
@@ -79,17 +126,15 @@ def _play(plan: Plan) -> Iterator[dict[str, Any]]:
         summary += written
         sections[COMPACTED] += written
         sections[:-1] += _noticed(plan, number)
-        yield printable_tree(
-            {
-                "rule": number + first_rule(plan.policy) if number >= 0 else number,
-                "title": title,
-                "sentence": sentence,
-                "blocks": int(mine.sum()),
-                "before": before,
-                "after": int(sections.sum()),
-                "sections": sections.tolist(),
-                "summary": summary,
-            }
+        yield LessonStep(
+            rule=number + first_rule(plan.policy) if number >= 0 else number,
+            title=title,
+            sentence=sentence,
+            blocks=int(mine.sum()),
+            before=before,
+            after=int(sections.sum()),
+            sections=sections.tolist(),
+            summary=summary,
         )
 
 
@@ -163,30 +208,23 @@ def _count_sections(plan: Plan, tokens: Any) -> Longs:
     return np.bincount(plan.table.section, tokens, len(SECTIONS)).astype(np.int64)
 
 
-def _refuse(plan: Plan, place: int) -> dict[str, Any]:
+def _refuse(plan: Plan, place: int) -> CutRefusal:
     live = plan.session.live
     positions = live.position[live.pairs]
     parted = live.pairs[(positions[:, 0] < place) & (place <= positions[:, 1])].tolist()
     shown = [
-        {"call": _tell(plan, call), "output": _tell(plan, output)} for call, output in parted[:MOST_PAIRS]
+        PartedPair(_describe(plan, call), _describe(plan, output)) for call, output in parted[:MOST_PAIRS]
     ]
-    told: dict[str, Any] = printable_tree(
-        {
-            "sentence": plan.cuts[place].sentence,
-            "error": _ask_provider(plan, place),
-            "pairs": shown,
-            "more": len(parted) - len(shown),
-        }
-    )
-    return told
+    error = _ask_provider(plan, place)
+    return CutRefusal(plan.cuts[place].sentence, error, shown, len(parted) - len(shown))
 
 
-def _tell(plan: Plan, row: int) -> dict[str, Any]:
+def _describe(plan: Plan, row: int) -> LessonBlock:
     live = plan.session.live
     position = int(live.position[row])
     block = plan.table.block(row)
     label = describe_call(block) if block.kind == "tool_call" else block.kind.replace("_", " ")
-    return {"row": row, "turn": int(live.turn[position]), "label": label}
+    return LessonBlock(row, int(live.turn[position]), label)
 
 
 def _ask_provider(plan: Plan, place: int) -> str:

@@ -1,9 +1,9 @@
-"""Marks as JSON: on the timeline what was lost and then needed, in a summary what has no ground."""
+"""Marks: on the timeline what was lost and then needed, in a summary what has no ground."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from ...facts.grounding import Sources, check_grounding, gather_sources
 from ...facts.regret import Regret, find_regret, sum_regret
 from ...session.blocks import BlockRef
 from ...session.tree import Ints
-from ...text import printable, printable_tree
+from ...text import printable, utf16_length
 from ..model import WorkbenchModel
 from .block import BODY_CHARS
 from .fact_list import MOST_FORM, FactListing, find_listing
+from .payload import Payload
 
 WRITTEN = ("compaction", "branch_summary")
 """Kinds of entries that a model wrote of what stood before."""
@@ -23,30 +24,76 @@ NO_COMPACTION = "The file records no compaction, so nothing was lost."
 NO_REGRET = "Nothing that a recorded compaction took away was needed again."
 
 
+class RegretMark(Payload, frozen=True):
+    """A fact that was needed again, by the block `ref`; `tokens` and `price` are what that took.
+
+    `step` and `turn` are -1 off the main path.
+    """
+
+    step: int
+    turn: int
+    ref: str
+    number: int
+    kind: str
+    form: str
+    sentence: str
+    tokens: int
+    price: str
+
+
+class RegretReply(Payload, frozen=True):
+    """Everything that a recorded compaction took away and that was paid for again."""
+
+    marks: list[RegretMark]
+    tokens: int
+    price: str
+    sentence: str
+
+
+class GroundingMark(Payload, frozen=True):
+    """Words of a recorded summary that nothing it summarises says.
+
+    `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets in the text of its body.
+    """
+
+    line: int
+    start: int
+    end: int
+    words: str
+    what: str
+    sentence: str
+
+
+class GroundingReply(Payload, frozen=True):
+    """The marks of a summary; `hidden` more are behind what a body shows.
+
+    `read` is False where the summary has no text.
+    """
+
+    row: int
+    marks: list[GroundingMark]
+    hidden: int
+    read: bool
+
+
 class Regretted(NamedTuple):
     """What was regretted, each as a mark; `sum` is tokens and money of all."""
 
     facts: Facts
-    marks: tuple[dict[str, Any], ...]
+    marks: tuple[RegretMark, ...]
     sum: tuple[int, str]
 
 
-def describe_regret(model: WorkbenchModel) -> dict[str, Any]:
+def describe_regret(model: WorkbenchModel) -> RegretReply:
     """Everything on the path that was lost in a recorded compaction and then paid for again."""
     listing = find_listing(model, model.plan.place or 0)
     marks = find_marks(model, listing)
     tokens, price = model.cache["regret"].sum
     compacted = any(mark.kind == "compact" for mark in model.history.marks)
-    reply = {
-        "marks": marks,
-        "tokens": tokens,
-        "price": price,
-        "sentence": "" if marks else NO_REGRET if compacted else NO_COMPACTION,
-    }
-    return dict(printable_tree(reply))
+    return RegretReply(marks, tokens, price, "" if marks else NO_REGRET if compacted else NO_COMPACTION)
 
 
-def find_marks(model: WorkbenchModel, listing: FactListing) -> list[dict[str, Any]]:
+def find_marks(model: WorkbenchModel, listing: FactListing) -> list[RegretMark]:
     """A mark for each regret, in the order they came, with the block that needed it again."""
     known: Regretted | None = model.cache.get("regret")
     if known is None or known.facts is not listing.facts:
@@ -59,19 +106,19 @@ def find_marks(model: WorkbenchModel, listing: FactListing) -> list[dict[str, An
     return list(known.marks)
 
 
-def _mark(model: WorkbenchModel, regret: Regret) -> dict[str, Any]:
+def _mark(model: WorkbenchModel, regret: Regret) -> RegretMark:
     fact, step = regret.traced.fact, step_of(model, regret.again)
-    return {
-        "step": step,
-        "turn": int(model.history.turn[step]) if step >= 0 else -1,
-        "ref": str(regret.again),
-        "number": fact.number,
-        "kind": fact.kind,
-        "form": printable(fact.form, MOST_FORM),
-        "sentence": regret.sentence,
-        "tokens": regret.tokens,
-        "price": regret.price,
-    }
+    return RegretMark(
+        step=step,
+        turn=int(model.history.turn[step]) if step >= 0 else -1,
+        ref=str(regret.again),
+        number=fact.number,
+        kind=fact.kind,
+        form=printable(fact.form, MOST_FORM),
+        sentence=regret.sentence,
+        tokens=regret.tokens,
+        price=regret.price,
+    )
 
 
 def step_of(model: WorkbenchModel, ref: BlockRef) -> int:
@@ -84,12 +131,10 @@ def step_of(model: WorkbenchModel, ref: BlockRef) -> int:
     return int(steps[model.session.index[ref.entry]])
 
 
-def describe_grounding(model: WorkbenchModel, row: int) -> dict[str, Any]:
+def describe_grounding(model: WorkbenchModel, row: int) -> GroundingReply:
     """What a recorded summary says that nothing before it says, as spans of the text that "body" gives.
 
-    `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets. `hidden` marks more lie
-    behind what a body shows. `read` is False where the summary has no text. Raises IndexError and
-    LookupError for a row that is no recorded summary.
+    Raises IndexError and LookupError for a row that is no recorded summary.
     """
     table = model.plan.table
     if not 0 <= row < len(table.tokens):
@@ -104,13 +149,13 @@ def describe_grounding(model: WorkbenchModel, row: int) -> dict[str, Any]:
         text = entry.blocks[ref.block].text
         sources = gather_sources(session.at(entry.parent))
         marks, hidden = _mark_words(text, sources)
-        kept[ref] = {"marks": marks, "hidden": hidden, "read": bool(text)}
-    return {"row": row, **kept[ref]}
+        kept[ref] = marks, hidden, bool(text)
+    return GroundingReply(row, *kept[ref])
 
 
-def _mark_words(text: str, sources: Sources) -> tuple[list[dict[str, Any]], int]:
+def _mark_words(text: str, sources: Sources) -> tuple[list[GroundingMark], int]:
     """The marks of a summary's text, line by line, and how many more lie behind what a body shows."""
-    marks: list[dict[str, Any]] = []
+    marks: list[GroundingMark] = []
     hidden = 0
     starts = np.cumsum([0, *(len(line) + 1 for line in text.split("\n"))]).tolist()
     for found in check_grounding(text, sources):
@@ -124,15 +169,16 @@ def _mark_words(text: str, sources: Sources) -> tuple[list[dict[str, Any]], int]
         if end > BODY_CHARS:
             hidden += 1
             continue
-        mark = {
-            "line": found.line,
-            "start": _utf16(text[:start]),
-            "end": _utf16(text[:end]),
-            "words": printable(found.words, MOST_FORM),
-            "what": found.what,
-            "sentence": found.sentence,
-        }
-        marks.append(mark)
+        marks.append(
+            GroundingMark(
+                line=found.line,
+                start=utf16_length(printable(text[:start])),
+                end=utf16_length(printable(text[:end])),
+                words=printable(found.words, MOST_FORM),
+                what=found.what,
+                sentence=found.sentence,
+            )
+        )
     return marks, hidden
 
 
@@ -156,8 +202,3 @@ def find_words(line: str, words: str) -> tuple[int, int]:
     bare = line.strip()
     start = line.find(bare)
     return start, start + len(bare)
-
-
-def _utf16(text: str) -> int:
-    """How long a text is as JavaScript counts, once it is printable."""
-    return len(printable(text).encode("utf-16-le")) // 2

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...session.session import Session
 from ...text import printable
 from ...tokens.ledger import Ledger
+from .payload import Payload
 
 AT_COMPOSE = "read anew for every request, when it is composed"
 _LONGEST = 120
 
 
-def describe_provided(session: Session, ledger: Ledger) -> list[dict[str, Any]]:
-    """Each contribution: its provider's name, the origin it reads, "" where unknown, when, and its tokens."""
+class ProvidedPayload(Payload, frozen=True):
+    """A contribution: its provider's name, the origin it reads, "" where unknown, when, and its tokens."""
+
+    name: str
+    origin: str
+    when: str
+    tokens: int
+
+
+def describe_provided(session: Session, ledger: Ledger) -> list[ProvidedPayload]:
+    """What each context provider contributes."""
     first = ledger.head - len(session.provided)
     return [
-        {
-            "name": printable(one.name, _LONGEST),
-            "origin": printable(one.origin, _LONGEST),
-            "when": AT_COMPOSE,
-            "tokens": int(ledger.tokens[first + at]),
-        }
-        for at, one in enumerate(session.provided)
+        ProvidedPayload(
+            printable(one.name, _LONGEST),
+            printable(one.origin, _LONGEST),
+            AT_COMPOSE,
+            int(ledger.tokens[first + number]),
+        )
+        for number, one in enumerate(session.provided)
     ]

@@ -1,6 +1,6 @@
 """The compaction that the file records, drawn over the scene of a plan: what it left of every live block.
 
-In go a plan, for its moment, and the session's whole life; out comes a picture like a plan's, whose only cut
+In go a plan, for its moment, and the session's whole life; out comes a payload like a plan's, whose only cut
 is the recorded one. Nothing is planned here: what stands after is what is live after it.
 """
 
@@ -20,14 +20,14 @@ from ...session.live import Live
 from ...session.queries import find_end, is_summary
 from ...session.session import Session
 from ...session.tree import MESSAGE, Bools
-from ...text import printable, printable_tree
+from ...text import plural, printable
 from ...tokens.counter import Longs
 from ...tokens.history import History
 from ...tokens.reported import context_tokens, whole_tokens
 from ...tokens.rows import SECTIONS
 from .columns import ColumnPacker
 from .flow import Flow
-from .scene import Payload
+from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, TriggerVerdict
 from .sections import sum_before
 
 OFF_PATH = "This moment is not on the session's main path, so no recorded compaction follows it."
@@ -123,7 +123,7 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
     )
 
 
-def draw_recorded(plan: Plan, history: History, seq: int = 0) -> Payload:
+def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     """The recorded compaction over the scene of a plan's moment, in the shape of `draw_plan`.
 
     A block has its fate wherever a cut may stand; the totals are those of the recorded place alone, -1 and 0
@@ -135,8 +135,8 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> Payload:
     >>> session = open_demo()
     >>> ledger = count_tokens(session)
     >>> history = trace_history(session, ledger)
-    >>> picture, _ = draw_recorded(make_plan(session.at(history.fullest.at), ledger), history)
-    >>> picture["label"], picture["cut"]["id"]
+    >>> payload, _ = draw_recorded(make_plan(session.at(history.fullest.at), ledger), history)
+    >>> payload.label, payload.cut.id
     ('recorded', 'end')
     """
     found = find_recorded(plan, history)
@@ -159,29 +159,29 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> Payload:
     pack.add("summary_tokens", summary)
     flow = _flow(found, place).pack(pack)
     what = "micro-compaction" if found.boundary.kind == "micro" else "compaction"
-    picture = {
-        "seq": seq,
-        "policy": "recorded",
-        "policyTitle": f"The recorded {what}",
-        "policySource": f"{_name(found.entry)} of the file.",
-        "label": "recorded",
-        "entry": found.entry.id,
-        "cut": _cut(found, plan.session),
-        "rules": [],
-        "stages": [],
-        "before": {"total": plan.before + hidden, "sections": sum_before(plan)},
-        "after": {"total": found.after, "sections": sections[place].tolist()},
-        "flow": flow,
-        "thresholds": [],
-        "reserve": 0,
-        "trigger": {"fires": False, "sentence": ""},
-        "told": _tell(found, history),
-        "notes": _notes(found),
-        "recipe": f"session.at({found.entry.id!r}).live",
-        "pins": [],
-        "columns": pack.columns,
-    }
-    return printable_tree(picture), pack.data
+    payload = PlanPayload(
+        seq=seq,
+        policy="recorded",
+        policy_title=f"The recorded {what}",
+        policy_source=f"{_name(found.entry)} of the file.",
+        label="recorded",
+        entry=found.entry.id,
+        cut=_cut(found, plan.session),
+        rules=[],
+        stages=[],
+        before=SectionSums(plan.before + hidden, sum_before(plan)),
+        after=SectionSums(found.after, sections[place].tolist()),
+        flow=flow,
+        thresholds=[],
+        reserve=0,
+        trigger=TriggerVerdict(False, ""),
+        told=_tell(found, history),
+        notes=_notes(found),
+        recipe=f"session.at({found.entry.id!r}).live",
+        pins=[],
+        columns=pack.columns,
+    )
+    return DrawnPlan(payload, pack.data)
 
 
 def _find_made(session: Session, history: History, entry: Entry) -> list[int]:
@@ -247,13 +247,12 @@ def _flow(found: RecordedCompaction, place: int) -> Flow:
     return Flow(fates, before, after, added, plan.ledger.head_tokens, plan.hidden, new="brought back")
 
 
-def _cut(found: RecordedCompaction, session: Session) -> dict[str, object]:
+def _cut(found: RecordedCompaction, session: Session) -> CutPayload:
     place = found.place
     if place is None:
-        count = int((found.fate == CLEARED).sum())
-        outputs = "1 tool output" if count == 1 else f"{count:,} tool outputs"
+        outputs = plural(int((found.fate == CLEARED).sum()), "tool output")
         sentence = f"The file records a micro-compaction here: {outputs} emptied in place, nothing cut."
-        return {"place": 0, "id": "", "by": "file", "sentence": sentence}
+        return CutPayload(0, "", "file", sentence)
     n = len(session.live)
     name = session.entries[session.live.entries[place]].id if place < n else END
     rest = found.fate[session.live.position >= place]
@@ -265,20 +264,21 @@ def _cut(found: RecordedCompaction, session: Session) -> dict[str, object]:
     left = "summarised" if found.summary else "dropped"
     asked = f" ({printable(found.boundary.trigger, 40)})" if found.boundary.trigger else ""
     what = f"The file records a compaction here{asked}: what is older was {left}, {kept}."
-    return {"place": place, "id": name, "by": "file", "sentence": what}
+    return CutPayload(place, name, "file", what)
 
 
-def _tell(found: RecordedCompaction, history: History) -> list[list[str]]:
+def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, str]]:
     """What is said of before and after, and by whom; what nobody says is left out."""
-    session, told = found.plan.session, []
+    session = found.plan.session
+    told: list[tuple[str, str, str]] = []
     before, after = found.boundary.tokens_before, found.boundary.tokens_after
     if before is not None:
-        told.append(["before", f"{whole_tokens(before):,}", "as the file records it"])
+        told.append(("before", f"{whole_tokens(before):,}", "as the file records it"))
     last = [entry for i in history.path[: found.at] if (entry := session.entries[i]).usage is not None]
     if last and (reply := context_tokens(last[-1].usage)):
-        told.append(["before", f"{reply:,}", "usage of the last reply before it"])
+        told.append(("before", f"{reply:,}", "usage of the last reply before it"))
     if after is not None:
-        told.append(["after", f"{whole_tokens(after):,}", "as the file records it"])
+        told.append(("after", f"{whole_tokens(after):,}", "as the file records it"))
     sort = session.tree.sort
     for i in history.path[found.at + 1 :]:
         entry = session.entries[i]
@@ -286,12 +286,12 @@ def _tell(found: RecordedCompaction, history: History) -> list[list[str]]:
             break
         if sort[i] == MESSAGE and entry.usage is not None and entry.usage.prompt:
             asked = f"{whole_tokens(entry.usage.prompt):,}"
-            told.append(["after", asked, "usage of the first request after it, with what was said by then"])
+            told.append(("after", asked, "usage of the first request after it, with what was said by then"))
             break
     if found.boundary.tokens_saved is not None:
-        told.append(["saved", f"{whole_tokens(found.boundary.tokens_saved):,}", "as the file records it"])
+        told.append(("saved", f"{whole_tokens(found.boundary.tokens_saved):,}", "as the file records it"))
     if found.summary:
-        told.append(["summary", f"{found.summary:,}", f"counted ({found.plan.ledger.counter.title})"])
+        told.append(("summary", f"{found.summary:,}", f"counted ({found.plan.ledger.counter.title})"))
     return told
 
 
@@ -300,7 +300,7 @@ def _notes(found: RecordedCompaction) -> list[str]:
     between = found.at - len(found.plan.session.path)
     if between:
         more = f" {found.skipped:,} tokens of it were kept." if found.skipped else ""
-        entries = "1 entry later" if between == 1 else f"{between:,} entries later"
+        entries = plural(between, "entry later", "entries later")
         notes.append(f"The file records it {entries}; what came between is not in this moment.{more}")
     if found.returned.any():
         count = int(found.returned.sum())

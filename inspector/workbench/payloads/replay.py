@@ -1,26 +1,27 @@
 """A replay -> what the widget draws: the sawtooth as columns; events, compactions and findings as JSON.
 
 The other half of `view`, with the same rules: nothing is counted in the browser, and every text passes
-`printable_tree`. `js/src/core/run.ts` is the other side.
+`to_json` on its way. `js/src/core/run.ts` is the other side.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from ...policies.events import AuditEvent
 from ...policies.harness import STATES, Dialect, find_actions
 from ...policies.table import COUNTED
 from ...replays.run import Compaction, Run, RunNote
-from ...text import printable_tree
+from ...text import plural
 from ...tokens.cost import Bill, SummaryCall, price_steps
 from ...tokens.prices import find_price
-from .columns import ColumnPacker
-from .gauge import describe_state
-from .scene import describe_stages
+from .columns import ColumnPacker, PackedColumn
+from .gauge import RunState, describe_state
+from .payload import Payload
+from .scene import StagePayload, Threshold, describe_stages
 from .sections import format_tokens
-
-Picture = tuple[dict[str, Any], bytes]
 
 MOST_EVENTS = 5_000
 MOST_FINDINGS = 500
@@ -37,7 +38,109 @@ TONES = {
 """How grave an event is; the others are plain."""
 
 
-def draw_run(run: Run, seq: int = 0) -> Picture:
+class RunCounts(Payload, frozen=True):
+    """How many there are of each, whatever of them is shown."""
+
+    compactions: int
+    recorded: int
+    events: int
+    findings: int
+
+
+class RunEvent(Payload, frozen=True):
+    """What happened at a step. `name` is what the replayed system itself calls it, "" for nothing."""
+
+    step: int
+    turn: int
+    kind: str
+    label: str
+    name: str
+    sentence: str
+    before: int | None
+    after: int | None
+    at: str
+    provider: str
+    model: str
+    correlation: str
+    data: dict[str, Any]
+    tone: str
+
+
+class BannerPayload(Payload, frozen=True):
+    """What the user is shown from a step on, `until` another, after the record at `event` (S1-9)."""
+
+    event: int
+    step: int
+    until: int | None
+    sentence: str
+
+
+class RunCompaction(Payload, frozen=True):
+    """A compaction of the replay, tokens before and after."""
+
+    step: int
+    turn: int
+    at: str
+    reason: str
+    before: int
+    after: int
+    adopted: bool
+    sentence: str
+    stages: list[StagePayload]
+
+
+class RunFinding(Payload, frozen=True):
+    """What is noteworthy about a step."""
+
+    kind: str
+    step: int
+    sentence: str
+
+
+class RunBeside(Payload, frozen=True):
+    """A recorded compaction beside what the policy does in its stretch."""
+
+    step: int
+    sentence: str
+
+
+class RunPayload(Payload, frozen=True, kw_only=True):
+    """The session replayed under a policy; events come in the order of their steps.
+
+    `source` says where the tokens and prices come from. The run ended after `lived` of its steps; the later
+    ones of one that was paused or failed did not happen.
+    """
+
+    seq: int
+    policy: str
+    policy_title: str
+    status: Literal["finished", "paused", "failed"]
+    status_sentence: str
+    window: int | None
+    threshold: int
+    thresholds: list[Threshold]
+    states: list[RunState]
+    banners: list[BannerPayload]
+    counts: RunCounts
+    summary: list[tuple[str, str]]
+    source: str
+    events: list[RunEvent]
+    compactions: list[RunCompaction]
+    findings: list[RunFinding]
+    against: list[RunBeside]
+    steps: int
+    lived: int
+    columns: list[PackedColumn]
+
+
+class DrawnRun(NamedTuple):
+    """A replay, and the bytes of its columns."""
+
+    payload: RunPayload
+    data: bytes
+
+
+def draw_run(run: Run, seq: int = 0) -> DrawnRun:
     """A replay as the widget draws it; `seq` is the question it answers.
 
     Events and findings are cut to the first 5,000 and 500; `counts` says how many there are.
@@ -57,40 +160,34 @@ def draw_run(run: Run, seq: int = 0) -> Picture:
     recorded = sum(boundary.kind == "compact" for _, boundary in run.session.boundaries)
     bill, note = _price(run)
     findings = list_findings(run)
-    picture = {
-        "seq": seq,
-        "policy": run.policy.name,
-        "policyTitle": run.policy.title or run.policy.name,
-        "status": run.status,
-        "statusSentence": _say_status(run),
-        "window": run.window or None,
-        "threshold": run.threshold,
-        "thresholds": _thresholds(run),
-        "states": [
-            {**describe_state(state, dialect), "actions": list(find_actions(harness, state))}
+    payload = RunPayload(
+        seq=seq,
+        policy=run.policy.name,
+        policy_title=run.policy.title or run.policy.name,
+        status=run.status,
+        status_sentence=_say_status(run),
+        window=run.window or None,
+        threshold=run.threshold,
+        thresholds=_thresholds(run),
+        states=[
+            replace(describe_state(state, dialect), actions=list(find_actions(harness, state)))
             for state in STATES
         ],
-        "banners": [banner._asdict() for banner in run.banners],
-        "counts": {
-            "compactions": len(run.adopted),
-            "recorded": recorded,
-            "events": len(run.events),
-            "findings": len(findings),
-        },
-        "summary": _summarise(run, recorded, bill),
-        "source": " · ".join(filter(None, (run.source, note))),
-        "events": [_event(event, dialect) for event in run.events[:MOST_EVENTS]],
-        "compactions": [_compaction(compaction) for compaction in run.compactions],
-        "findings": [
-            {"kind": _words(found.kind), "step": found.step, "sentence": found.sentence}
-            for found in findings[:MOST_FINDINGS]
+        banners=[BannerPayload(*banner) for banner in run.banners],
+        counts=RunCounts(len(run.adopted), recorded, len(run.events), len(findings)),
+        summary=_summarise(run, recorded, bill),
+        source=" · ".join(filter(None, (run.source, note))),
+        events=[_event(event, dialect) for event in run.events[:MOST_EVENTS]],
+        compactions=[_compaction(compaction) for compaction in run.compactions],
+        findings=[
+            RunFinding(_words(note.kind), note.step, note.sentence) for note in findings[:MOST_FINDINGS]
         ],
-        "against": [{"step": told.step, "sentence": told.sentence} for told in run.against],
-        "steps": len(run),
-        "lived": _lived(run),
-        "columns": pack.columns,
-    }
-    return printable_tree(picture), pack.data
+        against=[RunBeside(beside.step, beside.sentence) for beside in run.against],
+        steps=len(run),
+        lived=_lived(run),
+        columns=pack.columns,
+    )
+    return DrawnRun(payload, pack.data)
 
 
 def list_findings(run: Run) -> list[RunNote]:
@@ -112,7 +209,7 @@ def _words(name: str) -> str:
 
 def _say_status(run: Run) -> str:
     if run.status == "finished":
-        return f"{_count(len(run), 'step')} lived, {_count(len(run.adopted), 'compaction')}."
+        return f"{plural(len(run), 'step')} lived, {plural(len(run.adopted), 'compaction')}."
     turn = int(run.turn[_lived(run) - 1]) + 1 if _lived(run) else 1
     return f"{'Paused' if run.status == 'paused' else 'Failed'} in turn {turn}. {run.why}".rstrip()
 
@@ -125,7 +222,7 @@ def _lived(run: Run) -> int:
     return min(last + 1, len(run))
 
 
-def _thresholds(run: Run) -> list[dict[str, Any]]:
+def _thresholds(run: Run) -> list[Threshold]:
     """Where the policy compacts, warns and refuses; one line for what falls together."""
     trigger, harness = run.policy.trigger, run.policy.harness
     lines: dict[int, list[str]] = {}
@@ -136,27 +233,27 @@ def _thresholds(run: Run) -> list[dict[str, Any]]:
     for word, share in (("warns", harness.warn), ("requires", harness.require), ("blocks", block)):
         if share is not None and run.window > 0:
             lines.setdefault(round(share * run.window), []).append(word)
-    return [{"label": ", ".join(words), "tokens": tokens} for tokens, words in sorted(lines.items())]
+    return [Threshold(", ".join(words), tokens) for tokens, words in sorted(lines.items())]
 
 
-def _event(event: AuditEvent, dialect: Dialect) -> dict[str, Any]:
+def _event(event: AuditEvent, dialect: Dialect) -> RunEvent:
     own = event.name_in(dialect) if dialect != "neutral" else None
-    return {
-        "step": event.step or 0,
-        "turn": event.turn or 0,
-        "kind": event.kind,
-        "label": _label(event),
-        "name": own or "",
-        "sentence": event.sentence,
-        "before": event.before,
-        "after": event.after,
-        "at": event.entry or "",
-        "provider": event.provider or "",
-        "model": event.model or "",
-        "correlation": event.correlation or "",
-        "data": event.to_json()["data"],
-        "tone": TONES.get(event.kind, "plain"),
-    }
+    return RunEvent(
+        step=event.step or 0,
+        turn=event.turn or 0,
+        kind=event.kind,
+        label=_label(event),
+        name=own or "",
+        sentence=event.sentence,
+        before=event.before,
+        after=event.after,
+        at=event.entry or "",
+        provider=event.provider or "",
+        model=event.model or "",
+        correlation=event.correlation or "",
+        data=event.to_json()["data"],
+        tone=TONES.get(event.kind, "plain"),
+    )
 
 
 def _label(event: AuditEvent) -> str:
@@ -169,18 +266,18 @@ def _label(event: AuditEvent) -> str:
     return _words(event.kind)
 
 
-def _compaction(compaction: Compaction) -> dict[str, Any]:
-    return {
-        "step": compaction.step,
-        "turn": compaction.turn,
-        "at": compaction.entry,
-        "reason": compaction.reason,
-        "before": compaction.before,
-        "after": compaction.after,
-        "adopted": compaction.adopted,
-        "sentence": _say_compaction(compaction),
-        "stages": describe_stages(compaction.plan),
-    }
+def _compaction(compaction: Compaction) -> RunCompaction:
+    return RunCompaction(
+        step=compaction.step,
+        turn=compaction.turn,
+        at=compaction.entry,
+        reason=compaction.reason,
+        before=compaction.before,
+        after=compaction.after,
+        adopted=compaction.adopted,
+        sentence=_say_compaction(compaction),
+        stages=describe_stages(compaction.plan),
+    )
 
 
 def _say_compaction(compaction: Compaction) -> str:
@@ -188,7 +285,7 @@ def _say_compaction(compaction: Compaction) -> str:
     if not compaction.adopted:
         parts.append("not adopted")
     if compaction.calls:
-        parts.append(_count(compaction.calls, "summariser call"))
+        parts.append(plural(compaction.calls, "summariser call"))
     if compaction.adopted and compaction.prefix:
         parts.append(f"the first {compaction.prefix:,} stay as they were")
     return "; ".join(parts) + "."
@@ -205,23 +302,19 @@ def _price(run: Run) -> tuple[Bill, str]:
     return price_steps(run.sent, run.cached, run.output, price, summaries=calls), note
 
 
-def _summarise(run: Run, recorded: int, bill: Bill) -> list[list[str]]:
+def _summarise(run: Run, recorded: int, bill: Bill) -> list[tuple[str, str]]:
     """A few facts for people: a label and a value each. What there is none of is left out."""
     sent, cached = int(run.sent.sum()), int(run.cached.sum())
-    facts = [["compactions", f"{len(run.adopted):,}, recorded {recorded:,}"]]
+    facts = [("compactions", f"{len(run.adopted):,}, recorded {recorded:,}")]
     if len(run):
         facts.append(
-            ["fullest", f"{format_tokens(run.peak)}, recorded {format_tokens(int(run.recorded.max()))}"]
+            ("fullest", f"{format_tokens(run.peak)}, recorded {format_tokens(int(run.recorded.max()))}")
         )
     if sent:
-        facts.append(["sent", f"{format_tokens(sent)} in {_count(int((run.sent > 0).sum()), 'request')}"])
-        facts.append(["unchanged prefix", f"{cached / sent:.0%}"])
+        facts.append(("sent", f"{format_tokens(sent)} in {plural(int((run.sent > 0).sum()), 'request')}"))
+        facts.append(("unchanged prefix", f"{cached / sent:.0%}"))
     if bill.calls:
-        facts.append(["summariser", _count(bill.calls, "call")])
+        facts.append(("summariser", plural(bill.calls, "call")))
     if bill.cost is not None and bill.prices:
-        facts.append(["estimated cost", f"{bill.currency} {bill.cost.total:,.2f}"])
+        facts.append(("estimated cost", f"{bill.currency} {bill.cost.total:,.2f}"))
     return facts
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number:,} {one if number == 1 else one + 's'}"

@@ -7,9 +7,11 @@ its panel for free.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from msgspec import UNSET, UnsetType, field
+from msgspec.structs import replace
 
 from ...errors import InspectorError
 from ...planning.plan import Plan
@@ -18,13 +20,78 @@ from ...policies.part import PolicyPart
 from ...policies.policy import Policy
 from ...policies.registry import list_policies
 from ...policies.rules import kind_of, list_rules
-from ...text import printable, printable_tree
+from ...text import printable
+from .payload import Payload
 
 MOST_CHARS = 120
-_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean"}
+KnobType = Literal["integer", "number", "boolean", "choice", "python"]
+Setting = int | float | bool | str | None
+_TYPES: dict[str, KnobType] = {"integer": "integer", "number": "number", "boolean": "boolean"}
 
 
-def describe_rules(plan: Plan) -> list[dict[str, Any]]:
+class Knob(Payload, frozen=True, kw_only=True):
+    """A setting of a rule: a number has its limits, a choice its `choices`.
+
+    A "python" value (a list, a mapping, free text) is shown as it is written and set from Python alone. A
+    `nullable` value may be none.
+    """
+
+    name: str
+    label: str
+    value: Setting
+    default: Setting
+    description: str
+    type: KnobType
+    nullable: bool | UnsetType = UNSET
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+    choices: list[Setting] | None = None
+    unit: str = ""
+
+
+class RulePayload(Payload, frozen=True):
+    """A rule, or what stands beside the rules; a control belongs where its `sentence` has "{knob}".
+
+    `source` says who published it. No setting can switch a `locked` one off. `delta` is what the context is
+    longer by with it (tokens), null where it changes nothing. A policy that has it by an edit has in `added`
+    the settings that go when it is removed.
+    """
+
+    kind: str
+    title: str
+    sentence: str
+    source: str
+    enabled: bool
+    locked: bool
+    delta: int | None
+    knobs: list[Knob]
+    added: list[str] | UnsetType = UNSET
+
+
+class RuleOffer(Payload, frozen=True, kw_only=True):
+    """A rule that the policy could have: `changes` are the settings that add it, `instead` what then goes.
+
+    `delta` is what the context is longer by (tokens), null where that is not known; `refused` says why it
+    cannot be had, "" where it can.
+    """
+
+    kind: str
+    title: str
+    sentence: str = ""
+    source: str
+    instead: str = ""
+    changes: dict[str, bool] = field(default_factory=dict)
+    delta: int | None = None
+    refused: str = ""
+
+
+class RulesReply(Payload, frozen=True):
+    """Every rule that the policy could have."""
+
+    rules: list[RuleOffer]
+
+
+def describe_rules(plan: Plan) -> list[RulePayload]:
     """The trigger, the target, every rule, and the harness: what each says, what can be set, what it changes.
 
     A `sentence` holds `{knob}` where the control for that knob belongs; what an edit has added has in
@@ -33,10 +100,8 @@ def describe_rules(plan: Plan) -> list[dict[str, Any]]:
     policy, added = plan.policy, find_added(plan)
     shown = [_describe(part, None) for part in policy.parts[: first_rule(policy)]]
     for code, rule in enumerate(policy.rules):
-        shown.append(_describe(rule, _delta(plan, code)))
-        if rule.kind in added:
-            # Where nothing is said of it, it is the policy's own.
-            shown[-1]["added"] = added[rule.kind]
+        # Where nothing is said of it, it is the policy's own.
+        shown.append(_describe(rule, _delta(plan, code), added.get(rule.kind, UNSET)))
     return [*shown, _describe(policy.harness, None)]
 
 
@@ -68,17 +133,11 @@ def first_rule(policy: Policy) -> int:
     return 1 if policy.target is None else 2
 
 
-def _describe(rule: PolicyPart, delta: int | None) -> dict[str, Any]:
-    return {
-        "kind": rule.kind,
-        "title": rule.title,
-        "sentence": rule.template,
-        "source": rule.source,
-        "enabled": rule.enabled,
-        "locked": rule.locked,
-        "delta": delta,
-        "knobs": [_knob(rule, name) for name in type(rule).model_fields if name not in ("kind", "enabled")],
-    }
+def _describe(rule: PolicyPart, delta: int | None, added: list[str] | UnsetType = UNSET) -> RulePayload:
+    knobs = [_knob(rule, name) for name in type(rule).model_fields if name not in ("kind", "enabled")]
+    return RulePayload(
+        rule.kind, rule.title, rule.template, rule.source, rule.enabled, rule.locked, delta, knobs, added
+    )
 
 
 @cache
@@ -98,34 +157,32 @@ def _is_free(schema: dict[str, Any]) -> bool:
     )
 
 
-def _knob(rule: PolicyPart, name: str) -> dict[str, Any]:
+def _knob(rule: PolicyPart, name: str) -> Knob:
     schema = _schema(type(rule))[name]
     value, default = getattr(rule, name), type(rule).model_fields[name].get_default(call_default_factory=True)
-    common = {
-        "name": name,
-        "label": name.replace("_", " "),
-        "value": value,
-        "default": default,
-        "description": schema.get("description", ""),
-    }
+    label, said = name.replace("_", " "), schema.get("description", "")
     if _is_free(schema):
-        plain = {"minimum": None, "maximum": None, "choices": None, "unit": ""}
-        return {**common, **plain, "type": "python", "value": _write(value), "default": _write(default)}
+        value, default = _write(value), _write(default)
+        return Knob(name=name, label=label, value=value, default=default, description=said, type="python")
     options = schema.get("anyOf", [schema])
     nullable = any(option.get("type") == "null" for option in options)
     first: dict[str, Any] = next((option for option in options if option.get("type") != "null"), {})
     kinds = {option.get("type") for option in options}
     kind = "number" if "number" in kinds else _TYPES.get(str(first.get("type")), "choice")
     lowest = next((o[k] for o in options for k in ("minimum", "exclusiveMinimum") if k in o), None)
-    return {
-        **common,
-        "type": "choice" if "enum" in first else kind,
-        "nullable": nullable,
-        "minimum": lowest,
-        "maximum": next((o["maximum"] for o in options if "maximum" in o), None),
-        "choices": first.get("enum"),
-        "unit": "tokens" if "token" in name and f"{{{name}}} tokens" not in rule.template else "",
-    }
+    return Knob(
+        name=name,
+        label=label,
+        value=value,
+        default=default,
+        description=said,
+        type="choice" if "enum" in first else kind,
+        nullable=nullable,
+        minimum=lowest,
+        maximum=next((o["maximum"] for o in options if "maximum" in o), None),
+        choices=first.get("enum"),
+        unit="tokens" if "token" in name and f"{{{name}}} tokens" not in rule.template else "",
+    )
 
 
 def _write(value: Any) -> str:
@@ -166,33 +223,30 @@ def _delta(plan: Plan, code: int) -> int | None:
 MOST_WORDS = 300
 
 
-def offer_rules(plan: Plan) -> list[dict[str, Any]]:
+def offer_rules(plan: Plan) -> RulesReply:
     """Every kind of rule that the policy does not have, but those that stand in a policy from the beginning.
 
-    Those that change something come first. `changes` are the settings that add it: its switch, and those of
-    rules that it takes the place of, which `instead` names. `delta` is what the context is longer by
-    (tokens). One that cannot be had says in `refused` why.
+    Those that change something come first. `changes` are its switch, and those of rules that it takes the
+    place of.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
-    >>> offers = offer_rules(make_plan(session, count_tokens(session), "keep-recent-turns"))
-    >>> one = next(offer for offer in offers if offer["kind"] == "drop-older")
-    >>> one["changes"], one["instead"]
+    >>> offers = offer_rules(make_plan(session, count_tokens(session), "keep-recent-turns")).rules
+    >>> one = next(offer for offer in offers if offer.kind == "drop-older")
+    >>> one.changes, one.instead
     ({'drop-older.enabled': True, 'summarise-older.enabled': False}, 'Summarise older')
     """
     # A summary is written for one plan: all are compared with a stand-in in its place.
     plan = plan.with_summary(None)
     has = {rule.kind for rule in plan.policy.rules}
     rules = [rule for rule in list_rules() if kind_of(rule) not in has and not rule.locked]
-    offers = [dict(printable_tree(_offer(plan, rule))) for rule in rules]
-    return sorted(offers, key=lambda offer: (offer["refused"] != "", offer["delta"] == 0))
+    offers = [_offer(plan, rule) for rule in rules]
+    return RulesReply(sorted(offers, key=lambda offer: (offer.refused != "", offer.delta == 0)))
 
 
-def _offer(plan: Plan, offered: type[Rule]) -> dict[str, Any]:
+def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:
     kind = kind_of(offered)
-    offer: dict[str, Any] = {"kind": kind, "title": printable(offered.title or kind, MOST_WORDS)}
-    offer |= {"sentence": "", "source": offered.source, "instead": "", "changes": {}}
-    offer |= {"delta": None, "refused": ""}
+    offer = RuleOffer(kind=kind, title=printable(offered.title or kind, MOST_WORDS), source=offered.source)
     try:
         # Switched off, it is no rule's rival yet.
         added = plan.policy.add(kind, enabled=False).rules
@@ -201,10 +255,10 @@ def _offer(plan: Plan, offered: type[Rule]) -> dict[str, Any]:
         changes = {f"{kind}.enabled": True, **{f"{other.kind}.enabled": False for other in rivals}}
         tried = _try(plan, changes)
     except InspectorError as error:
-        return {**offer, "refused": printable(str(error), MOST_WORDS)}
+        return replace(offer, refused=printable(str(error), MOST_WORDS))
     instead = " and ".join(other.title or other.kind for other in rivals)
-    said = {"sentence": printable(rule.sentence, MOST_WORDS), "instead": instead, "changes": changes}
-    return {**offer, **said, "delta": tried.after - plan.after}
+    said = printable(rule.sentence, MOST_WORDS)
+    return replace(offer, sentence=said, instead=instead, changes=changes, delta=tried.after - plan.after)
 
 
 def _try(plan: Plan, changes: dict[str, bool]) -> Plan:

@@ -2,15 +2,16 @@
 
 The scene is what a moment of the session looks like before any plan; the picture of a plan lies over
 it. Both are the whole contract with the browser, which looks numbers up and counts nothing. Every text
-passes `printable_tree`. `js/src/core/state.ts` is the other side.
+passes `to_json` on its way. `js/src/core/state.ts` is the other side.
 """
 
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
+from typing import Literal, NamedTuple
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from ...cuts import CUT_RULES
 from ...planning.plan import Plan
@@ -19,29 +20,229 @@ from ...policies.registry import list_policies
 from ...policies.table import COUNTED, FATES
 from ...session.queries import is_summary
 from ...session.session import Session
-from ...text import printable, printable_tree
+from ...text import plural, printable
 from ...tokens.history import History, Stretch
 from ...tokens.ledger import Ledger
 from ...tokens.models import window_of
 from ...tokens.rows import SECTIONS
-from .columns import ColumnPacker
-from .flow import trace_flow
-from .gauge import describe_fill, fill_payload
+from .columns import ColumnPacker, PackedColumn
+from .flow import FlowPayload, trace_flow
+from .gauge import RunState, describe_fill, fill_payload
+from .payload import Labelled, Payload
 from .provenance import BY_MODEL, describe_downstream
-from .provided import describe_provided
-from .rules import describe_rules, first_rule
+from .provided import ProvidedPayload, describe_provided
+from .rules import RulePayload, describe_rules, first_rule
 from .sections import ALL_SECTIONS, LABELS, _after, label_mark, sum_before
-from .subagents import place_sides
-from .surfaces import describe_surfaces
+from .subagents import SidePayload, place_sides
+from .surfaces import SurfacesPayload, describe_surfaces
 
 VERSION = 1
 LANES = ("user", "assistant", "reasoning", "tool_call", "tool_output", "compacted", "unknown")
 FORMATS = {"claude-code": "Claude Code", "flue": "Flue", "pi": "pi", "manifest": "session manifest"}
 
-Payload = tuple[dict[str, Any], bytes]
+
+class LanePayload(Labelled, frozen=True):
+    """A lane of the timeline: the blocks of some sections, by their codes."""
+
+    sections: list[int]
 
 
-def draw_scene(plan: Plan, history: History) -> Payload:
+class CountUnit(Payload, frozen=True):
+    """What tokens are counted by: in a word or two, and in full."""
+
+    short: str
+    long: str
+
+
+class CutReason(Payload, frozen=True):
+    """Why a cut may not stand at a place: the rule, and a sentence.
+
+    `error` is what the provider answers to a request that begins there, "" where it would take it.
+    """
+
+    rule: str
+    sentence: str
+    error: str
+
+
+class SegmentPayload(Payload, frozen=True):
+    """A stretch of the session between two recorded compactions; `at` is the moment at its end.
+
+    `note` is what to know of all that happens in it: that it follows a model's summary. "" for nothing.
+    """
+
+    label: str
+    at: str
+    first_step: int
+    last_step: int
+    tokens: int
+    current: bool
+    note: str
+
+
+class BoundaryPayload(Payload, frozen=True):
+    """A recorded compaction; `before` and `after` are tokens, null where nobody tells."""
+
+    step: int
+    kind: Literal["compact", "micro"]
+    before: int | None
+    after: int | None
+    trigger: str
+    label: str
+
+
+class CoveredSteps(Payload, frozen=True):
+    """The overview's steps, and of these the first and the last that the planned context spans."""
+
+    steps: int
+    first: int
+    last: int
+
+
+class PolicyName(Payload, frozen=True):
+    """A policy that there is."""
+
+    name: str
+    title: str
+
+
+class ScenePayload(Payload, frozen=True, kw_only=True):
+    """What a moment of the session looks like before any plan."""
+
+    version: int
+    title: str
+    facts: list[str]
+    unit: CountUnit
+    window: int | None
+    window_source: str
+    sections: list[Labelled]
+    fates: list[Labelled]
+    lanes: list[LanePayload]
+    sides: list[SidePayload]
+    entry_ids: list[str]
+    reasons: list[CutReason]
+    segments: list[SegmentPayload]
+    boundaries: list[BoundaryPayload]
+    overview: CoveredSteps
+    policies: list[PolicyName]
+    notices: list[str]
+    provided: list[ProvidedPayload]
+    columns: list[PackedColumn]
+
+
+class CutPayload(Payload, frozen=True):
+    """Where the cut stands: before the entry `id`, "" where there is none."""
+
+    place: int
+    id: str
+    by: Literal["policy", "you", "file"]
+    sentence: str
+
+
+class StagePayload(Payload, frozen=True):
+    """What a stage was given and left, in tokens; the sentence says why it did not run.
+
+    `look` is "stage1", "stage2", … in the policy's order, or "emergency".
+    """
+
+    name: str
+    ran: bool
+    before: int
+    after: int
+    sentence: str
+    look: str
+
+
+class SectionSums(Payload, frozen=True):
+    """Tokens in all and by section."""
+
+    total: int
+    sections: list[int]
+
+
+class Threshold(Payload, frozen=True):
+    """A line on a gauge of tokens."""
+
+    label: str
+    tokens: int
+
+
+class TriggerVerdict(Payload, frozen=True):
+    """Whether the policy fires, and why."""
+
+    fires: bool
+    sentence: str
+
+
+class WrittenBy(Payload, frozen=True):
+    """Who wrote a plan's summary, its tokens, and a digest of its text."""
+
+    by: str
+    tokens: int
+    digest: str
+
+
+class PrefixPayload(Payload, frozen=True):
+    """What stands before the first message that is rewritten (S3-2): its live position, None where nothing
+    is; the blocks before it, and their tokens."""
+
+    message: int | None
+    rows: int
+    tokens: int
+
+
+class PlanPayload(Payload, frozen=True, kw_only=True):
+    """A plan over its scene, or the recorded compaction drawn like one.
+
+    `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
+    `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
+    `label`; a recorded compaction has the `entry` that records it, and in `told` what is reported of it, the
+    tokens, and by whom.
+    """
+
+    seq: int
+    policy: str
+    policy_title: str
+    policy_source: str
+    label: str | UnsetType = UNSET
+    entry: str | UnsetType = UNSET
+    cut: CutPayload
+    rules: list[RulePayload]
+    stages: list[StagePayload]
+    before: SectionSums
+    after: SectionSums
+    flow: FlowPayload
+    saved: dict[str, int] | UnsetType = UNSET
+    prefix: PrefixPayload | UnsetType = UNSET
+    thresholds: list[Threshold]
+    reserve: int
+    trigger: TriggerVerdict
+    state: RunState | UnsetType = UNSET
+    told: list[tuple[str, str, str]] | UnsetType = UNSET
+    surfaces: SurfacesPayload | UnsetType | None = UNSET
+    deterministic: bool | UnsetType = UNSET
+    notes: list[str]
+    recipe: str
+    summary: WrittenBy | UnsetType | None = UNSET
+    pins: list[str]
+    columns: list[PackedColumn]
+
+
+class DrawnScene(NamedTuple):
+    """A scene, and the bytes of its columns."""
+
+    payload: ScenePayload
+    data: bytes
+
+
+class DrawnPlan(NamedTuple):
+    """A plan, or what stands for one, and the bytes of its columns."""
+
+    payload: PlanPayload
+    data: bytes
+
+
+def draw_scene(plan: Plan, history: History) -> DrawnScene:
     """What lies under a plan: the moment it plans, and `history`, the session's whole life."""
     session, ledger, cuts = plan.session, plan.ledger, plan.cuts
     live = session.live
@@ -65,45 +266,41 @@ def draw_scene(plan: Plan, history: History) -> Payload:
     pack.add("side_lane", sides.lane)
     pack.add("side_step", sides.step)
     pack.add("side_tokens", sides.tokens)
-    scene = {
-        "version": VERSION,
-        "title": printable(session.title or session.id or "session", 120),
-        "facts": _facts(session),
-        "unit": {"short": _unit(ledger), "long": ledger.source},
-        "window": plan.table.window or None,
-        "windowSource": "given" if plan.table.given_window else window_of(session).source,
-        "sections": [{"id": name, "label": LABELS.get(name, name)} for name in ALL_SECTIONS],
-        "fates": [{"id": name, "label": name} for name in FATES],
-        "lanes": _lanes(session, ledger),
-        "sides": sides.describe(),
-        "entryIds": [session.entries[i].id for i in live.entries.tolist()],
-        "reasons": [
-            {"rule": name, "sentence": sentence, "error": _error(sentence)} for name, sentence, _ in CUT_RULES
-        ],
-        "segments": [_segment(segment, session, history) for segment in history.segments],
-        "boundaries": [
-            {
-                "step": mark.step,
-                "kind": mark.kind,
-                "before": mark.before,
-                "after": mark.after,
-                "trigger": mark.trigger or "",
-                "label": label_mark(mark.kind, mark.before, mark.after),
-            }
+    scene = ScenePayload(
+        version=VERSION,
+        title=printable(session.title or session.id or "session", 120),
+        facts=_facts(session),
+        unit=CountUnit(_unit(ledger), ledger.source),
+        window=plan.table.window or None,
+        window_source="given" if plan.table.given_window else window_of(session).source,
+        sections=[Labelled(name, LABELS.get(name, name)) for name in ALL_SECTIONS],
+        fates=[Labelled(name, name) for name in FATES],
+        lanes=_lanes(session, ledger),
+        sides=sides.describe(),
+        entry_ids=[session.entries[i].id for i in live.entries.tolist()],
+        reasons=[CutReason(name, sentence, _error(sentence)) for name, sentence, _ in CUT_RULES],
+        segments=[_segment(segment, session, history) for segment in history.segments],
+        boundaries=[
+            BoundaryPayload(
+                mark.step,
+                mark.kind,
+                mark.before,
+                mark.after,
+                mark.trigger or "",
+                label_mark(mark.kind, mark.before, mark.after),
+            )
             for mark in history.marks
         ],
-        "overview": _covered(session, history),
-        "policies": [
-            {"name": policy.name, "title": policy.title or policy.name} for policy in list_policies()
-        ],
-        "notices": _notices(session, ledger),
-        "provided": describe_provided(session, ledger),
-        "columns": pack.columns,
-    }
-    return printable_tree(scene), pack.data
+        overview=_covered(session, history),
+        policies=[PolicyName(policy.name, policy.title or policy.name) for policy in list_policies()],
+        notices=_notices(session, ledger),
+        provided=describe_provided(session, ledger),
+        columns=pack.columns,
+    )
+    return DrawnScene(scene, pack.data)
 
 
-def draw_plan(plan: Plan, seq: int = 0) -> Payload:
+def draw_plan(plan: Plan, seq: int = 0) -> DrawnPlan:
     """A plan over its scene: fates on both sides of the cut, and the cut table."""
     table, cuts = plan.cut_table, plan.cuts
     hidden = plan.hidden
@@ -118,66 +315,67 @@ def draw_plan(plan: Plan, seq: int = 0) -> Payload:
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
     flow = trace_flow(plan).pack(pack)
-    picture = {
-        "seq": seq,
-        "policy": plan.policy.name,
-        "policyTitle": plan.policy.title,
-        "policySource": plan.policy.source,
-        "cut": _cut(plan),
-        "rules": describe_rules(plan),
-        "stages": describe_stages(plan),
-        "before": {"total": plan.before + hidden, "sections": sum_before(plan)},
-        "after": {"total": plan.after + hidden, "sections": _after(plan)},
-        "flow": flow,
-        "saved": plan.saved,
-        "prefix": plan.prefix._asdict(),
-        **_limits(plan),
-        "trigger": {"fires": bool(plan.verdict.fires), "sentence": describe_fill(plan)},
-        "state": fill_payload(plan),
-        "surfaces": describe_surfaces(plan),
-        "deterministic": plan.deterministic,
-        "notes": list(plan.notes),
-        "recipe": plan.recipe,
-        "summary": None if plan.checkpoint is None else _describe_written(plan, plan.checkpoint),
-        "pins": list(plan.edits.pins),
-        "columns": pack.columns,
-    }
-    return printable_tree(picture), pack.data
+    thresholds, reserve = _limits(plan)
+    payload = PlanPayload(
+        seq=seq,
+        policy=plan.policy.name,
+        policy_title=plan.policy.title,
+        policy_source=plan.policy.source,
+        cut=_cut(plan),
+        rules=describe_rules(plan),
+        stages=describe_stages(plan),
+        before=SectionSums(plan.before + hidden, sum_before(plan)),
+        after=SectionSums(plan.after + hidden, _after(plan)),
+        flow=flow,
+        saved=plan.saved,
+        prefix=PrefixPayload(*plan.prefix),
+        thresholds=thresholds,
+        reserve=reserve,
+        trigger=TriggerVerdict(bool(plan.verdict.fires), describe_fill(plan)),
+        state=fill_payload(plan),
+        surfaces=describe_surfaces(plan),
+        deterministic=plan.deterministic,
+        notes=list(plan.notes),
+        recipe=plan.recipe,
+        summary=None if plan.checkpoint is None else _describe_written(plan, plan.checkpoint),
+        pins=list(plan.edits.pins),
+        columns=pack.columns,
+    )
+    return DrawnPlan(payload, pack.data)
 
 
-def describe_stages(plan: Plan) -> list[dict[str, Any]]:
+def describe_stages(plan: Plan) -> list[StagePayload]:
     """What each stage did, and how it looks: its number among the regular ones, or "emergency" (S2-12).
 
     A stage is one for emergencies when it runs only after the provider has refused.
     """
     regular = [stage.name for stage in plan.policy.stages if stage.reasons != ("overflow",)]
     return [
-        {
-            **report._asdict(),
-            "look": f"stage{regular.index(report.name) + 1}" if report.name in regular else "emergency",
-        }
+        StagePayload(
+            *report, f"stage{regular.index(report.name) + 1}" if report.name in regular else "emergency"
+        )
         for report in plan.stages
     ]
 
 
-def _limits(plan: Plan) -> dict[str, Any]:
+def _limits(plan: Plan) -> tuple[list[Threshold], int]:
     """Where the trigger fires, and the reserve it keeps; nothing when it is off or the window unknown."""
     trigger, harness, window = plan.policy.trigger, plan.policy.harness, plan.table.window
     if trigger.measure not in COUNTED:
         # Its own measure has no place on a gauge of counted tokens.
-        return {"thresholds": [], "reserve": 0}
+        return [], 0
     known = trigger.enabled and (trigger.tokens is not None or window)
     threshold = int(trigger.threshold(window)) if known else 0
     lines = []
     if threshold > 0:
-        lines.append({"label": "compacts above" if trigger.above else "compacts at", "tokens": threshold})
+        lines.append(Threshold("compacts above" if trigger.above else "compacts at", threshold))
     block = None if harness.mode == "auto" else harness.block
     shares = (("warns", harness.warn), ("requires", harness.require), ("blocks", block))
     for label, share in shares:
         if share is not None and window and round(share * window) != threshold:
-            lines.append({"label": label, "tokens": round(share * window)})
+            lines.append(Threshold(label, round(share * window)))
     by_share = trigger.ratio is not None or trigger.tokens is not None
-    return {"thresholds": lines, "reserve": 0 if by_share or threshold <= 0 else max(window - threshold, 0)}
+    return lines, 0 if by_share or threshold <= 0 else max(window - threshold, 0)
 
 
 def _error(sentence: str) -> str:
@@ -203,16 +401,12 @@ def _facts(session: Session) -> list[str]:
     facts = [
         f"{name} {version}" if isinstance(version, str) else name,
         session.model or "model unknown",
-        f"{_count(session.records, 'record')} → {_count(len(session.turns), 'turn')}, "
-        + _count(replies, "reply", "replies"),
-        _count(compactions, "compaction") + (f" + {micro} micro" if micro else ""),
+        f"{plural(session.records, 'record')} → {plural(len(session.turns), 'turn')}, "
+        + plural(replies, "reply", "replies"),
+        plural(compactions, "compaction") + (f" + {micro} micro" if micro else ""),
         f"{session.unknown} unknown",
     ]
     return [printable(fact, 120) for fact in facts]
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _notices(session: Session, ledger: Ledger) -> list[str]:
@@ -226,43 +420,43 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
         for bad in session.corrupt[:3]
     ]
     if (more := len(session.corrupt) - 3) > 0:
-        notices.append(f"{_count(more, 'more line')} could not be read; session.corrupt lists all.")
+        notices.append(f"{plural(more, 'more line')} could not be read; session.corrupt lists all.")
     sealed = sum(b.kind == "reasoning" and not b.text for e in session.entries for b in e.blocks)
     if sealed:
-        notices.append(f"{_count(sealed, 'reasoning block')} encrypted or withheld: counted without text.")
+        notices.append(f"{plural(sealed, 'reasoning block')} encrypted or withheld: counted without text.")
     notices += [f"Not counted: {number} {what}." for what, number in ledger.missing.items()]
     beyond = ledger.explain(session)
     if beyond.note:
         notices.append(beyond.note)
     sides = len({entry.sidechain for entry in session.entries if entry.sidechain is not None})
     if sides:
-        notices.append(f"{_count(sides, 'sidechain')} of sub-agents: in the file, not in this context.")
+        notices.append(f"{plural(sides, 'sidechain')} of sub-agents: in the file, not in this context.")
     return [printable(notice, 400) for notice in notices]
 
 
-def _lanes(session: Session, ledger: Ledger) -> list[dict[str, Any]]:
+def _lanes(session: Session, ledger: Ledger) -> list[LanePayload]:
     present = set(ledger.section[ledger.live_rows(session)].tolist())
     return [
-        {"id": name, "label": LABELS.get(name, name), "sections": [SECTIONS.index(name)]}
+        LanePayload(name, LABELS.get(name, name), [SECTIONS.index(name)])
         for name in LANES
         if name in LANES[:5] or SECTIONS.index(name) in present
     ]
 
 
-def _segment(segment: Stretch, session: Session, history: History) -> dict[str, Any]:
+def _segment(segment: Stretch, session: Session, history: History) -> SegmentPayload:
     steps = segment.last_step - segment.first_step + 1
     turns = f"turn {segment.first_turn + 1}"
     if segment.last_turn > segment.first_turn:
         turns = f"turns {segment.first_turn + 1}–{segment.last_turn + 1}"
-    return {
-        "label": f"{turns} · {_count(steps, 'step')}",
-        "at": segment.at,
-        "firstStep": segment.first_step,
-        "lastStep": segment.last_step,
-        "tokens": segment.tokens,
-        "current": segment.at == session.leaf,
-        "note": _describe_segment(segment, session, history),
-    }
+    return SegmentPayload(
+        label=f"{turns} · {plural(steps, 'step')}",
+        at=segment.at,
+        first_step=segment.first_step,
+        last_step=segment.last_step,
+        tokens=segment.tokens,
+        current=segment.at == session.leaf,
+        note=_describe_segment(segment, session, history),
+    )
 
 
 def _describe_segment(segment: Stretch, session: Session, history: History) -> str:
@@ -275,25 +469,25 @@ def _describe_segment(segment: Stretch, session: Session, history: History) -> s
     return f"downstream {describe_downstream(at[-1])}" if at else ""
 
 
-def _covered(session: Session, history: History) -> dict[str, int]:
+def _covered(session: Session, history: History) -> CoveredSteps:
     """The overview steps that the planned context spans: none (`last` before `first`) off the main path."""
     steps = len(history.turn)
     if not history.passes(session):
-        return {"steps": steps, "first": 0, "last": -1}
+        return CoveredSteps(steps, 0, -1)
     end = int(history.step[len(session.path) - 1])
     first = max((s.first_step for s in history.segments if s.first_step <= end), default=0)
-    return {"steps": steps, "first": first, "last": end}
+    return CoveredSteps(steps, first, end)
 
 
-def _describe_written(plan: Plan, checkpoint: Checkpoint) -> dict[str, Any]:
+def _describe_written(plan: Plan, checkpoint: Checkpoint) -> WrittenBy:
     digest = sha256(checkpoint.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return {"by": checkpoint.by, "tokens": plan.summary_tokens, "digest": digest}
+    return WrittenBy(checkpoint.by, plan.summary_tokens, digest)
 
 
-def _cut(plan: Plan) -> dict[str, Any]:
-    by = "you" if plan.edits.cut is not None else "policy"
-    if plan.cut is None:
-        return {"place": 0, "id": "", "by": by, "sentence": plan.why or "The policy makes no cut."}
+def _cut(plan: Plan) -> CutPayload:
+    by: Literal["you", "policy"] = "you" if plan.edits.cut is not None else "policy"
+    if plan.cut is None or plan.place is None:
+        return CutPayload(0, "", by, plan.why or "The policy makes no cut.")
     # Said where the eye is, not only among the notices (S0-72).
     sentence = plan.cut.sentence if plan.deterministic else f"{plan.cut.sentence} {BY_MODEL}"
-    return {"place": plan.place, "id": plan.cut.entry, "by": by, "sentence": sentence}
+    return CutPayload(plan.place, plan.cut.entry, by, sentence)

@@ -10,19 +10,45 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ...session.blocks import Block, BlockRef, ToolCall
 from ...session.entries import Entry
 from ...session.live import UNSEEN
 from ...session.queries import describe_call
 from ...session.session import Session
-from ...text import printable
+from ...text import printable, utf16_length
 from ...tokens.history import History
+from .payload import Payload
 
 BEFORE, PREVIEW = 18, 180
 """Characters of a preview: so many before the first match, and so many in all."""
 _BLANK = re.compile(r"\s+")
+
+
+class SearchHit(Payload, frozen=True):
+    """A block that holds the words; `row` is -1 where it is not in this moment's context, `turn` 0-based.
+
+    `at` is the moment that has it in its context. `spans` say where in `preview` the words stand: start and
+    end, alternating, in UTF-16 units, as JavaScript counts.
+    """
+
+    ref: str
+    row: int
+    at: str
+    turn: int
+    label: str
+    preview: str
+    spans: list[int]
+
+
+class SearchReply(Payload, frozen=True):
+    """The blocks that hold the words; `total` are all there are, of which `hits` may be the first."""
+
+    finished: ClassVar[bool] = True
+    query: str
+    hits: list[SearchHit]
+    total: int
 
 
 class _Found(NamedTuple):
@@ -33,27 +59,25 @@ class _Found(NamedTuple):
     call: ToolCall | None
 
 
-def find_text(session: Session, history: History, query: str, limit: int = 200) -> dict[str, Any]:
-    """Every block on the main path that holds `query`, as JSON: `query`, `hits`, and how many in `total`.
+def find_text(session: Session, history: History, query: str, limit: int = 200) -> SearchReply:
+    """Every block on the main path that holds `query`.
 
     `session` is the moment that is planned, which may stand on another branch and is searched too; `history`
-    is the whole file's life. A hit has the block's `ref`, its `row` in that moment or -1, the moment that has
-    it in its context (`at`), its 0-based `turn`, a `label`, and a `preview` with `spans`: start and end of
-    each match in UTF-16 units, as JavaScript counts. The first `limit` are given: those of the moment, then
-    the others, each in their order. A query that names a block ("e12/0") or an entry finds it too, first of
-    all. Nothing is found for blanks.
+    is the whole file's life. The first `limit` hits are given: those of the moment, then the others, each in
+    their order. A query that names a block ("e12/0") or an entry finds it too, first of all. Nothing is found
+    for blanks.
 
     >>> from inspector import open_demo
     >>> from inspector.tokens.ledger import count_tokens
     >>> from inspector.tokens.history import trace_history
     >>> session = open_demo()
     >>> found = find_text(session, trace_history(session, count_tokens(session)), "TIDE", limit=1)
-    >>> found["total"] > 1, len(found["hits"]), sorted(found["hits"][0])
-    (True, 1, ['at', 'label', 'preview', 'ref', 'row', 'spans', 'turn'])
+    >>> found.total > 1, [hit.label for hit in found.hits]
+    (True, [])
     """
     needle = query.strip().casefold()
     if not needle:
-        return {"query": query, "hits": [], "total": 0}
+        return SearchReply(query, [], 0)
     live = session.live
     position = {entry: at for at, entry in enumerate(live.entries.tolist())}
     main = history.path.tolist()
@@ -77,17 +101,17 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
         turn = history.turn[step] if step >= 0 else live.turn[position[path[found.at]]]
         preview, spans = _preview(found, needle)
         hits.append(
-            {
-                "ref": str(BlockRef(entry.id, found.block)),
-                "row": -1 if live_at is None else int(live.start[live_at]) + found.block,
-                "at": history.segments[bisect_left(ends, step)].at if live_at is None else session.leaf or "",
-                "turn": int(turn),
-                "label": printable(_label(entry, found), 100),
-                "preview": preview,
-                "spans": spans,
-            }
+            SearchHit(
+                ref=str(BlockRef(entry.id, found.block)),
+                row=-1 if live_at is None else int(live.start[live_at]) + found.block,
+                at=history.segments[bisect_left(ends, step)].at if live_at is None else session.leaf or "",
+                turn=int(turn),
+                label=printable(_label(entry, found), 100),
+                preview=preview,
+                spans=spans,
+            )
         )
-    return {"query": query, "hits": hits, "total": total}
+    return SearchReply(query, hits, total)
 
 
 def _search(session: Session, path: list[int], needle: str, name: str) -> Iterator[_Found]:
@@ -133,7 +157,7 @@ def _preview(found: _Found, needle: str) -> tuple[str, list[int]]:
         a = max(a, at)  # two matches may share a letter that folds to several
         for piece, marked in ((text[at:a], False), (text[a : min(b, end)], True)):
             clean = _clean(piece)
-            width = len(clean.encode("utf-16-le", "replace")) // 2
+            width = utf16_length(clean)
             if marked and width:
                 spans += [size, size + width]
             out.append(clean)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,18 @@ from ...session.tree import MICRO, NOTE, Ints
 from ...text import printable
 from ...tokens.counter import Longs
 from ...tokens.ledger import Ledger
+from .payload import Payload
 
 Times = NDArray[np.float64]
+
+
+class SidePayload(Payload, frozen=True):
+    """A sub-agent that ran beside the moment; `call` is the row that started it, -1 for unknown."""
+
+    label: str
+    task: str
+    call: int
+    tokens: int
 
 
 class Sidechain(NamedTuple):
@@ -50,15 +60,12 @@ class Sidechains(NamedTuple):
     tokens: Longs
     named: tuple[Sidechain, ...]
 
-    def describe(self) -> list[dict[str, Any]]:
-        """The lanes as JSON."""
+    def describe(self) -> list[SidePayload]:
+        """The lanes as a screen shows them."""
         return [
-            {
-                "label": f"sub {side.number}",
-                "task": printable(" ".join(side.task.split()), 120),
-                "call": side.call,
-                "tokens": side.tokens,
-            }
+            SidePayload(
+                f"sub {side.number}", printable(" ".join(side.task.split()), 120), side.call, side.tokens
+            )
             for side in self.named
         ]
 

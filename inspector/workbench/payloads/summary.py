@@ -1,21 +1,22 @@
-"""What would be sent to a provider, and what came of it, as JSON for a screen.
+"""What would be sent to a provider, and what came of it, for a screen.
 
-In go a `RequestPreview` or a `SummaryCheck`, out come small values; every text passes `printable_tree`.
+In go a `RequestPreview` or a `SummaryCheck`, out come small values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from ...planning.plan import Plan
 from ...redaction.redact import SecretFinding
 from ...session.entries import Usage
 from ...summaries.check import SummaryCheck
-from ...summaries.claude.request import PreviewedRequest, RequestPreview
-from ...text import printable, printable_tree
+from ...summaries.claude.request import PreviewedRequest, RequestKind, RequestPreview
+from ...text import plural, printable
 from ...tokens.models import find_claude, model_of
 from ...tokens.prices import PRICES, price_usage
+from .payload import Payload, to_json
 
 MOST_SHOWN = 20_000
 """Characters of one request that a screen is sent."""
@@ -23,50 +24,88 @@ MOST_TOLD = 20
 OFFLINE = "Made here from the session's own words, within {:,} tokens; nothing is sent."
 
 
+class RequestText(Payload, frozen=True):
+    """One request to a model: what it would read, as much of it as is shown here, with its secrets out.
+
+    `total` counts the characters of the whole text; `cached` tokens are known to the provider already.
+    """
+
+    kind: RequestKind
+    tokens: int
+    cached: int
+    text: str
+    total: int
+
+
+class SecretName(Payload, frozen=True):
+    """A thing found in the text by its name, which shows nothing of it."""
+
+    name: str
+    hint: str
+    count: int
+
+
+class SendingReply(Payload, frozen=True, kw_only=True):
+    """What would be sent. It cannot be unless `ready`; the sentence says why.
+
+    `price` is like "at most $0.43", "" where none is known. What is `redacted` is taken out, but for the
+    names in `kept`. Only what was looked at is sent: `digest` says what that was. `notes` are what else to
+    know of this way to compact.
+    """
+
+    by: Literal["extractive", "model"]
+    ready: bool
+    sentence: str
+    host: str = ""
+    model: str = ""
+    requests: tuple[RequestText, ...] = ()
+    tokens: int = 0
+    counter: str
+    counter_note: str
+    price: str = ""
+    price_note: str = ""
+    redacted: tuple[SecretName, ...] = ()
+    kept: tuple[str, ...] = ()
+    personal: tuple[SecretName, ...] = ()
+    notes: tuple[str, ...] = ()
+    digest: str = ""
+
+
 def sending_payload(sending: RequestPreview, host: str, trouble: str = "") -> dict[str, Any]:
     """What would be sent to `host`; `trouble` says why it cannot be."""
-    requests = len(sending.requests)
-    price = "" if sending.price is None else f"at most {sending.price}"
-    said = f"{requests} request{'' if requests == 1 else 's'} to {host}; nothing was sent yet."
-    payload = {
-        "by": "model",
-        "ready": not trouble,
-        "sentence": trouble or said,
-        "host": host,
-        "model": sending.model,
-        "requests": [_request_payload(request) for request in sending.requests],
-        "tokens": sending.tokens,
-        "counter": sending.counter,
-        "counterNote": sending.counter_note,
-        "price": price,
-        "priceNote": sending.price_note,
-        "redacted": _findings_payload(sending.redacted),
-        "kept": list(sending.kept),
-        "personal": _findings_payload(sending.personal if requests else ()),
-        "notes": list(sending.notes),
-        "digest": sending.digest,
-    }
-    return dict(printable_tree(payload))
+    requests = tuple(_request_payload(request) for request in sending.requests)
+    reply = SendingReply(
+        by="model",
+        ready=not trouble,
+        sentence=trouble or f"{plural(len(requests), 'request')} to {host}; nothing was sent yet.",
+        host=host,
+        model=sending.model,
+        requests=requests,
+        tokens=sending.tokens,
+        counter=sending.counter,
+        counter_note=sending.counter_note,
+        price="" if sending.price is None else f"at most {sending.price}",
+        price_note=sending.price_note,
+        redacted=_findings_payload(sending.redacted),
+        kept=sending.kept,
+        personal=_findings_payload(sending.personal if requests else ()),
+        notes=sending.notes,
+        digest=sending.digest,
+    )
+    return to_json(reply)
 
 
 def offline_payload(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any]:
     """The same for a summary that is made here."""
-    payload: dict[str, Any] = {
-        "by": "extractive",
-        "ready": not trouble,
-        "sentence": trouble or OFFLINE.format(limit),
-    }
-    nothing = dict.fromkeys(("host", "model", "price", "priceNote", "digest"), "")
-    lists: dict[str, Any] = {name: [] for name in ("requests", "redacted", "kept", "personal", "notes")}
-    ledger = plan.ledger
-    return {
-        **payload,
-        **nothing,
-        **lists,
-        "tokens": 0,
-        "counter": ledger.counter.name,
-        "counterNote": ledger.source,
-    }
+    said, ledger = trouble or OFFLINE.format(limit), plan.ledger
+    reply = SendingReply(
+        by="extractive",
+        ready=not trouble,
+        sentence=said,
+        counter=ledger.counter.name,
+        counter_note=ledger.source,
+    )
+    return to_json(reply)
 
 
 def describe_faults(checked: SummaryCheck) -> list[str]:
@@ -115,16 +154,10 @@ def list_models(plan: Plan) -> list[str]:
     return [own, *(name for name in names if name != own)]
 
 
-def _request_payload(request: PreviewedRequest) -> dict[str, Any]:
+def _request_payload(request: PreviewedRequest) -> RequestText:
     text = request.text
-    return {
-        "kind": request.kind,
-        "tokens": request.tokens,
-        "cached": request.cached,
-        "text": printable(text, MOST_SHOWN),
-        "total": len(text),
-    }
+    return RequestText(request.kind, request.tokens, request.cached, printable(text, MOST_SHOWN), len(text))
 
 
-def _findings_payload(findings: Iterable[SecretFinding]) -> list[dict[str, Any]]:
-    return [{"name": item.name, "hint": item.hint, "count": item.times} for item in findings]
+def _findings_payload(findings: Iterable[SecretFinding]) -> tuple[SecretName, ...]:
+    return tuple(SecretName(item.name, item.hint, item.times) for item in findings)

@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...planning.plan import Plan
 from ...policies.table import CLEARED
 from ...summaries.record import changes_stored, edits_request, stored_part
+from .payload import Payload
 
 IN_FLIGHT = "in-flight edit"
 """What is said of what is cleared at the wire: nothing of it is saved anywhere (S0-54)."""
 
 
-def describe_surfaces(plan: Plan) -> dict[str, Any] | None:
-    """The manifest and the request of a plan, apart (S0-46); None where no rule of it edits requests.
+class ManifestPayload(Payload, frozen=True):
+    """What is stored after a plan: its tokens, and whether anything stored changes."""
 
-    `manifest`: tokens stored after it, and whether anything stored changes. `wire`: tokens of the request,
-    how many blocks are cleared in it, the tokens this spares it, and what that is called.
-    """
+    after: int
+    changed: bool
+
+
+class WirePayload(Payload, frozen=True):
+    """The request: its tokens, the blocks cleared in it, what this spares, and what that is called."""
+
+    after: int
+    cleared: int
+    spared: int
+    label: str
+
+
+class SurfacesPayload(Payload, frozen=True):
+    """The stored manifest and the request of a plan, apart (S0-46)."""
+
+    manifest: ManifestPayload
+    wire: WirePayload
+
+
+def describe_surfaces(plan: Plan) -> SurfacesPayload | None:
+    """The manifest and the request of a plan; None where no rule of it edits requests."""
     if not any(rule.enabled and edits_request(rule) for rule in plan.policy.rules):
         return None
     stored = stored_part(plan)
     changes = changes_stored(stored)
     kept = stored.after if changes else plan.before
-    return {
-        "manifest": {"after": kept + plan.hidden, "changed": changes},
-        "wire": {
-            "after": plan.after + plan.hidden,
-            "cleared": int(np.count_nonzero(plan.fate == CLEARED)),
-            "spared": kept - plan.after,
-            "label": IN_FLIGHT,
-        },
-    }
+    cleared = int(np.count_nonzero(plan.fate == CLEARED))
+    return SurfacesPayload(
+        ManifestPayload(kept + plan.hidden, changes),
+        WirePayload(plan.after + plan.hidden, cleared, kept - plan.after, IN_FLIGHT),
+    )

@@ -1,5 +1,5 @@
 // Bytes -> named columns. The bytes may start anywhere in a larger buffer, so an unaligned one is copied once.
-import type { ColumnWire } from "./wire";
+import type { PackedColumn } from "./payloads";
 
 /** What Python sent does not fit together; the message is a sentence for the person. */
 export class WireError extends Error {}
@@ -8,7 +8,7 @@ export type Columns = ReadonlyMap<string, Int32Array | Uint8Array>;
 
 const WIDTH = { i32: 4, u8: 1 } as const;
 
-export const readColumns = (columns: readonly ColumnWire[], data: DataView | null): Columns => {
+export const readColumns = (columns: readonly PackedColumn[], data: DataView | null): Columns => {
   const bytes = align(data);
   const found = new Map<string, Int32Array | Uint8Array>();
   for (const { name, dtype, length, offset } of columns) {

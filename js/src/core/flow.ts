@@ -28,7 +28,7 @@ export interface Flow {
 export const flowAt = (plan: Plan, place: number): Flow | null => {
   const { flow, flows } = plan;
   const [before, after] = [plan.before.total, totalAfter(plan, place)];
-  if (flow === undefined || flows === null || after < 0) return null;
+  if (flows === null || after < 0) return null;
   const count = flow.fates.length;
   const parts = flow.fates
     .map((fate, i) => ({

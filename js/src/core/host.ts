@@ -1,5 +1,6 @@
 // What the views need of whatever carries their state: a Jupyter model, a test, a page. No DOM, no transport.
-import type { PlanWire, RunWire, SceneWire, Setting, Work } from "./wire";
+import type { PlanPayload, RunPayload, ScenePayload } from "./payloads";
+import type { Setting, Work } from "./wire";
 
 export type Settings = Readonly<Record<string, Setting>>;
 
@@ -32,14 +33,14 @@ export interface Choices {
 /** The traits on the model. The underscored ones are the wire's alone. */
 export interface Traits extends Choices {
   _seq: number;
-  _scene: SceneWire | Record<string, never> | null;
+  _scene: ScenePayload | Record<string, never> | null;
   _scene_data: DataView | null;
-  _plan: PlanWire | Record<string, never> | null;
+  _plan: PlanPayload | Record<string, never> | null;
   _plan_data: DataView | null;
-  _run?: RunWire | Record<string, never> | null;
+  _run?: RunPayload | Record<string, never> | null;
   _run_data?: DataView | null;
   /** Plan B over the same scene, {} for none. */
-  _other?: PlanWire | Record<string, never> | null;
+  _other?: PlanPayload | Record<string, never> | null;
   _other_data?: DataView | null;
   /** What Python is busy with, {} for nothing. */
   _work?: Work | Record<string, never> | null;

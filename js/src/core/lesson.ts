@@ -1,8 +1,8 @@
 // A lesson over a plan: the policy shown up to one of its steps, and a guessed cut beside the policy's own.
 // Python decided every block and counted every sum; here they are only looked up.
 import { turnOfPlace } from "./cuts";
+import type { LessonReply } from "./payloads";
 import { type Plan, type Scene, totalAfter } from "./state";
-import type { LessonReply } from "./wire";
 
 export interface Lesson {
   /** The policy played; `step` counts the steps taken, from 0 to all of them. */

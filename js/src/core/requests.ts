@@ -1,38 +1,20 @@
 // Questions to Python that have one answer each: labels of rows, the text of a block, the summary at a place.
-import type { FactName, FactReply, FactsReply, GroundingReply, RegretReply } from "./factwire";
 import type { Host } from "./host";
-import type {
-  BodyReply,
-  ErrorReply,
-  ExportReply,
-  LessonReply,
-  ReviewReply,
-  RowsReply,
-  RulesReply,
-  SaveReply,
-  SearchReply,
-  SummaryReply,
-} from "./wire";
-import type { SendingReply, Writer, WritingReply } from "./writewire";
+import type { Replies as Payloads } from "./payloads";
+import type { FactName, SaveReply, Writer, WritingReply } from "./wire";
 
-interface Replies {
-  rows: RowsReply;
-  body: BodyReply;
-  summary: SummaryReply;
-  search: SearchReply;
-  lesson: LessonReply;
-  facts: FactsReply;
-  fact: FactReply;
-  regret: RegretReply;
-  grounding: GroundingReply;
-  rules: RulesReply;
-  review: ReviewReply;
-  export: ExportReply;
+/** What each question is answered with. */
+export interface Replies extends Payloads {
   save: SaveReply;
-  sending: SendingReply;
   summarise: WritingReply;
   writing: WritingReply;
   unsummarise: WritingReply;
+}
+
+interface ErrorReply {
+  type: "error";
+  id: string;
+  sentence: string;
 }
 
 interface Questions {
@@ -64,6 +46,9 @@ interface Wanted {
   focus: string;
   keep: readonly string[];
 }
+
+/** A reply says to what question it is one. */
+type Answer = { [T in keyof Replies]: { type: T; id: string } & Replies[T] }[keyof Replies];
 
 interface Waiting {
   resolve: (reply: Replies[keyof Replies]) => void;
@@ -127,5 +112,5 @@ export class Requests {
   }
 }
 
-const isReply = (message: unknown): message is Replies[keyof Replies] | ErrorReply =>
+const isReply = (message: unknown): message is ErrorReply | Answer =>
   typeof message === "object" && message !== null && "id" in message && "type" in message;

@@ -1,10 +1,9 @@
 // A replay, decoded: two lines over the same steps, what the harness did on the way, and look-ups in both.
 import { bytes, ints, readColumns } from "./columns";
 import { lowerBound } from "./geometry";
-import type { RunCompaction, RunState, RunWire } from "./wire";
+import type { RunCompaction, RunPayload, RunState } from "./payloads";
 
-export interface Run extends RunWire {
-  lived: number;
+export interface Run extends RunPayload {
   /** Tokens in the context at the end of each step: as recorded, and as replayed. */
   recorded: Int32Array;
   replayed: Int32Array;
@@ -26,7 +25,6 @@ export const decodeRun = (wire: object | null | undefined, data: DataView | null
   const events = [...wire.events].sort((a, b) => a.step - b.step);
   return {
     ...wire,
-    lived: Math.min(wire.lived ?? steps, steps),
     events,
     eventStep: Int32Array.from(events, event => event.step),
     recorded: ints(columns, "recorded", steps),
@@ -141,5 +139,5 @@ export const reachOf = (run: Run): { top: number; lines: Line[]; beyond: Line[] 
 
 const FARTHEST = 2.5;
 
-const isRun = (wire: object | null | undefined): wire is RunWire =>
+const isRun = (wire: object | null | undefined): wire is RunPayload =>
   wire !== null && wire !== undefined && "columns" in wire;

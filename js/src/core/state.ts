@@ -1,9 +1,9 @@
 // What Python sends, decoded: a scene (the session and its places) and a plan (a fate for every block).
 // B live blocks, E live entries, E+1 places to cut (place p is before entry p, place E is "end"), N overview steps.
 import { bytes, type Columns, ints, readColumns, WireError } from "./columns";
-import type { PlanWire, SceneWire } from "./wire";
+import type { PlanPayload, ScenePayload } from "./payloads";
 
-export interface Scene extends SceneWire {
+export interface Scene extends ScenePayload {
   blocks: number;
   entries: number;
   steps: number;
@@ -32,7 +32,7 @@ export interface Scene extends SceneWire {
   sideTokens: Int32Array;
 }
 
-export interface Plan extends PlanWire {
+export interface Plan extends PlanPayload {
   fateOlder: Uint8Array;
   fateKept: Uint8Array;
   tokensOlder: Int32Array;
@@ -112,8 +112,7 @@ export const decodePlan = (wire: object | null, data: DataView | null, scene: Sc
   };
 };
 
-const decodeFlows = ({ flow }: PlanWire, columns: Columns, places: number): Plan["flows"] => {
-  if (flow === undefined) return null;
+const decodeFlows = ({ flow }: PlanPayload, columns: Columns, places: number): Plan["flows"] => {
   const cells = places * flow.fates.length;
   return {
     before: ints(columns, "flow_before", cells),
@@ -154,11 +153,11 @@ export const isUncut = (plan: Plan, place: number): boolean => plan.cut.id === "
 
 /** Tokens after a cut at `place`, -1 where there can be none. */
 export const totalAfter = (plan: Plan, place: number): number =>
-  isUncut(plan, place) ? (plan.after ?? plan.before).total : (plan.afterTotal[place] ?? -1);
+  isUncut(plan, place) ? plan.after.total : (plan.afterTotal[place] ?? -1);
 
 /** Tokens of a section after a cut at `place`. */
 export const sectionAfter = (scene: Scene, plan: Plan, place: number, section: number): number => {
-  if (isUncut(plan, place)) return (plan.after ?? plan.before).sections[section] ?? 0;
+  if (isUncut(plan, place)) return plan.after.sections[section] ?? 0;
   return Math.max(0, plan.afterSections[place * scene.sections.length + section] ?? 0);
 };
 
@@ -182,7 +181,7 @@ const findStepRows = (entryStep: Int32Array, entryStart: Int32Array, steps: numb
   return rows;
 };
 
-const isScene = (wire: object | null): wire is SceneWire =>
+const isScene = (wire: object | null): wire is ScenePayload =>
   wire !== null && wire !== undefined && "columns" in wire;
-const isPlan = (wire: object | null): wire is PlanWire =>
+const isPlan = (wire: object | null): wire is PlanPayload =>
   wire !== null && wire !== undefined && "columns" in wire;

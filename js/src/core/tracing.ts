@@ -1,14 +1,6 @@
 // What is asked of facts and what is known of them so far: values for the views, and look-ups in Python's counts.
-import {
-  FATES,
-  type FactFate,
-  type FactKind,
-  type FactName,
-  type FactReply,
-  type FactRow,
-  type FactsReply,
-  type RegretReply,
-} from "./factwire";
+import type { FactKind, FactReply, FactRow, FactsReply, RegretReply } from "./payloads";
+import { FATES, type FactFate, type FactName } from "./wire";
 
 /** What the list is asked for; "" for any. */
 export interface Wish {

@@ -1,8 +1,8 @@
 // The page in Python's place: it takes what a person wants and looks the answer up in what the page holds.
 import { makeCuts } from "../core/cuts";
 import type { Settings, Traits, Versus } from "../core/host";
+import type { BodyReply, PlanPayload } from "../core/payloads";
 import { decodePlan, decodeScene, fateAt, type Plan, type Scene } from "../core/state";
-import type { BodyReply, PlanWire } from "../core/wire";
 import type { Line, StateHost, Wanted } from "../hosts/state";
 import { findPlan, findSummary, type HeldPlan, layOut, type Store } from "./held";
 
@@ -134,7 +134,7 @@ export class Answering implements Line {
     };
   }
 
-  private find(policy: string, cut: string): readonly [PlanWire, number] {
+  private find(policy: string, cut: string): readonly [PlanPayload, number] {
     const plan = this.store.held.plans[policy];
     if (plan === undefined) throw new Sorry(SORRY.policy);
     const place = this.placeOf.get(cut) ?? -1;
@@ -146,7 +146,7 @@ export class Answering implements Line {
 
   private compare(versus: Versus): Partial<Traits> {
     const { held } = this.store;
-    let [wire, data]: readonly [PlanWire | null, number] = [null, 0];
+    let [wire, data]: readonly [PlanPayload | null, number] = [null, 0];
     if ("recorded" in versus) {
       if (held.recorded.plan === undefined) throw new Sorry(held.recorded.sentence ?? SORRY.versus);
       [wire, data] = held.recorded.plan;
@@ -162,7 +162,7 @@ export class Answering implements Line {
     return { _other: wire ?? {}, _other_data: wire && this.store.bytes(data) };
   }
 
-  private decode(wire: PlanWire, data: number): Plan {
+  private decode(wire: PlanPayload, data: number): Plan {
     const plan = decodePlan(wire, this.store.bytes(data), this.scene);
     if (plan === null) throw new Error("A plan on this page does not fit its session.");
     return plan;
@@ -252,7 +252,8 @@ const tellOther = (scene: Scene, plan: Plan, row: number) => {
   const nobody =
     plan.rules.length === 0 && fate !== 0 ? "the compaction in the file" : (NOBODY[rule] ?? "nothing");
   const by = title === undefined ? nobody : `rule ${rule + 1}, ${title}`;
-  return { fate: scene.fates[fate]?.label ?? "", tokens, by };
+  // What then stands in its place is on no page.
+  return { fate: scene.fates[fate]?.label ?? "", tokens, by, after: null, diff: null };
 };
 
 /** Whether a comparison asks for nothing but a policy of the page and a cut. */

@@ -1,6 +1,6 @@
 // What an exported page holds, unpacked: every plan at every cut, and the texts. Python made all of it.
 import type { Settings, Traits, Versus } from "../core/host";
-import type { BodyReply, PlanWire, RunWire, SceneWire } from "../core/wire";
+import type { BodyReply, PlanPayload, RunPayload, ScenePayload } from "../core/payloads";
 
 /** A picture and the number of its bytes. */
 type Drawn<T> = readonly [wire: T, data: number];
@@ -11,7 +11,7 @@ type Piece = number | string;
 /** What stands for rewritten blocks, by row. */
 type Rewritten = Readonly<Record<string, readonly [text: string, total: number, pieces: Piece[]]>>;
 
-interface HandPlan extends PlanWire {
+interface HandPlan extends PlanPayload {
   /** What each rule does, in their order. */
   deltas: (number | null)[];
 }
@@ -19,7 +19,7 @@ interface HandPlan extends PlanWire {
 export interface HeldPlan {
   label: string;
   settings: Settings;
-  own: Drawn<PlanWire>;
+  own: Drawn<PlanPayload>;
   /** The plan at the first place where a hand may cut; the others differ from it by what `at` says. */
   hand: HandPlan | null;
   at: readonly (readonly [place: number, differs: Partial<HandPlan>, data: number])[];
@@ -36,13 +36,13 @@ export interface HeldPlan {
 
 export interface Held {
   wanted: Pick<Traits, "cut" | "policy" | "settings" | "at"> & { pins: string[]; versus: Versus };
-  scene: SceneWire;
+  scene: ScenePayload;
   sceneData: number;
   plans: Readonly<Record<string, HeldPlan>>;
-  recorded: { plan?: Drawn<PlanWire>; sentence?: string };
+  recorded: { plan?: Drawn<PlanPayload>; sentence?: string };
   /** Plan B as it was when the page was made. */
-  other: Drawn<PlanWire> | null;
-  run: Drawn<RunWire> | null;
+  other: Drawn<PlanPayload> | null;
+  run: Drawn<RunPayload> | null;
   rows: readonly (readonly [label: string, preview: string])[];
   bodies: readonly (readonly [text: string, total: number, facts: [string, string][]])[];
   lines: readonly string[];
@@ -73,7 +73,7 @@ export const unpack = async (packed: string): Promise<Store> => {
 };
 
 /** The plan of a policy with its own cut ("") or with a cut at a place; undefined where none may stand. */
-export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<PlanWire> | undefined => {
+export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<PlanPayload> | undefined => {
   if (cut === "") return plan.own;
   const { hand } = plan;
   if (hand === null) return undefined;

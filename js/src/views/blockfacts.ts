@@ -1,9 +1,9 @@
 // What is known of the chosen block: what each plan leaves of it and why, its other half, and a cut before it.
 import { isLegal, whyNot } from "../core/cuts";
 import { exact, plural } from "../core/format";
+import type { Body, BodyReply } from "../core/payloads";
 import { refOf } from "../core/refs";
 import { fateAt, isUncut, type Plan, turnOfRow } from "../core/state";
-import type { Body, BodyReply } from "../core/wire";
 import { leftOut } from "./bodytext";
 import { chip, h } from "./dom";
 import { type Label, nameBlock } from "./faterow";

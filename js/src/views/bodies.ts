@@ -1,10 +1,10 @@
 // The texts under opened rows: a block and what each plan leaves of it, or the summary that stands at a cut.
-import type { GroundingReply } from "../core/factwire";
+
 import type { CutLine, Row } from "../core/folding";
 import { plural } from "../core/format";
+import type { Body, BodyReply, GroundingReply, SummaryReply } from "../core/payloads";
 import type { Requests } from "../core/requests";
 import { fateAt } from "../core/state";
-import type { Body, BodyReply, SummaryReply } from "../core/wire";
 import { showBody, showFacts, showProblem, showWaiting } from "./bodytext";
 import { h } from "./dom";
 import { markUnfounded } from "./grounding";
@@ -12,7 +12,7 @@ import type { Picture } from "./picture";
 import { type Pieces, showDiff } from "./textdiff";
 
 type Reply = BodyReply | SummaryReply | GroundingReply;
-type Answer = Reply | Error | "asked";
+type Answer<T> = T | Error | "asked";
 
 export interface Bodies {
   draw(picture: Picture, item: Row | CutLine): HTMLElement;
@@ -31,15 +31,16 @@ interface Left {
 }
 
 export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
-  let answers = new Map<string, Answer>();
+  let answers = new Map<string, Answer<Reply>>();
   let count = 0;
 
-  const ask = (key: string, question: () => Promise<Reply>): Answer => {
+  // A key is of one kind of question.
+  const ask = <T extends Reply>(key: string, question: () => Promise<T>): Answer<T> => {
     const known = answers.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known as Answer<T>;
     const mine = answers;
     mine.set(key, "asked");
-    const settle = (answer: Answer) => {
+    const settle = (answer: T | Error) => {
       mine.set(key, answer);
       count++;
       if (mine === answers) arrived();
@@ -56,8 +57,7 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
     const answer = ask(key, () => requests.ask("summary", question));
     if (answer === "asked") return [showWaiting("the summary")];
     if (answer instanceof Error) return [showProblem(answer.message)];
-    if (answer.type !== "summary") return [];
-    return [showBody(other ? "plan B's summary" : "summary", answer, ""), ...showFacts(answer.facts ?? [])];
+    return [showBody(other ? "plan B's summary" : "summary", answer, ""), ...showFacts(answer.facts)];
   };
 
   const drawBlock = (picture: Picture, { row }: Row): HTMLElement[] => {
@@ -67,11 +67,8 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
     const answer = ask(`${row} ${id}`, () => requests.ask("body", { row, place }));
     if (answer === "asked") return [showWaiting("the text")];
     if (answer instanceof Error) return [showProblem(answer.message)];
-    if (answer.type !== "body") return [];
     const { before, after, diff } = answer;
-    const left: Left[] = [
-      { name: other === null ? "after" : "plan A", fate: id, tokens, after, diff: diff ?? null },
-    ];
+    const left: Left[] = [{ name: other === null ? "after" : "plan A", fate: id, tokens, after, diff }];
     if (other !== null) {
       const theirs = fateAt(scene, other, row, other.cut.place);
       left.push({
@@ -84,8 +81,7 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
     const whole = texts[0] !== undefined && !texts[0].classList.contains("ci-diff");
     if (whole && isSummary(picture, row)) {
       const found = ask(`grounds ${row}`, () => requests.ask("grounding", { row }));
-      if (found instanceof Error || (found !== "asked" && found.type === "grounding"))
-        markUnfounded(texts[0] as HTMLElement, before.text, found);
+      if (found !== "asked") markUnfounded(texts[0] as HTMLElement, before.text, found);
     }
     return texts;
   };

@@ -1,6 +1,6 @@
 // A text of the transcript. It is data: set as text, shown in a box, and said to be cut where it is.
 import { exact } from "../core/format";
-import type { Body } from "../core/wire";
+import type { Body } from "../core/payloads";
 import { makeCopy } from "./clip";
 import { h } from "./dom";
 

@@ -1,7 +1,7 @@
 // The events of a replay as a list to step through; only those in sight exist.
 import { short } from "../core/format";
+import type { RunEvent } from "../core/payloads";
 import type { Run } from "../core/run";
-import type { RunEvent } from "../core/wire";
 import { h, makeId, setAttributes } from "./dom";
 import { makeScroller } from "./scroller";
 

@@ -1,6 +1,7 @@
 // Export: first what would be taken out of the page is shown, then the page is made and handed to the browser.
+
+import type { ExportReply, Secret } from "../core/payloads";
 import type { Requests } from "../core/requests";
-import type { ExportReply, Secret } from "../core/wire";
 import { h, setText } from "./dom";
 
 const PROMISE =

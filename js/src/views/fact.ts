@@ -1,6 +1,7 @@
 // One fact's story: what each compaction left of it and why, what it cost, what would have kept it, and where it was said.
-import type { FactLink, FactPlace, FactReply } from "../core/factwire";
+
 import { exact, nameTurns, plural } from "../core/format";
+import type { FactLink, FactPlace, FactReply } from "../core/payloads";
 import { showProblem } from "./bodytext";
 import { makeCopy } from "./clip";
 import { h } from "./dom";

@@ -1,6 +1,7 @@
 // Which facts to list: by kind and by fate, each choice with how many it leaves.
-import type { FactsReply } from "../core/factwire";
+
 import { exact } from "../core/format";
+import type { FactsReply } from "../core/payloads";
 import { countFacts, type Tracing, type Wish, WORST_FIRST } from "../core/tracing";
 import { h, setAttributes, setShown, setText } from "./dom";
 

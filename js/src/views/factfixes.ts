@@ -1,6 +1,7 @@
 // What would have kept a fact: each an edit as a hand would make it, with its price before anyone pays it.
-import type { FactFix, FactReply } from "../core/factwire";
+
 import { exact, namePlace, signed } from "../core/format";
+import type { FactFix, FactReply } from "../core/payloads";
 import { h } from "./dom";
 import { drawFate } from "./factrow";
 import type { Actions, Picture } from "./picture";

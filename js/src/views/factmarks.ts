@@ -1,8 +1,9 @@
 // Facts on the overview: ▾ where the open one was said, its fate at each ◆, and ↺ wherever something was needed again.
 // The shape of a fate says whose word it is, as in the list: a square, a dot, a diamond.
-import type { FactFate, Tier } from "../core/factwire";
+
 import { nameTurns, plural } from "../core/format";
 import type { Scene } from "../core/state";
+import type { FactFate, Tier } from "../core/wire";
 import { h, setAttributes, setShown } from "./dom";
 import { nameFate } from "./factrow";
 import type { Picture } from "./picture";

@@ -1,6 +1,7 @@
 // What was needed again after a compaction took it, in words: the marks on the overview say no more than this.
-import type { RegretMark } from "../core/factwire";
+
 import { plural, short } from "../core/format";
+import type { RegretMark } from "../core/payloads";
 import type { Tracing } from "../core/tracing";
 import { h, setShown, setText } from "./dom";
 import { nameTurn } from "./factrow";

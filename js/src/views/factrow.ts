@@ -1,6 +1,8 @@
 // How a fact and what becomes of it look: a pattern for the fate, a shape for the evidence, a word for both.
-import type { FactFate, FactRow, Tier } from "../core/factwire";
+
 import { plural } from "../core/format";
+import type { FactRow } from "../core/payloads";
+import type { FactFate, Tier } from "../core/wire";
 import { h } from "./dom";
 
 /** The patterns that the fates of blocks have, where they mean the same. */

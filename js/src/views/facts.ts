@@ -1,6 +1,7 @@
 // Facts: where did it go? The list of what the session says, worst fate first, beside the story of the one that is open.
-import type { FactsReply } from "../core/factwire";
+
 import { exact, plural } from "../core/format";
+import type { FactsReply } from "../core/payloads";
 import { countFacts, riskAt, type Tracing } from "../core/tracing";
 import { h, setAttributes, setShown, setText } from "./dom";
 import { makeStory } from "./fact";

@@ -1,9 +1,9 @@
 // How one line of the list looks: a block, a folded run of blocks, or a cut between them.
 import { type CutLine, type Fold, fatesOf, type Item } from "../core/folding";
 import { exact, nameTurns, plural, sayPlace, short, signed } from "../core/format";
+import type { RowsReply } from "../core/payloads";
 import { isUncut, type Plan, type Scene, summaryAt, turnOfRow } from "../core/state";
 import type { Compared, Side } from "../core/versus";
-import type { RowsReply } from "../core/wire";
 import { chip, h } from "./dom";
 import type { Picture } from "./picture";
 

@@ -1,8 +1,8 @@
 // Going to a block by its name or by words in it, through Python where the moment on the screen does not hold it.
 import { stepOfRow } from "../core/geometry";
+import type { SearchHit } from "../core/payloads";
 import { reveal as revealStep } from "../core/range";
 import { refOf, rowOf } from "../core/refs";
-import type { Hit } from "../core/wire";
 import { copyText } from "./clip";
 import type { Deck } from "./deck";
 import type { Actions } from "./picture";
@@ -43,9 +43,9 @@ export const makeFinding = (deck: Deck, actions: Actions, say: (words: string) =
   };
 
   /** Which moment holds a block; Python is asked by its name. */
-  const locate = async (ref: string): Promise<Hit | undefined> => {
+  const locate = async (ref: string): Promise<SearchHit | undefined> => {
     if (host.needsKernel) return undefined;
-    const { hits } = await requests.ask("search", { query: ref }).catch(() => ({ hits: [] as Hit[] }));
+    const { hits } = await requests.ask("search", { query: ref }).catch(() => ({ hits: [] as SearchHit[] }));
     return hits.find(hit => hit.ref === ref);
   };
 

@@ -1,6 +1,7 @@
 // A recorded summary as it was checked: what it names and nothing before it does is underlined, and told below.
-import type { GroundingReply } from "../core/factwire";
+
 import { exact } from "../core/format";
+import type { GroundingReply } from "../core/payloads";
 import { h } from "./dom";
 
 const MOST = 12;

@@ -1,10 +1,12 @@
 // Asking Python of facts, once for each plan that has settled. An answer to an older question is dropped.
-import type { FactName, FactRow } from "../core/factwire";
+
 import type { Host, Settings } from "../core/host";
 import type { PanelId } from "../core/modes";
+import type { FactRow } from "../core/payloads";
 import type { Requests } from "../core/requests";
 import type { Plan, Scene } from "../core/state";
 import type { Tracing, Wish } from "../core/tracing";
+import type { FactName } from "../core/wire";
 
 /** So many rows come at once. */
 export const PAGE = 200;
@@ -138,7 +140,7 @@ export const makeInquiry = (screen: Asked, redraw: () => void): Inquiry => {
     if (now === plan && (!isNew || waiting)) return;
     // The count at risk is looked up at any place, but of one scene and one set of rules.
     const { list } = picture.tracing;
-    if (list !== null && (isNew || how !== rules)) tell({ list: { ...list, risk: null } });
+    if (list !== null && (isNew || how !== rules)) tell({ list: { ...list, risk: undefined } });
     [rules, plan, scene, place] = [how, now, picture.scene, picture.place];
     overdue ||= isNew;
     void askList(0);

@@ -1,6 +1,7 @@
 // One setting of a rule, as the control its schema asks for.
 import { exact } from "../core/format";
-import type { Knob, Setting } from "../core/wire";
+import type { Knob } from "../core/payloads";
+import type { Setting } from "../core/wire";
 import { h, setAttributes, setText } from "./dom";
 
 export interface KnobView {
@@ -20,7 +21,7 @@ export const makeKnob = (key: string, knob: Knob, actions: KnobActions): KnobVie
     class: "ci-knob",
     "data-testid": `knob-${key}`,
     "aria-label": knob.label,
-    title: knob.description ?? undefined,
+    title: knob.description || undefined,
   };
   if (knob.type === "boolean") return makeBox(attributes, actions);
   if (knob.type === "choice") return makeChoice(attributes, knob, actions);

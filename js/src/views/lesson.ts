@@ -2,8 +2,8 @@
 import { whyNot } from "../core/cuts";
 import { exact, namePlace, plural, short, signed } from "../core/format";
 import { compareGuess } from "../core/lesson";
+import type { LessonReply, LessonStep } from "../core/payloads";
 import { totalAfter } from "../core/state";
-import type { LessonReply, LessonStep } from "../core/wire";
 import { h, setAttributes, setShown } from "./dom";
 import type { Actions, Picture, View } from "./picture";
 

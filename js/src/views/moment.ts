@@ -46,8 +46,8 @@ export const tellFindings = (run: Run, go: (step: number) => void): HTMLElement[
   const found = run.findings.map(({ kind, step, sentence }) =>
     tell(step, h("b", { class: "ci-bad" }, kind), " ", sentence),
   );
-  const more = (run.counts.findings ?? found.length) - found.length;
+  const more = run.counts.findings - found.length;
   if (more > 0) found.push(h("li", {}, `${plural(more, "finding")} more in run.findings`));
-  const beside = (run.against ?? []).map(({ step, sentence }) => tell(step, h("b", {}, "◆"), " ", sentence));
+  const beside = run.against.map(({ step, sentence }) => tell(step, h("b", {}, "◆"), " ", sentence));
   return [...found, ...beside];
 };

@@ -1,6 +1,6 @@
 // "+ rule": the rules that the policy does not have, each with what it would change. Choosing one adds it.
 import { exact, signed } from "../core/format";
-import type { Offer } from "../core/wire";
+import type { RuleOffer } from "../core/payloads";
 import { h, makeId, setAttributes, setShown, setText } from "./dom";
 import type { Actions, Picture } from "./picture";
 
@@ -62,7 +62,7 @@ export const makeOffers = (actions: Actions, chosen: (kind: string) => void): Of
     setShown(told, words !== "");
   };
 
-  const take = ({ kind, title, instead, changes }: Offer) => {
+  const take = ({ kind, title, instead, changes }: RuleOffer) => {
     if (shown === undefined) return;
     show(false);
     button.focus({ preventScroll: true });
@@ -132,7 +132,7 @@ export const makeOffers = (actions: Actions, chosen: (kind: string) => void): Of
   };
 };
 
-const drawOffer = (offer: Offer, take: (offer: Offer) => void): HTMLElement => {
+const drawOffer = (offer: RuleOffer, take: (offer: RuleOffer) => void): HTMLElement => {
   const { kind, title, sentence, source, instead, delta, refused } = offer;
   const button = h(
     "button",

@@ -1,7 +1,7 @@
 // The session as run-lengths: "77 turns ◆ 93 turns ◆ 56 turns", each a stretch that can be planned. Many fold.
 import { plural, short } from "../core/format";
+import type { BoundaryPayload, SegmentPayload } from "../core/payloads";
 import type { Scene } from "../core/state";
-import type { Boundary, Segment } from "../core/wire";
 import { h } from "./dom";
 import type { Actions } from "./picture";
 
@@ -81,10 +81,10 @@ export const makeOutline = (actions: Actions): Outline => {
   return { node, draw };
 };
 
-const marksAt = ({ boundaries }: Scene, { firstStep }: Segment): Boundary[] =>
+const marksAt = ({ boundaries }: Scene, { firstStep }: SegmentPayload): BoundaryPayload[] =>
   boundaries.filter(({ kind, step }) => kind === "compact" && step === firstStep);
 
-const makeStretch = (segment: Segment, scene: Scene, actions: Actions): HTMLElement => {
+const makeStretch = (segment: SegmentPayload, scene: Scene, actions: Actions): HTMLElement => {
   const { label, at, firstStep, lastStep, tokens, current, note = "" } = segment;
   const turn = (step: number) => scene.overviewTurn[step] ?? 0;
   // A compaction is a step of the turn before it, of which nothing else need be in this stretch.
@@ -107,7 +107,11 @@ const makeStretch = (segment: Segment, scene: Scene, actions: Actions): HTMLElem
 };
 
 /** A recorded compaction; it leads to the moment at which it happened. */
-const makeMark = (mark: Boundary, before: Segment | undefined, actions: Actions): HTMLElement => {
+const makeMark = (
+  mark: BoundaryPayload,
+  before: SegmentPayload | undefined,
+  actions: Actions,
+): HTMLElement => {
   const told = [mark.label, ...(mark.trigger ? [mark.trigger] : [])].join(", ");
   const lead = before === undefined ? "" : "; plan at the moment before it";
   const node = h(

@@ -2,8 +2,8 @@
 // compaction, and a brush over the steps that the lanes show. Another stretch is another moment to plan.
 import { exact, plural, short } from "../core/format";
 import { lowerBound, stepOfRow } from "../core/geometry";
+import type { SearchHit } from "../core/payloads";
 import type { Scene } from "../core/state";
-import type { Hit } from "../core/wire";
 import { makeBrush } from "./brush";
 import { h, setShown, setText } from "./dom";
 import { makeFactMarks, nearest, regretNear } from "./factmarks";
@@ -142,7 +142,7 @@ const drawCurve = (canvas: HTMLCanvasElement, { scene, palette, found }: Picture
 };
 
 /** Where a hit stands among all steps: where its block does, or its turn begins. */
-const stepOfHit = (scene: Scene, { row, turn }: Hit): number => {
+const stepOfHit = (scene: Scene, { row, turn }: SearchHit): number => {
   const step = row < 0 ? -1 : (scene.stepOverview[stepOfRow(scene, row)] ?? -1);
   return step >= 0 ? step : Math.min(lowerBound(scene.overviewTurn, turn), scene.overview.steps - 1);
 };

@@ -1,5 +1,5 @@
 // The colours and patterns of the canvases, read from the stylesheet so that one place defines them.
-import type { Named } from "../core/wire";
+import type { Labelled } from "../core/payloads";
 
 export interface Palette {
   ink: string;
@@ -26,7 +26,7 @@ export interface Palette {
 
 type Draw = (context: CanvasRenderingContext2D, size: number, hue: string) => void;
 
-export const readPalette = (root: HTMLElement, sections: readonly Named[]): Palette => {
+export const readPalette = (root: HTMLElement, sections: readonly Labelled[]): Palette => {
   const style = getComputedStyle(root);
   // Read once: the style that is asked for in the middle of a frame is made anew for it.
   const values = new Map<string, string>();

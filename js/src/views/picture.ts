@@ -6,11 +6,12 @@ import type { Choices, Mode, Settings, Versus } from "../core/host";
 import type { Lesson } from "../core/lesson";
 import type { Replay } from "../core/life";
 import type { PanelId } from "../core/modes";
+import type { SearchReply } from "../core/payloads";
 import type { Requests } from "../core/requests";
 import type { Run } from "../core/run";
 import type { Plan, Scene } from "../core/state";
 import type { Tracing } from "../core/tracing";
-import type { SearchReply, Setting, Work } from "../core/wire";
+import type { Setting, Work } from "../core/wire";
 import type { Inquiry } from "./inquiry";
 import type { Palette } from "./palette";
 

@@ -126,7 +126,7 @@ export const makeReplay = (actions: Actions): View => {
     setText(scale, sayScale(run));
     findings.replaceChildren(...tellFindings(run, step => run && move(spotAt(run, step))));
     setShown(findings, findings.children.length > 0);
-    setText(source, run.source ?? "");
+    setText(source, run.source);
     events.fill(run);
     spot = { step: 0, event: -1 };
     move(firstSpot(run));

@@ -8,7 +8,7 @@ export const sayStatus = (run: Run): string =>
 
 /** How many events there are; and, where Python sent only the first of them, how many are here. */
 export const sayCount = (run: Run): string => {
-  const all = run.counts.events ?? run.events.length;
+  const all = run.counts.events;
   return all > run.events.length
     ? `${exact(run.events.length)} here, ${exact(all)} in run.events`
     : exact(all);

@@ -1,6 +1,6 @@
 // The policy and its rules, made from the rules' own schema: a sentence with its values in place, and its tokens.
 import { exact, signed } from "../core/format";
-import type { Rule } from "../core/wire";
+import type { RulePayload } from "../core/payloads";
 import { makeCompare } from "./compare";
 import { h, setAttributes, setShown, setText } from "./dom";
 import { type KnobView, makeKnob } from "./knob";
@@ -60,7 +60,7 @@ export const makeRules = (actions: Actions): Rules => {
       else if (focused) offers.focus();
     }
     rows.forEach((row, i) => {
-      row.show(plan.rules[i] as Rule, settings);
+      row.show(plan.rules[i] as RulePayload, settings);
     });
     const fresh = rows[plan.rules.findIndex(({ kind }) => kind === awaited)];
     if (fresh === undefined) return;
@@ -114,11 +114,11 @@ const drawPolicies = (select: HTMLSelectElement, { scene, plan }: Picture) => {
 interface RuleRow {
   readonly node: HTMLElement;
   readonly shape: string;
-  show(rule: Rule, settings: Picture["settings"]): void;
+  show(rule: RulePayload, settings: Picture["settings"]): void;
 }
 
 /** Two rules with the same shape can share their controls. */
-const shapeOf = (rule: Rule): string =>
+const shapeOf = (rule: RulePayload): string =>
   JSON.stringify([
     rule.kind,
     rule.title,
@@ -129,12 +129,12 @@ const shapeOf = (rule: Rule): string =>
   ]);
 
 /** `leave` takes the focus when the row goes. */
-const makeRow = (rule: Rule, actions: Actions, leave: () => void): RuleRow => {
+const makeRow = (rule: RulePayload, actions: Actions, leave: () => void): RuleRow => {
   const delta = h("small", { class: "ci-delta" });
   const problem = h("p", { class: "ci-bad", role: "alert", hidden: true });
   const knobs = new Map<string, KnobView>();
   const resets: { key: string; node: HTMLElement }[] = [];
-  const makeControl = (knob: Rule["knobs"][number]): (Node | string)[] => {
+  const makeControl = (knob: RulePayload["knobs"][number]): (Node | string)[] => {
     const key = `${rule.kind}.${knob.name}`;
     const view = makeKnob(key, knob, {
       set: value => actions.setKnob(key, value),
@@ -208,7 +208,7 @@ const makeRow = (rule: Rule, actions: Actions, leave: () => void): RuleRow => {
 };
 
 /** The mark before a rule: a switch, or only a sign where the rule cannot be switched off. */
-const makeMark = (rule: Rule, actions: Actions): HTMLElement => {
+const makeMark = (rule: RulePayload, actions: Actions): HTMLElement => {
   const key = `${rule.kind}.enabled`;
   const attributes = { class: "ci-check", role: "checkbox", "aria-label": rule.title };
   if (rule.locked !== false) return h("span", { ...attributes, "aria-disabled": "true" });
@@ -222,14 +222,14 @@ const fold = (rest: HTMLElement[]): HTMLDetailsElement =>
   h("details", { class: "ci-more" }, h("summary", {}, `${rest.length} more settings`), h("div", {}, ...rest));
 
 /** Where the values that have no control here are set. */
-const sayPython = (rule: Rule): HTMLElement => {
+const sayPython = (rule: RulePayload): HTMLElement => {
   const name = rule.knobs.find(({ type }) => type === "python")?.name ?? "";
   const code = h("code", {}, `wb.settings = {**wb.settings, "${rule.kind}.${name}": …}`);
   return h("p", { class: "ci-python" }, "lists and texts are set in Python: ", code);
 };
 
 /** A setting that the sentence does not mention. */
-const makeSetting = (knob: Rule["knobs"][number], control: (Node | string)[]): HTMLElement => {
+const makeSetting = (knob: RulePayload["knobs"][number], control: (Node | string)[]): HTMLElement => {
   const parts = knob.type === "boolean" ? [...control, knob.label] : [knob.label, " ", ...control];
   // What cannot be set has no control that a label could name.
   return h(knob.type === "python" ? "span" : "label", { class: "ci-setting" }, ...parts);
@@ -237,8 +237,8 @@ const makeSetting = (knob: Rule["knobs"][number], control: (Node | string)[]): H
 
 /** "outputs over {over} become pointers" with the control in place of {over}. */
 const fillSentence = (
-  rule: Rule,
-  makeControl: (knob: Rule["knobs"][number]) => (Node | string)[],
+  rule: RulePayload,
+  makeControl: (knob: RulePayload["knobs"][number]) => (Node | string)[],
 ): (Node | string)[] =>
   rule.sentence.split(/(\{\w+\})/).flatMap(part => {
     const knob = /^\{\w+\}$/.test(part) ? rule.knobs.find(({ name }) => `{${name}}` === part) : undefined;

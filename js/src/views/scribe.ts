@@ -1,7 +1,9 @@
 // Asking Python to write the plan's summary: what would be sent, then the writing itself, looked at until it is over.
+
+import type { SendingReply } from "../core/payloads";
 import type { Requests } from "../core/requests";
 import type { Plan } from "../core/state";
-import type { SendingReply, Writer, WritingReply } from "../core/writewire";
+import type { Writer, WritingReply } from "../core/wire";
 import type { Picture } from "./picture";
 
 /** Between an answer and the next look, in milliseconds. */

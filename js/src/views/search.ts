@@ -1,6 +1,6 @@
 // Search: a box in the header and the list of what was found, in this moment and in every other.
 import { exact, plural } from "../core/format";
-import type { Hit, SearchReply } from "../core/wire";
+import type { SearchHit, SearchReply } from "../core/payloads";
 import { h, makeId, setAttributes, setShown, setText } from "./dom";
 import type { Actions, Picture, View } from "./picture";
 
@@ -150,7 +150,7 @@ const explain = ({ finding, found, scene }: Picture): string => {
     : "";
 };
 
-const drawHit = (hit: Hit, id: string, active: boolean, shown: Picture | undefined): HTMLElement => {
+const drawHit = (hit: SearchHit, id: string, active: boolean, shown: Picture | undefined): HTMLElement => {
   const here = hit.row >= 0;
   const where = here ? [] : [h("i", {}, stretchOf(hit, shown))];
   return h(
@@ -162,7 +162,7 @@ const drawHit = (hit: Hit, id: string, active: boolean, shown: Picture | undefin
 };
 
 /** The stretch of the session in which a hit stands that this moment no longer holds. */
-const stretchOf = (hit: Hit, shown: Picture | undefined): string => {
+const stretchOf = (hit: SearchHit, shown: Picture | undefined): string => {
   const at = shown?.scene.segments.findIndex(segment => segment.at === hit.at) ?? -1;
   return at < 0 ? " · another moment" : ` · stretch ${at + 1}`;
 };

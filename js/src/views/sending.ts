@@ -1,6 +1,6 @@
 // What a model would be sent: where to, how much, for what price, and every word of it. All of it is text.
 import { exact, plural, short } from "../core/format";
-import type { Found, SendingReply, Sent } from "../core/writewire";
+import type { RequestText, SecretName, SendingReply } from "../core/payloads";
 import { sayLeftOut } from "./bodytext";
 import { h } from "./dom";
 
@@ -19,7 +19,7 @@ export interface Sending {
 export const makeSending = (leave: (names: readonly string[]) => void): Sending => {
   const node = h("div", { class: "ci-sending", "data-testid": "sending" });
   // What is left in comes by its name alone; what it is was told before.
-  const known = new Map<string, Found>();
+  const known = new Map<string, SecretName>();
   let drawn: SendingReply | null = null;
 
   const draw = (reply: SendingReply) => {
@@ -49,7 +49,7 @@ export const makeSending = (leave: (names: readonly string[]) => void): Sending 
           listed.length === 0 ? ["nothing: no secret was found"] : [drawSecrets(listed, known, boxes)],
         ],
         ["left in", reply.personal.length === 0 ? [] : [drawPersonal(reply.personal)]],
-        ["note", (reply.notes ?? []).map(note => h("p", {}, note))],
+        ["note", reply.notes.map(note => h("p", {}, note))],
       ]),
     );
     boxes.find(({ value }) => value === held)?.focus({ preventScroll: true });
@@ -86,7 +86,7 @@ const drawTokens = ({ tokens, requests, counter, counterNote }: SendingReply): (
   ];
 };
 
-const drawRequest = ({ kind, tokens, text, total }: Sent, several: boolean): HTMLElement => {
+const drawRequest = ({ kind, tokens, text, total }: RequestText, several: boolean): HTMLElement => {
   const name = KINDS[kind] ?? kind;
   const pre = h("pre", { tabindex: 0, "aria-label": `What the model would read: ${name}` }, text);
   const body = { text, total };
@@ -101,7 +101,11 @@ const drawRequest = ({ kind, tokens, text, total }: Sent, several: boolean): HTM
   );
 };
 
-const drawSecrets = (names: string[], known: ReadonlyMap<string, Found>, boxes: HTMLElement[]): HTMLElement =>
+const drawSecrets = (
+  names: string[],
+  known: ReadonlyMap<string, SecretName>,
+  boxes: HTMLElement[],
+): HTMLElement =>
   h(
     "table",
     { class: "ci-table" },
@@ -124,7 +128,7 @@ const drawSecrets = (names: string[], known: ReadonlyMap<string, Found>, boxes: 
 
 const COLUMNS = ["name", "what it is", "times", "leave it in"];
 
-const drawPersonal = (found: readonly Found[]): HTMLElement =>
+const drawPersonal = (found: readonly SecretName[]): HTMLElement =>
   h(
     "ul",
     {},

@@ -1,6 +1,6 @@
 // The stages of a policy: as a bar and its key under the gauge for the plan, as a small table for a compaction.
 import { exact, short } from "../core/format";
-import type { Stage } from "../core/wire";
+import type { StagePayload } from "../core/payloads";
 import { h, setShown } from "./dom";
 import type { View } from "./picture";
 
@@ -13,7 +13,7 @@ export const makeStages = (): View => {
     node,
     draw({ plan }, parts) {
       if (!parts.has("scene") && !parts.has("plan")) return;
-      const stages = plan.stages ?? [];
+      const stages = plan.stages;
       const [first, last] = [stages[0], stages.at(-1)];
       setShown(node, first !== undefined);
       if (first === undefined || last === undefined) return key.replaceChildren();
@@ -29,7 +29,7 @@ export const makeStages = (): View => {
 };
 
 /** What is left, and before it what every stage took; the later the stage, the nearer to what is left. */
-const drawTaken = (stages: readonly Stage[], before: number, after: number): HTMLElement[] => {
+const drawTaken = (stages: readonly StagePayload[], before: number, after: number): HTMLElement[] => {
   const parts = stages
     .map(({ look, before, after }) => ({ look, tokens: before - after }))
     .filter(({ tokens }) => tokens > 0)
@@ -49,8 +49,8 @@ const swatch = (look: string | undefined, ran = true): HTMLElement =>
 const classOf = (look = "stage1"): string => `ci-look-${look.replace(/[^a-z0-9]/g, "")}`;
 
 /** Neighbours that did not run for the same reason are told together. */
-const gather = (stages: readonly Stage[]): Stage[][] => {
-  const groups: Stage[][] = [];
+const gather = (stages: readonly StagePayload[]): StagePayload[][] => {
+  const groups: StagePayload[][] = [];
   for (const stage of stages) {
     const [first] = groups.at(-1) ?? [];
     const together = first !== undefined && !first.ran && !stage.ran && first.sentence === stage.sentence;
@@ -60,8 +60,8 @@ const gather = (stages: readonly Stage[]): Stage[][] => {
   return groups;
 };
 
-const tellStages = (group: Stage[]): HTMLElement => {
-  const [{ before, after, ran, sentence }] = group as [Stage];
+const tellStages = (group: StagePayload[]): HTMLElement => {
+  const [{ before, after, ran, sentence }] = group as [StagePayload];
   const names = group.flatMap(({ look, name }, i) => [
     i > 0 ? ", " : "",
     swatch(look, ran),
@@ -76,7 +76,7 @@ const tellStages = (group: Stage[]): HTMLElement => {
 const clause = (sentence: string): string =>
   sentence === "" ? "the same" : sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 
-export const tabulate = (stages: readonly Stage[]): HTMLElement =>
+export const tabulate = (stages: readonly StagePayload[]): HTMLElement =>
   h(
     "table",
     { class: "ci-table", "data-testid": "stage-table" },

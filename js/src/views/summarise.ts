@@ -1,7 +1,8 @@
 // Summary: who writes it, what would be sent and for how much, then the writing as it comes, and what was written.
 import { short } from "../core/format";
+import type { SendingReply } from "../core/payloads";
 import { type Plan, summaryAt } from "../core/state";
-import type { SendingReply, Writer } from "../core/writewire";
+import type { Writer } from "../core/wire";
 import { h, makeId, putChildren, setAttributes, setShown, setText } from "./dom";
 import type { Actions, Picture, View } from "./picture";
 import { makeScribe } from "./scribe";

@@ -1,6 +1,6 @@
 // What Teach does to the picture: the policy played rule by rule, a cut to guess, and a place that cannot be one.
 import { type Lesson, NO_LESSON, playTo } from "../core/lesson";
-import type { LessonReply } from "../core/wire";
+import type { LessonReply } from "../core/payloads";
 import { clampPlace, type Deck } from "./deck";
 
 export const makeTeaching = (deck: Deck) => {

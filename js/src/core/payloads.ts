@@ -1,0 +1,774 @@
+// What Python sends, made from its payloads by `npm run types`: change them there.
+
+export interface Payloads {
+  traits: Traits;
+  replies: Replies;
+}
+export interface Traits {
+  scene: ScenePayload;
+  plan: PlanPayload;
+  run: RunPayload;
+}
+/**
+ * What a moment of the session looks like before any plan.
+ */
+export interface ScenePayload {
+  version: number;
+  title: string;
+  facts: string[];
+  unit: CountUnit;
+  window: number | null;
+  windowSource: string;
+  sections: Labelled[];
+  fates: Labelled[];
+  lanes: LanePayload[];
+  sides: SidePayload[];
+  entryIds: string[];
+  reasons: CutReason[];
+  segments: SegmentPayload[];
+  boundaries: BoundaryPayload[];
+  overview: CoveredSteps;
+  policies: PolicyName[];
+  notices: string[];
+  columns: PackedColumn[];
+}
+/**
+ * What tokens are counted by: in a word or two, and in full.
+ */
+export interface CountUnit {
+  short: string;
+  long: string;
+}
+/**
+ * A name in the columns, and what people are shown for it.
+ */
+export interface Labelled {
+  id: string;
+  label: string;
+}
+/**
+ * A lane of the timeline: the blocks of some sections, by their codes.
+ */
+export interface LanePayload {
+  id: string;
+  label: string;
+  sections: number[];
+}
+/**
+ * A sub-agent that ran beside the moment; `call` is the row that started it, -1 for unknown.
+ */
+export interface SidePayload {
+  label: string;
+  task: string;
+  call: number;
+  tokens: number;
+}
+/**
+ * Why a cut may not stand at a place: the rule, and a sentence.
+ *
+ * `error` is what the provider answers to a request that begins there, "" where it would take it.
+ */
+export interface CutReason {
+  rule: string;
+  sentence: string;
+  error: string;
+}
+/**
+ * A stretch of the session between two recorded compactions; `at` is the moment at its end.
+ *
+ * `note` is what to know of all that happens in it: that it follows a model's summary. "" for nothing.
+ */
+export interface SegmentPayload {
+  label: string;
+  at: string;
+  firstStep: number;
+  lastStep: number;
+  tokens: number;
+  current: boolean;
+  note: string;
+}
+/**
+ * A recorded compaction; `before` and `after` are tokens, null where nobody tells.
+ */
+export interface BoundaryPayload {
+  step: number;
+  kind: "compact" | "micro";
+  before: number | null;
+  after: number | null;
+  trigger: string;
+  label: string;
+}
+/**
+ * The overview's steps, and of these the first and the last that the planned context spans.
+ */
+export interface CoveredSteps {
+  steps: number;
+  first: number;
+  last: number;
+}
+/**
+ * A policy that there is.
+ */
+export interface PolicyName {
+  name: string;
+  title: string;
+}
+/**
+ * A column among the bytes: `offset` in bytes, `length` in values.
+ */
+export interface PackedColumn {
+  name: string;
+  dtype: "i32" | "u8";
+  length: number;
+  offset: number;
+}
+/**
+ * A plan over its scene, or the recorded compaction drawn like one.
+ *
+ * `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
+ * `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
+ * `label`; a recorded compaction has the `entry` that records it, and in `told` what is reported of it, the
+ * tokens, and by whom.
+ */
+export interface PlanPayload {
+  seq: number;
+  policy: string;
+  policyTitle: string;
+  policySource: string;
+  label?: string;
+  entry?: string;
+  cut: CutPayload;
+  rules: RulePayload[];
+  stages: StagePayload[];
+  before: SectionSums;
+  after: SectionSums;
+  flow: FlowPayload;
+  thresholds: Threshold[];
+  reserve: number;
+  trigger: TriggerVerdict;
+  state?: RunState;
+  told?: [string, string, string][];
+  notes: string[];
+  recipe: string;
+  summary?: WrittenBy | null;
+  pins: string[];
+  columns: PackedColumn[];
+}
+/**
+ * Where the cut stands: before the entry `id`, "" where there is none.
+ */
+export interface CutPayload {
+  place: number;
+  id: string;
+  by: "file" | "policy" | "you";
+  sentence: string;
+}
+/**
+ * A rule, or what stands beside the rules; a control belongs where its `sentence` has "{knob}".
+ *
+ * `source` says who published it. No setting can switch a `locked` one off. `delta` is what the context is
+ * longer by with it (tokens), null where it changes nothing. A policy that has it by an edit has in `added`
+ * the settings that go when it is removed.
+ */
+export interface RulePayload {
+  kind: string;
+  title: string;
+  sentence: string;
+  source: string;
+  enabled: boolean;
+  locked: boolean;
+  delta: number | null;
+  knobs: Knob[];
+  added?: string[];
+}
+/**
+ * A setting of a rule: a number has its limits, a choice its `choices`.
+ *
+ * A "python" value (a list, a mapping, free text) is shown as it is written and set from Python alone. A
+ * `nullable` value may be none.
+ */
+export interface Knob {
+  name: string;
+  label: string;
+  value: number | boolean | string | null;
+  default: number | boolean | string | null;
+  description: string;
+  type: "boolean" | "choice" | "integer" | "number" | "python";
+  nullable?: boolean;
+  minimum: number | null;
+  maximum: number | null;
+  choices: (number | boolean | string | null)[] | null;
+  unit: string;
+}
+/**
+ * What a stage was given and left, in tokens; the sentence says why it did not run.
+ *
+ * `look` is "stage1", "stage2", … in the policy's order, or "emergency".
+ */
+export interface StagePayload {
+  name: string;
+  ran: boolean;
+  before: number;
+  after: number;
+  sentence: string;
+  look: string;
+}
+/**
+ * Tokens in all and by section.
+ */
+export interface SectionSums {
+  total: number;
+  sections: number[];
+}
+/**
+ * Where the tokens go, with the columns flow_before, flow_after and flow_added.
+ *
+ * `fates` are the codes of the columns; `head` and `hidden` are in every request, before and after alike;
+ * `new` is what was added beside the summary.
+ */
+export interface FlowPayload {
+  fates: number[];
+  head: number;
+  hidden: number;
+  new: "brought back" | "notice";
+}
+/**
+ * A line on a gauge of tokens.
+ */
+export interface Threshold {
+  label: string;
+  tokens: number;
+}
+/**
+ * Whether the policy fires, and why.
+ */
+export interface TriggerVerdict {
+  fires: boolean;
+  sentence: string;
+}
+/**
+ * A state of the harness: a mark as well as a tone, so that nobody needs the hue.
+ *
+ * `banner` is what the harness tells its user in it, null below its thresholds.
+ */
+export interface RunState {
+  id: string;
+  label: string;
+  mark: string;
+  tone: string;
+  banner?: string | null;
+}
+/**
+ * Who wrote a plan's summary, its tokens, and a digest of its text.
+ */
+export interface WrittenBy {
+  by: string;
+  tokens: number;
+  digest: string;
+}
+/**
+ * The session replayed under a policy; events come in the order of their steps.
+ *
+ * `source` says where the tokens and prices come from. The run ended after `lived` of its steps; the later
+ * ones of one that was paused or failed did not happen.
+ */
+export interface RunPayload {
+  seq: number;
+  policy: string;
+  policyTitle: string;
+  status: "failed" | "finished" | "paused";
+  statusSentence: string;
+  window: number | null;
+  threshold: number;
+  thresholds: Threshold[];
+  states: RunState[];
+  counts: RunCounts;
+  summary: [string, string][];
+  source: string;
+  events: RunEvent[];
+  compactions: RunCompaction[];
+  findings: RunFinding[];
+  against: RunBeside[];
+  steps: number;
+  lived: number;
+  columns: PackedColumn[];
+}
+/**
+ * How many there are of each, whatever of them is shown.
+ */
+export interface RunCounts {
+  compactions: number;
+  recorded: number;
+  events: number;
+  findings: number;
+}
+/**
+ * What happened at a step. `name` is what the replayed system itself calls it, "" for nothing.
+ */
+export interface RunEvent {
+  step: number;
+  turn: number;
+  kind: string;
+  label: string;
+  name: string;
+  sentence: string;
+  before: number | null;
+  after: number | null;
+  at: string;
+  tone: string;
+}
+/**
+ * A compaction of the replay, tokens before and after.
+ */
+export interface RunCompaction {
+  step: number;
+  turn: number;
+  at: string;
+  reason: string;
+  before: number;
+  after: number;
+  adopted: boolean;
+  sentence: string;
+  stages: StagePayload[];
+}
+/**
+ * What is noteworthy about a step.
+ */
+export interface RunFinding {
+  kind: string;
+  step: number;
+  sentence: string;
+}
+/**
+ * A recorded compaction beside what the policy does in its stretch.
+ */
+export interface RunBeside {
+  step: number;
+  sentence: string;
+}
+export interface Replies {
+  rows: RowsReply;
+  body: BodyReply;
+  summary: SummaryReply;
+  search: SearchReply;
+  lesson: LessonReply;
+  facts: FactsReply;
+  fact: FactReply;
+  regret: RegretReply;
+  grounding: GroundingReply;
+  rules: RulesReply;
+  review: ReviewReply;
+  export: ExportReply;
+  sending: SendingReply;
+}
+/**
+ * Rows from `from` on.
+ */
+export interface RowsReply {
+  from: number;
+  rows: RowPayload[];
+}
+/**
+ * A block's name, and the beginning of its text.
+ */
+export interface RowPayload {
+  label: string;
+  preview: string;
+}
+/**
+ * One block in full, what becomes of it, and what there is to know of it.
+ *
+ * `diff` are before and after as pieces, where a block was changed: kept in both, gone, or new.
+ */
+export interface BodyReply {
+  row: number;
+  before: Body;
+  after: Body | null;
+  diff: ["gone" | "new" | "same", string][] | null;
+  facts: [string, string][];
+  other: OtherBody | null;
+}
+/**
+ * A text; `total` counts the characters of the whole.
+ */
+export interface Body {
+  text: string;
+  total: number;
+}
+/**
+ * What plan B does with a block, who decides it there, and what then stands in its place.
+ */
+export interface OtherBody {
+  fate: string;
+  tokens: number;
+  by: string;
+  after: Body | null;
+  diff: ["gone" | "new" | "same", string][] | null;
+}
+/**
+ * The summary for a cut at a place, -1 for plan B's own.
+ */
+export interface SummaryReply {
+  place: number;
+  text: string;
+  total: number;
+  facts: [string, string][];
+}
+/**
+ * The blocks that hold the words; `total` are all there are, of which `hits` may be the first.
+ */
+export interface SearchReply {
+  query: string;
+  hits: SearchHit[];
+  total: number;
+}
+/**
+ * A block that holds the words; `row` is -1 where it is not in this moment's context, `turn` 0-based.
+ *
+ * `at` is the moment that has it in its context. `spans` say where in `preview` the words stand: start and
+ * end, alternating, in UTF-16 units, as JavaScript counts.
+ */
+export interface SearchHit {
+  ref: string;
+  row: number;
+  at: string;
+  turn: number;
+  label: string;
+  preview: string;
+  spans: number[];
+}
+/**
+ * The policy played one rule at a time; at an illegal place, what a cut there would break.
+ */
+export interface LessonReply {
+  place: number;
+  steps: LessonStep[];
+  refusal?: CutRefusal;
+}
+/**
+ * One rule of a policy played: how many `blocks` it decides, and what stands before and after it.
+ *
+ * `rule` is its number in the plan's columns (negative for pins, pairs and bound reasoning). Sums are tokens
+ * of everything that stands, what the provider reports beyond the file included; `sections` are those after
+ * it, `summary` those of the summary so far. A block belongs to the rule that decides it last.
+ */
+export interface LessonStep {
+  rule: number;
+  title: string;
+  sentence: string;
+  blocks: number;
+  before: number;
+  after: number;
+  sections: number[];
+  summary: number;
+}
+/**
+ * What a cut would break: `more` pairs are left out.
+ *
+ * `error` is status and words of the provider's answer, "" where it would take the request.
+ */
+export interface CutRefusal {
+  sentence: string;
+  error: string;
+  pairs: PartedPair[];
+  more: number;
+}
+/**
+ * A call, and the output that would stand without it.
+ */
+export interface PartedPair {
+  call: LessonBlock;
+  output: LessonBlock;
+}
+/**
+ * A block by its row and name; `turn` is 0-based.
+ */
+export interface LessonBlock {
+  row: number;
+  turn: number;
+  label: string;
+}
+/**
+ * The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
+ *
+ * `risk` comes with the first rows only. `sentence` says why there is nothing, "" where there is.
+ */
+export interface FactsReply {
+  place: number;
+  query: string;
+  kind: string;
+  fate: string;
+  from: number;
+  total: number;
+  rows: FactRow[];
+  kinds: FactKind[];
+  tier: "inferred" | "planned" | "recorded";
+  fates: ("lost" | "pointed to" | "restated" | "verbatim" | "weakened")[];
+  sentence: string;
+  risk?: RiskPayload;
+}
+/**
+ * A fact in the list. Turns are 0-based; `row` is the last that says it, -1 outside this context.
+ *
+ * `words` is how it is written in what the plan leaves; so many `others`, other files, may be meant by it.
+ * `stood` is False where it could not be read before either. `said` blocks say it.
+ */
+export interface FactRow {
+  number: number;
+  kind: string;
+  form: string;
+  fate: "lost" | "pointed to" | "restated" | "verbatim" | "weakened";
+  tier: "inferred" | "planned" | "recorded";
+  words: string;
+  others: number;
+  stood: boolean;
+  said: number;
+  by: string[];
+  operations: string[];
+  firstTurn: number;
+  lastTurn: number;
+  row: number;
+}
+/**
+ * How many facts of a kind stood before, and how many of these have each fate.
+ */
+export interface FactKind {
+  id: string;
+  label: string;
+  total: number;
+  fates: {
+    [k: string]: number;
+  };
+}
+/**
+ * By place: facts that only a summary could still carry, -1 where no cut may stand.
+ */
+export interface RiskPayload {
+  places: number[];
+  total: number;
+}
+/**
+ * A fact. Its `fate` in the plan, and on whose word, are "" before it has been said.
+ *
+ * `others` are files that may be meant too by what stands of its name. `said` is the first half and the last
+ * half of a part where there are more than it in `said_total`.
+ */
+export interface FactReply {
+  number: number;
+  place: number;
+  kind: string;
+  form: string;
+  fate: ("lost" | "pointed to" | "restated" | "verbatim" | "weakened") | "";
+  tier: ("inferred" | "planned" | "recorded") | "";
+  words: string;
+  others: string[];
+  said: FactPlace[];
+  saidTotal: number;
+  chain: FactLink[];
+  why: string;
+  regrets: FactRegret[];
+  fixes: FactFix[];
+  focus: string;
+}
+/**
+ * A block that says a fact, by whom, and what it did to it first. `row` and `step` may be -1.
+ */
+export interface FactPlace {
+  ref: string;
+  row: number;
+  turn: number;
+  step: number;
+  by: string;
+  operation: string | null;
+  label: string;
+}
+/**
+ * What a compaction left of a fact; the plan itself comes last, with `step` -1.
+ *
+ * `words` is how it is written there; `stood` is False where it could not be read before either.
+ */
+export interface FactLink {
+  step: number;
+  label: string;
+  fate: "lost" | "pointed to" | "restated" | "verbatim" | "weakened";
+  tier: "inferred" | "planned" | "recorded";
+  words: string;
+  stood: boolean;
+}
+/**
+ * What it took to have a fact again, and the block that needed it.
+ */
+export interface FactRegret {
+  sentence: string;
+  tokens: number;
+  price: string;
+  ref: string;
+  turn: number;
+  step: number;
+}
+/**
+ * An edit that would keep a fact; `price` are the tokens that the context is longer by.
+ */
+export interface FactFix {
+  means: "carry" | "cut" | "knob" | "pin";
+  sentence: string;
+  price: number;
+  money: string;
+  fate: "lost" | "pointed to" | "restated" | "verbatim" | "weakened";
+  changes: FixChanges;
+  recipe: string;
+}
+/**
+ * The inputs that a fix changes, for `WorkbenchModel.answer`.
+ */
+export interface FixChanges {
+  cut?: string;
+  settings?: {
+    [k: string]: number | boolean | string | null;
+  };
+  pins?: string[];
+}
+/**
+ * Everything that a recorded compaction took away and that was paid for again.
+ */
+export interface RegretReply {
+  marks: RegretMark[];
+  tokens: number;
+  price: string;
+  sentence: string;
+}
+/**
+ * A fact that was needed again, by the block `ref`; `tokens` and `price` are what that took.
+ *
+ * `step` and `turn` are -1 off the main path.
+ */
+export interface RegretMark {
+  step: number;
+  turn: number;
+  ref: string;
+  number: number;
+  kind: string;
+  form: string;
+  sentence: string;
+  tokens: number;
+  price: string;
+}
+/**
+ * The marks of a summary; `hidden` more are behind what a body shows.
+ *
+ * `read` is False where the summary has no text.
+ */
+export interface GroundingReply {
+  row: number;
+  marks: GroundingMark[];
+  hidden: number;
+  read: boolean;
+}
+/**
+ * Words of a recorded summary that nothing it summarises says.
+ *
+ * `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets in the text of its body.
+ */
+export interface GroundingMark {
+  line: number;
+  start: number;
+  end: number;
+  words: string;
+  what: string;
+  sentence: string;
+}
+/**
+ * Every rule that the policy could have.
+ */
+export interface RulesReply {
+  rules: RuleOffer[];
+}
+/**
+ * A rule that the policy could have: `changes` are the settings that add it, `instead` what then goes.
+ *
+ * `delta` is what the context is longer by (tokens), null where that is not known; `refused` says why it
+ * cannot be had, "" where it can.
+ */
+export interface RuleOffer {
+  kind: string;
+  title: string;
+  sentence: string;
+  source: string;
+  instead: string;
+  changes: {
+    [k: string]: boolean;
+  };
+  delta: number | null;
+  refused: string;
+}
+/**
+ * All that would be taken out of a page.
+ */
+export interface ReviewReply {
+  findings: Secret[];
+  sentence: string;
+}
+/**
+ * What would be taken out of a page: a secret by its name, which shows nothing of it.
+ */
+export interface Secret {
+  name: string;
+  kind: string;
+  grade: "personal" | "secret";
+  count: number;
+  where: string[];
+  hint: string;
+}
+/**
+ * A whole page; `size` in bytes, `name` for its file.
+ */
+export interface ExportReply {
+  html: string;
+  size: number;
+  name: string;
+}
+/**
+ * What would be sent. It cannot be unless `ready`; the sentence says why.
+ *
+ * `price` is like "at most $0.43", "" where none is known. What is `redacted` is taken out, but for the
+ * names in `kept`. Only what was looked at is sent: `digest` says what that was. `notes` are what else to
+ * know of this way to compact.
+ */
+export interface SendingReply {
+  by: "extractive" | "model";
+  ready: boolean;
+  sentence: string;
+  host: string;
+  model: string;
+  requests: RequestText[];
+  tokens: number;
+  counter: string;
+  counterNote: string;
+  price: string;
+  priceNote: string;
+  redacted: SecretName[];
+  kept: string[];
+  personal: SecretName[];
+  notes: string[];
+  digest: string;
+}
+/**
+ * One request to a model: what it would read, as much of it as is shown here, with its secrets out.
+ *
+ * `total` counts the characters of the whole text; `cached` tokens are known to the provider already.
+ */
+export interface RequestText {
+  kind: ("initial" | "turn_prefix" | "update") | "compaction";
+  tokens: number;
+  cached: number;
+  text: string;
+  total: number;
+}
+/**
+ * A thing found in the text by its name, which shows nothing of it.
+ */
+export interface SecretName {
+  name: string;
+  hint: string;
+  count: number;
+}

@@ -1,0 +1,2 @@
+export function makeTypes(): Promise<string>;
+export function readTypes(): string;

@@ -1,0 +1,76 @@
+"""What Python sends is of the kinds that the front end's types are made from (js/src/core/payloads.ts)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft7Validator
+
+from inspector import open_demo
+from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.payloads.payload import Labelled, Payload, to_json
+from inspector.workbench.queries import answer_query
+from tests.golden_wire import draw_all
+from tests.payload_types import FILE, TRAITS, list_replies, make_schema, to_text
+
+
+def test_the_schema_in_the_tree_is_that_of_the_payloads() -> None:
+    assert FILE.read_text("utf-8") == to_text(make_schema()), "run `python -m tests.payload_types`"
+
+
+@pytest.mark.parametrize("name", TRAITS)
+def test_a_drawing_holds_what_its_kind_says_and_nothing_else(name: str) -> None:
+    assert_is(draw_all()[name][0], name, "traits")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"type": "rows", "from": 0, "to": 5},
+        {"type": "body", "row": 3},
+        {"type": "summary", "place": 0},
+        {"type": "search", "query": "tide"},
+        {"type": "lesson", "place": 1},
+        {"type": "rules"},
+    ],
+    ids=lambda query: query["type"],
+)
+def test_a_reply_holds_what_its_kind_says_and_nothing_else(model: WorkbenchModel, query: Any) -> None:
+    reply = answer_query(model, {"id": "1", **query})
+    assert (reply.pop("type"), reply.pop("id")) == (query["type"], "1"), reply
+    assert_is(json.loads(json.dumps(reply)), query["type"], "replies")
+
+
+@pytest.fixture(scope="module")
+def model() -> WorkbenchModel:
+    model = WorkbenchModel(open_demo(), "flue")
+    model.answer({})
+    return model
+
+
+def assert_is(value: dict[str, Any], name: str, root: str) -> None:
+    """The value is read as its kind by msgspec, and by whoever reads the schema."""
+    schema = make_schema()
+    part = {**schema["properties"][root]["properties"][name], "definitions": schema["definitions"]}
+    Draft7Validator(part).validate(value)
+    kinds: dict[str, type[Payload]] = {"traits": TRAITS, "replies": list_replies()}[root]
+    assert to_json(msgspec.convert(value, kinds[name])) == value
+
+
+def test_a_payload_that_lacks_a_field_or_has_one_of_another_kind_is_none() -> None:
+    row = to_json(Labelled("user", "user"))
+    with pytest.raises(msgspec.ValidationError, match="label"):
+        msgspec.convert({"id": row["id"]}, Labelled)
+    with pytest.raises(msgspec.ValidationError, match="Expected `str`"):
+        msgspec.convert({**row, "label": 3}, Labelled)
+
+
+def test_texts_are_made_safe_on_their_way_and_names_to_ask_by_stay() -> None:
+    class Name(Labelled, frozen=True):
+        finished = True
+
+    assert to_json(Labelled("a", "\x1b[31mred"))["label"] == "␛[31mred"
+    assert to_json(Name("\x1b", "b"))["id"] == "\x1b"
