@@ -34,9 +34,10 @@ from inspector.tokens.reported import add_usage
 from inspector.tokens.rows import SECTIONS
 from inspector.workbench.payloads.block import describe_body, describe_summary
 from inspector.workbench.payloads.gauge import find_headroom, is_head_above, share_history
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.replay import draw_run
-from inspector.workbench.payloads.scene import draw_plan, draw_scene
+from inspector.workbench.payloads.scene import PlanPayload, draw_plan, draw_scene
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))
 IN_PLACE = "stud-wiki-deterministic"
@@ -84,12 +85,12 @@ def plan_of(session: Session, policy: Any = "keep-recent-turns", window: int = 1
 
 
 def facts_of(plan: Plan, row: int) -> dict[str, str]:
-    return dict(describe_body(plan, row).facts)
+    return dict(to_json(describe_body(plan, row))["facts"])
 
 
-def picture(plan: Plan) -> dict[str, Any]:
-    drawn, _ = draw_plan(plan)
-    json.dumps(drawn, allow_nan=False)
+def picture(plan: Plan) -> PlanPayload:
+    drawn = draw_plan(plan).payload
+    json.dumps(to_json(drawn), allow_nan=False)
     return drawn
 
 

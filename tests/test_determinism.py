@@ -14,6 +14,7 @@ try:
 except locale.Error:
     pass
 from inspector import POLICIES, build_context, count_tokens, make_plan, open_demo
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.scene import draw_plan
 session = open_demo()
 ledger = count_tokens(session)
@@ -22,7 +23,7 @@ for policy in POLICIES:
         plan = make_plan(session, ledger, policy, window=150_000, reason=reason)
         picture, data = draw_plan(plan)
         words = [piece.block.model_dump_json() for piece in build_context(session, plan).pieces]
-        whole = json.dumps([picture, words]).encode() + data
+        whole = json.dumps([to_json(picture), words]).encode() + data
         print(policy.name, reason, hashlib.sha256(whole).hexdigest())
 """
 

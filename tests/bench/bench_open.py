@@ -67,6 +67,7 @@ import json, sys, time
 import inspector.jupyter.widget
 from inspector import count_tokens, make_plan, open_session
 from inspector.tokens.history import trace_history
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 start = time.perf_counter()
 session = open_session(sys.argv[1])
@@ -74,10 +75,12 @@ ledger = count_tokens(session, "calibrated")
 history = trace_history(session, ledger)
 moment = session.at(history.fullest.at)
 plan = make_plan(moment, ledger, "flue")
-draw_scene(plan, history), draw_plan(plan)
+to_json(draw_scene(plan, history).payload), to_json(draw_plan(plan).payload)
 first = time.perf_counter() - start
 start = time.perf_counter()
-draw_plan(make_plan(moment, ledger, "flue", {"settings": {"keep-recent-tokens.tokens": 12_000}}))
+to_json(
+    draw_plan(make_plan(moment, ledger, "flue", {"settings": {"keep-recent-tokens.tokens": 12_000}})).payload
+)
 print(json.dumps([first, time.perf_counter() - start]))
 """
 

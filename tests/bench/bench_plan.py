@@ -31,6 +31,7 @@ from inspector.session.session import Session
 from inspector.tokens.counters import openai
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 
 NAME, KEEP, ROUNDS, LOOKS = "o200k_base", 20_000, 5, 10_000
@@ -96,7 +97,7 @@ class Bench:
             "… then the same at another leaf: every line is counted",
             lambda: make_plan(earlier, ledger, "flue").cut_table,
         )
-        yield "… then the workbench's picture of the plan", lambda: draw_plan(plan)
+        yield "… then the workbench's picture of the plan", lambda: to_json(draw_plan(plan).payload)
         _, again = self.fresh()
         new = self.untouched()
         yield "first plan, the session's columns made too", lambda: make_plan(new, again, "flue")
@@ -108,10 +109,13 @@ class Bench:
         yield "plan after another setting", self.next_setting
         yield "plan after another cut", self.next_cut
         yield "plan after another setting, with cut table", lambda: self.next_setting().cut_table
-        yield "plan after another setting, with its picture", lambda: draw_plan(self.next_setting())
+        yield (
+            "plan after another setting, with its picture",
+            lambda: to_json(draw_plan(self.next_setting()).payload),
+        )
         yield "history of the session", lambda: trace_history(self.session, self.ledger)
         history = trace_history(self.session, self.ledger)
-        yield "the workbench's scene", lambda: draw_scene(plan, history)
+        yield "the workbench's scene", lambda: to_json(draw_scene(plan, history).payload)
         yield "live_context, all of it", lambda: live_context(self.session, self.ledger)
         yield "build_context, what the plan leaves", lambda: build_context(self.session, self.plan)
 

@@ -19,6 +19,7 @@ from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.payloads.columns import ColumnPacker, unpack
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
@@ -155,7 +156,7 @@ def test_no_usage_number_keeps_a_session_from_being_drawn(value: str, counter: s
     plan = make_plan(session, ledger=ledger)
     scene, _ = draw_scene(plan, history)
     draw_plan(plan)
-    json.dumps(scene, allow_nan=False)
+    json.dumps(to_json(scene), allow_nan=False)
     if value == "3000000000":
         assert session.warnings == ()
         assert history.fullest is not None
@@ -163,7 +164,7 @@ def test_no_usage_number_keeps_a_session_from_being_drawn(value: str, counter: s
     else:
         (warning,) = session.warnings
         assert warning.startswith("8 reported token figures are negative, not finite or far too large")
-        assert warning in scene["notices"]
+        assert warning in scene.notices
 
 
 @pytest.mark.parametrize(("broken", "told"), [(3, None), (4, "1 more line"), (6, "3 more lines")])
@@ -171,7 +172,7 @@ def test_lines_that_cannot_be_read_are_told_three_and_then_counted(broken: int, 
     session = read_session(usage_file("1") + b"\n" + b"{\n" * broken)
     ledger = count_tokens(session)
     scene, _ = draw_scene(make_plan(session, ledger=ledger), trace_history(session, ledger))
-    notices = [notice for notice in scene["notices"] if "could not be read" in notice]
+    notices = [notice for notice in scene.notices if "could not be read" in notice]
     assert [notice for notice in notices if "more line" in notice] == (
         [f"{told} could not be read; session.corrupt lists all."] if told else []
     )
@@ -216,7 +217,7 @@ def test_a_moment_off_the_main_path_covers_no_steps_and_says_so() -> None:
 
     def draw(leaf: str | None) -> tuple[tuple[int, int], bool]:
         scene, _ = draw_scene(make_plan(session.at(leaf), ledger=ledger), history)
-        return (scene["overview"]["first"], scene["overview"]["last"]), notice in scene["notices"]
+        return (scene.overview.first, scene.overview.last), notice in scene.notices
 
     assert draw("e4") == ((0, -1), True)
     assert draw("e5") == ((0, -1), True)

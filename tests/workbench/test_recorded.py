@@ -22,8 +22,9 @@ from inspector.tokens.counter import Counter
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.recorded import draw_recorded, find_recorded
-from inspector.workbench.payloads.scene import draw_plan
+from inspector.workbench.payloads.scene import CutPayload, PlanPayload, draw_plan
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 
@@ -73,13 +74,10 @@ def test_a_harness_that_keeps_nothing_cuts_at_the_end() -> None:
     plan, history = moment(session, "e1")
     picture, data = draw_recorded(plan, history)
     assert fates(plan, history) == ["summarised", "summarised"]
-    assert picture.cut == {
-        "place": 2,
-        "id": "end",
-        "by": "file",
-        "sentence": "The file records a compaction here (auto): what is older was summarised, "
-        "nothing before it was kept.",
-    }
+    said = (
+        "The file records a compaction here (auto): what is older was summarised, nothing before it was kept."
+    )
+    assert picture.cut == CutPayload(place=2, id="end", by="file", sentence=said)
     columns = unpack(picture.columns, data)
     assert columns["after_total"].tolist() == [-1, -1, 3]
     assert (picture.before.total, picture.after.total, columns["summary_tokens"][2]) == (7, 3, 3)
@@ -160,11 +158,11 @@ def test_figures_of_the_file_and_of_the_provider_stand_side_by_side() -> None:
     plan, history = moment(session, "e1")
     picture, _ = draw_recorded(plan, history)
     assert [told[:2] for told in picture.told] == [
-        ["before", "75"],
-        ["before", "70"],
-        ["after", "9"],
-        ["after", "24"],
-        ["summary", "3"],
+        ("before", "75"),
+        ("before", "70"),
+        ("after", "9"),
+        ("after", "24"),
+        ("summary", "3"),
     ]
     sources = [told[2] for told in picture.told]
     assert sources[:2] == ["as the file records it", "usage of the last reply before it"]
@@ -221,7 +219,7 @@ def test_a_block_that_stands_again_shortened_is_no_whole_one() -> None:
 # -- laws ----------------------------------------------------------------------------------------------
 
 
-def assert_adds_up(picture: dict[str, Any], columns: dict[str, Any]) -> None:
+def assert_adds_up(picture: PlanPayload, columns: dict[str, Any]) -> None:
     """The parts of the flow are the totals, at the recorded place."""
     place, flow = picture.cut.place, picture.flow
     count, fixed = len(flow.fates), flow.head + flow.hidden
@@ -257,7 +255,7 @@ def assert_agrees(plan: Plan, history: History) -> None:
         k: v for k, v in shape.items() if k not in flows
     }
     extra = {"told", "label", "entry"}
-    assert set(picture) - extra == set(like) - {"state", "summary"}
+    assert set(to_json(picture)) - extra == set(to_json(like)) - {"state", "summary"}
     between = [entry for entry in found.plan.session.entries if entry.id == found.entry.id]
     assert between and ledger is plan.ledger
 
