@@ -147,7 +147,9 @@ def test_a_rule_may_take_the_place_of_one_that_is_switched_off() -> None:
 def test_a_policy_with_one_more_rule_obeys_the_laws(session: Session, pair: tuple[Policy, str]) -> None:
     policy, kind = pair
     ledger = count_tokens(session, "chars4_utf16")
-    offer = next(o for o in offer_rules(make_plan(session, ledger, policy, window=10_000)) if o.kind == kind)
+    offer = next(
+        o for o in offer_rules(make_plan(session, ledger, policy, window=10_000)).rules if o.kind == kind
+    )
     assert offer.refused == ""
     plan = make_plan(session, ledger, policy, {"settings": offer.changes}, window=10_000)
     assert plan.after - make_plan(session, ledger, policy, window=10_000).after == offer.delta
@@ -162,7 +164,7 @@ def test_a_policy_with_one_more_rule_obeys_the_laws(session: Session, pair: tupl
 
 def test_every_rule_that_could_be_added_is_offered_with_its_price() -> None:
     plan = plan_bundled()
-    offers = {offer.kind: offer for offer in offer_rules(plan)}
+    offers = {offer.kind: offer for offer in offer_rules(plan).rules}
     assert {*offers} == {*KINDS} - {*kinds(plan.policy)} | {own for own in offers if own not in KINDS}
     assert offers["keep-recent-turns"].instead == "Keep recent tokens"
     assert offers["summarise-all"].instead == "Keep recent tokens and Summarise older"
@@ -175,7 +177,7 @@ def test_every_rule_that_could_be_added_is_offered_with_its_price() -> None:
 def test_a_rule_of_ones_own_is_offered_and_one_that_fails_says_why() -> None:
     rule(lambda block: ("truncated", "x") if block.is_tool_output else None, name="shorten-all")
     rule(lambda block: 1 / 0, name="broken")
-    offers = {offer.kind: offer for offer in offer_rules(plan_bundled())}
+    offers = {offer.kind: offer for offer in offer_rules(plan_bundled()).rules}
     assert offers["shorten-all"].delta < 0
     assert "ZeroDivisionError" in offers["broken"].refused
     assert offers["broken"].changes == {}
@@ -192,7 +194,7 @@ def test_only_what_an_edit_has_added_can_be_removed() -> None:
     }
     plan = plan_bundled(settings=settings)
     picture, _ = draw_plan(plan)
-    added = {rule["kind"]: rule["added"] for rule in picture.rules if "added" in rule}
+    added = {rule.kind: rule.added for rule in picture.rules if rule.added}
     assert added == {
         "dedupe-reads": ["dedupe-reads.enabled", "dedupe-reads.tools"],
         "drop-older": ["drop-older.enabled", "summarise-older.enabled"],
@@ -260,7 +262,7 @@ def test_the_public_way_is_on_the_policy() -> None:
 def test_a_rule_whose_place_another_took_is_removed_alone() -> None:
     """What it took the place of first stays off as long as the other does that work."""
     first = plan_bundled(settings={"drop-older.enabled": True, "summarise-older.enabled": False})
-    offer = next(offer for offer in offer_rules(first) if offer.kind == "summarise-all")
+    offer = next(offer for offer in offer_rules(first).rules if offer.kind == "summarise-all")
     plan = plan_bundled(settings={**first.edits.settings, **offer.changes})
     added = find_added(plan)
     assert added["drop-older"] == ["drop-older.enabled"]

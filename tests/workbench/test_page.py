@@ -27,6 +27,7 @@ from inspector.workbench.page import html as page
 from inspector.workbench.page.html import LARGEST, make, review
 from inspector.workbench.payloads.block import describe_rows, describe_summary
 from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.scene import draw_plan
 from inspector.workbench.queries import answer_query
 from tests.exported import all_texts, unpack_page
@@ -159,7 +160,7 @@ def test_no_secret_is_in_the_page_wherever_a_session_holds_a_text(before: str) -
     made = make(model, policies=["pi"])
     held, buffers = unpack_page(made.html)
     told = [made.html, html.unescape(made.html), made.name, *all_texts(held), buffers.decode("latin-1")]
-    everything = "\n".join([*told, repr(made), json.dumps(review(model))])
+    everything = "\n".join([*told, repr(made), json.dumps(to_json(review(model)))])
     for key in keys:
         assert not any(key[at : at + 8] in everything for at in range(4, len(key) - 7))
 
@@ -217,7 +218,7 @@ def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
     told = review(model)
     names = [finding.name for finding in told.findings]
     assert names == [finding.name for finding in make(model, policies=[]).findings]
-    assert {"name", "kind", "count", "where", "hint"} <= told.findings[0].keys()
+    assert {"name", "kind", "count", "where", "hint"} <= to_json(told.findings[0]).keys()
     assert re.match(r"\d+ secrets and \d+ personal names found", told.sentence)
     kept = name_secret("aws-access-key", PLANTED["aws-access-key"][1])
     with_it = make(model, [kept], policies=[])
@@ -261,7 +262,7 @@ def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
     for name, plan in held["plans"].items():
         other.answer({"policy": name, "cut": "", "settings": {}})
         wire, data = draw_plan(other.plan)
-        assert (plan["own"][0], columns(plan["own"][1])) == (wire, data)
+        assert (plan["own"][0], columns(plan["own"][1])) == (to_json(wire), data)
         legal = [at for at in range(len(other.plan.cuts)) if other.plan.cuts[at].legal]
         assert [at for at, _, _ in plan["at"]] == legal
         for place, differs, number in plan["at"][:: max(1, len(legal) // 5)]:
@@ -272,7 +273,7 @@ def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
             deltas = whole.pop("deltas")
             rules = [{**rule, "delta": delta} for rule, delta in zip(whole["rules"], deltas, strict=True)]
             recipe = whole["recipe"].replace("@cut@", cut)
-            assert {**whole, "rules": rules, "recipe": recipe} == wire
+            assert {**whole, "rules": rules, "recipe": recipe} == to_json(wire)
             assert columns(number) == data
             summary = plan["summaries"][str(place)]
             runs = zip(summary[1::2], summary[2::2], strict=True)
