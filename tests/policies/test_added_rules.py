@@ -25,6 +25,7 @@ from inspector.policies.rules.dedupe_reads import DedupeReads
 from inspector.session.session import Session
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.export import export_html
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.rules import find_added, offer_rules
 from inspector.workbench.payloads.scene import draw_plan
 from tests.refusals import check_adds_none
@@ -199,7 +200,7 @@ def test_only_what_an_edit_has_added_can_be_removed() -> None:
         "dedupe-reads": ["dedupe-reads.enabled", "dedupe-reads.tools"],
         "drop-older": ["drop-older.enabled", "summarise-older.enabled"],
     }, "what a rule took the place of comes back when it goes"
-    assert json.loads(json.dumps(picture)) == picture
+    assert json.loads(json.dumps(to_json(picture))) == picture
 
 
 def test_the_desk_keeps_cut_pins_and_plan_b_and_the_picker_keeps_its_policies() -> None:
