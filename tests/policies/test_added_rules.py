@@ -200,7 +200,7 @@ def test_only_what_an_edit_has_added_can_be_removed() -> None:
         "dedupe-reads": ["dedupe-reads.enabled", "dedupe-reads.tools"],
         "drop-older": ["drop-older.enabled", "summarise-older.enabled"],
     }, "what a rule took the place of comes back when it goes"
-    assert json.loads(json.dumps(to_json(picture))) == picture
+    assert json.loads(json.dumps(to_json(picture))) == to_json(picture)
 
 
 def test_the_desk_keeps_cut_pins_and_plan_b_and_the_picker_keeps_its_policies() -> None:
