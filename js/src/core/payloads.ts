@@ -30,6 +30,7 @@ export interface ScenePayload {
   overview: CoveredSteps;
   policies: PolicyName[];
   notices: string[];
+  provided: ProvidedPayload[];
   columns: PackedColumn[];
 }
 /**
@@ -114,6 +115,15 @@ export interface PolicyName {
   title: string;
 }
 /**
+ * A contribution: its provider's name, the origin it reads, "" where unknown, when, and its tokens.
+ */
+export interface ProvidedPayload {
+  name: string;
+  origin: string;
+  when: string;
+  tokens: number;
+}
+/**
  * A column among the bytes: `offset` in bytes, `length` in values.
  */
 export interface PackedColumn {
@@ -143,11 +153,17 @@ export interface PlanPayload {
   before: SectionSums;
   after: SectionSums;
   flow: FlowPayload;
+  saved?: {
+    [k: string]: number;
+  };
+  prefix?: PrefixPayload;
   thresholds: Threshold[];
   reserve: number;
   trigger: TriggerVerdict;
   state?: RunState;
   told?: [string, string, string][];
+  surfaces?: SurfacesPayload | null;
+  deterministic?: boolean;
   notes: string[];
   recipe: string;
   summary?: WrittenBy | null;
@@ -233,6 +249,15 @@ export interface FlowPayload {
   new: "brought back" | "notice";
 }
 /**
+ * What stands before the first message that is rewritten (S3-2): its live position, None where nothing
+ * is; the blocks before it, and their tokens.
+ */
+export interface PrefixPayload {
+  message: number | null;
+  rows: number;
+  tokens: number;
+}
+/**
  * A line on a gauge of tokens.
  */
 export interface Threshold {
@@ -257,6 +282,30 @@ export interface RunState {
   mark: string;
   tone: string;
   banner?: string | null;
+  actions?: string[];
+}
+/**
+ * The stored manifest and the request of a plan, apart (S0-46).
+ */
+export interface SurfacesPayload {
+  manifest: ManifestPayload;
+  wire: WirePayload;
+}
+/**
+ * What is stored after a plan: its tokens, and whether anything stored changes.
+ */
+export interface ManifestPayload {
+  after: number;
+  changed: boolean;
+}
+/**
+ * The request: its tokens, the blocks cleared in it, what this spares, and what that is called.
+ */
+export interface WirePayload {
+  after: number;
+  cleared: number;
+  spared: number;
+  label: string;
 }
 /**
  * Who wrote a plan's summary, its tokens, and a digest of its text.
@@ -282,6 +331,7 @@ export interface RunPayload {
   threshold: number;
   thresholds: Threshold[];
   states: RunState[];
+  banners: BannerPayload[];
   counts: RunCounts;
   summary: [string, string][];
   source: string;
@@ -292,6 +342,15 @@ export interface RunPayload {
   steps: number;
   lived: number;
   columns: PackedColumn[];
+}
+/**
+ * What the user is shown from a step on, `until` another, after the record at `event` (S1-9).
+ */
+export interface BannerPayload {
+  event: number;
+  step: number;
+  until: number | null;
+  sentence: string;
 }
 /**
  * How many there are of each, whatever of them is shown.
@@ -315,6 +374,12 @@ export interface RunEvent {
   before: number | null;
   after: number | null;
   at: string;
+  provider: string;
+  model: string;
+  correlation: string;
+  data: {
+    [k: string]: unknown;
+  };
   tone: string;
 }
 /**
