@@ -41,7 +41,7 @@ def test_S1_8_the_fill_is_the_total_over_the_window() -> None:
     assert fires == [True, True, False]
     policy = find_policy("stud-warning")
     plan = make_plan(session, count(session), policy, window=1000)
-    assert str(fill_payload(plan)["banner"]).startswith("82 % of the context window is used.")
+    assert str(fill_payload(plan).banner).startswith("82 % of the context window is used.")
     asked = chain(user("word " * 500), *session.entries[1:], user("word"), system=session.system)
     answered = chain(*asked.entries, Entry(id="", role="assistant"), system=session.system)
     run = replay(answered, policy, {"user": "waits"}, ledger=count(answered), window=1000)

@@ -5,6 +5,7 @@ In go a table and the rules' claims, out comes a `SideFates`. Nothing here knows
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -29,6 +30,7 @@ from ..policies.table import (
 from ..session.blocks import REASONING, Block, BlockRef
 from ..session.entries import Entry
 from ..session.tree import Bools, Ints
+from ..text import plural
 from ..tokens.counter import Longs
 from ..tokens.counters import find_counter
 from ..tokens.memo import Memo, Same
@@ -194,19 +196,19 @@ def refuse_forged(table: Table, code: int, claim: Claim, rows: Bools, done: Rewr
     model thought would mislead it, and no seal can be made for it. Nothing switches this off.
     """
     for row, made in () if done is None else zip(done.rows.tolist(), done.blocks, strict=True):
-        was = table.block(row)
-        if made is None or made == was:
+        forged = made is not None and _holds_reasoning(made)
+        # Most blocks are neither, and are not looked up.
+        if made is None or not (forged or table.kind[row] == REASONING) or made == (was := table.block(row)):
             continue
-        if _holds_reasoning(made):
+        if forged:
             raise PolicyError(
                 table.rules[code].kind,
                 f"it put reasoning into the context that no model thought, in the place of block {row} "
                 f"({was.kind})",
             )
-        if was.kind == "reasoning":
-            raise PolicyError(
-                table.rules[code].kind, f"it put other words in the place of reasoning, block {row}"
-            )
+        raise PolicyError(
+            table.rules[code].kind, f"it put other words in the place of reasoning, block {row}"
+        )
     if claim.fate in (TRUNCATED, POINTER) and (shortened := rows & (table.kind == REASONING)).any():
         raise PolicyError(
             table.rules[code].kind,
@@ -346,3 +348,23 @@ def _left(table: Table, side: SideFates, position: int, stands: Bools) -> Entry:
     entry = table.session.entries[live.entries[position]]
     left: Entry = entry.model_copy(update={"blocks": blocks})
     return left
+
+
+def find_lost(table: Table, fate: Bytes) -> tuple[BlockRef, ...]:
+    """The live blocks that a plan leaves no longer verbatim, in order (S1-32)."""
+    return tuple(table.session.live_refs(np.flatnonzero(fate != VERBATIM)))
+
+
+def describe_lost(fate: Bytes) -> str:
+    """The same in a sentence; empty when everything stays.
+
+    >>> describe_lost(np.array([3, 3, 4, 0], np.uint8))
+    'Lossy: 3 blocks are no longer verbatim (2 summarised, 1 dropped); the file keeps them.'
+    """
+    counts = Counter(fate[fate != VERBATIM].tolist())
+    lost = sum(counts.values())
+    if not lost:
+        return ""
+    fates = ", ".join(f"{counts[code]:,} {name}" for code, name in enumerate(FATES) if counts[code])
+    some = plural(lost, "block is", "blocks are")
+    return f"Lossy: {some} no longer verbatim ({fates}); the file keeps {'it' if lost == 1 else 'them'}."

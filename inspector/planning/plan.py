@@ -33,7 +33,18 @@ from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo
 from ..tokens.moment import Moment, find_moment
 from .cut_table import CutTable
-from .fates import BY_BOUND, BY_NONE, BY_PAIR, BY_PIN, BY_WITHHELD, STANDS, SideFates, find_pinned
+from .fates import (
+    BY_BOUND,
+    BY_NONE,
+    BY_PAIR,
+    BY_PIN,
+    BY_WITHHELD,
+    STANDS,
+    SideFates,
+    describe_lost,
+    find_lost,
+    find_pinned,
+)
 from .kept_prefix import KeptPrefix, find_prefix
 from .notice import PlacedNotice
 from .stages import StageOutcome, StageOutcomes, StageReport, report_stages
@@ -588,23 +599,3 @@ NOT_DETERMINISTIC = (
     "after it depend on which."
 )
 """Said of every plan that has a summary written; no setting hides it (S0-69, S0-72)."""
-
-
-def find_lost(table: Table, fate: Bytes) -> tuple[BlockRef, ...]:
-    """The live blocks that a plan leaves no longer verbatim, in order (S1-32)."""
-    return tuple(table.session.live_refs(np.flatnonzero(fate != VERBATIM)))
-
-
-def describe_lost(fate: Bytes) -> str:
-    """The same in a sentence; empty when everything stays.
-
-    >>> describe_lost(np.array([3, 3, 4, 0], np.uint8))
-    'Lossy: 3 blocks are no longer verbatim (2 summarised, 1 dropped); the file keeps them.'
-    """
-    counts = Counter(fate[fate != VERBATIM].tolist())
-    lost = sum(counts.values())
-    if not lost:
-        return ""
-    fates = ", ".join(f"{counts[code]:,} {name}" for code, name in enumerate(FATES) if counts[code])
-    some = plural(lost, "block is", "blocks are")
-    return f"Lossy: {some} no longer verbatim ({fates}); the file keeps {'it' if lost == 1 else 'them'}."

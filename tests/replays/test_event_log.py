@@ -18,6 +18,7 @@ from inspector.replays.run import Run
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.replay import draw_run
 from tests.replays.test_compactor import THOUGHTS, thoughtful
 from tests.replays.test_engine import (
@@ -156,7 +157,7 @@ def check_record(event: AuditEvent, record: dict[str, Any]) -> None:
 def test_S0_93_every_kind_of_event_is_in_the_list_that_is_drawn_with_all_it_tells() -> None:
     seen = set()
     for run in lives():
-        drawn = draw_run(run)[0]["events"]
+        drawn = to_json(draw_run(run).payload)["events"]
         assert len(drawn) == len(run.events) > 0
         for one, record in zip(run.events, drawn, strict=True):
             seen.add(one.kind)
@@ -186,4 +187,4 @@ def test_S0_93_the_exported_audit_holds_every_event_however_many(
     for one, record in zip(run.events, exported, strict=True):
         check_record(one, record)
     picture, _ = draw_run(run)
-    assert (len(picture["events"]), picture["counts"]["events"]) == (5_000, len(run.events))
+    assert (len(picture.events), picture.counts.events) == (5_000, len(run.events))
