@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from inspector.errors import PolicyError
+from inspector.files import save_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
 from inspector.planning.plan import Plan, make_plan
@@ -20,6 +21,7 @@ from inspector.replays.engine import replay
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry, Provided
 from inspector.session.session import Session
+from inspector.summaries.compaction import CompactionResult, compact
 from inspector.summaries.prompts import Prompt, write_prompt
 from inspector.summaries.record import append_checkpoint
 from inspector.summaries.write import summarise
@@ -27,6 +29,7 @@ from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.wire.render import render_request
+from inspector.workbench.model import WorkbenchModel
 
 POLICY = "keep-recent-turns"
 TURNS = "keep-recent-turns.turns"
@@ -257,9 +260,11 @@ def test_S0_24_four_turns_are_verbatim_and_the_one_before_them_is_summarised() -
 # -- reasoning --------------------------------------------------------------------------------------------
 
 
-def test_S0_31_the_summariser_reads_the_reasoning_of_older_turns_and_of_no_other() -> None:
-    told = asked(plan_of(talk(6)))
-    assert [f"thought {n}" in told for n in range(6)] == [True, True, False, False, False, False]
+def test_S0_31_the_summariser_is_told_the_reasoning_of_older_turns_and_of_no_other() -> None:
+    spy = Spy()
+    session = talk(6)
+    compact(session, POLICY, spy, ledger=count(session))
+    assert [f"thought {n}" in spy.text for n in range(6)] == [True, True, False, False, False, False]
 
 
 def test_S0_32_S0_40_what_replaces_an_older_turn_is_plain_text() -> None:
@@ -297,17 +302,40 @@ def test_S0_56_compaction_is_on_without_any_setting() -> None:
 
 
 def test_S0_59_the_summariser_gets_older_messages_and_the_summary_before_and_nothing_else() -> None:
-    first = append_checkpoint(plan_of(talk(6, system=(Text(text="be brief"),))), WRITTEN, "s1")
-    plan = plan_of(grow(first, *(entry for n in range(6, 10) for entry in turn(n))))
-    told = asked(plan)
-    assert "what happened so far" in told
-    assert [f"question {n}" in told for n in range(10)] == [False] * 2 + [True] * 4 + [False] * 4
-    assert "be brief" not in told
+    session = talk(6, system=(Text(text="be brief"),))
+    first, second = Spy(), Spy()
+    once = compact(
+        session, POLICY, lambda *asked: first(*asked) and "what happened so far", ledger=count(session)
+    )
+    going_on = grow(once.after, *(entry for n in range(6, 10) for entry in turn(n)))
+    compact(going_on, POLICY, second, ledger=count(going_on))
+    assert [f"question {n}" in first.text for n in range(10)] == [True] * 2 + [False] * 8
+    assert "what happened so far" in second.text
+    assert [f"question {n}" in second.text for n in range(10)] == [False] * 2 + [True] * 4 + [False] * 4
+    assert [f"src/{n}.py" in second.text for n in range(10)] == [False] * 2 + [True] * 4 + [False] * 4
+    assert "be brief" not in first.text + second.text
 
 
-def test_S0_60_a_summary_is_one_call_and_a_plan_without_one_is_none() -> None:
-    assert len(plan_of(talk(6)).jobs) == 1
-    assert plan_of(talk(6), settings={"summarise-older.enabled": False}).jobs == ()
+def test_S0_60_a_summary_is_one_call_and_the_deterministic_mode_makes_none() -> None:
+    session = heavy(6)
+    calls = {}
+    for name in ("stud-wiki-1.1", "stud-wiki-deterministic"):
+        spy = Spy()
+        done = compact(session, name, spy, ledger=count(session))
+        assert done.done
+        calls[name] = len(spy.prompts)
+    assert calls == {"stud-wiki-1.1": 1, "stud-wiki-deterministic": 0}
+    told = {
+        name: [item.calls for item in replay(session, name, ledger=count(session), window=250).adopted]
+        for name in calls
+    }
+    assert set(told["stud-wiki-1.1"]) == {1}
+    assert set(told["stud-wiki-deterministic"]) == {0}
+
+
+def heavy(turns: int) -> Session:
+    """Turns whose outputs are longer than what stands for them when they go."""
+    return chain(*(entry for n in range(turns) for entry in turn(n, output="word " * 40)))
 
 
 def test_S0_61_the_answer_becomes_one_block_that_names_what_it_stands_for() -> None:
@@ -340,13 +368,47 @@ def test_S0_63_the_request_is_assembled_again_and_its_total_counted_again() -> N
 # -- memory and providers ---------------------------------------------------------------------------------
 
 
-def test_S0_79_a_plan_knows_nothing_of_another_session() -> None:
-    mine, other = talk(6), chain(*(entry for n in range(9) for entry in turn(n, output="other words")))
-    alone = plan_of(mine)
-    plan_of(other)
-    beside = plan_of(mine)
-    assert build_context(mine, alone) == build_context(mine, beside)
-    assert "other words" not in asked(beside)
+def test_S0_79_nothing_of_one_session_is_read_in_another_with_the_same_names(tmp_path: Path) -> None:
+    # The same ids, roles and calls; other words.
+    mine = talk(6)
+    other = chain(
+        *(
+            entry.model_copy(update={"blocks": tuple(_reword(block) for block in entry.blocks)})
+            for entry in mine.entries
+        )
+    )
+    alone = _all_of(compact(other, POLICY, Spy(), ledger=count(other)))
+    model = WorkbenchModel(mine, POLICY, ledger=count(mine), window=WINDOW)
+    model.answer({})
+    plan = model.plan
+    model.adopt_summary(plan, summarise(plan, lambda job, session: "a secret of mine"))
+    done = compact(mine, POLICY, lambda job, session: "a secret of mine", ledger=count(mine))
+    save_session(done.after, tmp_path / "mine.session.json")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    beside = compact(other, POLICY, Spy(), ledger=count(other))
+    assert _all_of(beside) == alone
+    assert "a secret of mine" in _all_of(done)
+    other_model = WorkbenchModel(other, POLICY, ledger=count(other), window=WINDOW)
+    other_model.answer({})
+    assert other_model.plan.checkpoint is None
+    model.answer({})
+    assert model.plan.checkpoint is not None
+    assert "secret" not in alone + _all_of(beside) + str(
+        make_plan(other, count(other), POLICY, window=WINDOW).notes
+    )
+    assert "question" not in alone
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def _reword(block: Block) -> Block:
+    if isinstance(block, Text | Reasoning):
+        return block.model_copy(update={"text": "other words"})
+    return block
+
+
+def _all_of(done: CompactionResult) -> str:
+    """All that stands in the context after, in words."""
+    return "\n".join(block.text for block in blocks_of(done.after))
 
 
 def test_S0_81_a_memory_slot_outlives_compaction_and_is_there_again() -> None:

@@ -15,6 +15,7 @@ from .rules.drop_reasoning import DropReasoning
 from .rules.keep_recent_turns import KeepRecentTurns
 from .rules.keep_system import KeepSystem
 from .rules.summarise_older import SummariseOlder
+from .trigger import Trigger
 
 Mode = Literal["summarise", "drop-reasoning", "outputs-first", "drop-old-outputs"]
 
@@ -28,6 +29,9 @@ SWITCHES: dict[Mode, tuple[str, ...]] = {
 before drops old outputs and summarises only if that leaves too much (S0-19)."""
 SWITCHED = ("drop-reasoning", "drop-old-outputs", "summarise-older")
 """The rules that a mode switches."""
+
+AT_80 = Trigger(ratio=0.8, measure="assembled", check="request")
+"""When core compacts by itself: before a request that fills 80 % of the window (S0-12)."""
 
 CONTRACT = "Compaction and Memory 1.1.0"
 """What a profile claims that keeps the wiki page of that name, contractVersion 1.1.0 (S0-1)."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, field_va
 from ..errors import EditError, PolicyError
 from ..session.blocks import Value
 from .base_rule import Rule
-from .core import SWITCHED, SWITCHES, Mode, core_rules, keeps_contract
+from .core import AT_80, SWITCHED, SWITCHES, Mode, core_rules, keeps_contract
 from .harness import Harness, check_thresholds
 from .part import PolicyPart
 from .rules import kind_of, list_rules
@@ -337,7 +337,7 @@ def read_edits(edits: Edits | dict[str, Any] | None) -> Edits:
 
 
 def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
-    """A policy from its JSON form. What is not given is so by default: without rules, core's own (S0-56).
+    """A policy from its JSON form. One that names no rules has core's own, and its trigger (S0-56).
 
     `mode` puts core into one of its modes, whatever the rules say. Raises `PolicyError` naming the field that
     is wrong.
@@ -366,7 +366,8 @@ def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
         _read_part(name, f"rules[{index}]", model, item)
         for index, (model, item) in enumerate(zip(models, given, strict=True))
     )
-    trigger = _read_part(name, "trigger", Trigger, data.get("trigger", {}))
+    usual: dict[str, Any] = {} if "rules" in data or not given else AT_80.model_dump()
+    trigger = _read_part(name, "trigger", Trigger, data.get("trigger", usual))
     policy = _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
     policy = policy.configured(read_settings(settings or {}))
     return (policy if policy.mode is None else policy.in_mode(policy.mode)).settled()

@@ -90,7 +90,8 @@ class HarnessState:
         self.latch, crossed = self.latch.look(above)
         if crossed is not None:
             self._asked = False
-            self.log.record(crossed, before=self.context.size)
+            window = {"window": self.context.window} if crossed == "threshold_hit" else {}
+            self.log.record(crossed, before=self.context.size, **window)
         return above
 
     def may_compact(self, consents: bool) -> bool:

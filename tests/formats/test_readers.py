@@ -16,6 +16,7 @@ from inspector.formats import anthropic_messages, flue, manifest, pi, stud
 from inspector.formats import mini_claude_code as mini
 from inspector.formats.json_document import HEAD, peek
 from inspector.formats.json_lines import Data
+from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import READERS, read_session
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
@@ -24,6 +25,7 @@ from inspector.session.entries import Boundary, Cost, Entry, Provided, Usage
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.render import render_request
+from inspector.workbench.payloads.block import describe_body
 from tests.shared import SHARED, needs_shared
 from tests.strategies import json_values, sessions
 
@@ -850,6 +852,29 @@ def test_S0_26_thinking_blocks_stand_beside_text_and_calls_in_their_order() -> N
     assert entry.blocks[0] == Reasoning(text="first", signature="s")
     assert entry.blocks[2] == Reasoning(text="then")
     assert entry.extra == {"blocks": {"0": {"providerMetadata": {"x": 1}}}}
+
+
+def test_S0_26_their_order_and_kinds_survive_export_and_are_drawn() -> None:
+    parts = [
+        TEXT,
+        {"type": "thinking", "thinking": "first", "signature": "s"},
+        {"type": "tool-call", "toolCallId": "c1", "toolName": "read", "args": {}},
+        {"type": "thinking", "thinking": "then", "signature": "t"},
+        TEXT,
+    ]
+    answer = {
+        "role": "tool",
+        "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": "read", "content": "x"}],
+    }
+    session = read_stud({"role": "user", "content": "hm"}, {"role": "assistant", "content": parts}, answer)
+    kinds = ["text", "text", "reasoning", "tool_call", "reasoning", "text", "tool_output"]
+    again = read_session(dump_manifest(session).encode())
+    for one in (session, again):
+        assert [block.kind for entry in one.entries for block in entry.blocks] == kinds
+        plan = make_plan(one, count_tokens(one), "stud-wiki-1.1")
+        drawn = [describe_body(plan, row)["facts"][0][1] for row in range(len(kinds))]
+        assert drawn == [kind.replace("_", " ") for kind in kinds]
+    assert again.entries[1].blocks == session.entries[1].blocks
 
 
 def test_S0_27_reasoning_and_its_signature_survive_import_and_export() -> None:

@@ -405,7 +405,7 @@ def test_without_core_compaction_nothing_is_double() -> None:
     assert lint("mine", Harness(engine="none"), wire=True) == ()
 
 
-def test_S0_57_S0_58_the_warning_lets_the_session_go_on_and_offers_three_choices() -> None:
+def test_S0_57_S0_58_the_warning_is_one_and_offers_three_choices() -> None:
     (notice,) = find_double(["main"], ["main"])
     assert notice.severity == "warning"
     assert "The session goes on" in notice.sentence

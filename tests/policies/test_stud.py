@@ -190,6 +190,39 @@ def test_S0_44_without_reasoning_nothing_else_is_decided_otherwise() -> None:
     assert fates(plan_of(bare, STUD_WIKI)) == said
 
 
+def test_S0_44_what_is_told_of_a_compaction_has_no_breakdown_where_nobody_reasoned() -> None:
+    runs = [replayed(session, STUD_WIKI) for session in (talk(12), without_reasoning(talk(12)))]
+    told_of = [[e.data for e in run.events if e.kind == "completed"] for run in runs]
+    assert all(told_of)
+    assert {"retention" in data for data in told_of[0]} == {True}
+    assert {"retention" in data for data in told_of[1]} == {False}
+    assert "reasoning_downgraded" not in {event.kind for event in runs[1].events}
+
+
+@pytest.mark.parametrize("data", [{"name": "mine"}, {"name": "mine", "harness": {}}])
+def test_S0_56_an_empty_profile_compacts_by_itself_once_the_window_fills(data: dict[str, Any]) -> None:
+    session = talk(12)
+    low = replay(session, data, ledger=count(session), window=1_000)
+    assert low.compactions == ()
+    run = replay(session, data, ledger=count(session), window=120)
+    assert {(item.reason, item.adopted) for item in run.compactions} == {("auto", True)}
+    first = run.compactions[0]
+    assert first.before >= 0.8 * 120 > run.sent[: first.step].max()
+    assert make_plan(session, count(session), data, window=120).place == 8 * 4
+
+
+def test_S0_57_with_both_surfaces_on_the_session_goes_on_and_is_planned() -> None:
+    session = heard(12)
+    run = replay(session, with_both(), ledger=count(session), window=200)
+    kinds = [event.kind for event in run.events]
+    assert kinds[0] == "double_configured"
+    assert kinds.count("double_configured") == 1
+    assert run.status == "finished"
+    assert len(run.adopted) > 0
+    assert int(run.turn[run.entry >= 0][-1]) == 11
+    assert plan_of(session, with_both()).place == 8 * 4
+
+
 def test_S0_42_S0_118_by_default_reasoning_is_verbatim_in_the_window_and_written_up_beyond() -> None:
     plan = plan_of(talk(7), STUD_WIKI)
     assert fates_of(plan, "reasoning") == ["summarised"] * 3 + ["verbatim"] * 4

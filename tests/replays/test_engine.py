@@ -23,7 +23,7 @@ from inspector.replays.run import Run
 from inspector.replays.timeline import find_life
 from inspector.replays.versus_recorded import compare_recorded
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry, Tool, Usage
+from inspector.session.entries import Boundary, Entry, Provided, Tool, Usage
 from inspector.session.session import Session
 from inspector.tokens.cost import SummaryCall, price_steps
 from inspector.tokens.counter import Counter
@@ -138,7 +138,7 @@ def test_S3_26_S3_27_S3_29_an_append_keeps_the_whole_request_before_as_its_prefi
     assert run.cached.tolist() == [0, 0, 0, 4, 0, 14, 0, 24, 0, 34]
 
 
-def test_S0_7_S0_10_S0_11_the_total_decides_and_what_is_sent_is_rebuilt_once() -> None:
+def test_S0_7_S0_9_S0_10_S0_11_the_total_decides_and_what_is_sent_is_rebuilt_once() -> None:
     run = live(turns(9))
     # Before the ninth answer there are 84 tokens: eight turns and a question. One turn and a summary stay.
     (item,) = run.compactions
@@ -151,6 +151,23 @@ def test_S0_7_S0_10_S0_11_the_total_decides_and_what_is_sent_is_rebuilt_once() -
     assert (run.sent[-1], run.cached[-1]) == (9, 0)
     assert run.context.tolist()[-3:] == [80, 84, 15]
     assert run.peak == 84
+
+
+@pytest.mark.parametrize("part", ["system", "provided", "tools"])
+def test_S0_7_S0_12_the_head_is_part_of_the_total_that_decides(part: str) -> None:
+    # Seven turns and a question are 74 of 80 tokens; the head alone makes the difference.
+    words = "word " * 6
+    head: dict[str, Any] = {
+        "system": (Text(text=words),),
+        "provided": (Provided(name="clock", text=words),),
+        "tools": (Tool(name="a b c d e f"),),
+    }
+    assert kinds(live(turns(8)), "threshold_hit") == []
+    session = turns(8, **{part: head[part]})
+    assert count_tokens(session, WORDS).head_tokens == 6
+    hit = event(live(session), "threshold_hit")
+    # What was decided on is told: the whole request, and the window it was held against.
+    assert (hit.before, hit.data["window"]) == (80, WINDOW)
 
 
 @pytest.mark.parametrize(("turns_before", "fires"), [(7, False), (8, True)])
@@ -630,6 +647,22 @@ def test_S0_51_S0_52_S0_53_S0_99_S0_109_S0_110_with_both_the_history_is_cores() 
     assert len(one.adopted) == len(other.adopted) > 0
     fates = {FATES[code] for item in one.adopted for code in item.plan.fate.tolist()}
     assert "cleared" not in fates
+
+
+def test_S0_52_the_wire_is_edited_at_every_request_after_a_compaction_too() -> None:
+    rules = ({"kind": "keep-recent-turns", "turns": 3}, {"kind": "summarise-older", "cap": 5})
+    fires = Trigger(tokens=75, measure="assembled", check="request")
+    both, session = on_wire(*rules, trigger=fires), with_outputs(14)
+    one = live(session, both)
+    other = live(session, both.configured({"clear-tool-outputs.enabled": False}))
+    assert [item.step for item in one.adopted] == [item.step for item in other.adopted]
+    first = one.adopted[0].step
+    later = [at for at in np.flatnonzero(one.sent).tolist() if at >= first]
+    saved = (other.sent - one.sent)[later].tolist()
+    # Three turns are kept, and all of their outputs but the newest are cleared in every request.
+    assert len(saved) > 8
+    assert min(saved) >= 6
+    assert max(saved) >= 12
 
 
 def test_S0_110_a_turn_on_which_both_ran_is_told_with_both_figures() -> None:

@@ -46,6 +46,7 @@ from inspector.summaries.write import summarise
 from inspector.tokens.prices import Price
 from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail
 from tests.redaction.test_redact import PLANTED
+from tests.test_checklist_s0 import count, grow, heavy, talk
 
 MODEL = "claude-opus-4-5"
 OPEN = Callable[..., Loopback]
@@ -816,3 +817,23 @@ def test_the_server_speaks_without_a_stream_too(serve: OPEN) -> None:
             model=MODEL, max_tokens=9, messages=[{"role": "user", "content": "Say hello."}]
         )
     assert answer.content[0].text == "hello" and answer.usage.input_tokens == 2  # type: ignore[union-attr]
+
+
+def test_S0_31_S0_59_S0_60_what_is_sent_is_the_older_history_once_and_nothing_else(serve: OPEN) -> None:
+    session = heavy(6)
+    session = session.with_entries(session.entries, session.leaf, system=(Text(text="be brief"),))
+    server = serve(*[Cue(text=f"## Goal\\n- summary {n}") for n in range(2)])
+    model = ClaudeSummariser(MODEL, base_url=server.url)
+    once = compact(session, "stud-wiki-1.1", model, ledger=count(session))
+    assert len(server.asked) == 1, "one compaction is one call"
+    going_on = grow(once.after, *talk(9).entries[24:])
+    compact(going_on, "stud-wiki-1.1", model, ledger=count(going_on))
+    first, second = (one.text for one in server.asked)
+    assert [f"thought {n}" in first for n in range(6)] == [True] * 2 + [False] * 4
+    assert [f"question {n}" in first for n in range(6)] == [True] * 2 + [False] * 4
+    assert [f"thought {n}" in second for n in range(9)] == [False] * 2 + [True] * 3 + [False] * 4
+    assert "summary 0" in second
+    assert "be brief" not in first + second
+    # The deterministic mode asks nobody.
+    assert compact(session, "stud-wiki-deterministic", model, ledger=count(session)).done
+    assert len(server.asked) == 2

@@ -11,14 +11,12 @@ The wiki leaves open how the recent window of the warning page is sized; two tur
 
 from __future__ import annotations
 
-from ..core import CONTRACT, core_rules
+from ..core import AT_80, CONTRACT, core_rules
 from ..harness import BUNDLED, Harness
 from ..policy import Policy
-from ..trigger import Trigger
 
 _SOURCE = "stud-cli wiki, Compaction and Memory, contractVersion 1.1.0"
 _WARNING = "stud-cli wiki, Compaction Warning"
-_AT_80 = Trigger(ratio=0.8, measure="assembled", check="request")
 
 
 STUD_WIKI = Policy(
@@ -26,7 +24,7 @@ STUD_WIKI = Policy(
     title="stud-cli wiki 1.1.0",
     source=_SOURCE,
     contract=CONTRACT,
-    trigger=_AT_80,
+    trigger=AT_80,
     harness=Harness(mode="auto", engine="core", reset=False, dialect="stud-wiki"),
     mode="summarise",
     rules=core_rules(4),
@@ -35,7 +33,7 @@ STUD_WARNING = Policy(
     name="stud-warning",
     title="stud-cli compaction warning",
     source=_WARNING,
-    trigger=_AT_80.model_copy(update={"enabled": False}),
+    trigger=AT_80.model_copy(update={"enabled": False}),
     harness=Harness(
         mode="manual", engine=BUNDLED, warn=0.8, require=0.95, recover=False, dialect="stud-warning"
     ),
@@ -46,7 +44,7 @@ STUD_MERGED = Policy(
     name="stud-merged",
     title="stud-cli, both pages",
     source=f"{_SOURCE}; Compaction Warning; merged as in STUD §12",
-    trigger=_AT_80,
+    trigger=AT_80,
     harness=Harness(mode="ask", engine="core", warn=0.8, require=0.95, recover=False, dialect="stud-merged"),
     mode="summarise",
     rules=core_rules(4),
