@@ -29,10 +29,12 @@ from tests.replays.test_engine import (
     kinds,
     live,
     make_policy,
+    on_wire,
     say,
     talk,
     turn,
     turns,
+    with_outputs,
 )
 
 
@@ -216,6 +218,25 @@ def test_S0_107_one_diagnostic_for_all_reasoning_that_became_text_and_it_is_draw
     assert counted == [2, 1], "one for each compaction"
     drops = thoughtful({"kind": "drop-reasoning"})
     assert "reasoning_downgraded" not in kinds(live(THOUGHTS, drops, at("e10", "compact")))
+
+
+def test_S0_109_where_both_ran_on_one_boundary_the_history_is_cores() -> None:
+    # Three turns stay, two of them with an output that the provider clears in every request.
+    rules = ({"kind": "keep-recent-turns", "turns": 3}, {"kind": "summarise-older", "cap": 5})
+    fires = Trigger(tokens=80, measure="assembled", check="request")
+    session, both = with_outputs(7), on_wire(*rules, trigger=fires)
+    core = both.model_copy(update={"rules": tuple(r for r in both.rules if r.kind != "clear-tool-outputs")})
+    mine, alone = live(session, both), live(session, core)
+    assert len(mine.adopted) > 1 and "double_ran" in kinds(mine)
+    assert mine.context.tolist() == alone.context.tolist()
+    for one, other in zip(mine.adopted, alone.adopted, strict=True):
+        assert (one.plan.fate == other.plan.fate).all() and (one.before, one.after) == (
+            other.before,
+            other.after,
+        )
+        # What stands when the next one is planned is what core left, to the byte.
+        assert one.plan.session.entries == other.plan.session.entries
+    assert (mine.sent < alone.sent).any(), "the request is another artifact"
 
 
 # -- a model's summary is never silent ----------------------------------------------------------------

@@ -18,6 +18,11 @@ def test_S0_106_passes_that_come_to_nothing_stop_automatic_ones_until_someone_ac
     acted = live(turns(40), stalls, acts, window=300)
     assert [item.reason for item in acted.adopted][:4] == ["auto", "auto", "manual", "auto"]
     assert acted.adopted[2].turn == (stalled.turn or 0) + 10
+    # It is the user's word that counts: a /compact that finds nothing to compact arms it as well.
+    next_question = f"e{2 * (stalled.turn or 0) + 2}"
+    idle = live(turns(40), stalls, at(next_question, "compact"), window=300)
+    assert [item.reason for item in idle.adopted] == ["auto", "auto", "auto"]
+    assert idle.adopted[2].turn == (stalled.turn or 0) + 1
 
 
 def test_S0_106_a_pass_that_helps_does_not_count() -> None:
