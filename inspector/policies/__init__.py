@@ -2,7 +2,8 @@
 
 Start with `policy.py` and `table.py` (what a rule sees and answers). `rules/` holds one kind of rule a file,
 `builtin/` one published system a file, `registry.py` finds them by name. `trigger.py` is when it fires,
-`harness.py` how the program around it behaves, `events.py` and `event_names.py` what it records.
+`harness.py` how the program around it behaves, `settings_file.py` a user's thresholds for it, `events.py` and
+`event_names.py` what it records.
 """
 
 from lazy_loader import attach_stub
