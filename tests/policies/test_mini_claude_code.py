@@ -26,6 +26,7 @@ from inspector.session.session import Session
 from inspector.summaries.archive import list_archived, make_record
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
+from inspector.wire.render import render_request
 from inspector.workbench.payloads.scene import draw_plan
 from tests import tiered_oracle as oracle
 from tests.conformance import mini, mini_loop, tiered
@@ -400,6 +401,44 @@ def test_S3_5_the_published_border_parts_a_call_from_its_output_and_ours_does_no
     assert [found.rule for found in refused] == ["orphan_result"]
     assert not check_context(build_context(whole.session, whole), awaits_user=True)
     assert any("refuses" in note for note in parted.notes)
+
+
+def fails(error: str, content: str = "") -> Messages:
+    """A call that failed, and six messages after it."""
+    told = {"toolUseId": "t", "status": "error", "content": content, "error": error}
+    failed = {"role": "tool", "content": [{"type": "tool_result", "result": told}]}
+    return [say("user", "task"), call("t"), failed, *(say("user", "and on") for _ in range(6))]
+
+
+def test_a_failed_tool_s_error_is_the_text_of_an_output_that_has_no_other() -> None:
+    for content, text in (("", "no such tool"), ("half of it", "half of it")):
+        session = parse(fails("no such tool", content))
+        (output,) = [b for b in session["m3"].blocks if isinstance(b, ToolOutput)]
+        assert (output.text, output.is_error) == (text, True)
+        request = render_request(live_context(session, count_tokens(session, "tiered"))).request
+        (sent,) = [b for m in request["messages"] for b in m["content"] if b["type"] == "tool_result"]
+        assert (sent["content"], sent["is_error"]) == ([{"type": "text", "text": text}], True)
+        assert session["m3"].extra["blocks"]["0"]["error"] == "no such tool"
+
+
+def test_h_an_error_s_text_is_counted_and_shortened_but_not_as_published() -> None:
+    messages = fails("x" * 4000)
+    session = parse(messages)
+    ledger = count_tokens(session, "tiered")
+    sizes = {
+        name: make_plan(session, ledger, name, {"settings": {"target.tokens": 500}}).tiers[0].size(None)
+        for name in (FIXED, COMPAT)
+    }
+    # 4,000 units are 1,000 tokens; as published an output without content is an empty text.
+    assert mini.estimate(messages[2:3]) == 2
+    assert sizes[FIXED] > 1000 > sizes[COMPAT]
+    made = make_plan(session, ledger, FIXED, {"settings": {"target.tokens": 500}})
+    assert ran(made) == ["shrink"]
+    assert made.left < 500
+    # Of so few messages everything long is snipped, as published, but an error is no content.
+    published = plan(messages[:7], 10, COMPAT)
+    assert "snip everything" in ran(published)
+    assert left(published)[2] == "x" * 4000
 
 
 # Without the published defects (TIERED §11)
