@@ -505,6 +505,12 @@ def test_S4_45_a_written_summary_and_the_stand_in_end_alike() -> None:
     assert checkpoint_from_text("SUMMARY", bare).text == "SUMMARY", "no file, no list"
 
 
+def test_S4_45_a_summary_handed_to_the_workbench_ends_with_them_too() -> None:
+    workbench = inspector.Workbench(working(), policy=POLICY, cut="e12")
+    for given in ("SUMMARY", Checkpoint(text="SUMMARY")):
+        assert workbench.summarise(given).text == f"SUMMARY\n\n{LISTS}"
+
+
 ODD = ["./src//a.py", "C:\\tmp\\b.txt", "naïve café.md", "../up", "a" * 300, "Makefile"]
 
 
