@@ -507,8 +507,8 @@ def test_S4_45_a_written_summary_and_the_stand_in_end_alike() -> None:
 
 def test_S4_45_a_summary_handed_to_the_workbench_ends_with_them_too() -> None:
     workbench = inspector.Workbench(working(), policy=POLICY, cut="e12")
-    for given in ("SUMMARY", Checkpoint(text="SUMMARY")):
-        assert workbench.summarise(given).text == f"SUMMARY\n\n{LISTS}"
+    for written in ("SUMMARY", Checkpoint(text="SUMMARY")):
+        assert workbench.summarise(written).text == f"SUMMARY\n\n{LISTS}"
 
 
 ODD = ["./src//a.py", "C:\\tmp\\b.txt", "naïve café.md", "../up", "a" * 300, "Makefile"]
