@@ -43,5 +43,7 @@ def test_every_row_that_was_not_proved_has_a_change_of_its_own() -> None:
         for cell in re.findall(r"^\| (S\d-[^|]*)\|", text, re.MULTILINE)
         for name in re.findall(r"S\d-\d+", cell)
     }
-    code = {name for name in rows if ROW_LIST[name].status == "code"}
-    assert sorted(code - {mutant.row for mutant in MUTANTS}) == []
+    # A row that is the same as others is proved by their tests, and broken by their changes.
+    changed = {mutant.row for mutant in MUTANTS}
+    code = [row for name in sorted(rows) if (row := ROW_LIST[name]).status == "code"]
+    assert [row.id for row in code if not changed.intersection((row.id, *row.same))] == []
