@@ -860,14 +860,13 @@ def test_S0_26_their_order_and_kinds_survive_export_and_are_drawn() -> None:
         {"type": "thinking", "thinking": "first", "signature": "s"},
         {"type": "tool-call", "toolCallId": "c1", "toolName": "read", "args": {}},
         {"type": "thinking", "thinking": "then", "signature": "t"},
-        TEXT,
     ]
     answer = {
         "role": "tool",
         "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": "read", "content": "x"}],
     }
     session = read_stud({"role": "user", "content": "hm"}, {"role": "assistant", "content": parts}, answer)
-    kinds = ["text", "text", "reasoning", "tool_call", "reasoning", "text", "tool_output"]
+    kinds = ["text", "text", "reasoning", "tool_call", "reasoning", "tool_output"]
     again = read_session(dump_manifest(session).encode())
     for one in (session, again):
         assert [block.kind for entry in one.entries for block in entry.blocks] == kinds
