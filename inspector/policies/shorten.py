@@ -175,9 +175,12 @@ def text_lengths(table: Table) -> Ints:
 def find_bare_errors(table: Table) -> Bools:
     """bool[m]: outputs that are nothing but the error beside an empty content (mini-claude-code)."""
     out, live, entries = np.zeros(len(table.tokens), bool), table.live, table.session.entries
-    for row in np.flatnonzero(table.kind == TOOL_OUTPUT).tolist():
-        entry = entries[live.entries[live.position[row]]]
-        out[row] = bool(entry.extra) and is_bare_error(entry, int(live.block[row]))
+    rows = np.flatnonzero(table.kind == TOOL_OUTPUT)
+    places = zip(
+        rows.tolist(), live.entries[live.position[rows]].tolist(), live.block[rows].tolist(), strict=True
+    )
+    for row, i, block in places:
+        out[row] = "blocks" in entries[i].extra and is_bare_error(entries[i], block)
     return out
 
 

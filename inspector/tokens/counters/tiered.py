@@ -35,12 +35,13 @@ def weigh(entry: Entry) -> int:
 
 def flatten(entry: Entry) -> str:
     """The text of a message that is counted; empty texts, and what is an error and no content, left out."""
-    spoken = (
+    beside = "blocks" in entry.extra
+    spoken = [
         block.text
         for at, block in enumerate(entry.blocks)
-        if block.kind in ("text", "tool_output") and not is_bare_error(entry, at)
-    )
-    return "\n".join(text for text in spoken if text)
+        if block.kind in ("text", "tool_output") and not (beside and is_bare_error(entry, at))
+    ]
+    return spoken[0] if len(spoken) == 1 else "\n".join(text for text in spoken if text)
 
 
 def is_bare_error(entry: Entry, at: int) -> bool:
