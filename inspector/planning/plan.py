@@ -152,9 +152,8 @@ def describe_plan(plan: Plan) -> list[str]:
         )
         pinned = int((plan.tiers.pinned & (plan.outcome.rule == BY_BOUND)).sum())
         if pinned:
-            notes.append(
-                f"{plural(pinned, 'of them is pinned', 'of them are pinned')}; no pin can keep those."
-            )
+            some = plural(pinned, "of them is pinned", "of them are pinned")
+            notes.append(f"{some}; no pin can keep those.")
     if cut is not None and plan.edits.cut is not None and not (plan.fate != VERBATIM).any():
         whys = dict.fromkeys(decision.why for decision in plan.decisions if decision.why)
         notes.append(" ".join(["This policy changes nothing at this cut.", *whys]))
