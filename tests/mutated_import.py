@@ -14,6 +14,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,19 @@ class _Finder(MetaPathFinder):
         return spec
 
 
+def _change_text(file: Path) -> None:
+    """Let whoever reads this file, a page of prose, read it changed."""
+    read = Path.read_text
+
+    def read_changed(path: Path, *args: Any, **options: Any) -> str:
+        text = read(path, *args, **options)
+        return replace_once(text, _MUTANT["old"], _MUTANT["new"]) if path.resolve() == file else text
+
+    Path.read_text = read_changed  # type: ignore[method-assign]
+
+
+if _MUTANT and _MUTANT["file"].endswith(".md"):
+    _change_text(ROOT / _MUTANT["file"])
 if _MUTANT and _MUTANT["file"].endswith(".py"):
     finder = _Finder(ROOT / _MUTANT["file"])
     if early := [name for name in sys.modules if name.partition(".")[0] == "inspector"]:

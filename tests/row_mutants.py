@@ -115,7 +115,7 @@ def try_mutant(mutant: Mutant, row: Row, carriers: Carriers, files: Sequence[Pat
     """Run the tests of the row against the change."""
     if reason := fits(mutant):
         return Verdict(mutant, BROKEN, reason)
-    carrying = find_files(row, carriers, files, ".py" if mutant.file.endswith(".py") else ".ts")
+    carrying = find_files(row, carriers, files, ".ts" if mutant.file.startswith("js/") else ".py")
     if not carrying:
         return Verdict(mutant, BROKEN, "no test of its language carries the row")
     code, output = run_tests(mutant, (row.id, *row.same), carrying)
