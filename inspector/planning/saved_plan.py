@@ -156,7 +156,7 @@ def make_again(
         plan = make_plan(moment, ledger, policy, saved.edits, window=saved.window, reason=saved.reason)
     except EditError as error:
         raise PlanError(name, printable(str(error), MOST_WORDS)) from None
-    if _hash_decisions(plan, former=FORMER in saved.policy) != saved.outcome.sha256:
+    if _hash_decisions(plan, saved.policy) != saved.outcome.sha256:
         now, then = f"{plan.after:,} tokens", f"{saved.outcome.after:,}"
         reason = "what counts or decides has changed since it was saved"
         raise PlanError(
@@ -225,18 +225,27 @@ def _hash_entries(session: Session, count: int) -> str:
     return total.hexdigest()
 
 
-def _hash_decisions(plan: Plan, former: bool = False) -> str:
+def _hash_decisions(plan: Plan, saved: dict[str, Any] | None = None) -> str:
     """SHA-256 of what is decided of every block, and of what decides; not of names.
 
-    With `former` the harness and its own tool are called as before 0.2, when a file of that time was hashed.
+    `saved` is the policy of a file: a setting that its version did not have stands at its default, and was
+    not hashed. Before 0.2 the harness and its own tool were called otherwise.
     """
-    policy = plan.policy.model_dump(mode="json", exclude={"name", "title", "source", "contract", "mode"})
-    if policy["harness"]["send_reasoning"]:
-        # What a file of before that setting does not know.
-        del policy["harness"]["send_reasoning"]
-    if former:
-        policy[FORMER] = {**policy.pop("harness"), "kind": FORMER}
-        if policy[FORMER]["engine"] == BUNDLED:
-            policy[FORMER]["engine"] = "tool"
+    policy = plan.policy.model_dump(mode="json", exclude={"name", "title", "source"})
+    if saved is not None:
+        if FORMER in saved:
+            policy[FORMER] = {**policy.pop("harness"), "kind": FORMER}
+            if policy[FORMER]["engine"] == BUNDLED:
+                policy[FORMER]["engine"] = "tool"
+        policy = _take_known(policy, saved)
     columns = [plan.fate.tolist(), plan.outcome.tokens.tolist(), plan.place, plan.after]
     return digest([policy, plan.session.leaf, columns])
+
+
+def _take_known(value: Any, known: Any) -> Any:
+    """A JSON value without the keys that another of its shape does not have."""
+    if isinstance(value, dict) and isinstance(known, dict):
+        return {name: _take_known(item, known[name]) for name, item in value.items() if name in known}
+    if isinstance(value, list) and isinstance(known, list) and len(value) == len(known):
+        return [_take_known(item, other) for item, other in zip(value, known, strict=True)]
+    return value

@@ -871,7 +871,7 @@ def test_S0_26_their_order_and_kinds_survive_export_and_are_drawn() -> None:
     for one in (session, again):
         assert [block.kind for entry in one.entries for block in entry.blocks] == kinds
         plan = make_plan(one, count_tokens(one), "stud-wiki-1.1")
-        drawn = [describe_body(plan, row)["facts"][0][1] for row in range(len(kinds))]
+        drawn = [describe_body(plan, row).facts[0][1] for row in range(len(kinds))]
         assert drawn == [kind.replace("_", " ") for kind in kinds]
     assert again.entries[1].blocks == session.entries[1].blocks
 

@@ -13,6 +13,7 @@ from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.session.blocks import Text
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.scene import draw_plan
 from tests.conformance.mini import Messages, parse
 from tests.policies.test_mini_claude_code import COMPAT, FIXED, answer, call, reads, say
@@ -102,7 +103,7 @@ def test_S3_2_what_is_drawn_and_printed_of_a_plan_tells_it(
 ) -> None:
     made = plan_of(reads(10), FIXED, 4_000)
     expected = {"message": made.prefix.message, "rows": made.prefix.rows, "tokens": made.prefix.tokens}
-    assert draw_plan(made)[0]["prefix"] == expected
+    assert to_json(draw_plan(made).payload)["prefix"] == expected
     file = tmp_path / "session.json"
     file.write_text(dump_manifest(made.session), "utf-8")
     assert main(["plan", str(file), "--policy", FIXED, "--counter", "tiered", "--json"]) == 0

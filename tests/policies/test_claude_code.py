@@ -153,11 +153,11 @@ def test_S2_13_what_is_drawn_of_a_snipped_session_lists_the_turns_that_are_gone_
     session = talk(8)
     plan = plan_of(session, **{"target.tokens": count(session).count_context() // 2 + 20})
     scene, _ = draw_scene(plan, trace_history(session, plan.ledger))
-    assert scene["entryIds"] == [entry.id for entry in session.entries]
+    assert scene.entry_ids == [entry.id for entry in session.entries]
     picture, data = draw_plan(plan)
-    columns = unpack(picture["columns"], data)
+    columns = unpack(picture.columns, data)
     drawn = np.where(plan.is_older, columns["fate_older"], columns["fate_kept"])
-    gone = [scene["fates"][code]["id"] for code in drawn.tolist()]
+    gone = [scene.fates[code].id for code in drawn.tolist()]
     assert gone == ["dropped"] * 16 + ["verbatim"] * 16
 
 

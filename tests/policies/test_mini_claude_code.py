@@ -259,7 +259,7 @@ def test_S3_11_the_share_that_each_kind_saves_is_told(policy: str) -> None:
     assert abs(saved["tool_output"] - gone // 4) <= len(lines) > 5
     assert saved["tool_output"] / sum(saved.values()) > 0.9
     assert made.before - made.after == sum(saved.values())
-    assert draw_plan(made)[0]["saved"] == saved
+    assert draw_plan(made).payload.saved == saved
     assert plan(messages, 10**6, policy).saved == {}
 
 

@@ -18,6 +18,7 @@ from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.replay import draw_run
 from tests.replays.test_engine import (
     MANUAL,
@@ -207,7 +208,7 @@ def test_S0_107_one_diagnostic_for_all_reasoning_that_became_text_and_it_is_draw
     run = live(THOUGHTS, thoughtful(), at("e10", "compact"))
     told = [one for one in run.events if one.kind == "reasoning_downgraded"]
     assert [(one.channel, one.data) for one in told] == [("diagnostic", {"blocks": 3})]
-    drawn = [one for one in draw_run(run)[0]["events"] if one["kind"] == "reasoning_downgraded"]
+    drawn = [one for one in to_json(draw_run(run).payload)["events"] if one["kind"] == "reasoning_downgraded"]
     assert [(one["tone"], one["label"], one["data"]) for one in drawn] == [
         ("warn", "reasoning downgraded", {"blocks": 3})
     ]
@@ -257,7 +258,7 @@ def test_S0_72_every_summary_of_a_model_is_an_event_whatever_the_harness(
         assert [(one.step, one.data["calls"]) for one in run.events if one.kind == "completed"] == [
             (item.step, item.calls) for item in written
         ]
-        drawn = draw_run(run)[0]
+        drawn = to_json(draw_run(run).payload)
         assert [one["kind"] for one in drawn["events"]].count("completed") == len(written)
         assert "downstream" in [found["kind"] for found in drawn["findings"]]
 

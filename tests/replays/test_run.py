@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.policies.harness import STATES
+from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.replay import draw_run
 from tests.replays.test_engine import OFF, WARNING, at, kinds, live, make_policy, say, talk, turn, turns
 
@@ -59,7 +60,7 @@ def test_S1_2_S1_11_the_user_is_offered_to_compact_to_stop_or_to_go_on(
     assert STATES[run.state[-1]] == state and run.actions == offered
     # Nothing is done for the user, however long they wait.
     assert run.adopted == () and "reset" not in kinds(run)
-    drawn = {told["id"]: told["actions"] for told in draw_run(run)[0]["states"]}
+    drawn = {told["id"]: told["actions"] for told in to_json(draw_run(run).payload)["states"]}
     assert drawn[state] == list(offered)
     assert drawn["auto"] == drawn["manual"] == drawn["reactive"] == ["stop"]
 
@@ -79,4 +80,4 @@ def test_S1_11_compact_can_be_issued_while_warned_and_takes_the_offer_away() -> 
     assert "/compact" in warned.actions
     run = live(session, WARNING, at("e4", "compact"))
     assert [item.reason for item in run.adopted] == ["manual"] and run.actions == ()
-    assert draw_run(run)[0]["banners"] == [banner._asdict() for banner in run.banners] != []
+    assert to_json(draw_run(run).payload)["banners"] == [banner._asdict() for banner in run.banners] != []
