@@ -158,7 +158,7 @@ def test_a_policy_with_one_more_rule_obeys_the_laws(session: Session, pair: tupl
     assert after.tokens == plan.after
     assert patch_context(before, diff_contexts(before, after)) == after
     if not any(decision.unpaired for decision in plan.decisions):
-        check_adds_none(before, after, "loop_without_thinking")
+        check_adds_none(before, after, plan, "loop_without_thinking")
     recipe = eval(plan.recipe, {"make_plan": make_plan, "session": session, "ledger": ledger, "Edits": Edits})
     assert recipe.policy == plan.policy and recipe.fate.tolist() == plan.fate.tolist()
 

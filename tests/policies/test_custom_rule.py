@@ -76,7 +76,7 @@ def test_a_rule_of_ones_own_obeys_the_laws(session: Session) -> None:
     blocks = [block for entry in session.entries for block in entry.blocks]
     for piece in after.pieces:
         assert piece.block.kind != "reasoning" or any(piece.block is block for block in blocks)
-    check_adds_none(before, after, "loop_without_thinking")
+    check_adds_none(before, after, plan, "loop_without_thinking")
 
 
 def test_a_rule_may_look_at_older_blocks_alone() -> None:

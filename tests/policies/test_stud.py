@@ -505,7 +505,7 @@ def test_S0_46_S0_54_manifest_and_wire_are_handed_out_apart_and_the_edit_is_call
     assert alone["surfaces"]["manifest"] == {"after": both.before, "changed": False}
     del alone["saved"]  # the name of the figures by kind of block, and no word that is shown
     assert "saved" not in json.dumps(alone)
-    assert draw_plan(core)[0]["surfaces"] is None
+    assert draw_plan(core).payload.surfaces is None
 
 
 def test_S0_54_a_run_says_that_requests_were_edited_in_flight_and_the_history_was_not() -> None:

@@ -525,8 +525,7 @@ def test_S4_74_an_overflow_is_recovered_from_with_the_trigger_on_or_off(enabled:
 
 def test_S4_65_two_lines_of_a_replay_tell_the_leaf_that_was_left_and_what_goes_on() -> None:
     run = live(failed(turns(4), 7), "flue", settings=FLUE)
-    drawn, _ = draw_run(run)
-    lines = [(told["at"], told["sentence"]) for told in drawn["events"]]
+    lines = [(told.at, told.sentence) for told in draw_run(run).payload.events]
     assert ("e7", "The failed reply was taken off the path: turn 4.") in lines
     (done,) = (said for where, said in lines if said.startswith("The compaction stands in the context"))
     assert "34 -> " in done and "reason overflow" in done

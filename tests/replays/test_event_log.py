@@ -132,7 +132,7 @@ def lives() -> list[Run]:
         live(turns(15), make_policy(conduct=Harness(retries=0, breaker=3)), {"writer": {"fails": 99}}),
         live(turns(30), make_policy(keep=22, budget=30), window=300),
         live(turns(2, system=(say("user", 90).blocks[0],))),
-        live(turns(6), make_policy(), at("e8", "max_output")),
+        live(turns(6), make_policy(conduct=Harness(recover_output=True)), at("e8", "max_output")),
     ]
 
 

@@ -73,7 +73,7 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
     >>> session = open_demo()
     >>> found = find_text(session, trace_history(session, count_tokens(session)), "TIDE", limit=1)
     >>> found.total > 1, [hit.label for hit in found.hits]
-    (True, [])
+    (True, ['summary'])
     """
     needle = query.strip().casefold()
     if not needle:
