@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LISTS = (list, tuple)
 _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 
@@ -23,6 +24,9 @@ def printable(text: str, limit: int | None = None) -> str:
     """
     if limit is not None and len(text) > limit:
         text = text[:limit]
+    # Whatever acts is no printable character, and most texts hold none.
+    if text.isprintable():
+        return text
     return _ACTING.sub(_spell, text.replace("\r\n", "\n"))
 
 
@@ -38,10 +42,10 @@ def brief(name: object) -> str:
 def printable_tree(value: Any) -> Any:
     """The same for every text in a JSON-like value."""
     if isinstance(value, str):
-        return printable(value)
+        return value if value.isprintable() else printable(value)
     if isinstance(value, dict):
         return {key: printable_tree(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         return [printable_tree(item) for item in value]
     return value
 

@@ -22,6 +22,7 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _CODED = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _COMMON = str.maketrans("-_", "+/")
 _MOST_CODED = 20_000
+_NEEDS = tuple(dict.fromkeys(need for pattern in PATTERNS for need in pattern.needs))
 _UNPRINTABLE = re.compile(rb"[^\t\n\r\x20-\x7e]")
 
 
@@ -94,11 +95,9 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
     lower = text.lower()
     if len(lower) != len(text):
         raise RedactionError("a text changes its length in lower case")
-    needed: dict[tuple[str, ...], bool] = {(): True}
+    there = {need for need in _NEEDS if need in lower}
     for pattern in PATTERNS:
-        if pattern.needs not in needed:
-            needed[pattern.needs] = any(need in lower for need in pattern.needs)
-        if not needed[pattern.needs]:
+        if pattern.needs and there.isdisjoint(pattern.needs):
             continue
         for match in pattern.regex.finditer(lower if pattern.lower else text):
             group = 1 if pattern.regex.groups and match.group(1) is not None else 0

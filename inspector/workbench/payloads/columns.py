@@ -16,6 +16,7 @@ from .payload import Payload
 
 Dtype = Literal["i32", "u8"]
 _DTYPES: dict[Dtype, np.dtype[Any]] = {"i32": np.dtype("<i4"), "u8": np.dtype("u1")}
+_LIMITS = {"i32": (-(2**31), 2**31 - 1), "u8": (0, 255)}
 
 
 class PackedColumn(Payload, frozen=True):
@@ -40,10 +41,11 @@ class ColumnPacker:
 
         What lies outside the range of its type is drawn at the end of that range.
         """
-        limits = np.iinfo(_DTYPES[dtype])
-        within = np.clip(np.asarray(values), limits.min, limits.max)
-        raw = np.ascontiguousarray(within, dtype=_DTYPES[dtype]).tobytes()
-        length = len(raw) // _DTYPES[dtype].itemsize
+        wanted, within = _DTYPES[dtype], np.asarray(values)
+        if not np.can_cast(within.dtype, wanted):
+            within = np.clip(within, *_LIMITS[dtype])
+        raw = np.ascontiguousarray(within, dtype=wanted).tobytes()
+        length = len(raw) // wanted.itemsize
         self.columns.append(PackedColumn(name, dtype, length, self._size))
         padded = raw + b"\0" * (-len(raw) % 4)
         self._parts.append(padded)

@@ -158,12 +158,22 @@ def _is_free(schema: dict[str, Any]) -> bool:
 
 
 def _knob(rule: PolicyPart, name: str) -> Knob:
-    schema = _schema(type(rule))[name]
-    value, default = getattr(rule, name), type(rule).model_fields[name].get_default(call_default_factory=True)
+    knob, value = _default_knob(type(rule), name), getattr(rule, name)
+    if knob.type == "python":
+        return replace(knob, value=_write(value))
+    tokens = "token" in name and f"{{{name}}} tokens" not in rule.template
+    return replace(knob, value=value, unit="tokens" if tokens else "")
+
+
+@cache
+def _default_knob(model: type[PolicyPart], name: str) -> Knob:
+    """What a knob is in every rule of its class, at its default."""
+    schema = _schema(model)[name]
+    default = model.model_fields[name].get_default(call_default_factory=True)
     label, said = name.replace("_", " "), schema.get("description", "")
     if _is_free(schema):
-        value, default = _write(value), _write(default)
-        return Knob(name=name, label=label, value=value, default=default, description=said, type="python")
+        told = _write(default)
+        return Knob(name=name, label=label, value=told, default=told, description=said, type="python")
     options = schema.get("anyOf", [schema])
     nullable = any(option.get("type") == "null" for option in options)
     first: dict[str, Any] = next((option for option in options if option.get("type") != "null"), {})
@@ -173,7 +183,7 @@ def _knob(rule: PolicyPart, name: str) -> Knob:
     return Knob(
         name=name,
         label=label,
-        value=value,
+        value=default,
         default=default,
         description=said,
         type="choice" if "enum" in first else kind,
@@ -181,7 +191,6 @@ def _knob(rule: PolicyPart, name: str) -> Knob:
         minimum=lowest,
         maximum=next((o["maximum"] for o in options if "maximum" in o), None),
         choices=first.get("enum"),
-        unit="tokens" if "token" in name and f"{{{name}}} tokens" not in rule.template else "",
     )
 
 
