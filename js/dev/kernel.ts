@@ -539,6 +539,14 @@ const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
     overview: { steps: overview.length, first, last: overview.length - 1 },
     policies: Object.entries(POLICIES).map(([name, title]) => ({ name, title })),
     notices: ["reasoning of 3 turns is encrypted", "14 steps have no recorded usage and are estimated"],
+    provided: [
+      {
+        name: "project notes",
+        origin: "CLAUDE.md",
+        when: "read anew for every request, when it is composed",
+        tokens: HEAD[2] as number,
+      },
+    ],
     columns,
   };
 };

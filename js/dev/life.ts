@@ -48,6 +48,10 @@ export const inventRun = (
         before,
         after,
         at,
+        provider: "anthropic",
+        model: "claude-opus-4-5",
+        correlation: `compaction-${compactions.length + 1}`,
+        data: {},
         tone,
       });
     const told = state.length > 0 && (state.at(-1) ?? 0) < 1 && size > 0.8 * window;
@@ -103,6 +107,7 @@ export const inventRun = (
       { label: "compacts above", tokens: threshold },
     ],
     states: STATES.map(([id, mark, tone]) => ({ id, label: id, mark, tone })),
+    banners: [],
     counts: {
       compactions: compactions.length,
       recorded: session.compactions.length,

@@ -14,7 +14,8 @@ export default defineConfig({
       enforce: "pre",
       transform(code, id) {
         if (id.split("?")[0] !== file) return undefined;
-        if (code.split(mutant.old).length !== 2) throw new Error("the text to be replaced does not stand there once");
+        if (code.split(mutant.old).length !== 2)
+          throw new Error("the text to be replaced does not stand there once");
         return code.replace(mutant.old, () => mutant.new);
       },
     },

@@ -62,6 +62,7 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
       { name: "other", title: "Other" },
     ],
     notices: ["1 record is unknown"],
+    provided: [],
     columns,
   };
   return { wire, data: bytes, scene: decodeScene(wire, bytes) as Scene };
@@ -196,6 +197,10 @@ export const smallRun = (
     before: null,
     after: null,
     at: `e${step}`,
+    provider: "",
+    model: "",
+    correlation: "",
+    data: {},
     tone,
     ...more,
   });
@@ -213,6 +218,7 @@ export const smallRun = (
       { id: "warning", label: "warning", mark: "△", tone: "yellow" },
       { id: "auto", label: "auto", mark: "↻", tone: "blue" },
     ],
+    banners: [],
     counts: { compactions: 1, recorded: 1, events: 4, findings: 1 },
     summary: [["compactions", "1, recorded 1"]],
     events: [
