@@ -22,7 +22,7 @@ export const showFailure = (
   ways: readonly Way[],
 ): void => {
   const buttons = ways.map(({ label, go }) => {
-    const button = h("button", { type: "button", class: "ci-button" }, label);
+    const button = h("button", { class: "ci-button" }, label);
     button.addEventListener("click", go);
     return button;
   });

@@ -15,6 +15,7 @@ type Fixed =
   | "handle"
   | "reason"
   | "fatekey"
+  | "planfacts"
   | "recipe"
   | "notices";
 export type Named = Record<Fixed, View> & Partial<Record<PanelId, View>>;
@@ -77,6 +78,7 @@ export const makeBench = (views: Named, actions: Actions, help: HTMLElement): Be
       h("div", { class: "ci-stage" }, handle.node),
     ),
     h("div", { class: "ci-under" }, reason.node, fatekey.node),
+    views.planfacts.node,
     ...nodesOf("first"),
     columns,
     ...nodesOf("wide"),
@@ -149,10 +151,10 @@ export const makeBench = (views: Named, actions: Actions, help: HTMLElement): Be
 
 /** A panel that can be closed by its own title; on the shelf it is opened again. */
 const makeSlot = (id: PanelId, title: string, view: View, actions: Actions): Slot => {
-  const close = h("button", { type: "button", class: "ci-toggle", "aria-expanded": "true", title: "Close" });
+  const close = h("button", { class: "ci-toggle", "aria-expanded": "true", title: "Close" });
   const open = h(
     "button",
-    { type: "button", class: "ci-toggle", "aria-expanded": "false", "data-testid": `open-${id}` },
+    { class: "ci-toggle", "aria-expanded": "false", "data-testid": `open-${id}` },
     title,
   );
   close.addEventListener("click", () => actions.openPanel(id, false));

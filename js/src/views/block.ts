@@ -109,7 +109,7 @@ const explain = (): HTMLElement[] => [
 const makeButtons = (picture: Picture, { reply }: Known, actions: Actions): HTMLElement[] => {
   const { row } = picture;
   const button = (words: string, id: string, act: () => void) => {
-    const made = h("button", { type: "button", class: "ci-button", "data-testid": id }, words);
+    const made = h("button", { class: "ci-button", "data-testid": id }, words);
     made.addEventListener("click", act);
     return made;
   };
@@ -135,7 +135,7 @@ const makePin = ({ scene, row, pins, needsKernel }: Picture, actions: Actions): 
   const pin = h(
     "button",
     {
-      ...{ type: "button", class: "ci-button", "data-testid": "pin" },
+      ...{ class: "ci-button", "data-testid": "pin" },
       ...{ disabled: needsKernel !== "", title: needsKernel || undefined },
     },
     pinned ? "Unpin" : "Pin",

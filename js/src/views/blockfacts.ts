@@ -98,7 +98,7 @@ const tellPair = ({ scene, row }: Picture, { pair: label }: Known, actions: Acti
   const name = nameBlock(label?.label ?? "", section?.label ?? "");
   const go = h(
     "button",
-    { type: "button", class: "ci-link", "data-testid": "pair" },
+    { class: "ci-link", "data-testid": "pair" },
     `turn ${turnOfRow(scene, half) + 1}${name === "" ? "" : ` · ${name}`}`,
   );
   go.addEventListener("click", () => actions.reveal(half));
@@ -109,7 +109,7 @@ const sayCut = ({ scene, plan, place, row }: Picture, actions: Actions): (Node |
   const entry = scene.blockEntry[row] as number;
   if (entry === place) return [isUncut(plan, place) ? "there is no cut" : "the cut stands here"];
   if (!isLegal(scene, entry)) return [h("span", { class: "ci-bad" }, "no: "), whyNot(scene, entry)];
-  const move = h("button", { type: "button", class: "ci-link" }, "move the cut here");
+  const move = h("button", { class: "ci-link" }, "move the cut here");
   move.addEventListener("click", () => actions.slideCut(entry, false));
   return ["legal, ", move];
 };

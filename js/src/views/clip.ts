@@ -17,7 +17,7 @@ export const makeCopy = (
   textOf: () => readonly [text: string, said: string],
   kind = "ci-link",
 ): HTMLButtonElement => {
-  const button = h("button", { type: "button", class: kind }, words);
+  const button = h("button", { class: kind }, words);
   button.addEventListener("click", async () => {
     const [text, said] = textOf();
     setText(button, (await copyText(text)) ? said : "This page may not copy");

@@ -19,7 +19,6 @@ export const makeCompare = (actions: Actions): Compare => {
   const swap = h(
     "button",
     {
-      type: "button",
       class: "ci-link",
       "data-testid": "swap",
       title: "Plan A becomes plan B, and B becomes A",

@@ -9,6 +9,8 @@ export const h = <K extends keyof HTMLElementTagNameMap>(
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[K] => {
   const node = document.createElement(tag);
+  // No button here sends a form.
+  if (tag === "button") node.setAttribute("type", "button");
   setAttributes(node, attributes);
   node.append(...children);
   return node;

@@ -9,9 +9,9 @@ const PROMISE =
 
 /** The button and its dialog. */
 export const makeExporter = (requests: Requests): HTMLElement => {
-  const open = h("button", { type: "button", class: "ci-button", "data-testid": "export" }, "Export HTML");
-  const cancel = h("button", { type: "button", class: "ci-button" }, "Close");
-  const make = h("button", { type: "button", class: "ci-button ci-main" }, "Save page");
+  const open = h("button", { class: "ci-button", "data-testid": "export" }, "Export HTML");
+  const cancel = h("button", { class: "ci-button" }, "Close");
+  const make = h("button", { class: "ci-button ci-main" }, "Save page");
   const told = h("p", { role: "status", "data-testid": "export-told" });
   const list = h("div", { class: "ci-secrets" });
   const dialog = h(

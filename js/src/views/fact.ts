@@ -86,7 +86,7 @@ const drawStory = (
   showAll: (picture: Picture, story: FactReply) => void,
 ): HTMLElement[] => {
   const { form, kind, chain, why, regrets, said, saidTotal, focus } = story;
-  const close = h("button", { type: "button", class: "ci-link" }, "close");
+  const close = h("button", { class: "ci-link" }, "close");
   close.addEventListener("click", () => actions.facts.open(null));
   const place = (said: FactPlace) => goButton(said.label, () => actions.goTo(said.ref));
   // Of very many Python tells as many of the last as of the first.
@@ -157,7 +157,7 @@ const part = (name: string, ...value: (Node | string)[]): HTMLElement[] => [
 ];
 
 const goButton = (words: string, act: () => void) => {
-  const button = h("button", { type: "button", class: "ci-link" }, words);
+  const button = h("button", { class: "ci-link" }, words);
   button.addEventListener("click", act);
   return button;
 };

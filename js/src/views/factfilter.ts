@@ -42,7 +42,7 @@ const makeChoice = (name: string, choose: (id: string) => void) => {
   const node = h("div", { class: "ci-choice", role: "radiogroup", "aria-label": name });
   const made = new Map<string, HTMLButtonElement>();
   const make = (id: string) => {
-    const button = h("button", { type: "button", role: "radio", "data-testid": `facts-${id || name}` });
+    const button = h("button", { role: "radio", "data-testid": `facts-${id || name}` });
     button.append("", h("small"));
     button.addEventListener("click", () => choose(id));
     made.set(id, button);

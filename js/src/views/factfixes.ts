@@ -15,7 +15,6 @@ export const drawFixes = (picture: Picture, story: FactReply, actions: Actions):
     const button = h(
       "button",
       {
-        type: "button",
         class: "ci-button",
         title: [fix.sentence, fix.money, fix.recipe].filter(Boolean).join("\n"),
         "data-testid": "fix",

@@ -34,7 +34,7 @@ export const makeRegrets = (actions: Actions) => {
 };
 
 const drawMark = (mark: RegretMark, actions: Actions) => {
-  const go = h("button", { type: "button", class: "ci-link" }, nameTurn(mark.turn));
+  const go = h("button", { class: "ci-link" }, nameTurn(mark.turn));
   go.addEventListener("click", () => {
     actions.facts.open(mark);
     actions.goTo(mark.ref);

@@ -23,7 +23,7 @@ export const makeFacts = (actions: Actions): Facts => {
   const { facts } = actions;
   const risk = h("span", { "data-testid": "at-risk" });
   const note = h("span", { role: "status", "data-testid": "facts-note" });
-  const again = h("button", { type: "button", class: "ci-link" }, "try again");
+  const again = h("button", { class: "ci-link" }, "try again");
   const told = h("p", { class: "ci-quiet" }, note, " ", again);
   const input = h("input", {
     type: "search",

@@ -22,11 +22,7 @@ export const makeFateHead = (step: (way: 1 | -1) => void): FateHead => {
   const differing = h("span", { "data-testid": "differing" });
   const columns = h("div", { role: "row", class: "ci-row ci-columns" });
   const makeStep = (way: 1 | -1, words: string, label: string) => {
-    const button = h(
-      "button",
-      { type: "button", class: "ci-link", "aria-label": label, title: label },
-      words,
-    );
+    const button = h("button", { class: "ci-link", "aria-label": label, title: label }, words);
     button.addEventListener("click", () => step(way));
     return button;
   };

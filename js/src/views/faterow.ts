@@ -39,11 +39,13 @@ export const drawRow = (
   const section = scene.sections[scene.blockSection[row] as number];
   const same = compared.isSame(row);
   const fateOf = (side: Side) => scene.fates[side.fate];
+  // What is dropped stays in the file, and in the list.
+  const gone = !compared.two && fateOf(right)?.id === "dropped";
   return h(
     "div",
     {
       role: "row",
-      class: `ci-row${same ? " ci-same" : ""}${row === picture.row ? " ci-chosen" : ""}`,
+      class: `ci-row${same ? " ci-same" : ""}${gone ? " ci-gone" : ""}${row === picture.row ? " ci-chosen" : ""}`,
       "data-testid": "fate-row",
       "data-row": row,
       "aria-expanded": String(open),

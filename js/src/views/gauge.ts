@@ -4,7 +4,7 @@ import { spreadLabels } from "../core/geometry";
 import { isUncut, type Plan, type Scene, sectionAfter, totalAfter } from "../core/state";
 import { h, setAttributes, setShown, setText, toneChip } from "./dom";
 import { showHint } from "./hint";
-import type { Picture, View } from "./picture";
+import type { Actions, Picture, View } from "./picture";
 import { paint, snap } from "./surface";
 
 const BAR = 15;
@@ -15,13 +15,14 @@ interface Share {
   fate: string;
 }
 
-export const makeGauge = (): View => {
+export const makeGauge = (actions: Actions): View => {
   const before = makeLine("gauge-before");
   const after = makeLine("gauge-after");
   const other = makeLine("gauge-other");
   const ticks = h("div", { class: "ci-ticks" });
   const reserve = h("span", { class: "ci-reading ci-small" });
-  const alarm = h("p", { class: "ci-alarm", role: "status", "data-testid": "state", hidden: true });
+  const alarm = h("p", { role: "status", "data-testid": "state", hidden: true });
+  const offered = h("p", { "data-testid": "offered", hidden: true });
   const node = h(
     "section",
     { class: "ci-gauge", "aria-label": "Tokens before and after" },
@@ -31,7 +32,7 @@ export const makeGauge = (): View => {
     h("span"),
     ticks,
     reserve,
-    alarm,
+    h("div", { class: "ci-alarm" }, alarm, offered),
   );
   let width = 0;
 
@@ -49,6 +50,7 @@ export const makeGauge = (): View => {
         setText(reserve, plan.reserve > 0 ? `reserve ${short(plan.reserve)}` : "");
         setShown(reserve, plan.reserve > 0);
         drawAlarm(alarm, plan);
+        drawOffered(offered, plan, actions);
       }
       if (!still && !parts.has("place")) return;
       const total = totalAfter(plan, place);
@@ -161,6 +163,33 @@ const drawAlarm = (node: HTMLElement, { state }: Plan) => {
   const words =
     banner === "" ? [] : [toneChip(state.tone), h("b", {}, `${state.mark} ${state.label}`), banner];
   node.replaceChildren(...words);
+};
+
+/**
+ * What the user is offered in this state, for as long as it lasts; nothing is chosen for them. In a plan only
+ * compacting means something: the cut is the policy's own, and the summary can be written.
+ */
+const drawOffered = (node: HTMLElement, { state }: Plan, actions: Actions) => {
+  const offers = state?.actions ?? [];
+  setShown(node, offers.length > 0);
+  const told = offers.join(" ");
+  if (node.dataset.told === told) return;
+  node.dataset.told = told;
+  const compact = h(
+    "button",
+    { class: "ci-button", title: "The policy's own cut, and who writes its summary" },
+    "/compact",
+  );
+  compact.addEventListener("click", () => {
+    actions.freeCut();
+    actions.openPanel("summary", true);
+  });
+  const rest = offers.filter(offer => offer !== "/compact");
+  const parts = [
+    ...(rest.length < offers.length ? [compact] : []),
+    ...(rest.length > 0 ? [h("span", { class: "ci-quiet" }, `the user may also: ${rest.join(" · ")}`)] : []),
+  ];
+  node.replaceChildren(...parts);
 };
 
 const capacity = (scene: Scene, plan: Plan): number =>

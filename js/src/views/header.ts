@@ -53,7 +53,7 @@ export const makeHeader = (actions: Actions, search: HTMLElement, openHelp: () =
 };
 
 const makeIcon = (sign: string, id: string, act: () => void): HTMLButtonElement => {
-  const button = h("button", { type: "button", class: "ci-icon", "data-testid": id }, sign);
+  const button = h("button", { class: "ci-icon", "data-testid": id }, sign);
   button.addEventListener("click", act);
   return button;
 };
@@ -61,7 +61,7 @@ const makeIcon = (sign: string, id: string, act: () => void): HTMLButtonElement 
 /** Explore, Teach or Debug: one of them is on, and the arrow keys go from one to the next. */
 const makeModes = (actions: Actions) => {
   const buttons = MODES.map(({ id, label, title }) =>
-    h("button", { type: "button", role: "radio", title, "data-testid": `mode-${id}` }, label),
+    h("button", { role: "radio", title, "data-testid": `mode-${id}` }, label),
   );
   const node = h("div", { class: "ci-modes", role: "radiogroup", "aria-label": "Mode" }, ...buttons);
   const choose = (at: number) => {

@@ -15,7 +15,7 @@ const INSIDE: readonly [string, string, string][] = [
 
 /** `writes`: summaries can be written here. */
 export const makeHelp = (writes: boolean) => {
-  const close = h("button", { type: "button", class: "ci-button" }, "Close");
+  const close = h("button", { class: "ci-button" }, "Close");
   const node = h(
     "dialog",
     { class: "ci-help", "aria-label": "Keys", "data-testid": "help" },

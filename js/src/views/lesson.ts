@@ -44,7 +44,7 @@ export const makeLesson = (actions: Actions): View => {
 };
 
 const button = (label: string, id: string, act: () => void, disabled = false): HTMLButtonElement => {
-  const node = h("button", { type: "button", class: "ci-button", "data-testid": id, disabled }, label);
+  const node = h("button", { class: "ci-button", "data-testid": id, disabled }, label);
   node.addEventListener("click", act);
   return node;
 };

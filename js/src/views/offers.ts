@@ -24,11 +24,7 @@ const WAYS: Record<string, (at: number, last: number) => number> = {
 /** `chosen` hears which rule is being added. */
 export const makeOffers = (actions: Actions, chosen: (kind: string) => void): Offers => {
   const id = makeId("offers");
-  const button = h(
-    "button",
-    { type: "button", class: "ci-link", "aria-controls": id, "data-testid": "add-rule" },
-    "+ rule",
-  );
+  const button = h("button", { class: "ci-link", "aria-controls": id, "data-testid": "add-rule" }, "+ rule");
   const told = h("p", { class: "ci-quiet", role: "status" });
   const list = h("ul");
   const box = h(
@@ -137,7 +133,6 @@ const drawOffer = (offer: RuleOffer, take: (offer: RuleOffer) => void): HTMLElem
   const button = h(
     "button",
     {
-      type: "button",
       "data-testid": `offer-${kind}`,
       "aria-disabled": refused !== "" && "true",
       title: source || undefined,

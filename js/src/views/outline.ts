@@ -55,11 +55,7 @@ export const makeOutline = (actions: Actions): Outline => {
   };
 
   const makeFold = (words: string, name: string) => {
-    const fold = h(
-      "button",
-      { type: "button", class: "ci-link", "aria-label": name, "aria-expanded": String(open) },
-      words,
-    );
+    const fold = h("button", { class: "ci-link", "aria-label": name, "aria-expanded": String(open) }, words);
     fold.addEventListener("click", () => {
       open = !open;
       if (shown !== undefined) draw(shown);
@@ -94,7 +90,6 @@ const makeStretch = (segment: SegmentPayload, scene: Scene, actions: Actions): H
   const stretch = h(
     "button",
     {
-      type: "button",
       class: note === "" ? "ci-stretch" : "ci-stretch ci-downstream",
       "aria-current": current ? "true" : undefined,
       "aria-label": told,
@@ -116,7 +111,7 @@ const makeMark = (
   const lead = before === undefined ? "" : "; plan at the moment before it";
   const node = h(
     "button",
-    { type: "button", class: "ci-mark", "aria-label": `◆ ${told}${lead}`, title: `${told}${lead}` },
+    { class: "ci-mark", "aria-label": `◆ ${told}${lead}`, title: `${told}${lead}` },
     "◆",
   );
   node.addEventListener("click", () => before && !before.current && actions.moveTo(before.at));

@@ -9,7 +9,7 @@ export const makeProgress = (actions: Actions) => {
   // Only what is done is announced; the share is there for whoever asks the bar.
   const what = h("span", { role: "status" });
   const share = h("span", { "aria-hidden": "true" });
-  const stop = h("button", { type: "button", class: "ci-link", "data-testid": "stop" }, "Stop");
+  const stop = h("button", { class: "ci-link", "data-testid": "stop" }, "Stop");
   const node = h(
     "div",
     { class: "ci-work", "data-testid": "work", hidden: true },

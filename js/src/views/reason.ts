@@ -8,7 +8,7 @@ import type { Actions, Picture, View } from "./picture";
 export const makeReason = (actions: Actions): View => {
   const mark = h("b", { class: "ci-bad", "aria-hidden": "true" }, "✕");
   const sentence = h("span");
-  const free = h("button", { type: "button", class: "ci-link" }, "let the policy decide");
+  const free = h("button", { class: "ci-link" }, "let the policy decide");
   const text = h("p", { role: "status", "aria-live": "polite", "data-testid": "cut-reason" }, mark, sentence);
   const node = h("div", { class: "ci-reason" }, text, free);
   free.addEventListener("click", () => {

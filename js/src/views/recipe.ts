@@ -7,8 +7,8 @@ import type { Picture, View } from "./picture";
 /** Without `requests` there is nobody who could save. */
 export const makeRecipe = (requests?: Requests): View => {
   const code = h("code", { tabindex: 0, "aria-label": "Recipe" });
-  const copy = h("button", { type: "button", class: "ci-button" }, "Copy");
-  const save = h("button", { type: "button", class: "ci-button", "data-testid": "save-plan" }, "Save plan");
+  const copy = h("button", { class: "ci-button" }, "Copy");
+  const save = h("button", { class: "ci-button", "data-testid": "save-plan" }, "Save plan");
   const told = h("p", { class: "ci-quiet", role: "status", "data-testid": "saved" });
   const node = h(
     "section",

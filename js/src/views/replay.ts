@@ -27,8 +27,8 @@ const SILENCE = `${WAITING} Python has not answered yet.`;
 
 export const makeReplay = (actions: Actions): View => {
   const title = h("h3", {}, "Replay");
-  const ask = h("button", { type: "button", class: "ci-button", "data-testid": "replay-ask" });
-  const close = h("button", { type: "button", class: "ci-link" }, "put away");
+  const ask = h("button", { class: "ci-button", "data-testid": "replay-ask" });
+  const close = h("button", { class: "ci-link" }, "put away");
   const status = h("span", { role: "status", "data-testid": "replay-status" });
   const facts = h("div", { class: "ci-facts", role: "group", "aria-label": "What it took" });
   const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
@@ -53,8 +53,8 @@ export const makeReplay = (actions: Actions): View => {
   const findings = h("ul", { class: "ci-findings", "aria-label": "Findings" });
   const source = h("p", { class: "ci-quiet ci-source" });
   const count = h("span");
-  const back = h("button", { type: "button", class: "ci-link", "data-testid": "event-previous" }, "previous");
-  const next = h("button", { type: "button", class: "ci-link", "data-testid": "event-next" }, "next");
+  const back = h("button", { class: "ci-link", "data-testid": "event-previous" }, "previous");
+  const next = h("button", { class: "ci-link", "data-testid": "event-next" }, "next");
   const moment = h("div", { class: "ci-panel", "aria-live": "polite", "data-testid": "moment" });
   const events = makeEvents(
     event => run && move(spotOf(run, event)),

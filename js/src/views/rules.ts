@@ -146,11 +146,7 @@ const makeRow = (rule: RulePayload, actions: Actions, leave: () => void): RuleRo
     knobs.set(knob.name, view);
     const standard = `Back to ${knob.default ?? "none"}`;
     const label = `Reset ${knob.label}`;
-    const reset = h(
-      "button",
-      { type: "button", class: "ci-reset", title: standard, "aria-label": label },
-      "↺",
-    );
+    const reset = h("button", { class: "ci-reset", title: standard, "aria-label": label }, "↺");
     reset.addEventListener("click", () => {
       // The button goes with the answer; the focus stays with what it set back.
       view.node.focus({ preventScroll: true });
@@ -171,7 +167,7 @@ const makeRow = (rule: RulePayload, actions: Actions, leave: () => void): RuleRo
   const remove = h(
     "button",
     {
-      ...{ type: "button", class: "ci-remove", title: "Remove this rule" },
+      ...{ class: "ci-remove", title: "Remove this rule" },
       ...{ "aria-label": `Remove ${rule.title}`, "data-testid": `remove-${rule.kind}` },
     },
     "×",
@@ -212,7 +208,7 @@ const makeMark = (rule: RulePayload, actions: Actions): HTMLElement => {
   const key = `${rule.kind}.enabled`;
   const attributes = { class: "ci-check", role: "checkbox", "aria-label": rule.title };
   if (rule.locked !== false) return h("span", { ...attributes, "aria-disabled": "true" });
-  const mark = h("button", { ...attributes, type: "button", "data-testid": `knob-${key}` });
+  const mark = h("button", { ...attributes, "data-testid": `knob-${key}` });
   mark.addEventListener("click", () => actions.setKnob(key, mark.getAttribute("aria-checked") !== "true"));
   return mark;
 };

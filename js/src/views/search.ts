@@ -34,7 +34,7 @@ export const makeSearch = (actions: Actions): Search => {
   const count = h("span", { role: "status", "data-testid": "found-count" });
   const note = h("p", { class: "ci-quiet", "data-testid": "found-note" });
   const hits = h("div", { class: "ci-hits", id: list, role: "listbox", "aria-label": "Found" });
-  const more = h("button", { type: "button", class: "ci-link" });
+  const more = h("button", { class: "ci-link" });
   const node = h(
     "section",
     { class: "ci-panel ci-found", "data-testid": "found", "aria-label": "Found" },

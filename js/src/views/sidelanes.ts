@@ -14,7 +14,7 @@ const NOT_HERE = "not in this context";
 export const makeSideLanes = (): View => {
   const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
   const list = h("ul", { class: "ci-sidelist", "aria-label": "Sub-agents, not in this context" });
-  const fold = h("button", { type: "button", class: "ci-link", "data-testid": "sides-fold" });
+  const fold = h("button", { class: "ci-link", "data-testid": "sides-fold" });
   const node = h(
     "div",
     { class: "ci-sidelanes", "data-testid": "sidelanes", hidden: true },

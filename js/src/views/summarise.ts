@@ -58,8 +58,8 @@ export const makeSummarise = (actions: Actions): Summarise => {
   const own = h("textarea", {
     ...{ class: "ci-field", rows: 7, id: makeId("own"), "data-testid": "summary-own" },
   });
-  const look = h("button", { type: "button", class: "ci-button", "data-testid": "summary-look" }, LOOK);
-  const write = h("button", { type: "button", class: "ci-button ci-main", "data-testid": "summary-write" });
+  const look = h("button", { class: "ci-button", "data-testid": "summary-look" }, LOOK);
+  const write = h("button", { class: "ci-button ci-main", "data-testid": "summary-write" });
   const note = h("p", { role: "status", "data-testid": "summary-note" });
   const sending = makeSending(keep => {
     scribe.change({ keep });
@@ -106,7 +106,7 @@ export const makeSummarise = (actions: Actions): Summarise => {
     h("h3", {}, "Summary", h("span", { class: "ci-count" }, who)),
     h("div", { class: "ci-both" }, form, written.node),
   );
-  const button = h("button", { type: "button", class: "ci-button", "data-testid": "summarise" }, "Summarise");
+  const button = h("button", { class: "ci-button", "data-testid": "summarise" }, "Summarise");
 
   const show = (picture: Picture) => {
     const { wish, look: found, writing, waiting } = scribe;

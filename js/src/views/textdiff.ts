@@ -40,11 +40,7 @@ const drawPiece = (kind: keyof typeof TAGS, words: string): HTMLElement[] => {
   const [head, tail] = [cutAt(words, END), cutAt(words, words.length - END)];
   const left = countOf(words.slice(head, tail));
   const what = kind === "same" ? "the same" : kind;
-  const more = h(
-    "button",
-    { type: "button", class: "ci-link ci-elided" },
-    `⋯ ${exact(left)} characters ${what} ⋯`,
-  );
+  const more = h("button", { class: "ci-link ci-elided" }, `⋯ ${exact(left)} characters ${what} ⋯`);
   more.addEventListener("click", () => {
     node.textContent = words;
     node.closest("pre")?.focus();

@@ -21,6 +21,7 @@ import { makeLesson } from "./lesson";
 import { makeNotices } from "./notices";
 import { makeOverview } from "./overview";
 import { readPalette } from "./palette";
+import { makePlanFacts } from "./planfacts";
 import { makeReason } from "./reason";
 import { makeReceiving } from "./receiving";
 import { makeRecipe } from "./recipe";
@@ -55,7 +56,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const strip = makeCutStrip();
   const views = {
     header: makeHeader(actions, search.box, help.open),
-    gauge: makeGauge(),
+    gauge: makeGauge(actions),
     stages: makeStages(),
     legend: makeLegend(),
     overview: makeOverview(actions),
@@ -64,6 +65,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     handle: makeHandle(actions, strip.node),
     reason: makeReason(actions),
     fatekey: makeFateKey(),
+    planfacts: makePlanFacts(actions),
     lesson: makeLesson(actions),
     facts,
     ...(summary && { summary }),

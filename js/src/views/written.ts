@@ -17,7 +17,7 @@ export const makeWritten = (
   home: () => HTMLElement | undefined,
 ) => {
   const button = (words: string, id: string, act: () => void) => {
-    const made = h("button", { type: "button", class: "ci-button", "data-testid": id }, words);
+    const made = h("button", { class: "ci-button", "data-testid": id }, words);
     made.addEventListener("click", act);
     return made;
   };

@@ -16,7 +16,7 @@ export interface Zoom extends View {
 export const makeZoom = (actions: Actions): Zoom => {
   const level = h("span");
   const button = (words: string, name: string, act: () => void) => {
-    const made = h("button", { type: "button", "aria-label": name, title: name }, words);
+    const made = h("button", { "aria-label": name, title: name }, words);
     made.addEventListener("click", act);
     return made;
   };
