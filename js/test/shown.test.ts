@@ -201,5 +201,5 @@ test("S2-13 the rows of dropped turns stay in the list, in grey and struck", asy
   expect(gone).toEqual([0, 1, 2]);
   expect(rows.map(row => Number(row.dataset.row))).toEqual(expect.arrayContaining([0, 1, 2, 3]));
   const style = readFileSync(`${import.meta.dirname}/../style/fates.css`, "utf-8");
-  expect(style).toMatch(/\.ci-gone[^{]*\{\s*color: var\(--ci-dim\);\s*text-decoration: line-through;/);
+  expect(style).toMatch(/\.ci-gone[^{]*\{\s*color: var\(--ci-dim\);\s*text-decoration: line-through /);
 });
