@@ -20,9 +20,11 @@ from tests.quick_imports import skip_grammar
 
 skip_grammar()
 
-# A session is a great many small objects that live as long as its test module: to look through all of them for
-# cycles as often as Python does by itself takes a fifth of the whole time.
+# A session is a great many small objects that live as long as its test module: to look through all of them
+# for cycles as often as Python does by itself takes a fifth of the whole time.
 gc.set_threshold(50_000, 20, 20)
+
+LONGEST = ("test_conformance.py", "test_engine.py", "test_history.py")
 
 settings.register_profile(
     "repeat", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
@@ -32,9 +34,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 
 def pytest_collection_finish() -> None:
-    """The modules and the tests themselves stay to the end: nobody needs to look for them among the garbage."""
+    """Modules and tests stay to the end: nobody needs to look for them among the garbage."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files with the longest tests come first, so that none is left to one process at the end."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -30,7 +30,7 @@ from inspector.summaries.material import conversation_text, job_entries
 from inspector.summaries.record import append_checkpoint
 from inspector.summaries.write import write_checkpoint
 from inspector.tokens.counters import chars4_utf16
-from inspector.tokens.ledger import count_tokens
+from inspector.tokens.ledger import Ledger, count_tokens
 from tests.reference.flue_2 import derive_defaults
 from tests.reference.flue_steps import request_text
 
@@ -74,9 +74,10 @@ def run(path: Path) -> Iterator[Outcome]:
     for name in sorted(path.glob("fuzz*.jsonl")):
         cases |= {case["id"]: case for case in map(json.loads, name.read_text("utf-8").splitlines())}
     for name, case in cases.items():
-        yield name, check_case(case)
         raw = case["input"]["session"]
-        yield from check_others(name, case, parse(raw), pi.active_path(raw, raw["leafId"]), words)
+        ledger = count_tokens(parse(raw))
+        yield name, check_case(case, ledger)
+        yield from check_others(name, case, ledger, pi.active_path(raw, raw["leafId"]), words)
     for file in sorted(path.glob("real/*.json")):
         yield from _real(path, file, words)
     for file in sorted(path.glob("table-*.json")):
@@ -120,23 +121,22 @@ def dump_usage(usage: Usage | None) -> dict[str, Any] | None:
     return out
 
 
-def check_case(case: dict[str, Any], session: Session | None = None) -> list[str]:
-    """Compare one case; `session` is given when the case only names its leaf."""
+def check_case(case: dict[str, Any], ledger: Ledger) -> list[str]:
+    """Compare one case; `ledger` is that of its session, which others are asked about too."""
     given, expected = case["input"], case["expected"]
-    session = session or parse(given["session"])
-    actual = describe(session, given, expected)
+    actual = describe(ledger, given, expected)
     return list(compare(actual, expected))
 
 
 def check_others(
-    name: str, case: dict[str, Any], session: Session, path: list[dict[str, Any]], words: dict[str, pi.Words]
+    name: str, case: dict[str, Any], ledger: Ledger, path: list[dict[str, Any]], words: dict[str, pi.Words]
 ) -> Iterator[Outcome]:
     """What other implementations make of the same session, one outcome for every fact the case carries."""
     given, others = case["input"], case.get("otherImpls") or {}
-    as_pi = pi.parse(path) if any(impl.startswith("pi-") for impl in others) else None
+    as_pi = count_tokens(pi.parse(path)) if any(impl.startswith("pi-") for impl in others) else None
     for impl, facts in others.items():
         if impl.startswith("flue-head-"):
-            mine = describe(session, given, {}, policy="flue-2")["preparation"]
+            mine = describe(ledger, given, {}, policy="flue-2")["preparation"]
             if facts is None or mine is None:
                 yield f"{name} {impl}", list(compare(mine, facts))
                 continue
@@ -151,10 +151,10 @@ def check_others(
 
 
 def describe(
-    session: Session, given: dict[str, Any], expected: dict[str, Any], policy: str = "flue"
+    ledger: Ledger, given: dict[str, Any], expected: dict[str, Any], policy: str = "flue"
 ) -> dict[str, Any]:
     """Our planner's answers, in the vectors' words."""
-    settings, window = given["settings"], given["contextWindow"] or 0
+    session, settings, window = ledger.session, given["settings"], given["contextWindow"] or 0
     edits = Edits(
         settings={
             "trigger.enabled": settings["enabled"],
@@ -162,7 +162,6 @@ def describe(
             "keep-recent-tokens.tokens": settings["keepRecentTokens"],
         }
     )
-    ledger = count_tokens(session)
     plan = make_plan(session, ledger, policy, edits, window=window)
     table, entries, live = plan.table, session.entries, session.live
     weights = table.weights("chars4_utf16")
@@ -355,8 +354,9 @@ def _real(path: Path, file: Path, words: dict[str, pi.Words]) -> Iterator[Outcom
     raw = json.loads(found.read_bytes())
     for case in data["cases"]:
         leaf = case["input"]["leafId"]
-        yield case["id"], check_case(case, session.at(leaf))
-        yield from check_others(case["id"], case, session.at(leaf), pi.active_path(raw, leaf), words)
+        ledger = count_tokens(session.at(leaf))
+        yield case["id"], check_case(case, ledger)
+        yield from check_others(case["id"], case, ledger, pi.active_path(raw, leaf), words)
 
 
 def _estimate_tokens(table: dict[str, Any], path: Path) -> Iterator[Found]:

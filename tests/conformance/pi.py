@@ -26,7 +26,7 @@ from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries.material import conversation_text, job_entries
 from inspector.tokens.counters import chars4_utf16
-from inspector.tokens.ledger import count_tokens
+from inspector.tokens.ledger import Ledger
 
 from .compare import Found, compare
 
@@ -102,7 +102,7 @@ def check_facts(
     impl: str,
     expected: dict[str, Any] | None,
     path: list[dict[str, Any]],
-    session: Session,
+    ledger: Ledger,
     given: dict[str, Any],
     words: dict[str, Words],
 ) -> Facts:
@@ -120,7 +120,8 @@ def check_facts(
         "keep-recent-tokens.tokens": given["settings"]["keepRecentTokens"],
     }
     edits = Edits(settings=VERSIONS[version] | keep)
-    plan = make_plan(session, count_tokens(session), "pi", edits, window=given["contextWindow"] or 0)
+    session = ledger.session
+    plan = make_plan(session, ledger, "pi", edits, window=given["contextWindow"] or 0)
     roles = [_role(session.entries[i]) for i in session.live.entries.tolist()]
     yield "contextRoles", list(compare(roles, expected["contextRoles"]))
     measured = _estimate(session, version)
