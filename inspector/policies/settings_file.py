@@ -38,7 +38,7 @@ def _read_object(name: str, text: str) -> dict[str, float | None]:
     where = f"settings.json ({name})"
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PolicyError(where, f"it is no JSON: {error}") from None
     given = data.get(KEY, {}) if isinstance(data, dict) else data
     if not isinstance(given, dict):
