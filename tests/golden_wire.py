@@ -44,7 +44,7 @@ from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutpu
 from inspector.session.entries import Boundary, Entry, Provided, Usage
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
-from inspector.workbench.payloads.payload import to_json
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.replay import DrawnRun, draw_run
 from inspector.workbench.payloads.scene import DrawnPlan, DrawnScene, draw_plan, draw_scene
 

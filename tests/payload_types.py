@@ -16,7 +16,7 @@ from typing import Any, get_type_hints
 import msgspec
 from msgspec.structs import fields
 
-from inspector.workbench.payloads.payload import Payload
+from inspector.workbench.payloads.base_payload import Payload
 from inspector.workbench.payloads.replay import RunPayload
 from inspector.workbench.payloads.scene import PlanPayload, ScenePayload
 from inspector.workbench.payloads.summary import SendingReply

@@ -32,9 +32,9 @@ from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.reported import add_usage
 from inspector.tokens.rows import SECTIONS
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.block import describe_body, describe_summary
 from inspector.workbench.payloads.gauge import find_headroom, is_head_above, share_history
-from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.replay import draw_run
 from inspector.workbench.payloads.scene import PlanPayload, draw_plan, draw_scene

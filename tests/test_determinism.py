@@ -14,7 +14,7 @@ try:
 except locale.Error:
     pass
 from inspector import POLICIES, build_context, count_tokens, make_plan, open_demo
-from inspector.workbench.payloads.payload import to_json
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.scene import draw_plan
 session = open_demo()
 ledger = count_tokens(session)

@@ -18,8 +18,8 @@ from inspector.text import printable
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.render import render_request
+from inspector.workbench.payloads.base_payload import Payload, to_json
 from inspector.workbench.payloads.block import describe_body, describe_rows, describe_summary
-from inspector.workbench.payloads.payload import Payload, to_json
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 
 HOSTILE = {

@@ -25,7 +25,7 @@ from ..text import printable
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from .inputs import INPUTS, carry_over, check_inputs, describe_dropped, drop_edit
-from .payloads.payload import Payload, to_json
+from .payloads.base_payload import Payload, to_json
 from .payloads.recorded import draw_recorded
 from .payloads.replay import draw_run
 from .payloads.scene import DrawnPlan, draw_plan, draw_scene

@@ -12,6 +12,7 @@ from typing import Any
 from ..text import printable
 from .model import MOST_WORDS, WorkbenchModel
 from .page.html import ExportReply, ReviewReply, make, review
+from .payloads.base_payload import Payload, to_json
 from .payloads.block import (
     BodyReply,
     RowsReply,
@@ -25,7 +26,6 @@ from .payloads.fact_detail import describe_fact
 from .payloads.fact_list import list_facts, plan_at
 from .payloads.lesson import LessonReply, play_rules
 from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
-from .payloads.payload import Payload, to_json
 from .payloads.rules import RulesReply, offer_rules
 from .payloads.search import SearchReply, find_text
 

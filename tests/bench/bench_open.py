@@ -67,7 +67,7 @@ import json, sys, time
 import inspector.jupyter.widget
 from inspector import count_tokens, make_plan, open_session
 from inspector.tokens.history import trace_history
-from inspector.workbench.payloads.payload import to_json
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 start = time.perf_counter()
 session = open_session(sys.argv[1])

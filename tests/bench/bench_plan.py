@@ -31,7 +31,7 @@ from inspector.session.session import Session
 from inspector.tokens.counters import openai
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
-from inspector.workbench.payloads.payload import to_json
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 
 NAME, KEEP, ROUNDS, LOOKS = "o200k_base", 20_000, 5, 10_000

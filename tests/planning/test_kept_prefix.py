@@ -13,7 +13,7 @@ from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.session.blocks import Text
 from inspector.tokens.ledger import count_tokens
-from inspector.workbench.payloads.payload import to_json
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.scene import draw_plan
 from tests.conformance.mini import Messages, parse
 from tests.policies.test_mini_claude_code import COMPAT, FIXED, answer, call, reads, say

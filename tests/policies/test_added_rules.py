@@ -25,7 +25,7 @@ from inspector.policies.rules.dedupe_reads import DedupeReads
 from inspector.session.session import Session
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.export import export_html
-from inspector.workbench.payloads.payload import to_json
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.rules import find_added, offer_rules
 from inspector.workbench.payloads.scene import draw_plan
 from tests.refusals import check_adds_none

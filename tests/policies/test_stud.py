@@ -41,7 +41,7 @@ from inspector.summaries.record import (
 from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.context_management import context_management
-from inspector.workbench.payloads.payload import to_json
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.scene import draw_plan
 from inspector.workbench.payloads.sections import ALL_SECTIONS
 from tests.reference.context_management import read_context_management, with_context_management

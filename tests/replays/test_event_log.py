@@ -18,7 +18,7 @@ from inspector.replays.run import Run
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
-from inspector.workbench.payloads.payload import to_json
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.replay import draw_run
 from tests.replays.test_compactor import THOUGHTS, thoughtful
 from tests.replays.test_engine import (

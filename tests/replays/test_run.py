@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.policies.harness import STATES
-from inspector.workbench.payloads.payload import to_json
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.replay import draw_run
 from tests.replays.test_engine import OFF, WARNING, at, kinds, live, make_policy, say, talk, turn, turns
 

@@ -18,8 +18,8 @@ from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.columns import ColumnPacker, unpack
-from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions

@@ -25,9 +25,9 @@ from inspector.session.session import Session
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page import html as page
 from inspector.workbench.page.html import LARGEST, make, review
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.block import describe_rows, describe_summary
 from inspector.workbench.payloads.columns import unpack
-from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.scene import draw_plan
 from inspector.workbench.queries import answer_query
 from tests.exported import all_texts, unpack_page

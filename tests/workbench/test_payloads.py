@@ -11,7 +11,7 @@ from jsonschema import Draft7Validator
 
 from inspector import open_demo
 from inspector.workbench.model import WorkbenchModel
-from inspector.workbench.payloads.payload import Labelled, Payload, to_json
+from inspector.workbench.payloads.base_payload import Labelled, Payload, to_json
 from inspector.workbench.queries import answer_query
 from tests.golden_wire import draw_all
 from tests.payload_types import FILE, TRAITS, list_replies, make_schema, to_text

@@ -21,8 +21,8 @@ from inspector.summaries.compaction import compact
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.columns import unpack
-from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.recorded import draw_recorded, find_recorded
 from inspector.workbench.payloads.scene import CutPayload, PlanPayload, draw_plan
 from tests.shared import SHARED, needs_shared

@@ -20,8 +20,8 @@ from inspector.replays.scenario import Scenario
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
+from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.columns import unpack
-from inspector.workbench.payloads.payload import to_json
 from inspector.workbench.payloads.replay import MOST_EVENTS, TONES, draw_run
 
 

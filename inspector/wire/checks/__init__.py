@@ -1,8 +1,8 @@
-"""A context as the provider would receive it, and every reason for which it would be refused.
+"""Every reason for which a provider would refuse a request.
 
-`render_request(context)` makes the body of an Anthropic Messages request and names what could not go into
-it; `check_request(body)` holds the body against `CHECKS`, an ordered tuple of small rules, each citing the
-published fact it stands on; `check_context` does both. Nothing is sent from here.
+`check_request(body)` holds the body of an Anthropic Messages request against `CHECKS`, an ordered tuple of
+small rules, each citing the published fact it stands on; `check_context` renders a context (`wire/render.py`)
+and does the same. Nothing is sent from here.
 """
 
 from __future__ import annotations

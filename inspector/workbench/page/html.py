@@ -25,7 +25,7 @@ from ...redaction.patterns import Grade
 from ...redaction.redact import Redactor, SecretFinding, keep_names
 from ...text import plural, printable
 from ..model import WorkbenchModel
-from ..payloads.payload import Payload
+from ..payloads.base_payload import Payload
 from ..snapshot import draw_still, tabulate
 from ..svg import STYLE
 from .precomputed import Answers

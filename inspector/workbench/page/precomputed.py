@@ -22,8 +22,8 @@ from ...text import printable, utf16_length
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger
 from ..model import WorkbenchModel
+from ..payloads.base_payload import to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
-from ..payloads.payload import to_json
 from ..payloads.recorded import draw_recorded
 from ..payloads.replay import draw_run
 from ..payloads.scene import draw_plan, draw_scene

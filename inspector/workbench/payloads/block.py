@@ -21,8 +21,8 @@ from ...session.queries import describe_call, is_summary
 from ...session.session import Session
 from ...text import printable
 from ...tokens.ledger import CLEARED_TEXT
+from .base_payload import Payload
 from .columns import unpack
-from .payload import Payload
 from .provenance import (
     AGAIN,
     DERIVED,

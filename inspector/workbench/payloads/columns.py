@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from .payload import Payload
+from .base_payload import Payload
 
 Dtype = Literal["i32", "u8"]
 _DTYPES: dict[Dtype, np.dtype[Any]] = {"i32": np.dtype("<i4"), "u8": np.dtype("u1")}

@@ -15,9 +15,9 @@ from ...facts.traced import Evidence, Fate, Fix, Means, TracedFact
 from ...session.blocks import BlockRef
 from ...text import printable
 from ..model import WorkbenchModel
+from .base_payload import Payload
 from .fact_list import MOST_FORM, FactListing, find_listing, row_of
 from .marks import find_marks, step_of
-from .payload import Payload
 from .rules import Setting
 from .sections import label_mark
 

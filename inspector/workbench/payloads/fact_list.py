@@ -24,7 +24,7 @@ from ...session.session import Session
 from ...session.tree import Bools
 from ...text import printable
 from ..model import WorkbenchModel
-from .payload import Labelled, Payload
+from .base_payload import Labelled, Payload
 
 MOST_FACTS = 500
 MOST_FORM = 400

@@ -19,8 +19,8 @@ from ...planning.stages import StageOutcome
 from ...policies.table import FATES
 from ...session.tree import Ints
 from ...tokens.counter import Longs
+from .base_payload import Payload
 from .columns import ColumnPacker
-from .payload import Payload
 
 
 class FlowPayload(Payload, frozen=True):

@@ -17,7 +17,7 @@ from ...policies.harness import FACES, Dialect, State, find_actions, level_of, n
 from ...policies.table import COUNTED
 from ...text import plural
 from ...tokens.memo import Memo
-from .payload import Labelled
+from .base_payload import Labelled
 
 _PACE: Memo[tuple[float, int]] = Memo()
 

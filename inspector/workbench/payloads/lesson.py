@@ -24,7 +24,7 @@ from ...session.queries import describe_call
 from ...tokens.counter import Longs
 from ...tokens.rows import SECTIONS
 from ...wire.checks import check_context
-from .payload import Payload
+from .base_payload import Payload
 from .rules import first_rule
 
 MOST_PAIRS = 4

@@ -14,9 +14,9 @@ from ...session.blocks import BlockRef
 from ...session.tree import Ints
 from ...text import printable, utf16_length
 from ..model import WorkbenchModel
+from .base_payload import Payload
 from .block import BODY_CHARS
 from .fact_list import MOST_FORM, FactListing, find_listing
-from .payload import Payload
 
 WRITTEN = ("compaction", "branch_summary")
 """Kinds of entries that a model wrote of what stood before."""

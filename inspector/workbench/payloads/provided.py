@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...session.session import Session
 from ...text import printable
 from ...tokens.ledger import Ledger
-from .payload import Payload
+from .base_payload import Payload
 
 AT_COMPOSE = "read anew for every request, when it is composed"
 _LONGEST = 120

@@ -17,9 +17,9 @@ from ...replays.run import Compaction, Run, RunNote
 from ...text import plural
 from ...tokens.cost import Bill, SummaryCall, price_steps
 from ...tokens.prices import find_price
+from .base_payload import Payload
 from .columns import ColumnPacker, PackedColumn
 from .gauge import RunState, describe_state
-from .payload import Payload
 from .scene import StagePayload, Threshold, describe_stages
 from .sections import format_tokens
 

@@ -21,7 +21,7 @@ from ...policies.policy import Policy
 from ...policies.registry import list_policies
 from ...policies.rules import kind_of, list_rules
 from ...text import printable
-from .payload import Payload
+from .base_payload import Payload
 
 MOST_CHARS = 120
 KnobType = Literal["integer", "number", "boolean", "choice", "python"]

@@ -25,10 +25,10 @@ from ...tokens.history import History, Stretch
 from ...tokens.ledger import Ledger
 from ...tokens.models import window_of
 from ...tokens.rows import SECTIONS
+from .base_payload import Labelled, Payload
 from .columns import ColumnPacker, PackedColumn
 from .flow import FlowPayload, trace_flow
 from .gauge import RunState, describe_fill, fill_payload
-from .payload import Labelled, Payload
 from .provenance import BY_MODEL, describe_downstream
 from .provided import ProvidedPayload, describe_provided
 from .rules import RulePayload, describe_rules, first_rule

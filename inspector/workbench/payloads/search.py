@@ -19,7 +19,7 @@ from ...session.queries import describe_call
 from ...session.session import Session
 from ...text import printable, utf16_length
 from ...tokens.history import History
-from .payload import Payload
+from .base_payload import Payload
 
 BEFORE, PREVIEW = 18, 180
 """Characters of a preview: so many before the first match, and so many in all."""

@@ -21,7 +21,7 @@ from ...session.tree import MICRO, NOTE, Ints
 from ...text import printable
 from ...tokens.counter import Longs
 from ...tokens.ledger import Ledger
-from .payload import Payload
+from .base_payload import Payload
 
 Times = NDArray[np.float64]
 

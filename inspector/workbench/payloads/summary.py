@@ -16,7 +16,7 @@ from ...summaries.claude.request import PreviewedRequest, RequestKind, RequestPr
 from ...text import plural, printable
 from ...tokens.models import find_claude, model_of
 from ...tokens.prices import PRICES, price_usage
-from .payload import Payload, to_json
+from .base_payload import Payload, to_json
 
 MOST_SHOWN = 20_000
 """Characters of one request that a screen is sent."""

@@ -7,7 +7,7 @@ import numpy as np
 from ...planning.plan import Plan
 from ...policies.table import CLEARED
 from ...summaries.record import changes_stored, edits_request, stored_part
-from .payload import Payload
+from .base_payload import Payload
 
 IN_FLIGHT = "in-flight edit"
 """What is said of what is cleared at the wire: nothing of it is saved anywhere (S0-54)."""
