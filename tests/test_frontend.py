@@ -54,6 +54,7 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("views/blockfacts.ts", ".replace()"): "our own label of who decided",
     ("views/blockfacts.ts", "/^by /"): "our own label of who decided",
     ("views/dom.ts", ".replace()"): "makes a class name of a section's name",
+    ("views/planfacts.ts", ".replace()"): "a kind of block, set in words",
     ("views/dom.ts", "/[^a-z_]/g"): "makes a class name of a section's name",
     ("views/factrow.ts", ".lastIndexOf()"): "of a path the last name stays in sight, however narrow",
     ("views/faterow.ts", ".startsWith()"): "our own label of an unknown rule",
