@@ -380,6 +380,11 @@ def test_S1_40_S1_41_S1_42_without_the_tool_only_reset_gets_it_below() -> None:
     policy = WARNING
     stuck = live(turns(12), policy, {"tool": False, "user": "compacts"} | at("e22", "compact"))
     assert stuck.compactions == () and stuck.status == "paused"
+    # A /compact that comes in time is answered with what there is to do instead, and nothing starts.
+    early = live(turns(6), policy, {"tool": False} | at("e8", "compact"))
+    assert early.compactions == () and "started" not in kinds(early)
+    assert [event.entry for event in early.events if event.kind == "suggested"] == [None, "e7"]
+    assert len(live(turns(6), policy, at("e8", "compact")).adopted) == 1
     again = live(turns(12), policy, {"tool": False, "user": "resets"})
     assert again.status == "finished" and kinds(again, "reset") == ["reset"]
     none = make_policy(OFF, MANUAL.model_copy(update={"reset": False}))
