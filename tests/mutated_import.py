@@ -6,6 +6,8 @@ The environment says what, as JSON in `MUTANT`: `file` (from the root), `old`, w
 
 from __future__ import annotations
 
+import builtins
+import io
 import json
 import os
 import sys
@@ -54,17 +56,23 @@ class _Finder(MetaPathFinder):
 
 
 def _change_text(file: Path) -> None:
-    """Let whoever reads this file, a page of prose, read it changed."""
-    read = Path.read_text
+    """Let whoever reads this file, a page of prose or a table of contents, read it changed."""
+    read, opened = Path.read_text, builtins.open
 
     def read_changed(path: Path, *args: Any, **options: Any) -> str:
         text = read(path, *args, **options)
         return replace_once(text, _MUTANT["old"], _MUTANT["new"]) if path.resolve() == file else text
 
+    def open_changed(path: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(path, str | Path) and Path(path).resolve() == file:
+            return io.StringIO(read_changed(Path(path), "utf-8"))
+        return opened(path, *args, **options)
+
     setattr(Path, "read_text", read_changed)  # noqa: B010 - a method is not assigned to otherwise
+    setattr(builtins, "open", open_changed)  # noqa: B010
 
 
-if _MUTANT and _MUTANT["file"].endswith(".md"):
+if _MUTANT and _MUTANT["file"].endswith((".md", ".pyi")):
     _change_text(ROOT / _MUTANT["file"])
 if _MUTANT and _MUTANT["file"].endswith(".py"):
     finder = _Finder(ROOT / _MUTANT["file"])
