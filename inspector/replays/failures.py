@@ -86,7 +86,7 @@ class FailureCounts(NamedTuple):
         return self._replace(repeats=self.repeats + 1)
 
     def may_repeat(self, harness: Harness) -> bool:
-        """Whether a reply that ran into its limit is asked for again, after a compaction."""
+        """Whether a reply that ran into its limit can be asked for again, after a compaction."""
         return harness.engine != "none" and harness.recover_output and self.repeats < harness.recoveries
 
     def accept(self) -> FailureCounts:

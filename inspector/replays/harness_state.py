@@ -1,6 +1,6 @@
 """The harness as it lives through a replay: its state, its counters, and what it may do now.
 
-`harness` is the model, all of it pure; here it meets a world, and what moves is told.
+`harness` is the model, all of it pure; here it is run over a session, and what changes is recorded.
 """
 
 from __future__ import annotations

@@ -159,8 +159,14 @@ class RequestGate:
 
     def _consents_to_recover(self) -> bool:
         """The user's answer, where the harness asks before it recovers from a refusal."""
-        harness, counts = self.harness, self.harness_state.counts
-        if harness.mode != "ask" or not counts.may_compact(harness, "overflow", authorised=True):
+        return (
+            self.harness_state.counts.may_compact(self.harness, "overflow", authorised=True)
+            and self._agrees()
+        )
+
+    def _agrees(self) -> bool:
+        """The user's answer in mode ask, which is recorded; in any other nobody is asked."""
+        if self.harness.mode != "ask":
             return False
         self.log.record("asked", before=self.context.size, reason="overflow")
         return self.scenario.consents
@@ -168,13 +174,17 @@ class RequestGate:
     def _ask_again(self) -> None:
         """A reply that ran into its own limit is withheld, and asked for again after a compaction.
 
-        Raises `Stop` when that was tried already, or nothing can be compacted.
+        Outside mode auto the user is asked first, or told and offered what there is to do (S1-30). Raises
+        `Stop` when it was tried already, nothing can be compacted, or the session waits for its user.
         """
         harness_state, counts = self.harness_state, self.harness_state.counts
         self.log.record("max_output", before=self.context.size)
         self.log.record("leaf_removed")
-        why = "asking again did not help"
-        if counts.may_repeat(self.harness):
+        why, able = "asking again did not help", counts.may_repeat(self.harness)
+        if self.harness.mode != "auto" and not (able and self._agrees()):
+            self.log.record("refused", ratio=self.context.ratio, actions=self._offer("blocking"))
+            raise Stop("paused", "The reply ran into its limit of tokens; the session waits for its user.")
+        if able:
             harness_state.counts = counts.repeat()
             if self.actions.compact("overflow"):
                 return

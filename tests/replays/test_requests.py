@@ -148,6 +148,22 @@ def test_S1_30_an_overflow_is_reported_and_offered_where_the_user_decides(recove
     assert [item.reason for item in auto.adopted] == ["overflow"] * recover
 
 
+def test_S1_30_a_reply_that_was_cut_off_is_not_asked_for_again_without_consent() -> None:
+    def cut_off(mode: str, **more: Any) -> Run:
+        harness = Harness.model_validate({"mode": mode, "recover_output": True})
+        return live(turns(4), make_policy(OFF, harness), at("e7", "max_output") | more)
+
+    assert [item.reason for item in cut_off("auto").adopted] == ["overflow"]
+    manual = cut_off("manual")
+    assert kinds(manual) == ["max_output", "leaf_removed", "refused"]
+    assert (manual.status, manual.adopted) == ("paused", ()) and "waits for its user" in manual.why
+    agreed = cut_off("ask")
+    assert kinds(agreed, "asked", "started") == ["asked", "started"] and len(agreed.adopted) == 1
+    says_no = cut_off("ask", consents=False)
+    assert kinds(says_no) == ["max_output", "leaf_removed", "asked", "refused"]
+    assert (says_no.status, says_no.adopted) == ("paused", ())
+
+
 def test_S1_30_a_state_machine_does_not_speak_for_the_user() -> None:
     def forced(mode: str, **more: Any) -> Run:
         harness = Harness.model_validate({"mode": mode, "machine": "force"})
