@@ -123,7 +123,7 @@ def draw(colours: dict[str, str]) -> str:
     arrows = find_arrows(rooms)
     floors = find_floors(rooms, arrows)
     boxes, ground = place(rooms, floors), max(floors.values())
-    loose = [name for name in MAY_IMPORT if name not in rooms and name != "comms"]
+    loose = [name for name in MAY_IMPORT if name not in rooms]
     height = max(box.y + box.height for box in boxes.values()) + 34
     sans = "-apple-system, BlinkMacSystemFont, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
     mono = "ui-monospace, SFMono-Regular, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"

@@ -18,13 +18,13 @@ PACKAGE = ROOT / "inspector"
 
 ROOMS = (
     *("text", "errors", "mixins", "session", "cuts", "redaction", "tokens", "formats", "demo", "policies"),
-    *("planning", "wire", "files", "facts", "summaries", "replays", "workbench", "jupyter", "comms", "cli"),
+    *("planning", "wire", "files", "facts", "summaries", "replays", "workbench", "jupyter", "cli"),
     "__init__",
 )
 """Rooms and loose modules from the ground up: the left may be imported by the right."""
 
 DOORS = frozenset(
-    "files cli comms jupyter summaries.store summaries.claude.anthropic_api summaries.claude.summariser "
+    "files cli jupyter summaries.store summaries.claude.anthropic_api summaries.claude.summariser "
     "workbench.controller workbench.tasks workbench.summary_writer workbench.page.export".split()
 )
 """The only modules that touch the world: files, network, clock, threads. Only they import each other."""
@@ -56,7 +56,6 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "jupyter": (
             "text errors session tokens formats demo policies planning files summaries replays workbench"
         ),
-        "comms": "jupyter",
         "cli": "text errors tokens policies planning files facts replays workbench",
     }.items()
 }

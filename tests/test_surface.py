@@ -59,8 +59,3 @@ def test_a_name_of_0_1_still_leads_to_what_it_was_and_says_where_that_is_now(nam
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert value is getattr(import_module(f"inspector.{room}" if room else "inspector"), new)
-
-
-def test_the_comm_can_still_be_had_under_its_name_of_0_1() -> None:
-    old, new = import_module("inspector.comms"), import_module("inspector.jupyter.comm")
-    assert (old.TARGET, old.open_document) == (new.TARGET, new.open_document)

@@ -3,7 +3,7 @@ import { writeCell } from "../src/hosts/cell";
 import { decodeFrame } from "../src/hosts/frame";
 import { readRef, writeRef } from "../src/hosts/link";
 import { Memory } from "../src/hosts/memory";
-import { NoRoute, type Open, openAnyhow } from "../src/hosts/opened";
+import { type Open, openAsBefore } from "../src/hosts/opened";
 import { Outbox } from "../src/hosts/outbox";
 import { Refusal, StateHost, type Wanted } from "../src/hosts/state";
 import { Turns } from "../src/hosts/turns";
@@ -93,22 +93,7 @@ test("no more take their turn at once than may", async () => {
   expect(begun).toEqual([0, 1, 2, 3]);
 });
 
-const never: Open = async () => {
-  throw new Error("must not be asked");
-};
 const opened = (name: string) => ({ name, host: new StateHost(), watch() {}, dispose() {} });
-
-test("a kernel is asked only where there is no server", async () => {
-  const none: Open = async () => {
-    throw new NoRoute();
-  };
-  const refused: Open = async () => {
-    throw new Refusal("This is no session.");
-  };
-  const kernel = opened("kernel");
-  expect(await openAnyhow(none, async () => kernel)({ path: "a" }, {})).toBe(kernel);
-  await expect(openAnyhow(refused, never)({ path: "a" }, {})).rejects.toThrow("This is no session.");
-});
 
 test("choices that no longer fit are let go, and the session opens", async () => {
   const server = opened("server");
@@ -118,7 +103,7 @@ test("choices that no longer fit are let go, and the session opens", async () =>
     if (wanted.cut !== undefined) throw new Refusal("There is no such cut.");
     return server;
   };
-  expect(await openAnyhow(open, never)({ path: "a" }, { cut: "gone" })).toBe(server);
+  expect(await openAsBefore(open)({ path: "a" }, { cut: "gone" })).toBe(server);
   expect(asked).toEqual([{ cut: "gone" }, {}]);
 });
 

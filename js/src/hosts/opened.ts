@@ -14,23 +14,8 @@ export interface Opened {
 
 export type Open = (source: Source, wanted: Wanted) => Promise<Opened>;
 
-/** There is no server extension here, as in JupyterLite. */
-export class NoRoute extends Error {}
-
-/** Opens by the server, or by a kernel where no server answers. */
-export const openAnyhow =
-  (byServer: Open, byKernel: Open): Open =>
-  async (source, wanted) => {
-    try {
-      return await openAsBefore(byServer)(source, wanted);
-    } catch (error) {
-      if (!(error instanceof NoRoute)) throw error;
-      return openAsBefore(byKernel)(source, wanted);
-    }
-  };
-
 /** What was decided last time may not fit the file any more; then it opens as if for the first time. */
-const openAsBefore =
+export const openAsBefore =
   (open: Open): Open =>
   async (source, wanted) => {
     try {

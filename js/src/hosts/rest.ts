@@ -2,7 +2,7 @@
 // server has forgotten is opened again as it was.
 import type { Traits } from "../core/host";
 import { decodeFrame, type Frame } from "./frame";
-import { NoRoute, type Opened, type Source } from "./opened";
+import type { Opened, Source } from "./opened";
 import { Outbox } from "./outbox";
 import { CHOICES, Refusal, StateHost, type Wanted } from "./state";
 import { Turns } from "./turns";
@@ -42,10 +42,14 @@ class Denial extends Refusal {
   }
 }
 
+const NO_ROUTES =
+  "This Jupyter server has no part that reads sessions: install compaction-inspector where the server runs and enable " +
+  "its server extension. In a notebook, Workbench(session) needs none.";
+
 /** Nobody answered, which is no verdict on what was asked. */
 class Silence extends Error {}
 
-/** Opens a session. Rejects with `NoRoute` where there is no such server, with a `Refusal` where it says no. */
+/** Opens a session. Rejects with a `Refusal` where the server says no, or has no such routes. */
 export const openRest = async (
   call: Call,
   source: Source,
@@ -255,7 +259,7 @@ class RestDesk implements Opened {
     if (answer.status >= 200 && answer.status < 300) return answer.bytes;
     const sentence = readSentence(answer.bytes);
     // Only our own routes say in JSON what is wrong.
-    if (first && sentence === "" && [404, 405, 501].includes(answer.status)) throw new NoRoute();
+    if (first && sentence === "" && [404, 405, 501].includes(answer.status)) throw new Refusal(NO_ROUTES);
     throw new Denial(answer.status, (answer.status < 500 && sentence) || failed(answer.status));
   }
 }

@@ -1,13 +1,10 @@
 // How sessions are opened here, and what is remembered of them: one service for every place that shows a session.
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
-import { PageConfig } from "@jupyterlab/coreutils";
 import { IStateDB } from "@jupyterlab/statedb";
 import { Token } from "@lumino/coreutils";
-import { openComm } from "../hosts/comm";
 import { Memory, type Store } from "../hosts/memory";
-import { type Open, openAnyhow } from "../hosts/opened";
+import { type Open, openAsBefore } from "../hosts/opened";
 import { openRest } from "../hosts/rest";
-import { connectKernel } from "./kernel";
 import { makeCall } from "./server";
 
 export interface IOpener {
@@ -24,19 +21,15 @@ const OLD_KEY = "context-inspector-memory:documents";
 
 export const opener: JupyterFrontEndPlugin<IOpener> = {
   id: "compaction-inspector:opener",
-  description: "Reads agent sessions by the server's extension, or by a kernel where there is none.",
+  description: "Reads agent sessions by the server's extension.",
   autoStart: true,
   optional: [IStateDB],
   provides: IOpener,
   activate({ serviceManager }: JupyterFrontEnd, states: IStateDB | null): IOpener {
     const call = makeCall(serviceManager.serverSettings);
-    const root = PageConfig.getOption("serverRoot");
     return {
       memory: new Memory(states === null ? forget : keepIn(states)),
-      open: openAnyhow(
-        (source, wanted) => openRest(call, source, wanted),
-        (source, wanted) => openComm(() => connectKernel(serviceManager), root, source, wanted),
-      ),
+      open: openAsBefore((source, wanted) => openRest(call, source, wanted)),
     };
   },
 };
