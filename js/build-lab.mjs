@@ -1,9 +1,9 @@
 // Builds the JupyterLab extension into ../inspector/labextension, with source.sha256 (see sources.mjs).
 //
-// esbuild makes one module and one style sheet of the sources; Jupyter's own builder makes an extension of these,
+// esbuild makes a small module, a chunk with the workbench that it loads when a session is opened, and one style sheet; Jupyter's own builder makes an extension of these,
 // which shares JupyterLab's packages instead of bringing them along.
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 import { hashSources } from "./sources.mjs";
 
@@ -14,12 +14,14 @@ const BUILDER = "node_modules/@jupyter/builder/lib/build-labextension.js";
 const CORE = "node_modules/@jupyterlab/core-meta/core.package.json";
 
 const hash = hashSources();
+rmSync("lib", { recursive: true, force: true });
 const shared = { outdir: "lib", bundle: true, minify: true, logLevel: "warning" };
 await build({
   ...shared,
   entryPoints: { lab: "src/lab/index.ts" },
   external: ["@jupyterlab/*", "@lumino/*"],
   format: "esm",
+  splitting: true,
   target: "es2022",
   charset: "utf8",
 });

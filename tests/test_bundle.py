@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 STATIC = ROOT / "inspector" / "static"
 LABEXTENSION = ROOT / "inspector" / "labextension"
 LARGEST = 176 * 1024  # bytes; the bundle is sent once for each widget, and saved with a notebook's widgets
+AT_START = 25 * 1024  # bytes of the chunk that is loaded whether or not a session is opened
 
 
 def source_hash(js: Path) -> str:
@@ -49,6 +50,15 @@ def test_the_bundle_asks_no_other_host() -> None:
 def test_the_extension_brings_no_copy_of_what_jupyterlab_has() -> None:
     sizes = {path.name: path.stat().st_size for path in (LABEXTENSION / "static").glob("*.js")}
     assert sum(sizes.values()) <= 3 * LARGEST, sizes
+
+
+def test_what_every_start_of_jupyterlab_loads_is_small() -> None:
+    """The workbench is a chunk of its own, loaded when a session is opened."""
+    static = LABEXTENSION / "static"
+    begins = [path for path in static.glob("*.js") if b"compaction-inspector:opener" in path.read_bytes()]
+    assert [path.stat().st_size <= AT_START for path in begins] == [True], begins
+    workbench = [path for path in static.glob("*.js") if b"cut-handle" in path.read_bytes()]
+    assert workbench and workbench[0] not in begins
 
 
 def test_the_extension_tells_jupyterlab_where_it_begins() -> None:

@@ -74,7 +74,9 @@ SEARCHES: dict[tuple[str, str], str] = {
     ): "a theme's class",
 }
 # (file, name): why it asks nobody else.
-ASKS: dict[tuple[str, str], str] = {}
+ASKS: dict[tuple[str, str], str] = {
+    ("lab/panel.ts", "import()"): "the extension's own chunk with the workbench",
+}
 
 
 @cache

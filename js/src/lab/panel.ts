@@ -3,7 +3,6 @@ import type { Message } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
 import type { Opened, Source } from "../hosts/opened";
 import { CHOICES } from "../hosts/state";
-import { renderWorkbench } from "../views/workbench";
 import { showFailure, showOpening, type Way } from "./blank";
 import type { IOpener } from "./opener";
 
@@ -18,6 +17,8 @@ export interface PanelOptions {
   readonly ways?: readonly Way[];
   readonly linkTo?: (ref: string) => string;
 }
+
+type Render = typeof import("../views/workbench").renderWorkbench;
 
 const QUIET = 300;
 
@@ -47,8 +48,10 @@ export class Panel extends Widget {
     try {
       const known = wanted ?? (await opener.memory.recall(keyOf(source)));
       const opened = await opener.open(source, ref ? { ...known, block: ref } : known);
+      // Whoever opens no session in JupyterLab never loads the workbench.
+      const { renderWorkbench } = await import("../views/workbench");
       if (this.isDisposed || attempt !== this.attempt) return opened.dispose();
-      this.adopt(opened);
+      this.adopt(opened, renderWorkbench);
     } catch (error) {
       if (this.isDisposed || attempt !== this.attempt) return;
       const again = { label: "Try again", go: () => void this.open() };
@@ -87,7 +90,7 @@ export class Panel extends Widget {
     this.look();
   }
 
-  private adopt(opened: Opened): void {
+  private adopt(opened: Opened, renderWorkbench: Render): void {
     const { host } = opened;
     this.opened = opened;
     if (this.options.linkTo !== undefined) host.linkTo = this.options.linkTo;
