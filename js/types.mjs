@@ -1,10 +1,10 @@
-// The schema of what Python sends (tests/payload_types.py) -> TypeScript, written to src/core/payloads.ts.
+// The schema of what Python sends (tests/payload_types.py) -> TypeScript, written to src/payloads/types.ts.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { compile } from "json-schema-to-typescript";
 
 const SCHEMA = new URL("../tests/cases/wire/payloads.schema.json", import.meta.url);
-const TYPES = new URL("src/core/payloads.ts", import.meta.url);
+const TYPES = new URL("src/payloads/types.ts", import.meta.url);
 
 export const makeTypes = () =>
   compile(JSON.parse(readFileSync(SCHEMA, "utf-8")), "Payloads", {

@@ -2,7 +2,7 @@
 
     python -m tests.payload_types && (cd js && npm run --silent types)
 
-writes `tests/cases/wire/payloads.schema.json` anew, then `js/src/core/payloads.ts` from it.
+writes `tests/cases/wire/payloads.schema.json` anew, then `js/src/payloads/types.ts` from it.
 `tests/workbench/test_payloads.py` holds the schema to the payloads, `js/test/payloads.test.ts` the types to
 the schema.
 """

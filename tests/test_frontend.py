@@ -18,18 +18,25 @@ import pytest
 ROOT = Path(__file__).parents[1]
 Fact = dict[str, Any]
 
-# What each part may import of the others. An entry (widget, lab, page) is imported by nobody.
+# The parts from the bottom up: each imports only those above it in this list. A panel imports no other panel, and
+# an entry (widget, lab, page) is imported by nobody.
 IMPORTS: dict[str, set[str]] = {
-    "core": {"core"},
-    "views": {"core", "views"},
-    "hosts": {"core", "hosts"},
-    "lab": {"core", "views", "hosts", "lab"},
-    "page": {"core", "views", "hosts", "page"},
-    "widget.ts": {"core", "views"},
+    "payloads": set(),
+    "model": {"payloads"},
+    "hosts": {"payloads"},
+    "ui": {"payloads", "model"},
+    "store": {"payloads", "model", "ui"},
+    "panels": {"payloads", "model", "ui", "store"},
+    "layout": {"payloads", "model", "ui", "store", "panels"},
+    "lab": {"hosts", "ui", "layout"},
+    "page": {"payloads", "model", "hosts", "layout"},
+    "widget.ts": {"payloads", "layout"},
 }
+# What runs without a page.
+BARE = {"payloads", "model"}
 PACKAGES = {"lab": ("@jupyterlab/", "@lumino/"), "widget.ts": ("@anywidget/types",)}
 
-# Names of a page's world that a core without a page may use: every JavaScript runtime has them.
+# Names of a page's world that what runs without a page may use: every JavaScript runtime has them.
 ANYWHERE = {"AbortController", "TextDecoder", "TextEncoder", "clearTimeout", "performance", "queueMicrotask"}
 ANYWHERE |= {"setTimeout", "structuredClone"}
 
@@ -38,38 +45,39 @@ ASKING |= {"XMLHttpRequest", "fetch", "importScripts", "open", "sendBeacon"}
 
 # (file, what is done): why it is no search in a transcript.
 SEARCHES: dict[tuple[str, str], str] = {
-    ("core/format.ts", ".replace()"): "puts digits of a number in groups",
-    ("core/format.ts", "/\\.0+$/"): "takes the zeros off a number",
-    ("core/format.ts", "/\\B(?=(\\d{3})+(?!\\d))/g"): "puts digits of a number in groups",
-    ("core/refs.ts", ".lastIndexOf()"): "a block's name is its entry and its number, with a slash between",
+    ("model/format.ts", ".replace()"): "puts digits of a number in groups",
+    ("model/format.ts", "/\\.0+$/"): "takes the zeros off a number",
+    ("model/format.ts", "/\\B(?=(\\d{3})+(?!\\d))/g"): "puts digits of a number in groups",
+    ("model/refs.ts", ".lastIndexOf()"): "a block's name is its entry and its number, with a slash between",
     ("hosts/link.ts", ".replace()"): "takes the # off an address",
     ("hosts/link.ts", "/^#/"): "takes the # off an address",
-    ("lab/blank.ts", ".split()"): "sets the reasons of a refusal, which is ours, line by line",
-    ("lab/blank.ts", "/ — |; /"): "sets the reasons of a refusal, which is ours, line by line",
+    ("lab/placeholder.ts", ".split()"): "sets the reasons of a refusal, which is ours, line by line",
+    ("lab/placeholder.ts", "/ — |; /"): "sets the reasons of a refusal, which is ours, line by line",
     ("lab/documents.ts", ".endsWith()"): "whether an address names this file",
     ("lab/names.ts", ".lastIndexOf()"): "a file's name without its folders",
     ("lab/names.ts", "/\\.jsonl?$/i"): "whether a file may be a session, by its name alone",
     ("lab/notebook.ts", ".endsWith()"): "whether a file is a notebook, by its name alone",
-    ("page/held.ts", ".replace()"): "puts the cut's name where Python left its place in the recipe",
-    ("views/blockfacts.ts", ".replace()"): "our own label of who decided",
-    ("views/blockfacts.ts", "/^by /"): "our own label of who decided",
-    ("views/dom.ts", ".replace()"): "makes a class name of a section's name",
-    ("views/planfacts.ts", ".replace()"): "a kind of block, set in words",
-    ("views/dom.ts", "/[^a-z_]/g"): "makes a class name of a section's name",
-    ("views/factrow.ts", ".lastIndexOf()"): "of a path the last name stays in sight, however narrow",
-    ("views/faterow.ts", ".startsWith()"): "our own label of an unknown rule",
-    ("views/help.ts", ".split()"): "our own table of keys",
-    ("views/keys.ts", "/Enter|Arrow/"): "the name of a key",
-    ("views/keys.ts", "/^([acvxyz]|Arrow.*|Home|End|Enter|Backspace|Delete)$/"): "the name of a key",
-    ("views/keytable.ts", ".startsWith()"): "the name of a key",
-    ("views/rules.ts", ".split()"): "puts a rule's controls into its sentence, which is ours",
-    ("views/rules.ts", "/(\\{\\w+\\})/"): "puts a rule's controls into its sentence, which is ours",
-    ("views/rules.ts", "/^\\{\\w+\\}$/"): "puts a rule's controls into its sentence, which is ours",
-    ("views/stages.ts", ".replace()"): "makes a class name of a stage's name, takes the dot off a sentence",
-    ("views/stages.ts", "/[^a-z0-9]/g"): "makes a class name of a stage's name",
-    ("views/stages.ts", "/\\.$/"): "takes the dot off a sentence of ours",
+    ("page/data.ts", ".replace()"): "puts the cut's name where Python left its place in the recipe",
+    ("panels/block-details/details.ts", ".replace()"): "our own label of who decided",
+    ("panels/block-details/details.ts", "/^by /"): "our own label of who decided",
+    ("ui/dom.ts", ".replace()"): "makes a class name of a section's name",
+    ("panels/totals/figures.ts", ".replace()"): "a kind of block, set in words",
+    ("ui/dom.ts", "/[^a-z_]/g"): "makes a class name of a section's name",
+    ("panels/facts/row.ts", ".lastIndexOf()"): "of a path the last name stays in sight, however narrow",
+    ("model/labels.ts", ".startsWith()"): "our own label of an unknown rule",
+    ("layout/help-dialog.ts", ".split()"): "our own table of keys",
+    ("layout/shortcuts.ts", "/Enter|Arrow/"): "the name of a key",
+    ("layout/shortcuts.ts", "/^([acvxyz]|Arrow.*|Home|End|Enter|Backspace|Delete)$/"): "the name of a key",
+    ("layout/keymap.ts", ".startsWith()"): "the name of a key",
+    ("panels/rules/panel.ts", ".split()"): "puts a rule's controls into its sentence, which is ours",
+    ("panels/rules/panel.ts", "/(\\{\\w+\\})/"): "puts a rule's controls into its sentence, which is ours",
+    ("panels/rules/panel.ts", "/^\\{\\w+\\}$/"): "puts a rule's controls into its sentence, which is ours",
+    ("panels/totals/stages.ts", ".replace()"): "takes the dot off a sentence of ours",
+    ("ui/stages.ts", ".replace()"): "makes a class name of a stage's name",
+    ("ui/stages.ts", "/[^a-z0-9]/g"): "makes a class name of a stage's name",
+    ("panels/totals/stages.ts", "/\\.$/"): "takes the dot off a sentence of ours",
     (
-        "views/theme.ts",
+        "ui/theme.ts",
         "/(^|\\s)(vscode-dark|vscode-high-contrast|dark|dark-theme)(\\s|$)/",
     ): "a theme's class",
 }
@@ -92,7 +100,7 @@ def read_sources(js: Path = ROOT / "js") -> dict[str, list[Any]]:
 
 
 def part(file: str) -> str:
-    """ "views" for "src/views/lanes.ts"."""
+    """ "panels" for "src/panels/timeline/lanes.ts"."""
     return file.split("/")[1]
 
 
@@ -115,11 +123,22 @@ def test_every_part_of_the_front_end_has_its_place() -> None:
     assert len(files) > 40
 
 
-def test_imports_go_from_entries_to_views_and_hosts_to_the_core() -> None:
+def folder(file: str) -> str:
+    """ "panels/timeline" for "src/panels/timeline/lanes.ts"."""
+    return file.removeprefix("src/").rpartition("/")[0]
+
+
+def test_imports_go_down_and_no_panel_imports_a_panel() -> None:
+    def allowed(file: str, target: str) -> bool:
+        mine, theirs = part(file), part(target)
+        if mine == theirs:
+            return mine != "panels" or folder(file) == folder(target)
+        return theirs in IMPORTS[mine]
+
     wrong = [
         f"js/{found['file']} may not import {found['target']}"
         for found in read_sources()["imports"]
-        if found["own"] and part(found["target"]) not in IMPORTS[part(found["file"])]
+        if found["own"] and not allowed(found["file"], found["target"])
     ]
     assert not wrong, "\n" + "\n".join(wrong)
 
@@ -147,9 +166,9 @@ def test_imports_go_in_no_circle() -> None:
         pytest.fail(" imports ".join(reversed(error.args[1])))
 
 
-def test_the_core_knows_no_page() -> None:
-    used = [fact for fact in facts("page") if part(fact["file"]) == "core" and fact["detail"] not in ANYWHERE]
-    tell(used, "core/ runs without a page")
+def test_payloads_and_model_know_no_page() -> None:
+    used = [fact for fact in facts("page") if part(fact["file"]) in BARE and fact["detail"] not in ANYWHERE]
+    tell(used, "payloads/ and model/ run without a page")
 
 
 def test_nothing_is_searched_matched_or_taken_apart_in_the_browser() -> None:

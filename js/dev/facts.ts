@@ -1,6 +1,7 @@
 // Plays Python's part in questions about facts: a few hundred of them with every fate, kind and evidence there is.
-import type { FactReply, FactRow, FactsReply } from "../src/core/payloads";
-import { FATES, type FactFate, type Tier } from "../src/core/wire";
+
+import { FATES, type FactFate, type Tier } from "../src/payloads/replies";
+import type { FactReply, FactRow, FactsReply } from "../src/payloads/types";
 
 const KINDS = [
   ["file", "files"],

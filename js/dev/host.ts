@@ -1,5 +1,5 @@
 // A host without Jupyter: traits in memory, answers from the invented kernel after a delay.
-import type { Host, Traits } from "../src/core/host";
+import type { Host, Traits } from "../src/payloads/host";
 import type { Kernel } from "./kernel";
 
 type Listener = (message: unknown) => void;

@@ -1,8 +1,9 @@
 // Plays Python for the page and the tests: a scene and plans in the real shapes, from an invented session.
 // Its planning is a toy; only the shapes are the contract.
-import type { Traits } from "../src/core/host";
-import type { Knob, PackedColumn, PlanPayload, ScenePayload } from "../src/core/payloads";
-import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
+
+import { decodePlan, decodeScene, type Plan, type Scene } from "../src/model/plan";
+import type { Traits } from "../src/payloads/host";
+import type { Knob, PackedColumn, PlanPayload, ScenePayload } from "../src/payloads/types";
 import { inventFacts } from "./facts";
 import { type Invented, inventSession } from "./invent";
 import { inventRun, stagesOf } from "./life";

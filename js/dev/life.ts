@@ -1,6 +1,6 @@
 // A replay for the page and the tests, in the real shapes; its harness is a toy.
-import type { Traits } from "../src/core/host";
-import type { RunCompaction, RunEvent, RunPayload } from "../src/core/payloads";
+import type { Traits } from "../src/payloads/host";
+import type { RunCompaction, RunEvent, RunPayload } from "../src/payloads/types";
 import type { Invented } from "./invent";
 import { pack } from "./pack";
 

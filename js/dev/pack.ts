@@ -1,5 +1,5 @@
 // Named numbers -> columns and their bytes, as Python packs them.
-import type { PackedColumn } from "../src/core/payloads";
+import type { PackedColumn } from "../src/payloads/types";
 
 export const pack = (
   named: Record<string, ["i32" | "u8", readonly number[]]>,

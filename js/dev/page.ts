@@ -1,6 +1,7 @@
 // The workbench on a plain page: #steps=114&delay=60&state=loading|error|problem&policy=claude-code&replay=1
-import type { Mode } from "../src/core/host";
-import { renderWorkbench } from "../src/views/workbench";
+
+import { renderWorkbench } from "../src/layout/workbench";
+import type { Mode } from "../src/payloads/host";
 import { MemoryHost } from "./host";
 import { startKernel } from "./kernel";
 

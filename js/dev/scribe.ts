@@ -1,6 +1,7 @@
 // Plays Python's writing of a summary: a look, a text that grows with every question, an end of one kind or another.
-import type { SecretName, SendingReply } from "../src/core/payloads";
-import type { WritingReply } from "../src/core/wire";
+
+import type { WritingReply } from "../src/payloads/replies";
+import type { SecretName, SendingReply } from "../src/payloads/types";
 
 export const SUMMARY = `## Goal
 Make the second commit see the new shadow branch, without touching the hooks that are already installed.

@@ -1,7 +1,7 @@
 // The anywidget entry: the host is the Jupyter model itself.
 import type { RenderProps } from "@anywidget/types";
-import type { Traits } from "./core/host";
-import { renderWorkbench } from "./views/workbench";
+import { renderWorkbench } from "./layout/workbench";
+import type { Traits } from "./payloads/host";
 
 type State = { [K in keyof Traits]: Traits[K] };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { barHeight, changedBins, measureLanes, piecesOf } from "../src/core/bars";
-import { makeAxis } from "../src/core/geometry";
+import { makeAxis } from "../src/model/axis";
+import { barHeight, changedBins, measureLanes, piecesOf } from "../src/model/bars";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();

@@ -10,7 +10,7 @@ import {
   previousLegal,
   previousTurn,
   whyNot,
-} from "../src/core/cuts";
+} from "../src/model/cuts";
 import { smallScene } from "./small";
 
 const { scene } = smallScene();

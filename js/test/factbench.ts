@@ -1,8 +1,8 @@
 // A workbench in Debug over a Python that knows invented facts, for the tests of the Facts panel.
 import { inventFacts } from "../dev/facts";
 import { MemoryHost } from "../dev/host";
-import type { Traits } from "../src/core/host";
-import { renderWorkbench } from "../src/views/workbench";
+import { renderWorkbench } from "../src/layout/workbench";
+import type { Traits } from "../src/payloads/host";
 import { smallPlan, smallScene } from "./small";
 
 export const { wire, data, scene } = smallScene();

@@ -1,11 +1,11 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
 import { inventFacts } from "../dev/facts";
-import type { FactsReply } from "../src/core/payloads";
-import { NO_TRACING } from "../src/core/tracing";
-import { regretNear } from "../src/views/factmarks";
-import { PAGE } from "../src/views/inquiry";
-import type { Picture } from "../src/views/picture";
+import { NO_TRACING } from "../src/model/facts";
+import { regretNear } from "../src/panels/overview/fact-marks";
+import type { FactsReply } from "../src/payloads/types";
+import { PAGE } from "../src/store/facts";
+import type { Picture } from "../src/store/view";
 import {
   type Asked,
   asked,

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
-import type { FactReply } from "../src/core/payloads";
+import type { FactReply } from "../src/payloads/types";
 import { asked, close, facts, find, lost, open, plan, press, rows, settle, story } from "./factbench";
 
 afterEach(close);

@@ -4,10 +4,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { pack } from "../dev/pack";
-import { addsUp, flowAt } from "../src/core/flow";
-import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
-import { makeFlow } from "../src/views/flow";
-import type { Picture } from "../src/views/picture";
+import { decodePlan, decodeScene, type Plan, type Scene } from "../src/model/plan";
+import { addsUp, flowAt } from "../src/panels/flow/flow";
+import { makeFlow } from "../src/panels/flow/panel";
+import type { Picture } from "../src/store/view";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startKernel } from "../dev/kernel";
-import { findItem, foldRows, itemOfRow, nextDiffering } from "../src/core/folding";
-import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
+import { findItem, foldRows, itemOfRow, nextDiffering } from "../src/model/folds";
+import { decodePlan, decodeScene, type Plan, type Scene } from "../src/model/plan";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startKernel } from "../dev/kernel";
-import { binOfPlace, makeAxis, placeAt, spreadLabels, stepAt } from "../src/core/geometry";
-import { decodeScene, type Scene } from "../src/core/state";
+import { binOfPlace, makeAxis, placeAt, spreadLabels, stepAt } from "../src/model/axis";
+import { decodeScene, type Scene } from "../src/model/plan";
 import { smallScene } from "./small";
 
 const { scene } = smallScene();

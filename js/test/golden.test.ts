@@ -6,10 +6,10 @@
 //   turn 3   e7 user 6 · e8 call 5 · e9 output 40 · e10 text 7; beside it a helper's s0 9
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { END, makeCuts, nextLegal, previousLegal, whyNot } from "../src/core/cuts";
-import { sayPlace } from "../src/core/format";
-import { bandStates, compactionOf, decodeRun, type Run } from "../src/core/run";
-import { decodePlan, decodeScene, fateAt, type Plan, type Scene, sectionAfter } from "../src/core/state";
+import { END, makeCuts, nextLegal, previousLegal, whyNot } from "../src/model/cuts";
+import { sayPlace } from "../src/model/format";
+import { decodePlan, decodeScene, fateAt, type Plan, type Scene, sectionAfter } from "../src/model/plan";
+import { bandStates, compactionOf, decodeRun, type Run } from "../src/model/run";
 
 const read = (name: string): [object, DataView] => {
   const file = (ending: string) =>

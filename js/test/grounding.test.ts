@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
-import type { Traits } from "../src/core/host";
+import type { Traits } from "../src/payloads/host";
 import { asked, close, dispose, find, open, type Stand, settle, wire } from "./factbench";
 
 afterEach(close);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stackHeights, totalHeight, visibleItems } from "../src/core/heights";
+import { stackHeights, totalHeight, visibleItems } from "../src/ui/list/heights";
 
 const heights = stackHeights(5, index => (index === 2 ? 100 : 20));
 

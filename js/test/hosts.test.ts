@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { writeCell } from "../src/hosts/cell";
 import { decodeFrame } from "../src/hosts/frame";
+import { Refusal, StateHost, type Wanted } from "../src/hosts/host";
+import { Turns } from "../src/hosts/limit";
 import { readRef, writeRef } from "../src/hosts/link";
 import { Memory } from "../src/hosts/memory";
-import { type Open, openAsBefore } from "../src/hosts/opened";
+import { type Open, openAsBefore } from "../src/hosts/open";
 import { Outbox } from "../src/hosts/outbox";
-import { Refusal, StateHost, type Wanted } from "../src/hosts/state";
-import { Turns } from "../src/hosts/turns";
+import { writeCell } from "../src/lab/cell";
 import { encodeFrame } from "./fakeserver";
 
 test("a frame's columns are views on its bytes, at multiples of four", () => {

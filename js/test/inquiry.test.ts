@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
 import { inventFacts } from "../dev/facts";
-import { PAGE } from "../src/views/inquiry";
+import { PAGE } from "../src/store/facts";
 import {
   asked,
   blocks,

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { compareGuess, playTo } from "../src/core/lesson";
-import { columnsOf, nextMode, openIn, PANELS } from "../src/core/modes";
-import type { LessonReply } from "../src/core/payloads";
-import { refOf, rowOf } from "../src/core/refs";
-import { rowOfDifference, rowOfTurn } from "../src/core/seek";
-import { fateAt, sectionAfter, totalAfter } from "../src/core/state";
+import { compareGuess, playTo } from "../src/model/lesson";
+import { columnsOf, nextMode, openIn, PANELS } from "../src/model/modes";
+import { rowOfDifference, rowOfTurn } from "../src/model/next";
+import { fateAt, sectionAfter, totalAfter } from "../src/model/plan";
+import { refOf, rowOf } from "../src/model/refs";
+import type { LessonReply } from "../src/payloads/types";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();

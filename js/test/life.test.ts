@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { startKernel } from "../dev/kernel";
-import { Life } from "../src/core/life";
-import { Sync } from "../src/core/sync";
+import { Life } from "../src/store/replay";
+import { Sync } from "../src/store/send";
 import { smallRun } from "./small";
 
 const { wire, data } = smallRun();

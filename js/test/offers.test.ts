@@ -1,9 +1,10 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
-import type { RuleOffer } from "../src/core/payloads";
-import type { Actions, Picture } from "../src/views/picture";
-import { makeRecipe } from "../src/views/recipe";
-import { makeRules } from "../src/views/rules";
+import { makeRecipe } from "../src/layout/footer";
+import { makeCompare } from "../src/panels/compare/picker";
+import { makeRules } from "../src/panels/rules/panel";
+import type { RuleOffer } from "../src/payloads/types";
+import type { Actions, Picture } from "../src/store/view";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();
@@ -31,7 +32,7 @@ const answered = () => new Promise(resolve => setTimeout(resolve, 0));
 const openRules = (changes: Partial<Picture> = {}) => {
   const ask = vi.fn().mockResolvedValue({ rules: OFFERS });
   const actions = { edit: vi.fn(), requests: { ask } };
-  const rules = makeRules(actions as unknown as Actions);
+  const rules = makeRules(actions as unknown as Actions, makeCompare(actions as unknown as Actions));
   document.body.replaceChildren(rules.node);
   const draw = (more: Partial<Picture> = {}) =>
     rules.draw(

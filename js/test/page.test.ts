@@ -1,12 +1,12 @@
 // The exported page in Python's place: what it grants, what it refuses, and that nothing is ever left unanswered.
 import { describe, expect, it } from "vitest";
 import { startKernel } from "../dev/kernel";
-import type { Traits } from "../src/core/host";
-import type { BodyReply, PlanPayload, RunPayload, ScenePayload, SummaryReply } from "../src/core/payloads";
-import { decodeScene } from "../src/core/state";
-import { StateHost } from "../src/hosts/state";
-import { Answering } from "../src/page/answering";
-import { findPlan, findSummary, type Held, type HeldPlan, layOut, unpack } from "../src/page/held";
+import { StateHost } from "../src/hosts/host";
+import { decodeScene } from "../src/model/plan";
+import { Answering } from "../src/page/answers";
+import { findPlan, findSummary, type Held, type HeldPlan, layOut, unpack } from "../src/page/data";
+import type { Traits } from "../src/payloads/host";
+import type { BodyReply, PlanPayload, RunPayload, ScenePayload, SummaryReply } from "../src/payloads/types";
 
 const kernel = startKernel(40, 7);
 const scene = kernel.traits._scene as ScenePayload;

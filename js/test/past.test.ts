@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Edit, Past } from "../src/core/past";
+import { type Edit, Past } from "../src/store/undo";
 
 const start: Edit = { at: "", policy: "flue", settings: {}, pins: [], versus: {}, cut: "" };
 const with_ = (changes: Partial<Edit>): Edit => ({ ...start, ...changes });

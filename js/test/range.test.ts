@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { findMostFates, measureLanes, runFates } from "../src/core/bars";
-import { splitPairs } from "../src/core/cuts";
-import { binOfPlace, makeAxis, middleOf, placeAt, type Range, stepAt } from "../src/core/geometry";
+import { binOfPlace, makeAxis, middleOf, placeAt, type Range, stepAt } from "../src/model/axis";
+import { findMostFates, measureLanes, runFates } from "../src/model/bars";
+import { splitPairs } from "../src/model/cuts";
 import {
   between,
   fromOverview,
@@ -12,8 +12,8 @@ import {
   reveal,
   sayRange,
   zoomAround,
-} from "../src/core/range";
-import { stackSides } from "../src/core/sides";
+} from "../src/model/range";
+import { stackSides } from "../src/model/subagents";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { startKernel } from "../dev/kernel";
-import { Requests } from "../src/core/requests";
+import { Requests } from "../src/payloads/requests";
 
 const { traits } = startKernel(5);
 beforeEach(() => void vi.useFakeTimers());

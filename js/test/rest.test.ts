@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { Opened } from "../src/hosts/opened";
+import type { Opened } from "../src/hosts/open";
 import { openRest } from "../src/hosts/rest";
 import { FakeServer, say } from "./fakeserver";
 

@@ -1,9 +1,10 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
-import type { Knob } from "../src/core/payloads";
-import { makeKnob } from "../src/views/knob";
-import type { Actions, Picture } from "../src/views/picture";
-import { makeRules } from "../src/views/rules";
+import { makeCompare } from "../src/panels/compare/picker";
+import { makeKnob } from "../src/panels/rules/field";
+import { makeRules } from "../src/panels/rules/panel";
+import type { Knob } from "../src/payloads/types";
+import type { Actions, Picture } from "../src/store/view";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();
@@ -11,7 +12,7 @@ const { plan } = smallPlan(scene);
 
 const openRules = (settings = {}) => {
   const actions = { setKnob: vi.fn(), resetKnob: vi.fn(), choosePolicy: vi.fn() };
-  const rules = makeRules(actions as unknown as Actions);
+  const rules = makeRules(actions as unknown as Actions, makeCompare(actions as unknown as Actions));
   document.body.replaceChildren(rules.node);
   const draw = (changes: Partial<Picture> = {}) =>
     rules.draw(

@@ -11,7 +11,7 @@ import {
   spotAt,
   stateAt,
   turnStep,
-} from "../src/core/run";
+} from "../src/model/run";
 import { smallRun } from "./small";
 
 const { wire, data, run } = smallRun();

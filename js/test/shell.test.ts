@@ -1,10 +1,10 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
-import type { Traits } from "../src/core/host";
-import type { LessonReply, SearchHit } from "../src/core/payloads";
-import { KEYS } from "../src/views/keytable";
-import { renderWorkbench } from "../src/views/workbench";
+import { KEYS } from "../src/layout/keymap";
+import { renderWorkbench } from "../src/layout/workbench";
+import type { Traits } from "../src/payloads/host";
+import type { LessonReply, SearchHit } from "../src/payloads/types";
 import { smallPlan, smallScene } from "./small";
 
 const { wire, data, scene } = smallScene();

@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
-import type { PlanPayload, RunPayload, ScenePayload } from "../src/core/payloads";
-import { renderWorkbench } from "../src/views/workbench";
+import { renderWorkbench } from "../src/layout/workbench";
+import type { PlanPayload, RunPayload, ScenePayload } from "../src/payloads/types";
 
 const read = (name: string): [object, DataView] => {
   const file = (ending: string) =>

@@ -5,9 +5,9 @@
 //   step      0        0           0        1        1
 //   tokens    10       5           100      20       30
 import { pack } from "../dev/pack";
-import type { PlanPayload, RunEvent, RunPayload, ScenePayload } from "../src/core/payloads";
-import { decodeRun, type Run } from "../src/core/run";
-import { decodePlan, decodeScene, type Plan, type Scene } from "../src/core/state";
+import { decodePlan, decodeScene, type Plan, type Scene } from "../src/model/plan";
+import { decodeRun, type Run } from "../src/model/run";
+import type { PlanPayload, RunEvent, RunPayload, ScenePayload } from "../src/payloads/types";
 
 const named = (...ids: string[]) => ids.map(id => ({ id, label: id.replace("_", " ") }));
 

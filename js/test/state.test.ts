@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decideSame, decodePlan, decodeScene, fateAt } from "../src/core/state";
+import { decideSame, decodePlan, decodeScene, fateAt } from "../src/model/plan";
 import { smallPlan, smallScene } from "./small";
 
 test("a scene knows its sizes and where each step's blocks start", () => {

@@ -3,8 +3,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { startKernel } from "../dev/kernel";
 import { SUMMARY } from "../dev/scribe";
-import type { Traits } from "../src/core/host";
-import { renderWorkbench } from "../src/views/workbench";
+import { renderWorkbench } from "../src/layout/workbench";
+import type { Traits } from "../src/payloads/host";
 
 const find = <T extends HTMLElement = HTMLButtonElement>(id: string) =>
   document.querySelector<T>(`[data-testid="${id}"]`) as T;

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test } from "vitest";
-import { joinPieces, type Pieces, showDiff } from "../src/views/textdiff";
+import { joinPieces, type Pieces, showDiff } from "../src/ui/text-diff";
 
 const pieces: Pieces = [
   ["same", "one\n"],

@@ -2,11 +2,11 @@
 // The small plan as A cuts at e3; B keeps everything from e1 on, or is what a file records.
 import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
-import { foldRows, nextDiffering } from "../src/core/folding";
-import type { Traits } from "../src/core/host";
-import type { PlanPayload } from "../src/core/payloads";
-import { compare, heldOf, swapped } from "../src/core/versus";
-import { renderWorkbench } from "../src/views/workbench";
+import { renderWorkbench } from "../src/layout/workbench";
+import { compare, heldOf, swapped } from "../src/model/compare";
+import { foldRows, nextDiffering } from "../src/model/folds";
+import type { Traits } from "../src/payloads/host";
+import type { PlanPayload } from "../src/payloads/types";
 import { smallPlan, smallScene } from "./small";
 
 const { wire, data, scene } = smallScene();

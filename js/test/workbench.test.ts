@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
-import type { Traits } from "../src/core/host";
-import { renderWorkbench } from "../src/views/workbench";
+import { renderWorkbench } from "../src/layout/workbench";
+import type { Traits } from "../src/payloads/host";
 import { smallPlan, smallScene } from "./small";
 
 const { wire, data, scene } = smallScene();

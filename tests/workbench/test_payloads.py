@@ -1,4 +1,4 @@
-"""What Python sends is of the kinds that the front end's types are made from (js/src/core/payloads.ts)."""
+"""What Python sends is of the kinds that the front end's types are made from (js/src/payloads/types.ts)."""
 
 from __future__ import annotations
 

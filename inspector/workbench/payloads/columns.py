@@ -1,7 +1,7 @@
 """Arrays as bytes: what a view sends beside its JSON.
 
 Columns are laid one after another, little-endian, each starting at a multiple of four bytes; the list
-that describes them goes into the JSON. `js/src/core/columns.ts` reads them.
+that describes them goes into the JSON. `js/src/payloads/columns.ts` reads them.
 """
 
 from __future__ import annotations

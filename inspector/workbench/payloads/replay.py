@@ -1,7 +1,7 @@
 """A replay -> what the widget draws: the sawtooth as columns; events, compactions and findings as JSON.
 
 The other half of `view`, with the same rules: nothing is counted in the browser, and every text passes
-`to_json` on its way. `js/src/core/run.ts` is the other side.
+`to_json` on its way. `js/src/model/run.ts` is the other side.
 """
 
 from __future__ import annotations

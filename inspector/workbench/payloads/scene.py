@@ -2,7 +2,7 @@
 
 The scene is what a moment of the session looks like before any plan; the picture of a plan lies over
 it. Both are the whole contract with the browser, which looks numbers up and counts nothing. Every text
-passes `to_json` on its way. `js/src/core/state.ts` is the other side.
+passes `to_json` on its way. `js/src/model/plan.ts` is the other side.
 """
 
 from __future__ import annotations

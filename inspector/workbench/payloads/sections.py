@@ -25,7 +25,7 @@ def label_mark(kind: str, before: int | None, after: int | None) -> str:
 
 
 def format_tokens(tokens: int) -> str:
-    """A number for people, as `short` of js/src/core/format.ts tells it.
+    """A number for people, as `short` of js/src/model/format.ts tells it.
 
     >>> format_tokens(940), format_tokens(94_949), format_tokens(200_000), format_tokens(1_250_000)
     ('940', '94.9k', '200k', '1.25M')

@@ -1,6 +1,6 @@
 // A frame: one message with traits and their bytes.
 // Four bytes say how long the JSON header is (u32, little endian); the header names each buffer's place behind it.
-import type { Traits } from "../core/host";
+import type { Traits } from "../payloads/host";
 
 export interface Frame {
   readonly desk?: string;

@@ -1,5 +1,5 @@
 // What was decided for each document, kept small, so that a reload shows the same plan.
-import { CHOICES, type Wanted } from "./state";
+import { CHOICES, type Wanted } from "./host";
 
 /** Where it is kept: one value, read once and written whole. */
 export interface Store {

@@ -1,11 +1,11 @@
 // The way over the server's routes: changes go out one after the other, news come by a long poll, and a desk that the
 // server has forgotten is opened again as it was.
-import type { Traits } from "../core/host";
+import type { Traits } from "../payloads/host";
 import { decodeFrame, type Frame } from "./frame";
-import type { Opened, Source } from "./opened";
+import { CHOICES, Refusal, StateHost, type Wanted } from "./host";
+import { Turns } from "./limit";
+import type { Opened, Source } from "./open";
 import { Outbox } from "./outbox";
-import { CHOICES, Refusal, StateHost, type Wanted } from "./state";
-import { Turns } from "./turns";
 
 export interface Answer {
   readonly status: number;

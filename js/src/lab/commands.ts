@@ -4,9 +4,9 @@ import { Dialog, ICommandPalette, showDialog } from "@jupyterlab/apputils";
 import { IDocumentManager } from "@jupyterlab/docmanager";
 import { IFileBrowserFactory } from "@jupyterlab/filebrowser";
 import { ILauncher } from "@jupyterlab/launcher";
+import { pickSessions } from "./file-dialog";
 import { icon } from "./icon";
 import { COMMANDS, FACTORY, isSession, NAME } from "./names";
-import { pickSessions } from "./picking";
 
 export const commands: JupyterFrontEndPlugin<void> = {
   id: "compaction-inspector:commands",

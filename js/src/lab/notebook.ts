@@ -3,10 +3,10 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/applica
 import { ICommandPalette } from "@jupyterlab/apputils";
 import { PathExt } from "@jupyterlab/coreutils";
 import { IDocumentManager } from "@jupyterlab/docmanager";
-import { writeCell } from "../hosts/cell";
+import { writeCell } from "./cell";
+import { pickSessions } from "./file-dialog";
 import { icon } from "./icon";
 import { COMMANDS, NAME } from "./names";
-import { pickSessions } from "./picking";
 
 export const notebook: JupyterFrontEndPlugin<void> = {
   id: "compaction-inspector:notebook",

@@ -3,7 +3,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/applica
 import { IStateDB } from "@jupyterlab/statedb";
 import { Token } from "@lumino/coreutils";
 import { Memory, type Store } from "../hosts/memory";
-import { type Open, openAsBefore } from "../hosts/opened";
+import { type Open, openAsBefore } from "../hosts/open";
 import { openRest } from "../hosts/rest";
 import { makeCall } from "./server";
 

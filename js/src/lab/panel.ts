@@ -1,10 +1,10 @@
 // The workbench as a panel of JupyterLab: opens its session, remembers what is decided, lets go when it is closed.
 import type { Message } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
-import type { Opened, Source } from "../hosts/opened";
-import { CHOICES } from "../hosts/state";
-import { showFailure, showOpening, type Way } from "./blank";
+import { CHOICES } from "../hosts/host";
+import type { Opened, Source } from "../hosts/open";
 import type { IOpener } from "./opener";
+import { showFailure, showOpening, type Way } from "./placeholder";
 
 export interface PanelOptions {
   readonly opener: IOpener;
@@ -18,7 +18,7 @@ export interface PanelOptions {
   readonly linkTo?: (ref: string) => string;
 }
 
-type Render = typeof import("../views/workbench").renderWorkbench;
+type Render = typeof import("../layout/workbench").renderWorkbench;
 
 const QUIET = 300;
 
@@ -49,7 +49,7 @@ export class Panel extends Widget {
       const known = wanted ?? (await opener.memory.recall(keyOf(source)));
       const opened = await opener.open(source, ref ? { ...known, block: ref } : known);
       // Whoever opens no session in JupyterLab never loads the workbench.
-      const { renderWorkbench } = await import("../views/workbench");
+      const { renderWorkbench } = await import("../layout/workbench");
       if (this.isDisposed || attempt !== this.attempt) return opened.dispose();
       this.adopt(opened, renderWorkbench);
     } catch (error) {

@@ -1,9 +1,10 @@
 // The exported page: unpacks what it holds and lays the workbench over it. It asks nothing of any network.
+
+import { StateHost } from "../hosts/host";
 import { readRef, writeRef } from "../hosts/link";
-import { StateHost } from "../hosts/state";
-import { renderBench } from "../views/workbench";
-import { Answering, NEEDS_KERNEL } from "./answering";
-import { unpack } from "./held";
+import { renderBench } from "../layout/workbench";
+import { Answering, NEEDS_KERNEL } from "./answers";
+import { unpack } from "./data";
 
 class PageHost extends StateHost {
   readonly needsKernel = NEEDS_KERNEL;

@@ -1,0 +1,27 @@
+// A session that was opened, by whatever way: its host, and how to let go of it.
+import type { StateHost, Wanted } from "./host";
+import { Refusal } from "./host";
+
+/** A file below the server's root, or the session that comes with the package. */
+export type Source = { readonly path: string } | { readonly bundled: true };
+
+export interface Opened {
+  readonly host: StateHost;
+  /** Whether anybody looks: what nobody sees need not follow its file. */
+  watch(seen: boolean): void;
+  dispose(): void;
+}
+
+export type Open = (source: Source, wanted: Wanted) => Promise<Opened>;
+
+/** What was decided last time may not fit the file any more; then it opens as if for the first time. */
+export const openAsBefore =
+  (open: Open): Open =>
+  async (source, wanted) => {
+    try {
+      return await open(source, wanted);
+    } catch (error) {
+      if (!(error instanceof Refusal) || Object.keys(wanted).length === 0) throw error;
+      return open(source, {});
+    }
+  };

@@ -1,0 +1,46 @@
+// What stands in a panel before there is a workbench, or in its place.
+import { h } from "../ui/dom";
+
+export interface Way {
+  readonly label: string;
+  readonly go: () => void;
+}
+
+export const showOpening = (node: HTMLElement, name: string): void => {
+  const sentence = h("p", {}, name);
+  show(
+    node,
+    h("div", { class: "ci-blank ci-late", role: "status" }, h("b", {}, "Opening the session"), sentence),
+  );
+};
+
+/** The sentence's parts after a dash, such as what each reader missed, stand below it as a list. */
+export const showFailure = (
+  node: HTMLElement,
+  name: string,
+  sentence: string,
+  ways: readonly Way[],
+): void => {
+  const buttons = ways.map(({ label, go }) => {
+    const button = h("button", { class: "ci-button" }, label);
+    button.addEventListener("click", go);
+    return button;
+  });
+  const [what = "", ...why] = sentence.split(/ — |; /);
+  const reasons = why.map(reason => h("li", {}, reason));
+  show(
+    node,
+    h(
+      "div",
+      { class: "ci-blank", role: "alert" },
+      h("b", {}, `${name} could not be opened`),
+      h("p", { "data-testid": "failure" }, what),
+      ...(reasons.length > 0 ? [h("ul", { class: "ci-small" }, ...reasons)] : []),
+      h("p", { class: "ci-ways" }, ...buttons),
+    ),
+  );
+};
+
+const show = (node: HTMLElement, blank: HTMLElement): void => {
+  node.replaceChildren(h("div", { class: "ci ci-empty" }, blank));
+};

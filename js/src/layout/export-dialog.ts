@@ -1,0 +1,120 @@
+// Export: first what would be taken out of the page is shown, then the page is made and handed to the browser.
+
+import type { Requests } from "../payloads/requests";
+import type { ExportReply, Secret } from "../payloads/types";
+import { h, setText } from "../ui/dom";
+
+const PROMISE =
+  "One file that opens anywhere, with no network and no kernel: the cut can be dragged there, policies switched and compared, blocks opened. It is made here and saved by this browser; nothing is sent anywhere.";
+
+/** The button and its dialog. */
+export const makeExporter = (requests: Requests): HTMLElement => {
+  const open = h("button", { class: "ci-button", "data-testid": "export" }, "Export HTML");
+  const cancel = h("button", { class: "ci-button" }, "Close");
+  const make = h("button", { class: "ci-button ci-main" }, "Save page");
+  const told = h("p", { role: "status", "data-testid": "export-told" });
+  const list = h("div", { class: "ci-secrets" });
+  const dialog = h(
+    "dialog",
+    { class: "ci-help ci-exporter", "aria-label": "Export HTML", "data-testid": "exporter" },
+    h("h3", {}, "Export HTML", cancel),
+    h("p", {}, PROMISE),
+    told,
+    list,
+    h("div", { class: "ci-actions" }, make),
+  );
+  // Answers to an earlier opening are none of this one's.
+  let opening = 0;
+
+  const say = (words: string, bad = false) => {
+    told.classList.toggle("ci-bad", bad);
+    setText(told, words);
+  };
+
+  const review = async () => {
+    const mine = ++opening;
+    make.disabled = true;
+    list.replaceChildren();
+    say("Looking for secrets in the texts…");
+    try {
+      const { findings, sentence } = await requests.ask("review", {});
+      if (mine !== opening) return;
+      say(sentence);
+      if (findings.length > 0) list.replaceChildren(drawList(findings));
+      make.disabled = false;
+      make.focus();
+    } catch (error) {
+      if (mine === opening) say((error as Error).message, true);
+    }
+  };
+
+  const save = async () => {
+    const mine = opening;
+    // A button that cannot be pressed loses the focus.
+    const focused = document.activeElement === make;
+    const keep = [...list.querySelectorAll<HTMLInputElement>("input:checked")].map(({ value }) => value);
+    make.disabled = true;
+    say("Making the page…");
+    try {
+      const page = await requests.ask("export", { keep });
+      download(page);
+      if (mine === opening) say(`Saved as ${page.name}, ${Math.round(page.size / 1000)} kB.`);
+    } catch (error) {
+      if (mine === opening) say((error as Error).message, true);
+    }
+    if (mine !== opening) return;
+    make.disabled = false;
+    if (focused && dialog.open && document.activeElement === document.body) make.focus();
+  };
+
+  open.addEventListener("click", () => {
+    dialog.showModal();
+    review();
+  });
+  make.addEventListener("click", save);
+  cancel.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", event => event.target === dialog && dialog.close());
+  // A key pressed here is for the dialog alone.
+  dialog.addEventListener("keydown", event => event.stopPropagation());
+  return h("span", { class: "ci-export" }, open, dialog);
+};
+
+const drawList = (findings: readonly Secret[]): HTMLElement =>
+  h(
+    "table",
+    {},
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        ...["taken out", "what it is", "times", "leave it in"].map(name => h("th", { scope: "col" }, name)),
+      ),
+    ),
+    h("tbody", {}, ...findings.map(drawSecret)),
+  );
+
+const drawSecret = ({ name, hint, count, where, grade }: Secret): HTMLElement => {
+  const keep = h("input", { type: "checkbox", value: name, "aria-label": `Leave ${name} in` });
+  const row = h(
+    "tr",
+    { class: grade === "secret" ? "ci-grave" : "" },
+    h("th", { scope: "row" }, name),
+    h("td", { title: where.join("\n") }, `${hint}, ${tellWhere(where, count)}`),
+    h("td", {}, String(count)),
+    h("td", {}, keep),
+  );
+  keep.addEventListener("change", () => row.classList.toggle("ci-kept", keep.checked));
+  return row;
+};
+
+const tellWhere = (where: readonly string[], count: number): string =>
+  `${count === 1 ? "at" : "first at"} ${where[0]}`;
+
+const download = ({ html, name }: ExportReply) => {
+  const url = URL.createObjectURL(new Blob([html], { type: "text/html" }));
+  const link = h("a", { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+};

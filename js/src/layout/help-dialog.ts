@@ -1,0 +1,69 @@
+// The keys of the whole workbench, in a dialog made from the very table that acts on them.
+import { h } from "../ui/dom";
+import { KEYS } from "./keymap";
+
+/** What the views answer to on their own, once they have the focus. */
+const INSIDE: readonly [string, string, string][] = [
+  ["On the cut", "← →", "next legal place"],
+  ["", "Page ↑ ↓", "next turn"],
+  ["", "Home End", "first, last"],
+  ["On the lanes", "← → ↑ ↓", "step, section"],
+  ["", "Space Enter", "next block of the step, its text"],
+  ["In the list", "↑ ↓ Enter", "row, its text"],
+  ["In the facts", "↑ ↓ Enter", "fact, its story"],
+];
+
+/** `writes`: summaries can be written here. */
+export const makeHelp = (writes: boolean) => {
+  const close = h("button", { class: "ci-button" }, "Close");
+  const node = h(
+    "dialog",
+    { class: "ci-help", "aria-label": "Keys", "data-testid": "help" },
+    h("h3", {}, "Keys", close),
+    h("div", { class: "ci-helps" }, ...groupKeys(writes).map(([name, rows]) => drawGroup(name, rows))),
+  );
+  close.addEventListener("click", () => node.close());
+  node.addEventListener("click", event => event.target === node && node.close());
+  // A key pressed here is for the dialog alone.
+  node.addEventListener("keydown", event => {
+    event.stopPropagation();
+    if (event.key !== "?") return;
+    event.preventDefault();
+    node.close();
+  });
+  return {
+    node,
+    open() {
+      if (!node.open) node.showModal();
+    },
+  };
+};
+
+type Row = readonly [keys: string, help: string];
+
+const groupKeys = (writes: boolean): [string, Row[]][] => {
+  const groups = new Map<string, Row[]>();
+  let last = "";
+  const add = (group: string, ...row: Row) => groups.set(group, [...(groups.get(group) ?? []), row]);
+  for (const { shown, help, group } of KEYS) if (writes || shown !== "s") add(group, shown, help);
+  for (const [group, keys, help] of INSIDE) {
+    last = group || last;
+    add(last, keys, help);
+  }
+  return [...groups];
+};
+
+const drawGroup = (name: string, rows: readonly Row[]): HTMLElement =>
+  h(
+    "section",
+    {},
+    h("h4", {}, name),
+    h(
+      "dl",
+      {},
+      ...rows.flatMap(([keys, help]) => [
+        h("dt", {}, ...keys.split(" ").flatMap((key, i) => [i > 0 ? " " : "", h("kbd", {}, key)])),
+        h("dd", {}, help),
+      ]),
+    ),
+  );

@@ -1,0 +1,223 @@
+// One table: every key of the workbench, what it says of itself in the help, and what it does.
+
+import { heldOf } from "../model/compare";
+import { nextLegal, previousLegal } from "../model/cuts";
+import { nextMode } from "../model/modes";
+import { rowOfDifference, rowOfTurn } from "../model/next";
+import { reveal, zoomAround } from "../model/range";
+import { refOf } from "../model/refs";
+import { middle } from "../panels/timeline/zoom";
+import type { Actions, Picture } from "../store/view";
+
+/** What a key works on. */
+export interface Reach {
+  picture: Picture;
+  actions: Actions;
+  /** Steps through the hits of a search; false when there are none. */
+  stepHits(way: 1 | -1): boolean;
+  focusSearch(): void;
+  /** The search of the facts, in their panel; it is opened. */
+  focusFacts(): void;
+  /** Who writes the summary, in its panel; it is opened. */
+  focusSummary(): void;
+  focusCut(): void;
+  /** The rules that could be added. */
+  addRule(): void;
+  openHelp(): void;
+}
+
+export interface Key {
+  /** `event.key` with "mod+" for ctrl or cmd, and "shift+" where the key alone would not tell. */
+  keys: readonly string[];
+  shown: string;
+  help: string;
+  group: string;
+  /** Only where the cut has the focus. */
+  onCut?: boolean;
+  act(reach: Reach): void;
+}
+
+type Way = 1 | -1;
+
+const turn =
+  (way: Way) =>
+  ({ picture, actions }: Reach) => {
+    const row = rowOfTurn(picture.scene, picture.row, way);
+    if (row >= 0) actions.reveal(row);
+  };
+
+const moment =
+  (way: Way) =>
+  ({ picture: { scene }, actions }: Reach) => {
+    const { segments } = scene;
+    const next = segments[segments.findIndex(({ current }) => current) + way];
+    if (next !== undefined) actions.moveTo(next.at);
+  };
+
+const hit =
+  (way: Way) =>
+  ({ picture, actions, stepHits }: Reach) => {
+    if (stepHits(way)) return;
+    const { scene, plan, place, other, row } = picture;
+    const next = rowOfDifference(scene, plan, place, other, row, way);
+    if (next >= 0) actions.reveal(next);
+  };
+
+const pin = ({ picture: { scene, row, pins }, actions }: Reach) => {
+  if (pins === undefined || row < 0) return;
+  const ref = refOf(scene, row);
+  actions.setPins(pins.includes(ref) ? pins.filter(other => other !== ref) : [...pins, ref]);
+};
+
+const hold = ({ picture, actions }: Reach) => {
+  const { versus, plan } = picture;
+  const free = plan.cut.by !== "you";
+  actions.compareWith(
+    "policy" in versus || "recorded" in versus ? {} : free ? heldOf(picture, "") : heldOf(picture),
+  );
+};
+
+const play =
+  (way: Way) =>
+  ({ picture, actions }: Reach) => {
+    actions.openPanel("lesson", true);
+    const taken = picture.lesson.play?.step ?? (way > 0 ? 0 : Number.POSITIVE_INFINITY);
+    actions.playTo(picture.lesson.play === null && way > 0 ? 0 : taken + way);
+  };
+
+const guess = ({ picture: { lesson }, actions }: Reach) => {
+  actions.openPanel("lesson", true);
+  actions.guess(lesson.guess?.shown === false ? "show" : "hide");
+};
+
+/** The place next door whether or not a cut may stand there; an illegal one tells what it would break. */
+const nudge =
+  (way: Way) =>
+  ({ picture, actions }: Reach) => {
+    const { scene, cuts, lesson, place } = picture;
+    const from = lesson.broken?.place ?? place;
+    const next = Math.max(0, Math.min(cuts.end, from + way));
+    actions.openPanel("lesson", true);
+    if (scene.placeLegal[next] !== 1) return actions.breakAt(next);
+    actions.breakAt(-1);
+    actions.slideCut(next, false);
+  };
+
+/** As the buttons do, wherever the focus is. */
+const zoom =
+  (factor: number) =>
+  ({ picture, actions }: Reach) =>
+    actions.brush(...zoomAround(picture.range, picture.scene.steps, middle(picture), factor));
+
+/** Moves the range to where a place is. */
+const showPlace = ({ picture: { scene, range }, actions }: Reach, place: number) => {
+  const seen = reveal(range, scene.steps, scene.entryStep[Math.min(place, scene.entries - 1)] ?? 0);
+  if (seen !== range) actions.brush(...seen);
+};
+
+const slide = (way: Way) => (reach: Reach) => {
+  const { cuts, place } = reach.picture;
+  reach.focusCut();
+  const next = (way > 0 ? nextLegal : previousLegal)(cuts, place);
+  if (next !== place) reach.actions.slideCut(next, false);
+  showPlace(reach, next);
+};
+
+const takeCut = (reach: Reach) => {
+  showPlace(reach, reach.picture.place);
+  reach.focusCut();
+};
+
+export const KEYS: readonly Key[] = [
+  { keys: ["j"], shown: "j", help: "next turn", group: "Look", act: turn(1) },
+  { keys: ["k"], shown: "k", help: "turn before", group: "Look", act: turn(-1) },
+  { keys: ["]"], shown: "]", help: "to the next recorded compaction", group: "Look", act: moment(1) },
+  { keys: ["["], shown: "[", help: "to the recorded compaction before", group: "Look", act: moment(-1) },
+  {
+    keys: ["/"],
+    shown: "/",
+    help: "search the whole session",
+    group: "Look",
+    act: reach => reach.focusSearch(),
+  },
+  {
+    keys: ["f"],
+    shown: "f",
+    help: "find a fact: where did it go?",
+    group: "Look",
+    act: reach => reach.focusFacts(),
+  },
+  { keys: ["n"], shown: "n", help: "next hit, or next difference", group: "Look", act: hit(1) },
+  { keys: ["N"], shown: "N", help: "the one before", group: "Look", act: hit(-1) },
+  {
+    ...{ keys: ["Enter"], shown: "Enter", help: "open the block's text", group: "Look" },
+    act: ({ picture: { row }, actions }) => row >= 0 && actions.openBody(row),
+  },
+  {
+    ...{ keys: ["y"], shown: "y", help: "copy a link to the block", group: "Look" },
+    act: ({ picture: { row }, actions }) => actions.copyLink(row),
+  },
+  {
+    keys: ["+", "="],
+    shown: "+",
+    help: "nearer: fewer steps, wider (or ctrl and the wheel)",
+    group: "Look",
+    act: zoom(0.5),
+  },
+  { keys: ["-"], shown: "−", help: "farther", group: "Look", act: zoom(2) },
+  {
+    keys: ["0"],
+    shown: "0",
+    help: "all steps",
+    group: "Look",
+    act: ({ actions }) => actions.brush(0, Number.POSITIVE_INFINITY),
+  },
+  { keys: ["c"], shown: "c", help: "take the cut", group: "Plan", act: takeCut },
+  { keys: ["ArrowRight"], shown: "→", help: "move the cut on", group: "Plan", act: slide(1) },
+  { keys: ["ArrowLeft"], shown: "←", help: "move the cut back", group: "Plan", act: slide(-1) },
+  {
+    ...{ keys: ["a"], shown: "a", help: "add a rule", group: "Plan" },
+    act(reach) {
+      reach.actions.openPanel("rules", true);
+      reach.addRule();
+    },
+  },
+  { keys: ["p"], shown: "p", help: "pin the block, or unpin it", group: "Plan", act: pin },
+  {
+    ...{ keys: ["s"], shown: "s", help: "write the summary", group: "Plan" },
+    act: reach => reach.focusSummary(),
+  },
+  { keys: ["b"], shown: "b", help: "hold this plan as B, or let B go", group: "Plan", act: hold },
+  {
+    ...{ keys: ["z", "mod+z"], shown: "z", help: "undo", group: "Plan" },
+    act: ({ actions }) => actions.undo(),
+  },
+  {
+    ...{ keys: ["Z", "mod+Z", "mod+y"], shown: "Z", help: "redo", group: "Plan" },
+    act: ({ actions }) => actions.redo(),
+  },
+  { keys: ["."], shown: ".", help: "play the next rule", group: "Teach", act: play(1) },
+  { keys: [","], shown: ",", help: "one rule back", group: "Teach", act: play(-1) },
+  { keys: ["g"], shown: "g", help: "guess the cut, then show it", group: "Teach", act: guess },
+  {
+    ...{ keys: ["shift+ArrowRight"], shown: "⇧→", help: "try the next place, legal or not", group: "Teach" },
+    ...{ onCut: true, act: nudge(1) },
+  },
+  {
+    ...{ keys: ["shift+ArrowLeft"], shown: "⇧←", help: "try the place before", group: "Teach" },
+    ...{ onCut: true, act: nudge(-1) },
+  },
+  {
+    ...{ keys: ["m"], shown: "m", help: "Explore, Teach, Debug", group: "Workbench" },
+    act: ({ picture, actions }) => actions.setMode(nextMode(picture.mode)),
+  },
+  { keys: ["?"], shown: "?", help: "these keys", group: "Workbench", act: reach => reach.openHelp() },
+];
+
+/** How the table writes a key press. */
+export const nameKey = (event: KeyboardEvent): string => {
+  const shift = event.shiftKey && event.key.startsWith("Arrow") ? "shift+" : "";
+  const mod = event.ctrlKey || event.metaKey ? "mod+" : "";
+  const key = mod !== "" && event.shiftKey ? event.key.toUpperCase() : event.key;
+  return `${mod}${shift}${key}`;
+};

@@ -1,0 +1,79 @@
+// Listens for the keys of the table, wherever the focus is in the workbench, but never while someone types.
+
+import type { Facts } from "../panels/facts/panel";
+import type { Rules } from "../panels/rules/panel";
+import type { Search } from "../panels/search/panel";
+import type { Summarise } from "../panels/summary/panel";
+import type { Deck } from "../store/store";
+import type { Actions } from "../store/view";
+import { KEYS, nameKey } from "./keymap";
+
+const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable=true]";
+/** What a press of Enter or an arrow means already. */
+const PRESSED =
+  "button, summary, a, [role=slider], [role=grid], [role=treegrid], [role=listbox], [role=radio]";
+/** JupyterLab takes no key of an element that bears this, nor of what is in it; it must be the very one with the focus. */
+const OURS = "data-lm-suppress-shortcuts";
+/** What ctrl or cmd does to text. */
+const EDITING = /^([acvxyz]|Arrow.*|Home|End|Enter|Backspace|Delete)$/;
+
+/** Plain keys never reach the notebook, where "x" cuts the cell; saving and the command palette stay JupyterLab's. */
+const makeShield = (root: HTMLElement) => {
+  let bearer: Element | undefined;
+  return (event: KeyboardEvent) => {
+    const [target] = event.composedPath();
+    bearer?.removeAttribute(OURS);
+    if (!(target instanceof Element) || !root.contains(target)) return;
+    const plain = !(event.ctrlKey || event.metaKey || event.altKey);
+    const known = KEYS.some(({ keys }) => keys.includes(nameKey(event)));
+    if (!plain && !known && !EDITING.test(event.key)) return;
+    bearer = target;
+    target.setAttribute(OURS, "true");
+  };
+};
+
+export const listenKeys = (
+  root: HTMLElement,
+  deck: Deck,
+  actions: Actions,
+  views: { help(): void; search: Search; facts: Facts; rules: Rules; summary: Summarise | undefined },
+): (() => void) => {
+  const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
+  const onKey = (event: KeyboardEvent) => {
+    const { picture } = deck;
+    const target = event.target as Element;
+    if (picture === undefined || event.altKey || event.isComposing || target.closest(TYPING)) return;
+    const name = nameKey(event);
+    const key = KEYS.find(({ keys }) => keys.includes(name));
+    if (key === undefined) return;
+    const onCut = target === cutOf();
+    // The cut knows arrows itself, but not how to stand on an illegal place.
+    const captured = key.onCut === true && onCut;
+    if ((event.eventPhase === Event.CAPTURING_PHASE) !== captured || (key.onCut && !onCut)) return;
+    if (!captured && event.defaultPrevented) return;
+    if (/Enter|Arrow/.test(event.key) && !captured && target.closest(PRESSED)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    key.act({
+      picture,
+      actions,
+      stepHits: views.search.step,
+      focusSearch: views.search.focus,
+      focusFacts: views.facts.focus,
+      focusSummary: () => views.summary?.focus(),
+      focusCut: () => cutOf()?.focus(),
+      addRule: views.rules.addRule,
+      openHelp: views.help,
+    });
+  };
+  // JupyterLab listens on the document, on some pages before anything in a cell hears of a key.
+  const shield = makeShield(root);
+  window.addEventListener("keydown", shield, true);
+  root.addEventListener("keydown", onKey);
+  root.addEventListener("keydown", onKey, true);
+  return () => {
+    window.removeEventListener("keydown", shield, true);
+    root.removeEventListener("keydown", onKey);
+    root.removeEventListener("keydown", onKey, true);
+  };
+};

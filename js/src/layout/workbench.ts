@@ -1,0 +1,128 @@
+// The workbench over one host: its views, what the hand does, what Python sends, and one drawing per frame.
+
+import { makeBlock } from "../panels/block-details/panel";
+import { makeFates } from "../panels/block-list/panel";
+import { makeVersus } from "../panels/compare/panel";
+import { makeCompare } from "../panels/compare/picker";
+import { makeFacts } from "../panels/facts/panel";
+import { makeFlow } from "../panels/flow/panel";
+import { makeLesson } from "../panels/lesson/panel";
+import { makeOverview } from "../panels/overview/panel";
+import { makeReplay } from "../panels/replay/panel";
+import { makeRules } from "../panels/rules/panel";
+import { makeSearch } from "../panels/search/panel";
+import { makeSummarise } from "../panels/summary/panel";
+import { makeHandle } from "../panels/timeline/cut-handle";
+import { makeCutStrip } from "../panels/timeline/cut-places";
+import { makeReason } from "../panels/timeline/cut-status";
+import { makeLanes } from "../panels/timeline/lanes";
+import { makeFateKey } from "../panels/timeline/legend";
+import { makeGauge } from "../panels/totals/bars";
+import { makePlanFacts } from "../panels/totals/figures";
+import { makeLegend } from "../panels/totals/legend";
+import { makeStages } from "../panels/totals/stages";
+import type { Host } from "../payloads/host";
+import { makeActions } from "../store/actions";
+import { makeReceiving } from "../store/receive";
+import { Deck } from "../store/store";
+import { readPalette } from "../ui/canvas/canvas-colours";
+import { watchTheme } from "../ui/theme";
+import { makeBench } from "./dock";
+import { makeExporter } from "./export-dialog";
+import { makeRecipe } from "./footer";
+import { makeHeader } from "./header";
+import { makeHelp } from "./help-dialog";
+import { makeNotices } from "./notices";
+import { listenKeys } from "./shortcuts";
+
+const ARRANGED = ["scene", "plan", "other", "run", "lesson"] as const;
+
+/** Renders into `el` and returns how to take everything back. */
+export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) =>
+  renderBench(host, el, makeSummarise);
+
+/** The same without what writes a summary where that is not given: an exported page need not carry it. */
+export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSummarise): (() => void) => {
+  const deck = new Deck(host);
+  const actions = makeActions(
+    deck,
+    row => fates.openBody(row),
+    words => bench.say(words),
+  );
+  const help = makeHelp(writing !== undefined);
+  const search = makeSearch(actions);
+  const facts = makeFacts(actions);
+  const summary = writing?.(actions);
+  const fates = makeFates(actions);
+  const rules = makeRules(actions, makeCompare(actions));
+  const strip = makeCutStrip();
+  const views = {
+    header: makeHeader(actions, search.box, help.open),
+    gauge: makeGauge(actions),
+    stages: makeStages(),
+    legend: makeLegend(),
+    overview: makeOverview(actions),
+    lanes: makeLanes(actions),
+    strip,
+    handle: makeHandle(actions, strip.node),
+    reason: makeReason(actions),
+    fatekey: makeFateKey(),
+    planfacts: makePlanFacts(actions),
+    lesson: makeLesson(actions),
+    facts,
+    ...(summary && { summary }),
+    found: search,
+    rules,
+    fates,
+    block: makeBlock(actions),
+    versus: makeVersus(actions),
+    flow: makeFlow(),
+    replay: makeReplay(actions),
+    recipe: makeRecipe(host.needsKernel === undefined ? deck.requests : undefined),
+    notices: makeNotices(),
+  };
+  // A page that was exported cannot make another.
+  if (host.needsKernel === undefined)
+    views.recipe.node.append(...(summary ? [summary.button] : []), makeExporter(deck.requests));
+  const bench = makeBench(views, actions, help.node);
+  const { root } = bench;
+  const { listeners, begin } = makeReceiving(deck, bench);
+  let width = 0;
+
+  deck.screen = bench;
+  deck.measureWidth = () => {
+    width = strip.node.clientWidth;
+    return width;
+  };
+  deck.draw = (picture, parts) => {
+    if (parts.has("mode")) bench.arrange(picture);
+    if (parts.has("size") || parts.has("range"))
+      Object.assign(picture, deck.measure(picture.scene, picture.range));
+    if (parts.has("size") || parts.has("theme")) picture.palette = readPalette(root, picture.scene.sections);
+    for (const view of Object.values(views)) view.draw(picture, parts);
+    // A view may have come to have something to show, or nothing any more.
+    if (ARRANGED.some(part => parts.has(part))) bench.arrange(picture);
+  };
+
+  for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
+  el.append(root);
+  const forgetKeys = listenKeys(root, deck, actions, { help: help.open, search, facts, rules, summary });
+  const forgetTheme = watchTheme(root, () => deck.redraw("theme"));
+  // The axis is as wide as the strip, whose width also changes with the style sheet or the panels beside it.
+  const resized = new ResizeObserver(() => {
+    if (strip.node.clientWidth !== width && strip.node.clientWidth > 0) deck.redraw("size");
+  });
+  resized.observe(strip.node);
+  resized.observe(root);
+  begin();
+
+  return () => {
+    for (const [event, listener] of Object.entries(listeners)) host.off(event, listener);
+    for (const view of Object.values(views)) if ("dispose" in view) view.dispose?.();
+    forgetKeys();
+    forgetTheme();
+    resized.disconnect();
+    deck.dispose();
+    root.remove();
+  };
+};

@@ -1,0 +1,60 @@
+// What is asked of facts and what is known of them so far: values for the views, and look-ups in Python's counts.
+
+import { FATES, type FactFate, type FactName } from "../payloads/replies";
+import type { FactKind, FactReply, FactRow, FactsReply, RegretReply } from "../payloads/types";
+
+/** What the list is asked for; "" for any. */
+export interface Wish {
+  query: string;
+  kind: string;
+  fate: string;
+}
+
+export interface Tracing {
+  wish: Wish;
+  /** The last answer about the list; null before the first. */
+  list: FactsReply | null;
+  /** The rows of the list that are here, by their place in it. */
+  rows: ReadonlyMap<number, FactRow>;
+  /** How it stands with the list while it does not answer the wish: a sentence, "" for nothing. */
+  note: string;
+  /** The list waits for no answer, and yet has none. */
+  failed: boolean;
+  /** The fact that is open. */
+  chosen: FactName | null;
+  story: FactReply | null;
+  storyNote: string;
+  regret: RegretReply | null;
+}
+
+export const NO_TRACING: Tracing = {
+  wish: { query: "", kind: "", fate: "" },
+  list: null,
+  rows: new Map(),
+  note: "",
+  failed: false,
+  chosen: null,
+  story: null,
+  storyNote: "",
+  regret: null,
+};
+
+/** Whether it is the one that is open. */
+export const isChosen = ({ chosen }: Tracing, { number, form }: FactName): boolean =>
+  chosen?.number === number && chosen.form === form;
+
+/** True once the list is what was asked for. */
+export const isAnswered = ({ list, wish }: Tracing): boolean =>
+  list !== null && list.query === wish.query && list.kind === wish.kind && list.fate === wish.fate;
+
+/** Facts at risk with the cut at a place, -1 where nobody has said. */
+export const riskAt = ({ list }: Tracing, place: number): number => list?.risk?.places[place] ?? -1;
+
+/** How many facts of a kind ("" for any) have a fate ("" for any), as Python counted them. */
+export const countFacts = (kinds: readonly FactKind[], kind: string, fate: string): number =>
+  kinds
+    .filter(({ id }) => kind === "" || id === kind)
+    .reduce((sum, { total, fates }) => sum + (fate === "" ? total : (fates[fate as FactFate] ?? 0)), 0);
+
+/** From what is gone to what stands as it was said: the order in which it is worth looking. */
+export const WORST_FIRST: readonly FactFate[] = [...FATES].reverse();

@@ -1,0 +1,11 @@
+// What a block is called in a list.
+import type { RowsReply } from "../payloads/types";
+
+export type Label = RowsReply["rows"][number];
+
+/** The label without the section, which stands beside it: "user text" says nothing more than "user". */
+export const nameBlock = (label: string, section: string): string => {
+  if (!label.toLowerCase().startsWith(section.toLowerCase())) return label;
+  const rest = label.slice(section.length).trim();
+  return rest === "text" ? "" : rest;
+};

@@ -1,0 +1,187 @@
+// What Python sends, decoded: a scene (the session and its places) and a plan (a fate for every block).
+// B live blocks, E live entries, E+1 places to cut (place p is before entry p, place E is "end"), N overview steps.
+import { bytes, type Columns, ints, readColumns, WireError } from "../payloads/columns";
+import type { PlanPayload, ScenePayload } from "../payloads/types";
+
+export interface Scene extends ScenePayload {
+  blocks: number;
+  entries: number;
+  steps: number;
+  blockEntry: Int32Array;
+  blockSection: Uint8Array;
+  blockTokens: Int32Array;
+  entryStep: Int32Array;
+  entryTurn: Int32Array;
+  entryRole: Uint8Array;
+  entryStart: Int32Array;
+  /** First block row of every step, and the number of blocks at the end. */
+  stepRow: Int32Array;
+  placeLegal: Uint8Array;
+  placeReason: Int32Array;
+  placeSplits: Uint8Array;
+  overviewReported: Int32Array;
+  overviewEstimated: Int32Array;
+  overviewTurn: Int32Array;
+  /** The row of the other half of a call and its output, -1 for none. */
+  blockPair: Int32Array;
+  /** The overview step of each step, never falling; -1 where this moment is not on the overview. */
+  stepOverview: Int32Array;
+  /** Sidechains beside this moment: lane, step and tokens of each bar. */
+  sideLane: Int32Array;
+  sideStep: Int32Array;
+  sideTokens: Int32Array;
+}
+
+export interface Plan extends PlanPayload {
+  fateOlder: Uint8Array;
+  fateKept: Uint8Array;
+  tokensOlder: Int32Array;
+  tokensKept: Int32Array;
+  ruleOlder: Int32Array;
+  ruleKept: Int32Array;
+  afterTotal: Int32Array;
+  afterSections: Int32Array;
+  summaryTokens: Int32Array;
+  /** By place and fate what the blocks held and what stands of them, by place what was added; null where not told. */
+  flows: { before: Int32Array; after: Int32Array; added: Int32Array } | null;
+}
+
+const VERSION = 1;
+
+/** The scene, or null while Python has sent none. */
+export const decodeScene = (wire: object | null, data: DataView | null): Scene | null => {
+  if (!isScene(wire)) return null;
+  if (wire.version !== VERSION) {
+    throw new WireError(
+      `This front end reads version ${VERSION} of the scene; Python sent version ${wire.version}. Reload the page.`,
+    );
+  }
+  const columns = readColumns(wire.columns, data);
+  const entries = wire.entryIds.length;
+  const blocks = columns.get("block_entry")?.length ?? 0;
+  const entryStep = ints(columns, "entry_step", entries);
+  const entryStart = ints(columns, "entry_start", entries + 1);
+  const steps = entries === 0 ? 0 : (entryStep[entries - 1] as number) + 1;
+  const beside = columns.get("side_lane")?.length ?? 0;
+  return {
+    ...wire,
+    blocks,
+    entries,
+    steps,
+    blockEntry: ints(columns, "block_entry", blocks),
+    blockSection: bytes(columns, "block_section", blocks),
+    blockTokens: ints(columns, "block_tokens", blocks),
+    entryStep,
+    entryTurn: ints(columns, "entry_turn", entries),
+    entryRole: bytes(columns, "entry_role", entries),
+    entryStart,
+    stepRow: findStepRows(entryStep, entryStart, steps),
+    placeLegal: bytes(columns, "place_legal", entries + 1),
+    placeReason: ints(columns, "place_reason", entries + 1),
+    placeSplits: bytes(columns, "place_splits", entries + 1),
+    overviewReported: ints(columns, "overview_reported", wire.overview.steps),
+    overviewEstimated: ints(columns, "overview_estimated", wire.overview.steps),
+    overviewTurn: ints(columns, "overview_turn", wire.overview.steps),
+    blockPair: ints(columns, "block_pair", blocks),
+    stepOverview: ints(columns, "step_overview", steps),
+    sideLane: ints(columns, "side_lane", beside),
+    sideStep: ints(columns, "side_step", beside),
+    sideTokens: ints(columns, "side_tokens", beside),
+  };
+};
+
+/** The plan for `scene`, or null while Python has sent none for it (its columns then do not fit). */
+export const decodePlan = (wire: object | null, data: DataView | null, scene: Scene): Plan | null => {
+  if (!isPlan(wire)) return null;
+  const { blocks, entries, sections } = scene;
+  const columns = readColumns(wire.columns, data);
+  if (columns.get("fate_older")?.length !== blocks || columns.get("after_total")?.length !== entries + 1)
+    return null;
+  return {
+    ...wire,
+    fateOlder: bytes(columns, "fate_older", blocks),
+    fateKept: bytes(columns, "fate_kept", blocks),
+    tokensOlder: ints(columns, "tokens_older", blocks),
+    tokensKept: ints(columns, "tokens_kept", blocks),
+    ruleOlder: ints(columns, "rule_older", blocks),
+    ruleKept: ints(columns, "rule_kept", blocks),
+    afterTotal: ints(columns, "after_total", entries + 1),
+    afterSections: ints(columns, "after_sections", (entries + 1) * sections.length),
+    summaryTokens: ints(columns, "summary_tokens", entries + 1),
+    flows: decodeFlows(wire, columns, entries + 1),
+  };
+};
+
+const decodeFlows = ({ flow }: PlanPayload, columns: Columns, places: number): Plan["flows"] => {
+  const cells = places * flow.fates.length;
+  return {
+    before: ints(columns, "flow_before", cells),
+    after: ints(columns, "flow_after", cells),
+    added: ints(columns, "flow_added", places),
+  };
+};
+
+/** True when two plans decide the same of every block, as they do while only the cut moves. */
+export const decideSame = (a: Plan, b: Plan): boolean =>
+  COLUMNS.every(name => {
+    const [left, right] = [a[name], b[name]];
+    return left.length === right.length && left.every((value, i) => value === right[i]);
+  });
+
+const COLUMNS = [
+  "fateOlder",
+  "fateKept",
+  "tokensOlder",
+  "tokensKept",
+  "ruleOlder",
+  "ruleKept",
+  "afterSections",
+] as const;
+
+/** A block under a cut: what happens to it, what is left of it, and the rule that says so. */
+export const fateAt = (scene: Scene, plan: Plan, row: number, place: number) => {
+  const older = (scene.blockEntry[row] as number) < place;
+  return {
+    fate: (older ? plan.fateOlder : plan.fateKept)[row] as number,
+    tokens: (older ? plan.tokensOlder : plan.tokensKept)[row] as number,
+    rule: (older ? plan.ruleOlder : plan.ruleKept)[row] as number,
+  };
+};
+
+/** True where the plan makes no cut at all; its handle stands at the beginning. */
+export const isUncut = (plan: Plan, place: number): boolean => plan.cut.id === "" && plan.cut.place === place;
+
+/** Tokens after a cut at `place`, -1 where there can be none. */
+export const totalAfter = (plan: Plan, place: number): number =>
+  isUncut(plan, place) ? plan.after.total : (plan.afterTotal[place] ?? -1);
+
+/** Tokens of a section after a cut at `place`. */
+export const sectionAfter = (scene: Scene, plan: Plan, place: number, section: number): number => {
+  if (isUncut(plan, place)) return plan.after.sections[section] ?? 0;
+  return Math.max(0, plan.afterSections[place * scene.sections.length + section] ?? 0);
+};
+
+export const turnOfRow = (scene: Scene, row: number): number =>
+  scene.entryTurn[scene.blockEntry[row] as number] as number;
+
+/** What the tokens of a summary at `place` are those of, and who wrote it where somebody has. */
+export const summaryAt = (plan: Plan, place: number): { name: "stand-in" | "summary"; by: string } => {
+  const { summary, cut } = plan;
+  if (summary === undefined) return { name: "summary", by: "" };
+  return summary === null || place !== cut.place
+    ? { name: "stand-in", by: "" }
+    : { name: "summary", by: summary.by };
+};
+
+const findStepRows = (entryStep: Int32Array, entryStart: Int32Array, steps: number): Int32Array => {
+  const rows = new Int32Array(steps + 1).fill(entryStart[entryStart.length - 1] as number);
+  for (let entry = entryStep.length - 1; entry >= 0; entry--) {
+    rows[entryStep[entry] as number] = entryStart[entry] as number;
+  }
+  return rows;
+};
+
+const isScene = (wire: object | null): wire is ScenePayload =>
+  wire !== null && wire !== undefined && "columns" in wire;
+const isPlan = (wire: object | null): wire is PlanPayload =>
+  wire !== null && wire !== undefined && "columns" in wire;

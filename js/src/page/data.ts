@@ -1,0 +1,122 @@
+// What an exported page holds, unpacked: every plan at every cut, and the texts. Python made all of it.
+import type { Settings, Traits, Versus } from "../payloads/host";
+import type { BodyReply, PlanPayload, RunPayload, ScenePayload } from "../payloads/types";
+
+/** A picture and the number of its bytes. */
+type Drawn<T> = readonly [wire: T, data: number];
+/** A text cut to what fits, and its whole length. */
+type Text = readonly [text: string, total: number];
+/** A part of the text before that is kept, or gone where it is negative; a text is new. */
+type Piece = number | string;
+/** What stands for rewritten blocks, by row. */
+type Rewritten = Readonly<Record<string, readonly [text: string, total: number, pieces: Piece[]]>>;
+
+interface HandPlan extends PlanPayload {
+  /** What each rule does, in their order. */
+  deltas: (number | null)[];
+}
+
+export interface HeldPlan {
+  label: string;
+  settings: Settings;
+  own: Drawn<PlanPayload>;
+  /** The plan at the first place where a hand may cut; the others differ from it by what `at` says. */
+  hand: HandPlan | null;
+  at: readonly (readonly [place: number, differs: Partial<HandPlan>, data: number])[];
+  /** Why there is more to say at the other places; "" where all of them are held. */
+  far: string;
+  /** By the number of the columns: before the cut and behind it. */
+  texts: Readonly<Record<string, readonly [older: Rewritten, kept: Rewritten]>>;
+  /** By place: the whole length, then runs of lines. */
+  summaries: Readonly<Record<string, readonly number[]>>;
+  facts: [string, string][];
+  /** The same of summaries that somebody wrote, by their places. */
+  written?: Record<number, [string, string][]>;
+}
+
+export interface Held {
+  wanted: Pick<Traits, "cut" | "policy" | "settings" | "at"> & { pins: string[]; versus: Versus };
+  scene: ScenePayload;
+  sceneData: number;
+  plans: Readonly<Record<string, HeldPlan>>;
+  recorded: { plan?: Drawn<PlanPayload>; sentence?: string };
+  /** Plan B as it was when the page was made. */
+  other: Drawn<PlanPayload> | null;
+  run: Drawn<RunPayload> | null;
+  rows: readonly (readonly [label: string, preview: string])[];
+  bodies: readonly (readonly [text: string, total: number, facts: [string, string][]])[];
+  lines: readonly string[];
+  buffers: readonly (readonly [offset: number, length: number])[];
+}
+
+export interface Store {
+  held: Held;
+  bytes(number: number): DataView;
+}
+
+const CUT = "'@cut@'";
+
+/** Unpacks base64 of gzip of: the length of a JSON header (u32, little endian), the header, the buffers. */
+export const unpack = async (packed: string): Promise<Store> => {
+  const raw = Uint8Array.from(atob(packed.trim()), letter => letter.charCodeAt(0));
+  const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const frame = await new Response(stream).arrayBuffer();
+  const start = 4 + new DataView(frame).getUint32(0, true);
+  const held = JSON.parse(new TextDecoder().decode(new Uint8Array(frame, 4, start - 4))) as Held;
+  return {
+    held,
+    bytes(number) {
+      const [offset, length] = held.buffers[number] ?? [0, 0];
+      return new DataView(frame, start + offset, length);
+    },
+  };
+};
+
+/** The plan of a policy with its own cut ("") or with a cut at a place; undefined where none may stand. */
+export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<PlanPayload> | undefined => {
+  if (cut === "") return plan.own;
+  const { hand } = plan;
+  if (hand === null) return undefined;
+  const found = plan.at.find(([at]) => at === place) ?? (plan.far === "" ? undefined : plan.at[0]);
+  if (found === undefined) return undefined;
+  const [at, differs, data] = found;
+  const whole = { ...hand, ...differs };
+  const rules = whole.rules.map((rule, i) => ({ ...rule, delta: whole.deltas[i] ?? null }));
+  const recipe = whole.recipe.replace(CUT, () => quote(cut));
+  if (at === place) return [{ ...whole, rules, recipe }, data];
+  const unknown = whole.rules.map(rule => ({ ...rule, delta: null }));
+  const moved = { ...whole.cut, place, id: cut, by: "you" as const };
+  return [{ ...whole, cut: moved, rules: unknown, notes: [plan.far], recipe }, data];
+};
+
+/** A Python literal, in Python's own quotes where that is all it needs. */
+const quote = (name: string): string => {
+  const literal = JSON.stringify(name);
+  const isPlain = literal.length === name.length + 2 && [...name].every(letter => letter !== "'");
+  return isPlain ? `'${name}'` : literal;
+};
+
+/** The difference laid out, null where the page holds less of the text than it is of. */
+export const layOut = (before: string, pieces: readonly Piece[]): NonNullable<BodyReply["diff"]> | null => {
+  let at = 0;
+  const out = pieces.map<["same" | "gone" | "new", string]>(piece => {
+    if (typeof piece === "string") return ["new", piece];
+    const from = at;
+    at += Math.abs(piece);
+    return [piece < 0 ? "gone" : "same", before.slice(from, at)];
+  });
+  return at === before.length && out.length > 0 ? out : null;
+};
+
+/** The summary that would stand at a place; undefined where the page does not hold it. */
+export const findSummary = (held: Held, plan: HeldPlan, place: number): Text | undefined => {
+  const found = plan.summaries[place];
+  if (found === undefined) return undefined;
+  const [total = 0, ...runs] = found;
+  const lines: string[] = [];
+  for (let i = 0; i < runs.length; i += 2) {
+    const first = runs[i] as number;
+    lines.push(...held.lines.slice(first, first + (runs[i + 1] as number)));
+  }
+  return [lines.join("\n"), total];
+};

@@ -1,0 +1,45 @@
+// A recorded summary as it was checked: what it names and nothing before it does is underlined, and told below.
+
+import { exact } from "../../model/format";
+import type { GroundingReply } from "../../payloads/types";
+import { h } from "../../ui/dom";
+
+const MOST = 12;
+
+/** Marks the text in a figure that shows it; Python found the places, so nothing is searched here. */
+export const markUnfounded = (figure: HTMLElement, text: string, found: GroundingReply | Error): void => {
+  const pre = figure.querySelector("pre");
+  if (pre !== null && "marks" in found && found.marks.length > 0) {
+    pre.replaceChildren(...underline(text, found.marks));
+    const told = found.marks.slice(0, MOST).map(({ sentence }) => h("li", {}, sentence));
+    figure.append(
+      h("ul", { class: "ci-doubts", "aria-label": "Without ground", "data-testid": "grounding" }, ...told),
+    );
+  }
+  figure.append(...sayRest(found).map(words => h("p", { class: "ci-quiet" }, words)));
+};
+
+const underline = (text: string, marks: GroundingReply["marks"]): (Node | string)[] => {
+  const parts: (Node | string)[] = [];
+  let from = 0;
+  for (const { start, end, sentence } of [...marks].sort((a, b) => a.start - b.start)) {
+    if (start < from) continue;
+    const words = h("u", { class: "ci-unfounded", title: sentence }, text.slice(start, end));
+    parts.push(text.slice(from, start), words);
+    from = end;
+  }
+  return [...parts, text.slice(from)];
+};
+
+/** What the list of marks does not tell. */
+const sayRest = (found: GroundingReply | Error): string[] => {
+  if (found instanceof Error) return [`What it names was not checked: ${found.message}`];
+  const { marks, hidden, read } = found;
+  if (!read) return ["It has no text that could be checked."];
+  if (marks.length + hidden === 0) return ["What it names is all named by what it summarises."];
+  const [more, again] = [marks.length - MOST, marks.length > 0 ? " more" : ""];
+  return [
+    ...(more > 0 ? [`and ${exact(more)} more, underlined`] : []),
+    ...(hidden > 0 ? [`${exact(hidden)}${again} without ground in what is left out here`] : []),
+  ];
+};

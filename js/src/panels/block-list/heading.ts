@@ -1,0 +1,50 @@
+// The list's heading: what is compared, how many blocks differ and by how much, and steps from one to the next.
+import type { Folding } from "../../model/folds";
+import type { Scene } from "../../model/plan";
+import type { Picture } from "../../store/view";
+import { h, setAttributes, setText } from "../../ui/dom";
+import { drawColumns, sayDifference } from "./row";
+
+const ONE = "Before → after";
+const TWO = "Plan A | plan B";
+
+export interface FateHead {
+  /** The heading, and the names of the columns. */
+  readonly heading: HTMLElement;
+  readonly columns: HTMLElement;
+  /** Names the list and its columns; true where there is a plan B. */
+  name(picture: Picture, grid: HTMLElement): boolean;
+  count(scene: Scene, folding: Folding): void;
+}
+
+export const makeFateHead = (step: (way: 1 | -1) => void): FateHead => {
+  const title = document.createTextNode(ONE);
+  const differing = h("span", { "data-testid": "differing" });
+  const columns = h("div", { role: "row", class: "ci-row ci-columns" });
+  const makeStep = (way: 1 | -1, words: string, label: string) => {
+    const button = h("button", { class: "ci-link", "aria-label": label, title: label }, words);
+    button.addEventListener("click", () => step(way));
+    return button;
+  };
+  const steps = [
+    makeStep(-1, "previous", "Previous difference (N)"),
+    makeStep(1, "next", "Next difference (n)"),
+  ];
+  return {
+    heading: h("h3", {}, title, h("span", { class: "ci-count" }, differing, ...steps)),
+    columns,
+    name({ other }, grid) {
+      const two = other !== null;
+      title.data = two ? TWO : ONE;
+      setAttributes(grid, { "aria-label": title.data, "aria-colcount": two ? 6 : 5 });
+      columns.replaceChildren(...drawColumns(two, other?.label ?? other?.policyTitle ?? ""));
+      return two;
+    },
+    count(scene, { compared, differing: count, delta }) {
+      const { words, title: told } = sayDifference(scene, compared, count, delta);
+      setText(differing, words);
+      setAttributes(differing, { title: told });
+      for (const button of steps) button.disabled = count === 0;
+    },
+  };
+};

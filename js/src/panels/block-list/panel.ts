@@ -1,0 +1,270 @@
+// Before and after, or plan A and plan B, row by row: what happens to every block, with texts on demand.
+import {
+  type CutLine,
+  type Folding,
+  findItem,
+  foldRows,
+  type Item,
+  itemOfRow,
+  nextDiffering,
+  type Row,
+} from "../../model/folds";
+import { type Scene, turnOfRow } from "../../model/plan";
+import { refOf, rowOf } from "../../model/refs";
+import type { Actions, Picture, View } from "../../store/view";
+import { h, makeId, setAttributes } from "../../ui/dom";
+import { makeScroller } from "../../ui/list/virtual-list";
+import { makeFateHead } from "./heading";
+import { makeLabels } from "./labels";
+import { drawCut, drawFold, drawRow, tellItem } from "./row";
+import { makeBodies } from "./texts";
+
+const ROW = 24;
+const PAUSE = 100;
+
+export interface Fates extends View {
+  openBody(row: number): void;
+}
+
+export const makeFates = (actions: Actions): Fates => {
+  const head = makeFateHead(way => step(way));
+  const base = makeId("item");
+  /** Rows whose folds are open, and rows (or cuts) whose texts are. */
+  const unfolded = new Set<number>();
+  const expanded = new Set<Key>();
+  let shown: Picture | undefined;
+  let scene: Scene | undefined;
+  let folding: Folding | undefined;
+  let items: Item[] = [];
+  let active = 0;
+  let drawnAt = 0;
+  /** The policy and settings that the texts in hand were made under. */
+  let answered = "";
+  /** The block last chosen, by name. */
+  let chosen = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Another one when what the rows are drawn from is another. */
+  let epoch = 0;
+
+  const refresh = () => scroller.show(items.length);
+  const labels = makeLabels(actions.requests, refresh);
+  const bodies = makeBodies(actions.requests, refresh);
+  const scroller = makeScroller({
+    height: ROW,
+    head: head.columns,
+    keyOf: index => keyOf(items[index] as Item, expanded),
+    draw(index) {
+      const item = items[index] as Item;
+      const line = drawLine(shown as Picture, item, index);
+      if (item.kind === "fold" || !isOpen(item, expanded)) return { node: line, tall: false };
+      const body = bodies.draw(shown as Picture, item);
+      return { node: h("div", { role: "presentation" }, line, body), tall: true };
+    },
+    tell(index) {
+      const item = items[index] as Item;
+      return `${epoch} ${tellItem(shown as Picture, (folding as Folding).compared, item)} ${tellMore(item, index)}`;
+    },
+    place(node, index) {
+      const line = node.classList.contains("ci-row") ? node : (node.firstElementChild as HTMLElement);
+      setAttributes(line, { id: `${base}-${index}` });
+      line.classList.toggle("ci-active", index === active);
+    },
+    drawn(first, end) {
+      const exists = first <= active && active < end;
+      setAttributes(grid, { "aria-activedescendant": exists ? `${base}-${active}` : undefined });
+    },
+  });
+  const grid = scroller.node;
+  setAttributes(grid, {
+    role: "treegrid",
+    tabindex: 0,
+  });
+
+  const drawLine = (picture: Picture, item: Item, index: number): HTMLElement => {
+    const sight = { picture, compared: (folding as Folding).compared };
+    if (item.kind === "fold") return drawFold(sight, item);
+    if (item.kind === "cut") return drawCut(sight, item, isOpen(item, expanded));
+    return drawRow(sight, item.row, labels.get(item.row), isOpen(item, expanded), isNewTurn(item, index));
+  };
+
+  const isNewTurn = (item: Row, index: number): boolean => {
+    const { scene } = shown as Picture;
+    const above = items[index - 1];
+    return above?.kind !== "row" || turnOfRow(scene, above.row) !== turnOfRow(scene, item.row);
+  };
+
+  /** What a line shows beside its figures. */
+  const tellMore = (item: Item, index: number): string => {
+    const open = isOpen(item, expanded);
+    const texts = open && item.kind !== "fold" ? bodies.arrived() : "";
+    if (item.kind !== "row") return `${open} ${texts} ${texts !== "" && shown?.dragging}`;
+    return `${open} ${texts} ${isNewTurn(item, index)} ${labels.get(item.row) !== undefined}`;
+  };
+
+  const fold = () => {
+    if (shown === undefined) return;
+    const { scene, plan, place, other } = shown;
+    const held = scroller.hold();
+    const [heldItem, activeItem] = [held && items[held.index], items[active]];
+    folding = foldRows(scene, plan, place, unfolded, other);
+    items = folding.items;
+    mark(activeItem === undefined ? Math.min(active, items.length - 1) : findItem(items, activeItem));
+    head.count(scene, folding);
+    setAttributes(grid, { "aria-rowcount": items.length });
+    drawnAt = performance.now();
+    // A cut that moves takes nothing along.
+    const index = heldItem?.kind === "cut" ? -1 : findItem(items, heldItem);
+    const anchor = held && index >= 0 ? { ...held, index } : undefined;
+    scroller.show(items.length, anchor);
+  };
+
+  const mark = (index: number) => {
+    active = Math.max(0, index);
+  };
+
+  const toggle = (item: Item) => {
+    if (item.kind === "fold") {
+      if (!item.open) unfolded.add(item.from);
+      else for (let row = item.from; row < item.to; row++) unfolded.delete(row);
+    } else {
+      const key = nameOf(item);
+      if (!expanded.delete(key)) expanded.add(key);
+    }
+    fold();
+  };
+
+  const activate = (index: number) => {
+    const item = items[index];
+    if (item === undefined) return;
+    mark(index);
+    refresh();
+    scroller.reveal(index);
+    if (item.kind === "row" && shown?.row !== item.row) actions.select(item.row);
+  };
+
+  /** Brings a row into sight, out of the fold that hides it. */
+  const reveal = (row: number) => {
+    if (items[itemOfRow(items, row)]?.kind === "fold") {
+      unfolded.add(row);
+      fold();
+    }
+    mark(itemOfRow(items, row));
+    refresh();
+    scroller.reveal(active);
+  };
+
+  const step = (way: 1 | -1) => {
+    if (folding !== undefined) activate(nextDiffering(folding.compared, items, active, way));
+  };
+
+  grid.addEventListener("click", event => {
+    const line = (event.target as Element).closest<HTMLElement>(".ci-row");
+    if (line === null || line.id === "") return;
+    const index = Number(line.id.slice(base.length + 1));
+    const item = items[index] as Item;
+    const again = item.kind !== "row" || shown?.row === item.row;
+    activate(index);
+    if (again) toggle(item);
+  });
+  grid.addEventListener("keydown", event => {
+    const item = items[active];
+    if (event.target !== grid || item === undefined) return;
+    const act = KEYS[event.key];
+    if (act === undefined) return;
+    event.preventDefault();
+    if (act === "next") step(1);
+    else if (act === "previous") step(-1);
+    else if (act === "toggle" || act === (isOpen(item, expanded) ? "close" : "open")) toggle(item);
+    else if (typeof act === "number") activate(Math.max(0, Math.min(items.length - 1, active + act)));
+  });
+  const node = h(
+    "section",
+    { class: "ci-panel ci-fates", "data-testid": "fates", "aria-label": "Blocks" },
+    head.heading,
+    grid,
+  );
+
+  return {
+    node,
+    draw(picture, parts) {
+      shown = picture;
+      if (parts.has("scene")) {
+        for (const set of [unfolded, expanded]) moveRows(set as Set<Key>, scene, picture.scene);
+        scene = picture.scene;
+        labels.clear(picture.scene.blocks);
+        items = [];
+      }
+      const { policy, summary } = picture.plan;
+      const asked = policy + JSON.stringify([picture.settings, summary]);
+      const renewed = asked !== answered;
+      const news = parts.has("scene") || parts.has("fates") || parts.has("other");
+      if (news || renewed) bodies.clear();
+      if (parts.has("scene") || parts.has("other")) epoch++;
+      answered = asked;
+      if (parts.has("scene") || parts.has("other")) node.classList.toggle("ci-two", head.name(picture, grid));
+      if (news || renewed || parts.has("size")) fold();
+      else if (parts.has("place")) {
+        // The list follows a moving hand ten times a second, within a frame: after it, it would be laid out twice.
+        clearTimeout(timer);
+        const left = drawnAt + PAUSE - performance.now();
+        if (left <= 0) fold();
+        else timer = setTimeout(fold, left);
+      } else if (parts.has("row")) refresh();
+      const ref = picture.row < 0 ? "" : refOf(picture.scene, picture.row);
+      // A session that grows moves no list under the eyes of who reads it.
+      const asksFor = parts.has("row") && ref !== "" && (ref !== chosen || !parts.has("scene"));
+      if (asksFor && document.activeElement !== grid) reveal(picture.row);
+      chosen = ref;
+    },
+    openBody(row) {
+      expanded.add(row);
+      fold();
+      reveal(row);
+      scroller.reveal(active, true);
+    },
+    dispose() {
+      clearTimeout(timer);
+      scroller.dispose();
+    },
+  };
+};
+
+const KEYS: Record<string, number | "toggle" | "open" | "close" | "next" | "previous"> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+  Enter: "toggle",
+  " ": "toggle",
+  ArrowRight: "open",
+  ArrowLeft: "close",
+  n: "next",
+  N: "previous",
+};
+
+type Key = number | "cut" | "cut b";
+
+/** By what a text that is open is remembered. */
+const nameOf = (item: Row | CutLine): Key => (item.kind === "row" ? item.row : item.other ? "cut b" : "cut");
+
+/** What was open stays open where a session has grown or was counted again: a block is known by its name. */
+const moveRows = (keys: Set<Key>, before: Scene | undefined, now: Scene) => {
+  const old = [...keys];
+  keys.clear();
+  for (const key of old) {
+    const row = typeof key === "number" && before !== undefined ? rowOf(now, refOf(before, key)) : -1;
+    if (typeof key === "string") keys.add(key);
+    else if (row >= 0) keys.add(row);
+  }
+};
+
+const isOpen = (item: Item, expanded: ReadonlySet<Key>): boolean =>
+  item.kind === "fold" ? item.open : expanded.has(nameOf(item));
+
+const keyOf = (item: Item, expanded: ReadonlySet<Key>): string => {
+  if (item.kind === "fold") return `f${item.from}`;
+  const key = nameOf(item);
+  return expanded.has(key) ? `${key} open` : `${key}`;
+};

@@ -1,0 +1,186 @@
+// Teach: guess where the policy cuts, play it one rule at a time, and see why no cut can stand elsewhere.
+import { whyNot } from "../../model/cuts";
+import { exact, namePlace, plural, short, signed } from "../../model/format";
+import { compareGuess } from "../../model/lesson";
+import { totalAfter } from "../../model/plan";
+import type { LessonReply, LessonStep } from "../../payloads/types";
+import type { Actions, Picture, View } from "../../store/view";
+import { h, setAttributes, setShown } from "../../ui/dom";
+
+export const makeLesson = (actions: Actions): View => {
+  const guess = h("div", { class: "ci-task", "data-testid": "guess" });
+  const play = h("div", { class: "ci-task", "data-testid": "play" });
+  const broken = h("div", { class: "ci-task", "data-testid": "broken", role: "status" });
+  const node = h(
+    "section",
+    { class: "ci-panel ci-lesson", "data-testid": "lesson", "aria-label": "Lesson" },
+    h("h3", {}, "Lesson"),
+    guess,
+    play,
+    broken,
+  );
+  /** Replaces a part and keeps the focus on the control that did it. */
+  const fill = (part: HTMLElement, children: HTMLElement[]) => {
+    const focused = part.contains(document.activeElement) ? document.activeElement : null;
+    const id = focused?.getAttribute("data-testid");
+    part.replaceChildren(...children);
+    if (focused === null) return;
+    const again = id ? part.querySelector<HTMLButtonElement>(`[data-testid="${id}"]:enabled`) : null;
+    (again ?? part.querySelector<HTMLElement>("button:enabled"))?.focus();
+  };
+  return {
+    node,
+    draw(picture, parts) {
+      // A closed panel costs a drag nothing; opening it draws it anew.
+      if (!picture.open.has("lesson")) return;
+      if (!["scene", "plan", "lesson", "mode"].some(part => parts.has(part as "plan"))) return;
+      fill(guess, drawGuess(picture, actions));
+      fill(play, drawPlay(picture, actions));
+      if (parts.size === 1 && parts.has("plan")) return;
+      fill(broken, drawBroken(picture, actions));
+      setShown(broken, broken.childElementCount > 0);
+    },
+  };
+};
+
+const button = (label: string, id: string, act: () => void, disabled = false): HTMLButtonElement => {
+  const node = h("button", { class: "ci-button", "data-testid": id, disabled }, label);
+  node.addEventListener("click", act);
+  return node;
+};
+
+const title = (words: string, key: string) =>
+  h("h4", {}, words, " ", h("kbd", { "aria-hidden": "true" }, key));
+
+const drawGuess = (picture: Picture, actions: Actions): HTMLElement[] => {
+  const { scene, plan, lesson } = picture;
+  const head = title("Guess the cut", "g");
+  const hide = button(lesson.guess === null ? "Hide the cut" : "Again", "guess-hide", () =>
+    actions.guess("hide"),
+  );
+  if (lesson.guess === null) {
+    return [
+      head,
+      h("p", {}, `Where would ${plan.policyTitle} cut? Hide its cut, place your own, then look.`),
+      hide,
+    ];
+  }
+  if (!lesson.guess.shown) {
+    const words = "The policy’s cut is hidden. Place yours: drag it, or press c and then ← →.";
+    const show = button("Show", "guess-show", () => actions.guess("show"));
+    return [head, h("p", { role: "status" }, words), show];
+  }
+  const { mine, theirs } = lesson.guess;
+  const { turns, tokens } = compareGuess(scene, plan, mine, theirs);
+  const line = (who: string, place: number) =>
+    h("p", {}, h("b", {}, who), ` ${namePlace(scene, place)}, ${short(totalAfter(plan, place))} after`);
+  return [
+    head,
+    line("You", mine),
+    line("The policy", theirs),
+    h(
+      "p",
+      { class: "ci-verdict", role: "status", "data-testid": "verdict" },
+      sayOff(mine - theirs, turns, tokens),
+    ),
+    hide,
+  ];
+};
+
+/** "3 turns earlier, 2.1k tokens more". */
+const sayOff = (places: number, turns: number, tokens: number): string => {
+  if (places === 0) return "The very same place.";
+  const where =
+    turns === 0 ? "The same turn" : `${plural(Math.abs(turns), "turn")} too ${turns < 0 ? "early" : "late"}`;
+  const left =
+    tokens === 0
+      ? "as many tokens left"
+      : `${short(Math.abs(tokens))} tokens ${tokens > 0 ? "more" : "fewer"} left`;
+  return `${where}, ${left}.`;
+};
+
+const drawPlay = ({ plan, place, lesson }: Picture, actions: Actions): HTMLElement[] => {
+  const { play, problem, broken } = lesson;
+  const head = title("Rule by rule", ", .");
+  // What could not be told of an illegal place is said there.
+  const trouble =
+    problem === "" || broken !== null ? [] : [h("p", { class: "ci-bad", role: "status" }, problem)];
+  if (play === null) {
+    const words = `${plan.policyTitle} decides in order; every block goes to the first rule that names it.`;
+    const start = button(
+      "Play the policy",
+      "play-start",
+      () => actions.playTo(0),
+      lesson.guess?.shown === false,
+    );
+    return [head, h("p", {}, words), ...trouble, start];
+  }
+  const { reply, step } = play;
+  const count = reply.steps.length;
+  const at = h("span", { role: "status", "data-testid": "play-at" }, sayStep(reply, step, plan.before.total));
+  return [
+    head,
+    h(
+      "p",
+      { class: "ci-actions" },
+      button("Back", "play-back", () => actions.playTo(step - 1), step === 0),
+      button("Next rule", "play-next", () => actions.playTo(step + 1), step >= count),
+      button("All", "play-all", () => actions.playTo(count), step >= count),
+      at,
+    ),
+    h("ol", { class: "ci-played" }, ...reply.steps.map((each, i) => drawStep(each, i, step))),
+    ...(place === reply.place ? [] : trouble),
+  ];
+};
+
+const sayStep = ({ steps }: LessonReply, step: number, before: number): string => {
+  const now = steps[step - 1];
+  if (now === undefined) return `Nothing is decided yet: ${short(before)}.`;
+  return `${step} of ${steps.length}: ${now.title}, ${plural(now.blocks, "block")}, ${short(now.after)} left.`;
+};
+
+const drawStep = (step: LessonStep, i: number, taken: number): HTMLElement => {
+  const { title, sentence, blocks, before, after } = step;
+  const change = before === after ? "" : signed(after - before);
+  const node = h(
+    "li",
+    { class: i < taken ? undefined : "ci-off", title },
+    h("span", {}, sentence),
+    h("small", {}, blocks === 0 ? "" : plural(blocks, "block")),
+    h("small", { title: `${exact(before)} → ${exact(after)} tokens` }, change),
+  );
+  setAttributes(node, { "aria-current": i === taken - 1 ? "step" : undefined });
+  return node;
+};
+
+const drawBroken = ({ scene, lesson }: Picture, actions: Actions): HTMLElement[] => {
+  const { broken } = lesson;
+  if (broken === null) return [];
+  const refusal = broken.reply?.refusal;
+  const error = refusal?.error || scene.reasons[scene.placeReason[broken.place] as number]?.error;
+  const away = button("Close", "broken-close", () => actions.breakAt(-1));
+  return [
+    h("h4", {}, `No cut in ${namePlace(scene, broken.place)}, here`),
+    h("p", {}, whyNot(scene, broken.place)),
+    ...(refusal?.pairs ?? []).map(({ call, output }) =>
+      h(
+        "p",
+        { class: "ci-broken" },
+        h("span", {}, `turn ${call.turn + 1} · `, h("b", {}, call.label)),
+        h("i", { class: "ci-bad", "aria-label": "cut off from" }, "╫"),
+        h("span", {}, `turn ${output.turn + 1} · its output`),
+      ),
+    ),
+    ...(refusal !== undefined && refusal.more > 0
+      ? [h("p", { class: "ci-quiet" }, `and ${plural(refusal.more, "pair")} more`)]
+      : []),
+    ...(error
+      ? [
+          h("p", { class: "ci-quiet" }, "The provider would answer"),
+          h("pre", { "data-testid": "refusal" }, error),
+        ]
+      : []),
+    ...(lesson.problem === "" ? [] : [h("p", { class: "ci-quiet" }, lesson.problem)]),
+    away,
+  ];
+};

@@ -1,0 +1,231 @@
+// The whole session: its outline in words, a line for what the provider recorded, an area for our estimate, a diamond per
+// compaction, and a brush over the steps that the lanes show. Another stretch is another moment to plan.
+
+import { lowerBound, stepOfRow } from "../../model/axis";
+import { exact, plural, short } from "../../model/format";
+import type { Scene } from "../../model/plan";
+import type { SearchHit } from "../../payloads/types";
+import type { Actions, Picture, View } from "../../store/view";
+import { paint, snap } from "../../ui/canvas/canvas";
+import { h, setShown, setText } from "../../ui/dom";
+import { showHint } from "../../ui/tooltip";
+import { makeBrush } from "./brush";
+import { makeFactMarks, nearest, regretNear } from "./fact-marks";
+import { makeOutline } from "./segments";
+
+const HEIGHT = 78;
+const TOP = 20;
+/** The line of the diamonds and their labels. */
+const ROW = 7;
+const FLOOR = HEIGHT - 1;
+const GAP = 12;
+const CROWDED = 14;
+
+export const makeOverview = (actions: Actions): View => {
+  const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
+  const hover = h("div", { class: "ci-hover", hidden: true });
+  const stage = h("div", { class: "ci-stage ci-moments", style: `height: ${HEIGHT}px` }, canvas, hover);
+  const outline = makeOutline(actions);
+  const brush = makeBrush(actions, stage, step => {
+    const segment = segmentAt(shown?.scene, step);
+    if (segment !== undefined && !segment.current) actions.moveTo(segment.at);
+  });
+  const marks = makeFactMarks(HEIGHT);
+  stage.append(marks.node, brush.node);
+  const steps = h("small");
+  const node = h(
+    "section",
+    { class: "ci-lined ci-overview", "data-testid": "overview", "aria-label": "Session" },
+    h("div", { class: "ci-label" }, h("span", {}, "session")),
+    outline.node,
+    h("div", { class: "ci-label" }, steps),
+    stage,
+  );
+  let shown: Picture | undefined;
+
+  stage.addEventListener("pointermove", event => {
+    if (shown === undefined) return;
+    hintAt(event, shown, stage.clientWidth);
+    const segment = segmentAt(shown.scene, stepUnder(event, shown.scene, stage.clientWidth));
+    setShown(hover, segment !== undefined && !segment.current && event.buttons === 0);
+    if (segment !== undefined) place(hover, shown.scene, segment.firstStep, segment.lastStep + 1);
+  });
+  stage.addEventListener("pointerleave", event => {
+    setShown(hover, false);
+    showHint(event, null);
+  });
+
+  return {
+    node,
+    draw(picture, parts) {
+      shown = picture;
+      const { scene } = picture;
+      if (parts.has("scene")) {
+        setText(steps, plural(scene.overview.steps, "step"));
+        outline.draw(scene);
+      }
+      if (["scene", "range", "size"].some(part => parts.has(part as "scene")))
+        brush.draw(picture, stage.clientWidth);
+      if (["scene", "size", "theme", "found"].some(part => parts.has(part as "scene")))
+        drawCurve(canvas, picture, stage.clientWidth);
+      if (["scene", "size", "theme", "tracing", "mode"].some(part => parts.has(part as "scene")))
+        marks.draw(picture, stage.clientWidth);
+    },
+  };
+};
+
+const place = (node: HTMLElement, { overview }: Scene, first: number, end: number) => {
+  node.style.left = `${(100 * first) / Math.max(1, overview.steps)}%`;
+  node.style.width = `${(100 * (end - first)) / Math.max(1, overview.steps)}%`;
+};
+
+const segmentAt = (scene: Scene | undefined, step: number) =>
+  scene?.segments.find(({ firstStep, lastStep }) => firstStep <= step && step <= lastStep);
+
+const stepUnder = (event: PointerEvent, scene: Scene, width: number): number => {
+  const box = (event.currentTarget as Element).getBoundingClientRect();
+  return Math.floor(((event.clientX - box.left) / width) * scene.overview.steps);
+};
+
+const hintAt = (event: PointerEvent, picture: Picture, width: number) => {
+  const { scene } = picture;
+  const step = stepUnder(event, scene, width);
+  const estimated = scene.overviewEstimated[step];
+  if (estimated === undefined) return showHint(event, null);
+  const reported = scene.overviewReported[step] as number;
+  const stretch = segmentAt(scene, step);
+  const reach = (6 * scene.overview.steps) / width;
+  const near = nearest(scene.boundaries, step, reach);
+  const again = regretNear(picture, step, reach);
+  showHint(event, [
+    `turn ${(scene.overviewTurn[step] as number) + 1}`,
+    reported < 0 ? "nothing recorded" : `recorded ${exact(reported)}`,
+    `estimated ${exact(estimated)}`,
+    ...(near === undefined ? [] : [near.label]),
+    ...(stretch?.note ? ["downstream of a summary"] : []),
+    ...(again === undefined ? [] : [`↺ ${again.sentence}`]),
+  ]);
+};
+
+const drawCurve = (canvas: HTMLCanvasElement, { scene, palette, found }: Picture, width: number) => {
+  const count = scene.overview.steps;
+  const { overviewEstimated: estimated, overviewReported: reported } = scene;
+  let peak = 1;
+  for (let i = 0; i < count; i++) peak = Math.max(peak, estimated[i] as number, reported[i] as number);
+  const x = (step: number) => ((step + 0.5) * width) / count;
+  const y = (tokens: number) => FLOOR - (tokens / peak) * (FLOOR - TOP);
+  paint(canvas, width, HEIGHT, palette.ratio, context => {
+    context.fillStyle = palette.area;
+    context.beginPath();
+    context.moveTo(0, FLOOR);
+    context.lineTo(0, y(estimated[0] ?? 0));
+    for (let i = 0; i < count; i++) context.lineTo(x(i), y(estimated[i] as number));
+    context.lineTo(width, y(estimated[count - 1] ?? 0));
+    context.lineTo(width, FLOOR);
+    context.fill();
+    drawDownstream(context, scene, palette, width);
+    context.lineJoin = context.lineCap = "round";
+    // A thin line leads over steps without a record, but never over a compaction.
+    const breaks = new Set(scene.boundaries.filter(({ kind }) => kind === "compact").map(({ step }) => step));
+    context.strokeStyle = palette.faint;
+    context.lineWidth = 0.6;
+    traceLine(context, reported, x, y, (from, to) => to - from > 1 && !crosses(breaks, from, to));
+    context.strokeStyle = palette.dim;
+    context.lineWidth = 1.25;
+    traceLine(context, reported, x, y, (from, to) => to - from === 1 && !breaks.has(to));
+    drawBoundaries(context, scene, palette, x, width);
+    context.fillStyle = palette.ink;
+    for (const hit of found?.hits ?? []) {
+      const at = snap(x(stepOfHit(scene, hit)), palette.ratio);
+      context.fillRect(at - 0.5, TOP - 4, 1, 5);
+    }
+  });
+};
+
+/** Where a hit stands among all steps: where its block does, or its turn begins. */
+const stepOfHit = (scene: Scene, { row, turn }: SearchHit): number => {
+  const step = row < 0 ? -1 : (scene.stepOverview[stepOfRow(scene, row)] ?? -1);
+  return step >= 0 ? step : Math.min(lowerBound(scene.overviewTurn, turn), scene.overview.steps - 1);
+};
+
+/** All that happens in these stretches follows a summary which a model wrote. */
+const drawDownstream = (
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Picture["palette"],
+  width: number,
+) => {
+  const code = scene.sections.findIndex(({ id }) => id === "compacted");
+  context.fillStyle = palette.sections[code] ?? palette.dim;
+  for (const { note, firstStep, lastStep } of scene.segments) {
+    if (!note) continue;
+    const end = ((lastStep + 1) * width) / scene.overview.steps;
+    for (let at = (firstStep * width) / scene.overview.steps; at < end; at += 5)
+      context.fillRect(at, HEIGHT - 2, 2, 2);
+  }
+};
+
+/** Joins neighbouring records where `joined` allows, and marks each that stands alone. */
+const traceLine = (
+  context: CanvasRenderingContext2D,
+  reported: Int32Array,
+  x: (step: number) => number,
+  y: (tokens: number) => number,
+  joined: (from: number, to: number) => boolean,
+) => {
+  context.beginPath();
+  let last = -1;
+  reported.forEach((tokens, step) => {
+    if (tokens < 0) return;
+    if (last >= 0 && joined(last, step)) context.moveTo(x(last), y(reported[last] as number));
+    else context.moveTo(x(step) - 0.01, y(tokens));
+    context.lineTo(x(step), y(tokens));
+    last = step;
+  });
+  context.stroke();
+};
+
+const crosses = (breaks: ReadonlySet<number>, from: number, to: number): boolean => {
+  for (let step = from + 1; step <= to; step++) if (breaks.has(step)) return true;
+  return false;
+};
+
+const drawBoundaries = (
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Picture["palette"],
+  x: (step: number) => number,
+  width: number,
+) => {
+  context.font = `10.5px ${palette.font}`;
+  context.textBaseline = "middle";
+  const wholes = scene.boundaries.filter(({ kind }) => kind === "compact");
+  // Many stand so close that each is drawn smaller.
+  const large = wholes.length * CROWDED > width ? 2.75 : 4.5;
+  let free = 0;
+  scene.boundaries.forEach(({ step, kind, before, after }, i) => {
+    const at = x(step);
+    const size = kind === "compact" ? large : 2.75;
+    context.fillStyle = palette.ink;
+    context.strokeStyle = palette.faint;
+    context.beginPath();
+    context.moveTo(at, ROW - size);
+    context.lineTo(at + size, ROW);
+    context.lineTo(at, ROW + size);
+    context.lineTo(at - size, ROW);
+    context.closePath();
+    if (kind === "compact") context.fill();
+    else context.stroke();
+    if (kind !== "compact" || before === null) return;
+    const label = after === null ? short(before) : `${short(before)} → ${short(after)}`;
+    const room = context.measureText(label).width;
+    const next = scene.boundaries[i + 1];
+    const edge = next === undefined ? width : x(next.step) - GAP / 2;
+    // To the right where it fits before the next mark, else to the left where it fits behind the last one.
+    const left = at + 8 + room <= edge ? at + 8 : at - 8 - room >= free ? at - 8 - room : -1;
+    free = Math.max(at, left + room) + GAP;
+    if (left < 0) return;
+    context.fillStyle = palette.dim;
+    context.fillText(label, left, ROW + 0.5);
+  });
+};

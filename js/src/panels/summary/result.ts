@@ -1,0 +1,171 @@
+// The summary as it is written, and what was written: its text as text, what the checks say of it, what it cost.
+import { exact, percent, plural } from "../../model/format";
+import type { Plan } from "../../model/plan";
+import type { Actions, Picture } from "../../store/view";
+import { makeCopy } from "../../ui/copy";
+import { h, putChildren, setAttributes, setShown, setText } from "../../ui/dom";
+import type { Scribe } from "./controller";
+
+/** So near its end a text that grows stays at its end, in pixels. */
+const NEAR = 24;
+
+/** `retry` tries what has failed once more; `home` is what to press next where nothing is here. */
+export const makeWritten = (
+  scribe: Scribe,
+  actions: Actions,
+  retry: () => void,
+  home: () => HTMLElement | undefined,
+) => {
+  const button = (words: string, id: string, act: () => void) => {
+    const made = h("button", { class: "ci-button", "data-testid": id }, words);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const status = h("p", { class: "ci-verdict", role: "status", "data-testid": "writing-status" });
+  // Counts go on four times a second: they are there for whoever looks, and nobody has to hear them.
+  const count = h("p", { class: "ci-quiet", "aria-hidden": "true", "data-testid": "writing-count" });
+  const track = h("div", {
+    ...{ class: "ci-track", role: "progressbar", "aria-label": "Writing the summary" },
+    ...{ "aria-valuemin": 0, "aria-valuemax": 100 },
+  });
+  const findings = h("ul", { class: "ci-checked", "data-testid": "findings" });
+  const caption = h("figcaption");
+  const text = h("pre", { tabindex: 0, "aria-label": "Summary text", "data-testid": "summary-text" });
+  const figure = h("figure", { class: "ci-text" }, caption, text);
+  const stand = h("div");
+  const cost = h("p", { class: "ci-quiet", "data-testid": "writing-cost" });
+  const away = h("p", { "data-testid": "written-away" });
+  const cancel = button("Cancel", "writing-cancel", scribe.stop);
+  const again = button("Try again", "writing-again", retry);
+  const go = button("Go to that cut", "writing-go", () =>
+    actions.edit({ cut: scribe.writing?.cut ?? "" }, "The cut is where the summary was written for."),
+  );
+  const drop = button("Use the stand-in again", "writing-drop", scribe.forget);
+  const copy = makeCopy("Copy", () => [scribe.text, "Copied"], "ci-button");
+  copy.dataset.testid = "writing-copy";
+  const buttons = h("p", { class: "ci-actions" }, cancel, again, go, drop, copy);
+  const node = h(
+    "div",
+    { class: "ci-written", role: "region", "aria-label": "The summary", "data-testid": "written" },
+    ...[status, count, track, away, findings, stand, cost, buttons],
+  );
+  let last = "none";
+
+  /** The focus is in here, or was when what had it went. */
+  let held = false;
+
+  /** What had the focus may be gone: it goes to what comes in its place. */
+  const passOn = (state: string) => {
+    const next = { writing: cancel, done: text, failed: again }[state] ?? home();
+    next?.focus({ preventScroll: true });
+  };
+
+  const drawText = (shown: boolean, total: number) => {
+    const has = shown && scribe.text !== "";
+    putChildren(stand, has ? [figure] : []);
+    setShown(stand, has);
+    const writing = scribe.writing?.state === "writing";
+    // Only then: to ask for it costs a layout, and this is drawn in every frame of a drag.
+    const left = writing ? text.scrollHeight - text.scrollTop - text.clientHeight : 0;
+    setText(text, shown ? scribe.text : "");
+    if (writing && left < NEAR) text.scrollTop = text.scrollHeight;
+    const whole = scribe.writing?.state === "done" ? ` · ${plural(total, "character")}` : "";
+    setText(caption, `summary${whole} · untrusted text`);
+  };
+
+  return {
+    node,
+    /** `begun` says that it was asked for with a button that cannot keep the focus. */
+    draw(picture: Picture, begun: boolean) {
+      const { writing, problem, waiting } = scribe;
+      const state = problem !== "" ? "failed" : (writing?.state ?? "none");
+      const [busy, done] = [state === "writing", state === "done"];
+      const total = writing?.total ?? 0;
+      const was = document.activeElement;
+      held = begun || node.contains(was) || (held && isLost(was));
+      setText(status, sayState(picture.plan, scribe));
+      status.classList.toggle("ci-bad", state === "failed");
+      status.classList.toggle("ci-quiet", state === "none");
+      const tries = (writing?.tries ?? 0) > 1 ? `, try ${writing?.tries}` : "";
+      const share = writing?.share ?? null;
+      setText(count, busy ? sayCount(total, tries, share) : "");
+      setShown(count, busy);
+      setShown(track, busy);
+      track.style.setProperty("--ci-done", String(share ?? 1));
+      track.classList.toggle("ci-unknown", share === null);
+      setAttributes(track, { "aria-valuenow": share === null ? undefined : Math.round(100 * share) });
+      drawText(busy || done, total);
+      const found = done ? (writing?.findings ?? []) : [];
+      const lines = done && found.length === 0 ? ["The checks found nothing wrong."] : found;
+      if (lines.join("\n") !== findings.dataset.lines) {
+        findings.dataset.lines = lines.join("\n");
+        findings.replaceChildren(...lines.map(line => h("li", {}, line)));
+      }
+      findings.classList.toggle("ci-quiet", found.length === 0);
+      setShown(findings, lines.length > 0);
+      setText(
+        cost,
+        done || state === "failed" ? [writing?.usage, writing?.price].filter(Boolean).join(" · ") : "",
+      );
+      setShown(cost, cost.textContent !== "");
+      const elsewhere = done && writing?.here === false ? writing : null;
+      const same = elsewhere?.cut === picture.plan.cut.id;
+      // A summary that was there before stands until another is done.
+      const older = !busy && !done ? picture.plan.summary : null;
+      setText(
+        away,
+        older
+          ? `The summary by ${older.by} stands: ${plural(older.tokens, "token")}.`
+          : elsewhere === null
+            ? ""
+            : sayElsewhere(picture.plan, same ? -1 : elsewhere.turn),
+      );
+      setShown(away, away.textContent !== "");
+      setShown(go, elsewhere !== null && !same && picture.cuts.placeOf.has(elsewhere.cut));
+      setShown(cancel, busy);
+      cancel.disabled = waiting;
+      setShown(again, state === "failed");
+      setShown(drop, (done && elsewhere === null) || !!older);
+      drop.disabled = waiting;
+      setShown(copy, done && scribe.text !== "");
+      setShown(buttons, busy || done || !!older || state === "failed");
+      setAttributes(node, { "aria-busy": busy ? "true" : undefined });
+      const at = document.activeElement;
+      if (held && !waiting && (isLost(at) || (begun && at === home()))) passOn(state);
+      if (done && last === "writing") text.scrollTop = 0;
+      last = state;
+    },
+  };
+};
+
+/** Why the plan on the screen has not what was written; a turn of -1 for its own cut. */
+const sayElsewhere = (plan: Plan, turn: number): string => {
+  const where = turn < 0 ? "this cut under other rules" : `the cut at turn ${turn + 1}`;
+  const has = (plan.summaryTokens[plan.cut.place] ?? 0) > 0 ? "a stand-in in its place" : "no summary";
+  return `It was written for ${where}: the plan on the screen has ${has}.`;
+};
+
+const sayCount = (total: number, tries: string, share: number | null): string =>
+  `${plural(total, "character")}${tries}${share === null ? "" : ` · ${percent(share, 1)}`}`;
+
+const sayState = (plan: Plan, { writing, problem, waiting }: Scribe): string => {
+  if (problem !== "") return problem;
+  const state = writing?.state ?? "none";
+  if (state === "writing")
+    return waiting
+      ? "Stopping …"
+      : (writing?.tries ?? 0) > 1
+        ? `Writing, try ${writing?.tries} …`
+        : "Writing …";
+  if (state === "stopped") return "Stopped; nothing of it was kept.";
+  if (state !== "none") return writing?.sentence ?? "";
+  if (plan.summary) return "";
+  const tokens = plan.summaryTokens[plan.cut.place] ?? 0;
+  return tokens === 0
+    ? "Nothing is written, and at this cut the plan has no summary."
+    : `Nothing is written yet. A stand-in of ${exact(tokens)} tokens holds the summary's place; once there is one, its own words are counted, and the facts tell what they keep.`;
+};
+
+/** Nobody can press it any more. */
+const isLost = (node: Element | null): boolean =>
+  node === null || node === document.body || node.closest("[hidden]") !== null || node.matches(":disabled");

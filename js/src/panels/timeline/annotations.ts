@@ -1,0 +1,110 @@
+// Over the bars: the arc that joins a call and its output, and a tick where something was found or a fact was said.
+
+import { lowerBound, middleOf } from "../../model/axis";
+import { barHeight, HEAD } from "../../model/bars";
+import { splitPairs } from "../../model/cuts";
+import type { Picture, View } from "../../store/view";
+import { paint } from "../../ui/canvas/canvas";
+import { h } from "../../ui/dom";
+
+/** More pairs than this under one cut are a thicket; the first tell enough. */
+const MOST_ARCS = 12;
+const TICK = 5;
+/** Halves this near to each other are joined by a bow beside them. */
+const NEAR = 28;
+
+export const makeMarks = (): View & { readonly node: HTMLCanvasElement } => {
+  const node = h("canvas", { class: "ci-canvas", "aria-hidden": "true", "data-testid": "marks" });
+  let drawn = "";
+  return {
+    node,
+    draw(picture, parts) {
+      const { scene, axis, lanes, palette, found, tracing, why, row } = picture;
+      const pairs = why >= 0 ? splitPairs(scene, why).slice(0, MOST_ARCS) : pairOf(picture);
+      const hits = found?.hits.filter(hit => hit.row >= 0) ?? [];
+      const said = picture.open.has("facts") ? (tracing.story?.said.filter(({ row }) => row >= 0) ?? []) : [];
+      const key = `${pairs} ${why} ${row}`;
+      const changed = ["scene", "size", "range", "theme", "found", "tracing"].some(part =>
+        parts.has(part as "scene"),
+      );
+      if (!changed && key === drawn) return;
+      drawn = key;
+      node.dataset.pairs = String(pairs.length);
+      node.dataset.hits = String(hits.length);
+      paint(node, axis.width, HEAD + lanes.height, palette.ratio, context => {
+        context.fillStyle = palette.ink;
+        for (const hit of [...hits, ...said]) {
+          const x = middleOf(scene, axis, hit.row);
+          if (x < 0 || x > axis.width) continue;
+          context.beginPath();
+          context.moveTo(x - 3, HEAD - TICK);
+          context.lineTo(x + 3, HEAD - TICK);
+          context.lineTo(x, HEAD);
+          context.fill();
+        }
+        for (const [call, output] of pairs)
+          drawArc(context, picture, call, output, why >= 0 ? palette.bad : palette.ink, pairs.length === 1);
+      });
+    },
+  };
+};
+
+const pairOf = ({ scene, row }: Picture): [number, number][] => {
+  const other = scene.blockPair[row] ?? -1;
+  return other < 0 ? [] : [[Math.min(row, other), Math.max(row, other)]];
+};
+
+const drawArc = (
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  call: number,
+  output: number,
+  hue: string,
+  named: boolean,
+) => {
+  const { axis, palette } = picture;
+  const [x1, y1] = topOf(picture, call);
+  const [x2, y2] = topOf(picture, output);
+  if (Math.max(x1, x2) < 0 || Math.min(x1, x2) > axis.width) return;
+  const near = Math.abs(x2 - x1) < NEAR;
+  // A bow to the side that has room; else an arc over both.
+  const side = Math.max(x1, x2) + 2 * NEAR < axis.width ? 1 : -1;
+  const bend = (near ? side * NEAR : 0) + (x1 + x2) / 2;
+  const rise = near ? (y1 + y2) / 2 : Math.max(4, Math.min(y1, y2) - 22);
+  context.strokeStyle = context.fillStyle = hue;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.moveTo(x1, y1);
+  context.quadraticCurveTo(bend, rise, x2, y2);
+  context.stroke();
+  for (const [x, y] of [
+    [x1, y1],
+    [x2, y2],
+  ] as const) {
+    context.beginPath();
+    context.arc(x, y, 2.75, 0, 2 * Math.PI);
+    context.fill();
+  }
+  if (!named) return;
+  context.font = `10.5px ${palette.font}`;
+  context.textBaseline = "middle";
+  const [x, y] = [(x1 + 2 * bend + x2) / 4, (y1 + 2 * rise + y2) / 4];
+  const room = context.measureText("pair").width;
+  const left = near ? (side > 0 ? x + 6 : x - 6 - room) : x - room / 2;
+  context.strokeStyle = palette.ground;
+  context.lineWidth = 3;
+  context.strokeText("pair", left, y + 0.5);
+  context.fillText("pair", left, y + 0.5);
+};
+
+/** The top of the bar that a block is part of. */
+const topOf = ({ scene, axis, lanes }: Picture, row: number): [number, number] => {
+  const lane = lanes.laneOf[scene.blockSection[row] as number] as number;
+  const bin = lowerBound(axis.binRow, row + 1) - 1;
+  let tokens = 0;
+  for (let at = axis.binRow[bin] ?? row; at < (axis.binRow[bin + 1] ?? row + 1); at++) {
+    if (lanes.laneOf[scene.blockSection[at] as number] === lane) tokens += scene.blockTokens[at] as number;
+  }
+  const floor = lane < 0 ? 0 : (lanes.floors[lane] as number);
+  return [middleOf(scene, axis, row), HEAD + floor - barHeight(lanes, tokens)];
+};

@@ -1,0 +1,195 @@
+// The lanes: a bar of tokens per section and step on canvas, with a grid for the keyboard and the screen reader over it.
+//
+// Two hidden canvases hold the whole range as if everything were older, and as if everything were kept. A moving cut
+// copies only the columns it passed from one or the other, and draws the one column it splits. They are made once the
+// range has come to rest.
+
+import { binOfPlace } from "../../model/axis";
+import { barHeight, changedBins, HEAD, type Piece, piecesOf } from "../../model/bars";
+import type { Actions, Picture, View } from "../../store/view";
+import { paint, snap } from "../../ui/canvas/canvas";
+import { h } from "../../ui/dom";
+import { makeAfter } from "./after-strip";
+import { makeMarks } from "./annotations";
+import { makeGrid } from "./grid";
+import { makeSideLanes } from "./subagents";
+import { makeZoom } from "./zoom";
+
+const WIDEST_BAR = 40;
+/** Milliseconds after which a range is taken to stay. */
+const REST = 100;
+/** A turn narrower than this has no band: bands of a pixel would be a grey of their own. */
+const NARROWEST_BAND = 3;
+
+export const makeLanes = (actions: Actions): View => {
+  const base = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
+  const bars = h("canvas", { class: "ci-canvas", style: `top: ${HEAD}px`, "aria-hidden": "true" });
+  const older = h("canvas");
+  const kept = h("canvas");
+  const grid = makeGrid(actions);
+  const marks = makeMarks();
+  const zoom = makeZoom(actions);
+  const sides = makeSideLanes();
+  const after = makeAfter();
+  const stage = h("div", { class: "ci-layer" }, base, bars, marks.node);
+  const plot = h("div", { class: "ci-plot" }, stage, grid.node, zoom.node);
+  const node = h(
+    "div",
+    { class: "ci-lanes", "data-testid": "lanes" },
+    plot,
+    sides.node,
+    after.node,
+    after.line,
+  );
+  let drawnAt = -1;
+  let listening = false;
+  let ready = false;
+  let rest: ReturnType<typeof setTimeout> | undefined;
+
+  const drawAll = (picture: Picture) => {
+    const { axis, lanes, palette } = picture;
+    plot.style.height = `${HEAD + lanes.height}px`;
+    paint(base, axis.width, HEAD + lanes.height, palette.ratio, context => drawBase(context, picture));
+    paint(bars, axis.width, lanes.height, palette.ratio, context =>
+      drawBins(context, picture, picture.place),
+    );
+    drawnAt = picture.place;
+    ready = false;
+    clearTimeout(rest);
+    rest = setTimeout(() => prepare(picture), REST);
+  };
+
+  const prepare = (picture: Picture) => {
+    if (ready) return;
+    clearTimeout(rest);
+    ready = true;
+    const { scene, axis, lanes, palette } = picture;
+    for (const [canvas, place] of [
+      [older, scene.entries],
+      [kept, 0],
+    ] as const) {
+      paint(canvas, axis.width, lanes.height, palette.ratio, context => drawBins(context, picture, place));
+    }
+  };
+
+  /** Redraws the bins from `first` to `last` of the visible canvas. */
+  const copy = (context: CanvasRenderingContext2D, picture: Picture, first: number, last: number) => {
+    const { scene, axis, lanes, palette, place } = picture;
+    const cut = binOfPlace(scene, axis, place);
+    const left = edge(picture, first);
+    context.clearRect(left, 0, edge(picture, last + 1) - left, lanes.height);
+    const blit = (source: HTMLCanvasElement, from: number, to: number) => {
+      if (from >= to) return;
+      const x = edge(picture, from);
+      const width = edge(picture, to) - x;
+      if (width <= 0) return;
+      const { ratio } = palette;
+      context.drawImage(source, x * ratio, 0, width * ratio, source.height, x, 0, width, lanes.height);
+    };
+    blit(older, first, Math.min(cut, last + 1));
+    blit(kept, Math.max(cut + 1, first), last + 1);
+    if (first <= cut && cut <= last) drawBin(context, picture, cut, place);
+  };
+
+  return {
+    node,
+    draw(picture, parts) {
+      if (!listening) zoom.listen(node.parentElement ?? node);
+      listening = true;
+      for (const view of [grid, marks, zoom, sides, after]) view.draw(picture, parts);
+      if (["scene", "fates", "size", "range", "theme"].some(part => parts.has(part as "scene")))
+        drawAll(picture);
+      else if (parts.has("place") && drawnAt !== picture.place && picture.axis.bins > 0) {
+        const [first, last] = changedBins(picture.scene, picture.axis, drawnAt, picture.place);
+        const context = bars.getContext("2d");
+        prepare(picture);
+        if (context !== null && first <= last) copy(context, picture, first, last);
+        drawnAt = picture.place;
+      }
+    },
+    dispose: () => clearTimeout(rest),
+  };
+};
+
+/** The left edge of a bin, on a device pixel so that columns can be copied exactly. */
+const edge = ({ axis, palette }: Picture, bin: number): number =>
+  snap(axis.binX[bin] as number, palette.ratio);
+
+const drawBase = (context: CanvasRenderingContext2D, { axis, lanes, palette }: Picture) => {
+  const height = HEAD + lanes.height;
+  const hair = 1 / palette.ratio;
+  context.fillStyle = palette.band;
+  for (const { turn, x, end } of axis.turns) {
+    const left = snap(x, palette.ratio);
+    if (turn % 2 === 1 && end - x >= NARROWEST_BAND)
+      context.fillRect(left, 0, snap(end, palette.ratio) - left, height);
+  }
+  if (axis.level === "block") {
+    // Where single blocks are seen, a hair says where one request ends and the next begins.
+    for (let at = axis.first + 1; at < axis.end; at++) {
+      context.fillRect(snap((at - axis.first) * axis.step, palette.ratio), HEAD, 1, lanes.height);
+    }
+  }
+  context.fillStyle = palette.line;
+  for (const floor of lanes.floors) context.fillRect(0, HEAD + floor - hair, axis.width, hair);
+  context.font = `10.5px ${palette.font}`;
+  context.fillStyle = palette.dim;
+  context.textBaseline = "middle";
+  let free = 0;
+  for (const { turn, x } of axis.turns) {
+    const label = String(turn + 1);
+    const width = context.measureText(label).width;
+    if (x < free || x + width > axis.width) continue;
+    context.fillText(label, x + 2, HEAD / 2);
+    free = x + width + 7;
+  }
+};
+
+const drawBins = (context: CanvasRenderingContext2D, picture: Picture, place: number) => {
+  for (let bin = 0; bin < picture.axis.bins; bin++) drawBin(context, picture, bin, place);
+};
+
+const drawBin = (context: CanvasRenderingContext2D, picture: Picture, bin: number, place: number) => {
+  const { scene, plan, axis, lanes, palette } = picture;
+  const left = edge(picture, bin);
+  const room = edge(picture, bin + 1) - left;
+  const width = Math.min(WIDEST_BAR, room > 3 ? room - 1 : room);
+  const pieces = piecesOf(scene, plan, axis, lanes, bin, place);
+  for (let i = 0; i < pieces.length; ) {
+    const { lane } = pieces[i] as Piece;
+    let end = i;
+    let total = 0;
+    while (pieces[end]?.lane === lane) total += (pieces[end++] as Piece).tokens;
+    const height = snap(barHeight(lanes, total), palette.ratio);
+    let y = (lanes.floors[lane] as number) - 1 / palette.ratio;
+    for (; i < end; i++) {
+      const piece = pieces[i] as Piece;
+      const part = total === 0 ? 0 : (height * piece.tokens) / total;
+      y -= part;
+      drawPiece(context, picture, piece, left, y, width, part);
+    }
+  }
+};
+
+const drawPiece = (
+  context: CanvasRenderingContext2D,
+  { scene, palette }: Picture,
+  { section, fate, tokens, left }: Piece,
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+) => {
+  const id = scene.fates[fate]?.id ?? "";
+  context.fillStyle = palette.fill(section, id);
+  const outlined = id === "dropped" || id === "truncated";
+  if (!outlined || (width < 3 && id === "dropped")) {
+    context.fillRect(x, y, width, height);
+    return;
+  }
+  const stays = id === "dropped" || tokens === 0 ? 0 : Math.min(1, left / tokens) * height;
+  context.fillRect(x, y + height - stays, width, stays);
+  context.strokeStyle = id === "dropped" ? palette.gone : palette.fill(section, "verbatim");
+  context.lineWidth = 1;
+  if (height - stays > 2 && width > 2) context.strokeRect(x + 0.5, y + 0.5, width - 1, height - stays - 1);
+};

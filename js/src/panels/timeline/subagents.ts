@@ -1,0 +1,119 @@
+// One muted lane per recorded sub-agent: what it cost beside which step. None of it is in this context, so none has a fate.
+
+import { stepAt } from "../../model/axis";
+import { exact, plural, short } from "../../model/format";
+import { MOST_SINGLE, type SideRow, stackSides } from "../../model/subagents";
+import type { Picture, View } from "../../store/view";
+import { paint, snap } from "../../ui/canvas/canvas";
+import { h, setShown, setText } from "../../ui/dom";
+import { showHint } from "../../ui/tooltip";
+
+const ROW = 14;
+const NEAR = 6;
+const NOT_HERE = "not in this context";
+
+export const makeSideLanes = (): View => {
+  const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
+  const list = h("ul", { class: "ci-sidelist", "aria-label": "Sub-agents, not in this context" });
+  const fold = h("button", { class: "ci-link", "data-testid": "sides-fold" });
+  const node = h(
+    "div",
+    { class: "ci-sidelanes", "data-testid": "sidelanes", hidden: true },
+    list,
+    fold,
+    h("div", { class: "ci-layer" }, canvas),
+  );
+  let shown: Picture | undefined;
+  let rows: SideRow[] = [];
+  let open = false;
+
+  const build = ({ scene }: Picture) => {
+    rows = stackSides(scene, open);
+    const folds = scene.sides.length > MOST_SINGLE;
+    list.replaceChildren(
+      ...rows.map(({ label, task, tokens }) => {
+        const words = task === "" ? "" : `, ${task}`;
+        const item = h("li", { class: "ci-label", title: `${label}${words}` }, h("span", {}, label));
+        item.append(h("span", { class: "ci-spoken" }, `, ${exact(tokens)} tokens${words}`));
+        item.append(h("small", { "aria-hidden": "true" }, short(tokens)));
+        return item;
+      }),
+    );
+    setShown(fold, folds);
+    setText(fold, open ? "fold" : "open");
+    fold.setAttribute("aria-expanded", String(open));
+    fold.setAttribute(
+      "aria-label",
+      open ? "Fold sub-agents" : `Open ${plural(scene.sides.length, "sub-agent")}`,
+    );
+    setShown(node, rows.length > 0);
+    node.style.height = `${rows.length * ROW + 4}px`;
+  };
+
+  const drawRows = ({ axis, palette }: Picture) => {
+    let peak = 1;
+    for (const { at } of rows) for (const tokens of at) peak = Math.max(peak, tokens);
+    const scale = (ROW - 3) / Math.sqrt(peak);
+    paint(canvas, axis.width, rows.length * ROW, palette.ratio, context => {
+      rows.forEach(({ at }, row) => {
+        const floor = (row + 1) * ROW;
+        context.fillStyle = palette.line;
+        context.fillRect(0, floor - 1 / palette.ratio, axis.width, 1 / palette.ratio);
+        context.fillStyle = palette.faint;
+        for (let step = axis.first; step < axis.end; step++) {
+          const tokens = at[step] as number;
+          if (tokens === 0) continue;
+          const left = snap((step - axis.first) * axis.step, palette.ratio);
+          const height = Math.max(2, Math.sqrt(tokens) * scale);
+          const width = Math.max(1.5, Math.min(axis.step, 40) - 1);
+          context.fillRect(left, floor - height, width, height);
+        }
+      });
+    });
+  };
+
+  fold.addEventListener("click", () => {
+    open = !open;
+    if (shown === undefined) return;
+    build(shown);
+    drawRows(shown);
+  });
+  node.addEventListener("pointermove", event => shown && showHint(event, hintAt(event, shown, rows, canvas)));
+  node.addEventListener("pointerleave", event => showHint(event, null));
+
+  return {
+    node,
+    draw(picture, parts) {
+      shown = picture;
+      if (parts.has("scene")) build(picture);
+      if (rows.length === 0) return;
+      if (["scene", "size", "range", "theme"].some(part => parts.has(part as "scene"))) drawRows(picture);
+    },
+  };
+};
+
+const hintAt = (
+  event: PointerEvent,
+  { scene, axis }: Picture,
+  rows: readonly SideRow[],
+  canvas: HTMLElement,
+): string[] | null => {
+  const box = canvas.getBoundingClientRect();
+  const row = rows[Math.floor((event.clientY - box.top) / ROW)];
+  const x = event.clientX - box.left;
+  if (row === undefined || x > axis.width) return null;
+  const total = [row.label, `${exact(row.tokens)} tokens in all`, NOT_HERE];
+  if (x < 0) return [...total, ...(row.task === "" ? [] : [row.task])];
+  const step = stepAt(axis, x);
+  const reach = Math.ceil(NEAR / Math.max(axis.step, 0.1));
+  for (let away = 0; away <= reach; away++) {
+    for (const at of [step - away, step + away]) {
+      const tokens = row.at[at] ?? 0;
+      if (tokens === 0) continue;
+      const turn = scene.entryTurn[scene.entryStep.indexOf(at)] ?? 0;
+      const task = row.task === "" ? [] : [row.task];
+      return [row.label, `beside turn ${turn + 1}`, `${exact(tokens)} tokens`, NOT_HERE, ...task];
+    }
+  }
+  return total;
+};

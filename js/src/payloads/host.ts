@@ -1,0 +1,65 @@
+// What the views need of whatever carries their state: a Jupyter model, a test, a page. No DOM, no transport.
+
+import type { Setting, Work } from "./replies";
+import type { PlanPayload, RunPayload, ScenePayload } from "./types";
+
+export type Settings = Readonly<Record<string, Setting>>;
+
+/** Which panels are open; the model is the same in all three. */
+export type Mode = "explore" | "teach" | "debug";
+
+/** What plan B is: nothing, what the file records, or another edit of the same moment. */
+export type Versus =
+  | Record<string, never>
+  | { recorded: true }
+  | { policy: string; settings?: Settings; pins?: readonly string[]; cut?: string };
+
+/** What the person decides. "" lets the policy place the cut; "" as `at` is the session's end. */
+export interface Choices {
+  cut: string;
+  policy: string;
+  settings: Settings;
+  at: string;
+  /** Blocks ("entry/index") that stay verbatim wherever the cut is; a host without pins has none to set. */
+  pins?: readonly string[];
+  /** The session is to be lived again under the policy; a host that cannot do that has no such wish. */
+  replay?: boolean;
+  /** Plan B; a host without comparisons has none. */
+  versus?: Versus;
+  mode?: Mode;
+  /** The block looked at ("entry/index"), "" for none. */
+  block?: string;
+}
+
+/** The traits on the model. The underscored ones are the wire's alone. */
+export interface Traits extends Choices {
+  _seq: number;
+  _scene: ScenePayload | Record<string, never> | null;
+  _scene_data: DataView | null;
+  _plan: PlanPayload | Record<string, never> | null;
+  _plan_data: DataView | null;
+  _run?: RunPayload | Record<string, never> | null;
+  _run_data?: DataView | null;
+  /** Plan B over the same scene, {} for none. */
+  _other?: PlanPayload | Record<string, never> | null;
+  _other_data?: DataView | null;
+  /** What Python is busy with, {} for nothing. */
+  _work?: Work | Record<string, never> | null;
+  _error: string;
+}
+
+/** The part of anywidget's model that the views use. */
+export interface Host {
+  get<K extends keyof Traits>(name: K): Traits[K];
+  set<K extends keyof Traits>(name: K, value: Traits[K]): void;
+  on(event: string, listener: (message: unknown) => void): void;
+  off(event: string, listener: (message: unknown) => void): void;
+  save_changes(): void;
+  send(message: unknown): void;
+  /** Why rules cannot be edited here ("This page has no kernel …"); absent where Python answers. */
+  readonly needsKernel?: string;
+  /** What to say when no answer comes, where it is no notebook's kernel that is asked. */
+  readonly silence?: string;
+  /** An address that opens this document at a block; absent where a document has none. */
+  linkTo?(ref: string): string;
+}

@@ -1,0 +1,51 @@
+// What is sent beside the payloads that payloads.ts has, and names for parts of those.
+import type { FactRow, Knob } from "./types";
+
+export type Setting = Knob["value"];
+
+/** From what stands as it was said to what does not stand at all. */
+export const FATES = ["verbatim", "restated", "pointed to", "weakened", "lost"] as const;
+export type FactFate = FactRow["fate"];
+/** Whose word it is: the file's own summary, a stand-in for one nobody has written, one that nobody can read. */
+export type Tier = FactRow["tier"];
+/** What a fact is asked for by: on another path of the session its number is another's. */
+export type FactName = Pick<FactRow, "number" | "kind" | "form">;
+
+/** Who writes a summary: nobody but the session's own words, a model, or the person. */
+export type Writer = "extractive" | "model" | "pasted";
+
+/** What takes long: `done` is its share from 0 to 1, null where nobody knows; a stop is sent as {type: "stop"}. */
+export interface Work {
+  what: string;
+  done: number | null;
+  stoppable: boolean;
+}
+
+/** Where the plan was saved. */
+export interface SaveReply {
+  name: string;
+  path: string;
+}
+
+export interface WritingReply {
+  state: "none" | "writing" | "done" | "failed" | "stopped";
+  by: string;
+  sentence: string;
+  /** Characters `from` up to at most 20,000 more, of `total`. */
+  text: string;
+  from: number;
+  total: number;
+  share: number | null;
+  tries: number;
+  tokens: number;
+  usage: string;
+  price: string;
+  findings: string[];
+  /** The plan on the screen is the one it was written for; `cut` and `turn` say where that one cuts. */
+  here: boolean;
+  cut: string;
+  turn: number;
+  models: string[];
+  model: string;
+  limit: number;
+}

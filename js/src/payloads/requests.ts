@@ -1,0 +1,116 @@
+// Questions to Python that have one answer each: labels of rows, the text of a block, the summary at a place.
+import type { Host } from "./host";
+import type { FactName, SaveReply, Writer, WritingReply } from "./replies";
+import type { Replies as Payloads } from "./types";
+
+/** What each question is answered with. */
+export interface Replies extends Payloads {
+  save: SaveReply;
+  summarise: WritingReply;
+  writing: WritingReply;
+  unsummarise: WritingReply;
+}
+
+interface ErrorReply {
+  type: "error";
+  id: string;
+  sentence: string;
+}
+
+interface Questions {
+  rows: { from: number; to: number };
+  body: { row: number; place?: number };
+  /** Of plan B at its own cut with `versus`. */
+  summary: { place: number; versus?: boolean };
+  search: { query: string };
+  lesson: { place: number };
+  facts: { place: number; query: string; kind: string; fate: string; from: number; to: number };
+  fact: FactName & { place: number };
+  regret: object;
+  grounding: { row: number };
+  rules: object;
+  review: object;
+  export: { keep: readonly string[] };
+  save: object;
+  sending: Wanted;
+  /** `digest` is that of the last look; `text` the person's own. */
+  summarise: Wanted & { digest: string; text: string };
+  writing: { from: number };
+  unsummarise: object;
+}
+
+/** Which summary is wanted; `keep` are the names of secrets to leave in. */
+interface Wanted {
+  by: Writer;
+  model: string;
+  focus: string;
+  keep: readonly string[];
+}
+
+/** A reply says to what question it is one. */
+type Answer = { [T in keyof Replies]: { type: T; id: string } & Replies[T] }[keyof Replies];
+
+interface Waiting {
+  resolve: (reply: Replies[keyof Replies]) => void;
+  reject: (error: Error) => void;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+const PATIENCE = 15_000;
+/** Every text is looked through, and every cut planned. */
+const [LOOKING, PLANNING] = [120_000, 300_000];
+const LONG = {
+  ...{ facts: LOOKING, fact: LOOKING, regret: LOOKING, grounding: LOOKING, rules: LOOKING, save: LOOKING },
+  ...{ review: LOOKING, export: PLANNING, sending: LOOKING, summarise: LOOKING },
+} as const;
+const SILENCE = "Python has not answered. The kernel may be busy or gone; run the cell again if it is.";
+
+export class Requests {
+  private readonly waiting = new Map<string, Waiting>();
+  // Every view of one model hears every answer, so ids must differ between views too.
+  private readonly view = Math.random().toString(36).slice(2, 10);
+  private count = 0;
+
+  constructor(private readonly host: Host) {
+    host.on("msg:custom", this.receive);
+  }
+
+  ask<T extends keyof Replies>(type: T, question: Questions[T]): Promise<Replies[T]> {
+    const id = `${this.view}-${this.count++}`;
+    const patience = (LONG as Partial<Record<string, number>>)[type] ?? PATIENCE;
+    return new Promise<Replies[T]>((resolve, reject) => {
+      const giveUp = () => this.settle(id)?.reject(new Error(this.host.silence ?? SILENCE));
+      const timer = setTimeout(giveUp, patience);
+      this.waiting.set(id, { resolve: reply => resolve(reply as Replies[T]), reject, timer });
+      try {
+        this.host.send({ type, id, ...question });
+      } catch {
+        // A kernel that has gone takes nothing at all.
+        giveUp();
+      }
+    });
+  }
+
+  dispose(): void {
+    this.host.off("msg:custom", this.receive);
+    for (const { timer } of this.waiting.values()) clearTimeout(timer);
+    this.waiting.clear();
+  }
+
+  private readonly receive = (message: unknown): void => {
+    if (!isReply(message)) return;
+    const asked = this.settle(message.id);
+    if (message.type === "error") asked?.reject(new Error(message.sentence));
+    else asked?.resolve(message);
+  };
+
+  private settle(id: string): Waiting | undefined {
+    const asked = this.waiting.get(id);
+    if (asked !== undefined) clearTimeout(asked.timer);
+    this.waiting.delete(id);
+    return asked;
+  }
+}
+
+const isReply = (message: unknown): message is ErrorReply | Answer =>
+  typeof message === "object" && message !== null && "id" in message && "type" in message;

@@ -1,0 +1,57 @@
+// How it stands with the replay: whether the host can make one, whether it was asked for, and which question it answers.
+
+import { decodeRun, type Run } from "../model/run";
+import type { Choices, Host } from "../payloads/host";
+import type { Sync } from "./send";
+
+/** "none" where the host cannot replay, "waiting" while the run in hand answers another question. */
+export type Replay = "none" | "off" | "waiting" | "on";
+
+export class Life {
+  run: Run | null = null;
+  private asked = 0;
+  private answered = "";
+  private failed = false;
+
+  constructor(
+    private readonly host: Host,
+    private readonly sync: Sync,
+  ) {}
+
+  get replay(): Replay {
+    const asked = this.host.get("replay");
+    if (asked === undefined) return "none";
+    if (!asked) return "off";
+    if (this.run !== null && this.answered === this.question) return "on";
+    return this.failed ? "off" : "waiting";
+  }
+
+  /** After a change went out. */
+  follow(choices: Partial<Choices>): void {
+    if (!("policy" in choices || "settings" in choices || choices.replay)) return;
+    this.asked = this.sync.seq;
+    this.failed = false;
+  }
+
+  receive(): void {
+    const { host } = this;
+    this.run = decodeRun(host.get("_run"), host.get("_run_data") ?? null);
+    this.failed = false;
+    if (this.run === null) return;
+    const { seq, policy } = this.run;
+    // A run with the number 0 does not say what it answers; it is taken for the answer to what is asked.
+    if ((seq === 0 || seq >= this.asked) && policy === host.get("policy")) this.answered = this.question;
+  }
+
+  /** What was asked did not come about. */
+  fail(): void {
+    this.asked = 0;
+    this.failed = true;
+  }
+
+  /** A run belongs to a policy and its settings; where the cut stands is nothing to it. */
+  private get question(): string {
+    const settings = Object.entries(this.host.get("settings") ?? {});
+    return JSON.stringify([this.host.get("policy"), settings.sort(([a], [b]) => (a < b ? -1 : 1))]);
+  }
+}
