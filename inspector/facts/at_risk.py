@@ -17,7 +17,7 @@ from ..planning.plan import Plan
 from ..planning.stages import StageOutcome
 from ..policies.table import POINTER
 from ..session.blocks import Block
-from ..session.queries import is_summary
+from ..session.queries import is_summary, readable_text
 from ..session.tree import Bools, Ints
 from .fate import MomentFates
 
@@ -119,7 +119,7 @@ def _named(named_facts: NamedFacts, plan: Plan, side: SideFates) -> tuple[Longs,
         as_said[at] = False
         # A pointer only says where the words are, and a summary is nobody's own.
         if block is not None and side.fate[at] != POINTER and not named_facts.summary[at]:
-            facts += (mine := named_facts.moment.named_in(block.text))
+            facts += (mine := named_facts.moment.named_in(readable_text(block)))
             rows += [at] * len(mine)
     kept = as_said[row]
     fact = np.concatenate([fact[kept], np.array(facts, np.int64)])

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import COMPACTION
 from ..text import printable
@@ -231,7 +232,7 @@ def gather_sources(session: Session) -> Sources:
         entry = session.entries[i]
         for block in entry.blocks:
             own = entry.role == "assistant" and block.kind in ("text", "reasoning")
-            (model if own else texts).append(block.text)
+            (model if own else texts).append(readable_text(block))
     return Sources(texts, model, session.id, _has_queue(session))
 
 

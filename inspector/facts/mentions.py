@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..session.blocks import BlockRef
 from ..session.session import Session
+from ..session.toolcalls.positions import blank_escapes, restore, unescape
 from ..session.tree import Bools, Ints, Tree
 from .extract.collect import KINDS, OPERATIONS
 from .facts import Fact, Facts
@@ -159,7 +160,7 @@ def find_runs(text: str) -> Iterator[str]:
     >>> list(find_runs("see `./src/a.py:12-40`, src/b.py::test_c or a.py."))
     ['see', 'src/a.py', 'src/b.py', 'or', 'a.py']
     """
-    for run in _RUN.findall(text.replace("\\\\", "/").replace("\\n", "\n").replace("\\", "/")):
+    for run in _RUN.findall(blank_escapes(text).replace("\\\\", "/").replace("\\", "/")):
         bare = run.rstrip(".:!?…")
         if ":" in bare or "#" in bare:
             folder, slash, name = bare.rpartition("/")
@@ -216,7 +217,9 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     for at in dict.fromkeys([*range(start, min(start + _SURFACES, end)), max(end - 1, start)]):
         said = fact.facts.said(at)
         if said.ref.entry in session.index:
-            words = " ".join(session.block(said.ref).text[said.start : said.end].split())
+            block = session.block(said.ref)
+            words = block.text[said.start : said.end]
+            words = restore(unescape(words)) if block.kind == "tool_call" else " ".join(words.split())
             if words:
                 wordings.setdefault(words)
     parts: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ import numpy as np
 from ..planning.assemble import build_context
 from ..planning.plan import Plan
 from ..session.blocks import Block, BlockRef
-from ..session.queries import is_summary
+from ..session.queries import is_summary, readable_text
 from ..session.session import Session
 from ..session.tree import Bools
 from .mentions import (
@@ -73,7 +73,7 @@ class Remaining:
         owners = np.searchsorted(start, rows, side="right") - 1
         index = TextIndex()
         for i, row in zip(owners.tolist(), rows.tolist(), strict=True):
-            text = entries[i].blocks[row - int(start[i])].text
+            text = readable_text(entries[i].blocks[row - int(start[i])])
             # Here a word alone is no path. What a block holds is not kept beside it: few are asked for again.
             runs = {run for run in find_runs(text) if "." in run or "/" in run}
             index.add(row, SearchText(text), set(WORD.findall(text)), runs)
@@ -262,7 +262,7 @@ def stand_plan(plan: Plan, written: str | None = None) -> Remaining:
                 rows[tree.start[tree.index[ref.entry]] + ref.block] = True
             else:
                 how: How = "pointer" if piece.fate == "pointer" else "shortened"
-                others.append(RemainingText(ref, piece.block.text, how, piece.origin))
+                others.append(RemainingText(ref, readable_text(piece.block), how, piece.origin))
             continue
         if piece.summary and written is not None:
             if not made:

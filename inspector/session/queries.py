@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import takewhile
+from typing import Any
 
 from ..text import one_line
-from .blocks import BlockRef, ToolCall
+from .blocks import Block, BlockRef, ToolCall
 from .entries import Entry
+from .json_text import js_number
 from .live import UNSEEN
 from .session import Session
 
@@ -63,6 +65,38 @@ def pair_calls(session: Session) -> dict[BlockRef, BlockRef]:
                 open_calls[block.id] = BlockRef(entry.id, number)
             elif block.kind == "tool_output" and block.call_id in open_calls:
                 out[open_calls.pop(block.call_id)] = BlockRef(entry.id, number)
+    return out
+
+
+def readable_text(block: Block) -> str:
+    """The words of a block as they were meant: what a call was given stands as it was given, a value a line,
+    not as JSON writes it (where a tab is two characters and a line break glues two words together).
+
+    >>> print(readable_text(ToolCall(id="1", name="Edit", input={"path": "a.py", "new": "x\\ny"})))
+    Edit
+    path: a.py
+    new: x
+    y
+    """
+    if block.kind == "tool_call":
+        return "\n".join([block.name, *_values(block.input)])
+    return "\n".join(_values(block.raw)) if block.kind == "unknown" else block.text
+
+
+def _values(value: Any) -> list[str]:
+    """The scalars of a JSON value in their order, behind their keys, by an explicit stack."""
+    out: list[str] = []
+    stack: list[tuple[str, Any]] = [("", value)]
+    while stack:
+        lead, item = stack.pop()
+        if isinstance(item, dict):
+            stack += [(f"{key}: ", child) for key, child in reversed(item.items())]
+        elif isinstance(item, list | tuple):
+            stack += [(lead, child) for child in reversed(item)]
+        elif isinstance(item, str):
+            out.append(lead + item)
+        elif item is not None:
+            out.append(lead + (str(item).lower() if isinstance(item, bool) else js_number(item)))
     return out
 
 

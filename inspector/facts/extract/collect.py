@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...session.toolcalls.arguments import Named
 from ...session.toolcalls.call_paths import LONGEST
-from ...session.toolcalls.positions import restore
+from ...session.toolcalls.positions import blank_escapes, restore
 from .commands import find_commands
 from .constraints import find_rules
 from .decisions import find_decisions
@@ -97,6 +97,7 @@ class FactOccurrences:
         rows = array("q")
         self._note(rows, "url", urls)
         bare = _without(text, urls)
+        bare = bare if finder.windows else blank_escapes(bare)
         listed = _OPERATION["listed"] if sort == LISTING else -1
         self._note(rows, "file", finder.find(bare, base or None), listed)
         for kind, hits in _searches(text, bare, sort, finder):
@@ -207,7 +208,9 @@ def _restored(text: str, hits: Iterable[Hit], sort: int) -> Iterable[Hit]:
 def _without(text: str, spans: list[tuple[int, int, str]]) -> str:
     """The text with blanks in those places, so that nothing is found twice."""
     pieces, last = [], 0
-    for start, end, _ in spans:
+    for start, end, _ in sorted(spans):
+        if start < last:
+            continue
         pieces += [text[last:start], " " * (end - start)]
         last = end
     return "".join([*pieces, text[last:]]) if pieces else text

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...session.toolcalls.call_paths import LONGEST, canonical_path, plain, rooted
+from ...session.toolcalls.call_paths import DRIVE, LONGEST, canonical_path, plain, rooted
 from ...session.toolcalls.path_syntax import (
     BARE,
     ROOTS,
@@ -38,11 +38,12 @@ _PATH_CHARACTERS[[ord(char) for char in "./\\~@+%#-"]] = True
 class PathFinder:
     """Finds paths in text; knows those that tools were given, and so the directories they lie in.
 
-    `programs` are the names of those that tools ran.
+    `programs` are the names of those that tools ran, `windows` whether paths have backslashes here.
     """
 
     def __init__(self, cwd: str | None) -> None:
         self.cwd = cwd
+        self.windows = bool(DRIVE.match(cwd or ""))
         self.programs: set[str] = set()
         self._known: set[str] = set()
         self._roots = set(ROOTS)

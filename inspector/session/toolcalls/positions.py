@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..json_text import stringify
@@ -45,6 +46,22 @@ def place(value: str, at: int, spans: list[tuple[int, int]]) -> list[tuple[int, 
         reached += len(stringify(value[last:mark])) - 2
         where[mark], last = reached, mark
     return [(where[start], where[end]) for start, end in spans]
+
+
+# A path of Windows, whose folders may begin with n, r or t, or a line break or tab as source code writes it.
+_ESCAPES = re.compile(r"(?<![A-Za-z])[A-Za-z]:\\{1,2}[^\s\"'`<>|*?]*|\\{1,2}[nrt]")
+
+
+def blank_escapes(text: str) -> str:
+    r"""Text with the line breaks and tabs that it spells out (as source code and JSON do) as blanks of the
+    same length: the words beside them are no part of each other, nor of a path.
+
+    >>> print(blank_escapes(r"see a.go\nand C:\new\t.txt"))
+    see a.go  and C:\new\t.txt
+    """
+    if "\\n" not in text and "\\t" not in text and "\\r" not in text:
+        return text
+    return _ESCAPES.sub(lambda hit: hit[0] if hit[0][0] != "\\" else " " * len(hit[0]), text)
 
 
 def unescape(text: str) -> str:

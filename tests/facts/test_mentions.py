@@ -1,0 +1,67 @@
+"""Facts looked up in texts: what a call was given is read as it was given, not as JSON writes it."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.facts.facts import find_facts
+from inspector.facts.grounding import ground_recorded
+from inspector.facts.mentions import find_runs
+from inspector.session.blocks import Text, ToolCall
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
+from inspector.session.toolcalls.call_paths import canonical_path
+from tests.shared import SHARED, needs_shared, open_shared
+from tests.test_cuts import build, say, user
+
+
+def compacted(summary: str, *before: Entry) -> Session:
+    """What was said, then a recorded compaction with this summary."""
+    entry = Entry(id="", kind="compaction", blocks=(Text(text=summary),), boundary=Boundary(summary=summary))
+    return build(*before, entry, user("go on"))
+
+
+def tail(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def call(name: str, **given: object) -> Entry:
+    return Entry(id="", role="assistant", blocks=(ToolCall(id="c1", name=name, input=given),))
+
+
+@pytest.mark.parametrize(
+    "content", ["see:\tsrc/deep/a.py", "first\nsrc/deep/a.py", 'print("\\tsrc/deep/a.py\\n")']
+)
+def test_a_path_behind_a_tab_or_a_line_break_of_a_call_is_that_path(content: str) -> None:
+    session = compacted("Work on src/deep/a.py.", user("go"), call("Write", path="b.txt", content=content))
+    (found,) = ground_recorded(session)
+    assert [line.words for line in found.unfounded] == []
+    forms = {fact.form for fact in find_facts(session).by_kind("file")}
+    assert "src/deep/a.py" in forms
+    assert not any(form.startswith(("/tsrc", "t/", "/t")) or form.endswith("/n") for form in forms)
+
+
+def test_a_path_of_windows_keeps_folders_that_begin_like_an_escape() -> None:
+    assert list(find_runs(r"at C:\new\test\readme.md now")) == ["at", "C:/new/test/readme.md", "now"]
+    assert list(find_runs(r"one a.go\nb.go two")) == ["one", "a.go", "b.go", "two"]
+
+
+def test_a_git_address_behind_another_address_moves_no_place() -> None:
+    """Both kinds are found one after the other, and what is left is searched at its own place."""
+    said = "see https://example.org/one and git@example.org:own/repo.git then src/late.py"
+    fact = find_facts(build(user(said), say("done")))["file", "src/late.py"]
+    assert [said[place.start : place.end] for place in fact.said] == ["src/late.py"]
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["cc-2.1.183-648l.jsonl", "cc-426k-ctx-1142l.jsonl"])
+def test_on_a_real_session_the_place_of_a_path_holds_that_path(name: str) -> None:
+    session = open_shared(SHARED / "sessions" / "claude-code--git-sync" / name)
+    wrong = [
+        (fact.form, words)
+        for fact in find_facts(session).by_kind("file")
+        for said in fact.said
+        for words in [session.block(said.ref).text[said.start : said.end]]
+        if words != "~" and fact.form != "." and tail(canonical_path(words)) != tail(fact.form)
+    ]
+    assert wrong == []
