@@ -15,7 +15,7 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.tree import Bools
 from .facts import Fact
-from .mentions import SAME_WORDS, FactPattern, Mention, Occurrences, read_words, refer
+from .mentions import SAME_WORDS, WORD, FactPattern, Mention, Occurrences, read_words, refer
 from .remaining import Remaining, RemainingText, TextIndex
 from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TraceScope
 
@@ -144,7 +144,7 @@ class MomentFates:
                 for folder in () if pattern.is_file else pattern.wordings:
                     self._folders.setdefault(folder, []).append(number)
                 continue
-            for word in dict.fromkeys(pattern.longest):
+            for word in dict.fromkeys([*pattern.longest, *WORD.findall(pattern.name)[:1]]):
                 self._words.setdefault(word, []).append(number)
             if len(pattern.prose) > 1:
                 self._prose.append((number, pattern.prose))

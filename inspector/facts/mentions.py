@@ -32,6 +32,7 @@ _SURFACES = 4
 _DEEPEST = 64
 """Folders that a path may go through: a text can be one run with a million slashes."""
 _RUN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*]+")
+_WHOLE = re.compile(rf"(?:{_RUN.pattern})(?<![.:!?…])")
 # What comes after a file's name and is no part of it: a line, lines from to, a name in it ("::test_b").
 _AFTER = re.compile(r"(?<=\w):(?:\d|:?[A-Za-z_]).*|#L?\d{1,9}(?:-L?\d{1,9})?$", re.DOTALL)
 WORD = re.compile(r"\w+")
@@ -40,7 +41,9 @@ WORD = re.compile(r"\w+")
 class FactPattern(NamedTuple):
     """How a fact is looked up: its wordings, and the parts of its path if it is a file.
 
-    `bare` is a file that was only ever called by its last part, or listed so: wherever it lies.
+    `bare` is a file that was only ever called by its last part, or listed so: wherever it lies. `name` is
+    the last part of a path that no run of text holds whole (it has a space or a bracket in it): such a path
+    is looked up as words are, and its name alone is its tail.
     """
 
     wordings: tuple[str, ...]
@@ -48,6 +51,7 @@ class FactPattern(NamedTuple):
     parts: tuple[str, ...]
     prose: frozenset[str]
     bare: bool = False
+    name: str = ""
 
     @property
     def is_file(self) -> bool:
@@ -70,7 +74,8 @@ class SearchText:
 
     @cached_property
     def flat(self) -> str:
-        return " ".join(self.text.split())
+        """The text on one line; a blank that a shell is told to keep is one."""
+        return " ".join((self.text.replace("\\ ", " ") if "\\ " in self.text else self.text).split())
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -112,6 +117,8 @@ class SearchText:
         for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
             if (not longest or longest in self.words) and has_words(self.flat, wording):
                 return Mention(wording, True)
+        if pattern.name and has_words(self.flat, pattern.name):
+            return Mention(pattern.name, False)
         if loosely and len(pattern.prose) > 1:
             need = SAME_WORDS * len(pattern.prose)
             for line, words in zip(self._lines, self.lines, strict=True):
@@ -223,7 +230,7 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
             if words:
                 wordings.setdefault(words)
     parts: tuple[str, ...] = ()
-    bare = False
+    bare, name = False, ""
     if fact.kind == "file":
         # The working directory's own form, ".", is not how anyone writes it.
         form = (session.cwd if fact.form == "." and session.cwd else fact.form).replace("\\", "/").rstrip("/")
@@ -236,9 +243,12 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
         # A bare name said for the file is a tail of it, not all of it.
         wordings = dict.fromkeys(w for w in runs if w == form or w.endswith("/" + form.lstrip("/")))
         wordings.setdefault(form)
+        if not _WHOLE.fullmatch(form):
+            whole = [" ".join(words.split()) for words in whole]
+            wordings, parts, name = dict.fromkeys([*whole, *wordings]), (), whole[0].rpartition("/")[2]
     longest = tuple(max(WORD.findall(words), key=len, default="") for words in wordings)
     prose = long_words(fact.form) if fact.kind in PROSE else frozenset()
-    return FactPattern(tuple(wordings), longest, parts, prose, bare)
+    return FactPattern(tuple(wordings), longest, parts, prose, bare, name)
 
 
 _REFS: WeakKeyDictionary[Tree, dict[int, BlockRef]] = WeakKeyDictionary()

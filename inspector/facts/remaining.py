@@ -184,6 +184,8 @@ class TextIndex:
             holding = (n for n in self._holding(word) if among[n])
             if worded := [n for n in holding if has_words(self.texts[n].flat, wording)]:
                 return worded, Mention(wording, True)
+        if pattern.name and (tails := sorted(n for n in self.find_tails(pattern) if among[n])):
+            return tails, Mention(pattern.name, False)
         return None
 
     def find_all(self, pattern: FactPattern) -> set[int]:
@@ -199,12 +201,17 @@ class TextIndex:
 
     def find_tails(self, pattern: FactPattern) -> set[int]:
         """Every text that names a file by no more than the tail of its path."""
+        if pattern.name:
+            holding = self._holding(max(WORD.findall(pattern.name), key=len, default=""))
+            named = self.find_all(pattern)
+            return {n for n in holding if n not in named and has_words(self.texts[n].flat, pattern.name)}
         return self._find_path(pattern, full=False) if pattern.parts else set()
 
     def may_name(self, pattern: FactPattern) -> set[int]:
         """Every text with a word without which none names a fact, in full or by a file's tail."""
         if not pattern.parts:
-            return set().union(*map(self._holding, pattern.longest))
+            words = [*pattern.longest, *WORD.findall(pattern.name)[:1]]
+            return set().union(*map(self._holding, words))
         named = self.runs.get(pattern.parts[-1], {}).values()
         return set().union(*named, *(self.folders.get(folder, ()) for folder in _folders(pattern)))
 

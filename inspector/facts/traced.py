@@ -298,7 +298,13 @@ class Trace(Framed):
         if not isinstance(form, str):
             return self._index.get(form) if isinstance(form, tuple) else None
         cwd = self.scene.session.cwd
-        return self._index.get(form) or (self._index.get(canonical_path(form, cwd)) if form else None)
+        found = self._index.get(form) or (self._index.get(canonical_path(form, cwd)) if form else None)
+        return found or self._folded.get(" ".join(form.split()))
+
+    @cached_property
+    def _folded(self) -> dict[str, TracedFact]:
+        """The facts by their forms with single spaces: macOS writes a narrow one into names of files."""
+        return {" ".join(one.fact.form.split()): one for one in reversed(self.traced)}
 
     def __getitem__(self, form: str | tuple[str, str]) -> TracedFact:
         found = self._find(form)

@@ -40,6 +40,12 @@ def test_a_windows_directory_is_told_apart_from_case_only_by_its_own_rules() -> 
         ("open README.md, then /etc/nginx/nginx.conf", ["README.md", "/etc/nginx/nginx.conf"]),
         ("@src/a.ts is mine", ["src/a.ts"]),
         ('in "/home/ann/app/My Docs/a b.txt" it says', ["My Docs/a b.txt"]),
+        ("/home/ann/My\\ Shots/a\\ b.png dropped", ["/home/ann/My Shots/a b.png"]),
+        ("[Image: source: /home/ann/Desk top/a b.png]", ["/home/ann/Desk top/a b.png"]),
+        (
+            "look at ~/Desktop/Screenshot 2026-01-12 at 3.04.05\u202fPM.png please",
+            ["/home/ann/Desktop/Screenshot 2026-01-12 at 3.04.05\u202fPM.png"],
+        ),
         ("C:\\Users\\x\\a.py fails", ["C:/Users/x/a.py"]),
         ("--- a/src/x.go\n+++ b/src/x.go", ["src/x.go"]),
         ("src/a.py-12-import os\nsrc/a.py:13:def f", ["src/a.py"]),

@@ -7,6 +7,7 @@ import pytest
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import ground_recorded
 from inspector.facts.mentions import find_runs
+from inspector.facts.trace import trace_recorded
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
@@ -46,6 +47,35 @@ def test_a_path_of_windows_keeps_folders_that_begin_like_an_escape() -> None:
     assert list(find_runs(r"one a.go\nb.go two")) == ["one", "a.go", "b.go", "two"]
 
 
+SHOT = "/home/ann/Desktop/Screenshot 2026-01-12 at 3.04.05\u202fPM.png"
+
+
+@pytest.mark.parametrize(
+    ("path", "summary", "fate"),
+    [
+        (SHOT, f"The user sent {SHOT}: red.", "restated"),
+        (SHOT, "The user sent /home/ann/Desktop/Screenshot 2026-01-12 at 3.04.05 PM.png: red.", "restated"),
+        (SHOT, "It is `Screenshot 2026-01-12 at 3.04.05 PM.png`.", "weakened"),
+        (SHOT, "The user sent a screenshot of 2026-01-12.", "lost"),
+        ("src/My Notes/to do.md", "Open: src/My Notes/to do.md", "restated"),
+        ("src/app/(shop)/[id]/page.tsx", "Edited src/app/(shop)/[id]/page.tsx.", "restated"),
+        ("src/app/(shop)/[id]/page.tsx", "Edited page.tsx.", "weakened"),
+    ],
+)
+def test_a_path_with_a_space_or_a_bracket_is_looked_up_whole(path: str, summary: str, fate: str) -> None:
+    session = compacted(summary, user("look"), call("Read", file_path=path))
+    (trace,) = trace_recorded(session, find_facts(session))
+    assert trace[path].fate == fate
+    assert trace[" ".join(path.split())] is trace[path]
+    assert trace[path].stood
+
+
+def test_a_path_with_a_space_that_is_kept_stands_and_is_found_again_in_words() -> None:
+    session = build(user(f"look at {SHOT} again"), call("Read", file_path=SHOT), say(f"{SHOT} is red"))
+    fact = find_facts(session)["file", SHOT]
+    assert [said.by for said in fact.said] == ["user", "model", "model"]
+
+
 def test_a_git_address_behind_another_address_moves_no_place() -> None:
     """Both kinds are found one after the other, and what is left is searched at its own place."""
     said = "see https://example.org/one and git@example.org:own/repo.git then src/late.py"
@@ -62,6 +92,6 @@ def test_on_a_real_session_the_place_of_a_path_holds_that_path(name: str) -> Non
         for fact in find_facts(session).by_kind("file")
         for said in fact.said
         for words in [session.block(said.ref).text[said.start : said.end]]
-        if words != "~" and fact.form != "." and tail(canonical_path(words)) != tail(fact.form)
+        if words.strip("./~") and fact.form != "." and tail(canonical_path(words)) != tail(fact.form)
     ]
     assert wrong == []

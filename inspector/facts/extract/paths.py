@@ -29,7 +29,15 @@ from .code_points import WORD, code_points
 _IMPORT = re.compile(r"(?:\bfrom|\bimport|require\(|import\(|\bmodule|\bresolve)\s*$")
 _DYNAMIC_BEFORE, _DYNAMIC_AFTER = frozenset("$}*<{"), frozenset("*{")
 _QUOTED = re.compile(r"""["'`]((?:~|\.\.?|[A-Za-z]:)?[/\\][^"'`\n]{1,300})["'`]""")
-
+# As a terminal writes a path that is dropped into it, Claude Code the source of a picture, macOS a picture.
+_DROPPED = re.compile(r"(?<![\w\\/.~])(?:~|\.{0,2})/(?:[^\s\\\"'`<>|]|\\ |\u202f){1,300}")
+_PICTURE = re.compile(r"\[Image: source: ([^\]\n]{1,400})\]")
+_SHOT = re.compile(
+    r"(?:(?:~|\.{0,2})/(?:[\w.@+%~-]{1,80}/){0,20})?(?:Screenshot|Screen Shot|Screen Recording|CleanShot)"
+    r"[ \u202f]\d{4}-\d\d-\d\d[ \u202f]at[ \u202f]\d{1,2}\.\d\d\.\d\d(?:[ \u202f][AP]M)?"
+    r"(?: \(?\d{1,3}\)?)?(?:@2x)?\.[A-Za-z]\w{1,3}"
+)
+_RUNS = re.compile(r"(?:[A-Za-z]:)?[\w./\\~@+%#-]+")
 
 _PATH_CHARACTERS = WORD.copy()
 _PATH_CHARACTERS[[ord(char) for char in "./\\~@+%#-"]] = True
@@ -46,6 +54,7 @@ class PathFinder:
         self.windows = bool(DRIVE.match(cwd or ""))
         self.programs: set[str] = set()
         self._known: set[str] = set()
+        self._odd: list[str] = []
         self._roots = set(ROOTS)
         self._verdicts: dict[str | None, dict[str, tuple[int, int, str] | None]] = {}
         self.learn(cwd or "")
@@ -53,6 +62,8 @@ class PathFinder:
     def learn(self, path: str) -> None:
         """Take a path for known: its form and its parents count when a text names them."""
         path = plain(path)
+        if SUFFIX.search(path) and path not in self._known and not _RUNS.fullmatch(path):
+            self._odd.append(path)
         if rooted(path) and path.count("/") > 1:
             self._roots.add(path.split("/")[1])
         while path and path not in (".", "/", "~", "..") and path not in self._known:
@@ -65,7 +76,7 @@ class PathFinder:
         `base` is the directory that relative paths start from, when it is not the session's.
         """
         verdicts = self._verdicts.setdefault(base, {})
-        quoted = list(self._quoted(text)) if "/" in text or "\\" in text else []
+        quoted = list(self._spaced(text))
         yield from quoted
         pieces, last = [], 0
         for start, end, _ in quoted:
@@ -107,13 +118,33 @@ class PathFinder:
                     continue  # relative to the importing file, which the text does not name
             yield start + skip, start + skip + length, form
 
-    def _quoted(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Paths with spaces in them: whole inside quotes, and with a suffix that files have."""
-        for match in _QUOTED.finditer(text):
+    def _spaced(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Paths with spaces or brackets in them, in their order: those that tools were given wherever they
+        stand, whole inside quotes with a suffix that files have, and as a terminal or macOS writes them."""
+        hits = [
+            (at, at + len(path), path)
+            for odd in self._odd
+            for whole in dict.fromkeys((odd, posixpath.join(plain(self.cwd), odd)))
+            for path in dict.fromkeys((whole, whole.replace(" ", "\\ ")))
+            for at in find_each(text, path)
+        ]
+        for match in _QUOTED.finditer(text) if "/" in text or "\\" in text else ():
             path = match.group(1)
             if " " in path and SUFFIX.search(path) and not re.search(r"[,;|&<>*$(){}]| -|\s\s", path):
                 if not any(part[:1] in ("/", "~") for part in path.split(" ")[1:]):
-                    yield match.start(1), match.end(1), canonical_path(path, self.cwd)
+                    hits.append((match.start(1), match.end(1), path))
+        if "\\ " in text:
+            dropped = (match for match in _DROPPED.finditer(text) if "\\ " in match[0])
+            hits += [(*match.span(), match[0]) for match in dropped if SUFFIX.search(match[0])]
+        if "[Image: source: " in text:
+            hits += [(*match.span(1), match[1]) for match in _PICTURE.finditer(text) if " " in match[1]]
+        if " at" in text or "\u202fat" in text:
+            hits += [(*match.span(), match[0]) for match in _SHOT.finditer(text)]
+        until = 0
+        for start, end, path in sorted(hits, key=lambda hit: (hit[0], -hit[1])):
+            if start >= until and not (start and (text[start - 1].isalnum() or text[start - 1] in "/~\\")):
+                yield start, end, canonical_path(path.replace("\\ ", " "), self.cwd)
+                until = end
 
     def _judge(self, token: str, base: str | None) -> tuple[int, int, str] | None:
         """(characters in front that are no part of it, length, form), or None when the token is no path."""
