@@ -38,24 +38,32 @@ def explain(traced: TracedFact) -> str:
 
 def _first(traced: TracedFact) -> str:
     form = printable(" ".join(traced.fact.form.split()), _NAME)
-    first = next((said for said in traced.fact.said if said.ref in traced.said), None)
-    if first is None:
+    if not traced.named:
         return f"The {traced.fact.kind} {form}."
+    first = traced.named[0]
     known = set(traced.said)
     done = dict.fromkeys(said.operation for said in traced.fact.said if said.operation and said.ref in known)
     operations = f"; it was {join_words(['run' if name == 'ran' else name for name in done])}" if done else ""
-    who = {"user": "the user", "model": "the model", "tool": "a tool"}.get(first.by, first.by)
-    where = _at(traced.scene, first.ref)
+    who, where = _speaker(traced, first), _at(traced.scene, first)
     return f"The {traced.fact.kind} {form} was first said by {who} in {where}{operations}."
+
+
+def _speaker(traced: TracedFact, ref: BlockRef) -> str:
+    """Who says it there."""
+    by = next((said.by for said in traced.fact.said if said.ref == ref), "")
+    if not by:
+        block, role = traced.scene.session.block(ref), traced.scene.session[ref.entry].role
+        by = "tool" if block.kind == "tool_output" else "user" if role == "user" else "model"
+    return {"user": "the user", "model": "the model", "tool": "a tool"}.get(by, by)
 
 
 def _last(traced: TracedFact) -> str:
     if not traced.stood:
         return "It could not be read any more before this compaction: an earlier one had removed it."
-    number, standing = len(traced.said), _standing(traced)
+    number, standing = len(traced.named), _standing(traced)
     if not standing:
         said = "1 block said it" if number == 1 else f"{number:,} blocks said it, the last"
-        last = _at(traced.scene, traced.said[-1])
+        last = _at(traced.scene, traced.named[-1])
         return f"Up to here {said} in {last}; right before, only {_carried(traced)} still named it."
     if len(standing) < number:
         still = plural(len(standing), "was", "were")
@@ -66,10 +74,10 @@ def _last(traced: TracedFact) -> str:
 
 
 def _standing(traced: TracedFact) -> list[BlockRef]:
-    """The blocks known to say it that still stood right before."""
+    """The blocks that name it and still stood right before."""
     before = traced.scene.before
     start, index = before.session.tree.start, before.session.tree.index
-    return [ref for ref in traced.said if before.rows[start[index[ref.entry]] + ref.block]]
+    return [ref for ref in traced.named if before.rows[start[index[ref.entry]] + ref.block]]
 
 
 def _carriers(traced: TracedFact) -> tuple[tuple[RemainingText, ...], tuple[BlockRef, ...]]:
@@ -171,7 +179,7 @@ def _recorded_cause(traced: TracedFact) -> Iterator[str]:
 def _planned_cause(traced: TracedFact, plan: Plan) -> Iterator[str]:
     live = plan.table.live
     stands, refs = ((), ()) if _standing(traced) else _carriers(traced)
-    said = {*traced.said, *refs, *(stand.ref for stand in stands)}
+    said = {*traced.named, *refs, *(stand.ref for stand in stands)}
     rows = [row for row, ref in enumerate(plan.session.live_refs()) if ref in said]
     takers = Counter((plan.rule_of(row), FATES[int(plan.fate[row])]) for row in rows)
     for (rule, fate), number in takers.items():

@@ -8,16 +8,18 @@ was said goes before what restates it, that before a pointer, that before a part
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from ..session.blocks import BlockRef
+from ..session.queries import readable_text
 from ..session.session import Session
-from ..session.tree import Bools
-from .facts import Fact
-from .mentions import SAME_WORDS, WORD, FactPattern, Mention, Occurrences, read_words, refer
+from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
+from .facts import Fact, Facts
+from .mentions import SAME_WORDS, WORD, FactPattern, Mention, Occurrences, SearchText, read_words, refer
 from .remaining import Remaining, RemainingText, TextIndex
-from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TraceScope
+from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope
 
 _WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
     ("verbatim", ("head", "shortened")),
@@ -27,11 +29,16 @@ _WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
 
 
 def find_known(found: Occurrences, session: Session) -> tuple[Bools, Bools]:
-    """The blocks on a session's path (bool per block, a last False), and the facts said there (bool each)."""
+    """The blocks on a session's path (bool per block, a last False), and the facts said there (bool each).
+
+    Of a file that is known by two names only the longer is a fact.
+    """
     on_path = np.zeros(len(session.entries), bool)
     on_path[list(session.path)] = True
     said: Bools = np.append(np.repeat(on_path, np.diff(session.tree.start)), False)
-    return said, found.any(said)
+    known = found.any(said)
+    known[list(found.aliases(known))] = False
+    return said, known
 
 
 def find_stood(found: Occurrences, known: Bools, before: Remaining) -> Bools:
@@ -56,6 +63,62 @@ class FateFinder:
         """The blocks on the path that say it."""
         rows = self.found.rows[self.found.first[number] : self.found.first[number + 1]]
         return refer(self.scene.session, rows[self.on_path[rows]].tolist())
+
+    @cached_property
+    def _texts(self) -> list[tuple[int, str]]:
+        """The row and the text of every block on the path that no compaction wrote."""
+        session, tree = self.scene.session, self.scene.session.tree
+        return [
+            (int(tree.start[i]) + at, text)
+            for i in session.path
+            if tree.sort[i] not in (COMPACTION, BRANCH_SUMMARY)
+            for at, block in enumerate(session.entries[i].blocks)
+            if (text := readable_text(block))
+        ]
+
+    @cached_property
+    def _aliases(self) -> dict[int, list[int]]:
+        """The shorter names of every file that has some."""
+        shorter: dict[int, list[int]] = {}
+        for short, whole in self.found.aliases(self.found.any(self.on_path)).items():
+            shorter.setdefault(whole, []).append(short)
+        return shorter
+
+    def look_up(self, form: str | tuple[str, str]) -> TracedFact | None:
+        """A fact that was said on the path though it has no row of its own: a file by its shorter name."""
+        facts: Facts | None = self.found.facts[0].facts if self.found.facts else None
+        if facts is None or form not in facts or len(facts) != len(self.found.facts):
+            return None
+        number = facts[form].number
+        rows = self.found.rows[self.found.first[number] : self.found.first[number + 1]]
+        rows = rows[self.on_path[rows]]
+        if not len(rows):
+            return None
+        before = self.scene.before
+        stood = bool(before.rows[rows].any()) or before.names(self.found.pattern(number, self.scene.session))
+        return TracedFact(self, number, stood)
+
+    def named(self, number: int) -> tuple[BlockRef, ...]:
+        """The blocks on the path that name it: those known to say it, and every other that does literally."""
+        session, shorter = self.scene.session, self._aliases.get(number, ())
+        pattern = self.found.pattern(number, session)
+        names = {self.found.facts[short].form for short in shorter}
+        rows = {
+            int(row)
+            for one in (number, *shorter)
+            for row in self.found.rows[self.found.first[one] : self.found.first[one + 1]]
+            if self.on_path[row]
+        }
+        keys = {pattern.parts[-1]} if pattern.parts else set(pattern.longest)
+        for row, text in self._texts:
+            if row not in rows and any(key in text for key in keys):
+                mention = SearchText(text).find(pattern)
+                if mention is not None and (mention.full or mention.words in names):
+                    rows.add(row)
+        order = {i: at for at, i in enumerate(session.path)}
+        entries = np.searchsorted(session.tree.start, sorted(rows), side="right") - 1
+        ranked = sorted(zip((order[i] for i in entries.tolist()), sorted(rows), strict=True))
+        return refer(session, [row for _, row in ranked])
 
     def find(self, number: int) -> FactOutcome:
         """What became of it."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..session.blocks import BlockRef
 from ..session.session import Session
+from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.positions import blank_escapes, restore, unescape
 from ..session.tree import Bools, Ints, Tree
 from .extract.collect import KINDS, OPERATIONS
@@ -251,7 +252,24 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     return FactPattern(tuple(wordings), longest, parts, prose, bare, name)
 
 
+_ONLY_NAMED = {-1, OPERATIONS.index("listed")}
+# Names that a project has at its root too, whoever else has them.
+_COMMON = names(
+    "README.md CHANGELOG.md CONTRIBUTING.md CLAUDE.md AGENTS.md GEMINI.md TODO.md package.json tsconfig.json "
+    "package-lock.json yarn.lock pnpm-lock.yaml go.mod go.sum Cargo.toml Cargo.lock pyproject.toml setup.py "
+    "requirements.txt Makefile Dockerfile index.js index.ts index.html main.go main.py __init__.py mod.rs "
+    "conftest.py .gitignore .env"
+)
 _REFS: WeakKeyDictionary[Tree, dict[int, BlockRef]] = WeakKeyDictionary()
+
+
+def _may_be_short(fact: Fact) -> bool:
+    """Whether a file may be meant by the end of its path: no tool took that for a path, and it is no name
+    that many folders, or the first, have."""
+    facts, form = fact.facts, fact.form
+    start, end = facts.offset[fact.number : fact.number + 2].tolist()
+    named = set(facts.operation[start:end].tolist()) <= _ONLY_NAMED
+    return named and not _is_rooted(form) and form not in _COMMON and ("/" in form or "." in form[1:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,6 +302,24 @@ class Occurrences:
             and other.form not in (fact.form, tail)
             and ("/" + other.form.replace("\\", "/")).endswith("/" + tail)
         )
+
+    def aliases(self, known: Bools) -> dict[int, int]:
+        """Which of the `known` files are another of them under a shorter name: the end of its path, and of no
+        other's, that no tool was given. From the moment both are known they are one file."""
+        out: dict[int, int] = {}
+        for facts in self.by_name.values():
+            mine = [fact for fact in facts if known[fact.number]] if len(facts) > 1 else []
+            short = {fact.number for fact in mine if _may_be_short(fact)} if len(mine) > 1 else set()
+            for number in sorted(short):
+                form = self.facts[number].form
+                longer = [fact for fact in mine if fact.form.endswith("/" + form)]
+                whole = max(longer, key=lambda fact: len(fact.form), default=None)
+                if whole is not None and all(
+                    fact is whole or (fact.number in short and whole.form.endswith("/" + fact.form))
+                    for fact in longer
+                ):
+                    out[number] = whole.number
+        return out
 
     def pick(self, numbers: Iterable[int]) -> Occurrences:
         """Some of the facts alone."""

@@ -62,7 +62,11 @@ class Look(Protocol):
 
     def said(self, number: int) -> tuple[BlockRef, ...]: ...
 
+    def named(self, number: int) -> tuple[BlockRef, ...]: ...
+
     def find(self, number: int) -> FactOutcome: ...
+
+    def look_up(self, form: str | tuple[str, str]) -> TracedFact | None: ...
 
 
 class TracedFact:
@@ -91,6 +95,12 @@ class TracedFact:
     def said(self) -> tuple[BlockRef, ...]:
         """The blocks on the path that say it."""
         return self._look.said(self._number)
+
+    @cached_property
+    def named(self) -> tuple[BlockRef, ...]:
+        """The blocks on the path that name it in so many words, those that say it among them, in order; no
+        text of a compaction. A shorter name of the same file counts."""
+        return self._look.named(self._number)
 
     @cached_property
     def _found(self) -> FactOutcome:
@@ -244,7 +254,10 @@ class TraceScope:
 class Trace(Framed):
     """Every fact said up to a compaction, once each, in the order of `facts`.
 
-    `trace["src/a.py"]` or `trace["file", "src/a.py"]` finds one. Columns over the n facts:
+    `trace["src/a.py"]` or `trace["file", "src/a.py"]` finds one. A file that is known by two names is there
+    once, by the longer; asked for by the shorter, what became of that name is answered.
+
+    Columns over the n facts:
 
     number int32[n]  place of the fact in `facts`
     kind   uint8[n]  index into KINDS
@@ -296,10 +309,11 @@ class Trace(Framed):
 
     def _find(self, form: object) -> TracedFact | None:
         if not isinstance(form, str):
-            return self._index.get(form) if isinstance(form, tuple) else None
+            known = self._index.get(form) if isinstance(form, tuple) else None
+            return known or (self._look.look_up(form) if isinstance(form, tuple) else None)
         cwd = self.scene.session.cwd
         found = self._index.get(form) or (self._index.get(canonical_path(form, cwd)) if form else None)
-        return found or self._folded.get(" ".join(form.split()))
+        return found or self._folded.get(" ".join(form.split())) or self._look.look_up(form)
 
     @cached_property
     def _folded(self) -> dict[str, TracedFact]:

@@ -76,6 +76,44 @@ def test_a_path_with_a_space_that_is_kept_stands_and_is_found_again_in_words() -
     assert [said.by for said in fact.said] == ["user", "model", "model"]
 
 
+def test_a_mention_that_no_search_takes_for_a_path_counts_where_it_stands() -> None:
+    """First and last are literal: glued to a bracket, inside what Write writes."""
+    session = compacted(
+        "Fixed it.",
+        user("glob src/deep/*a.py or <src/deep/a.py>"),
+        call("Read", file_path="src/deep/a.py"),
+        say("done"),
+        call("Write", file_path="notes.md", content="import\tsrc/deep/a.py:12"),
+    )
+    (trace,) = trace_recorded(session, find_facts(session))
+    assert [session.index[ref.entry] for ref in trace["src/deep/a.py"].named] == [0, 1, 3]
+
+
+def test_one_file_under_two_names_is_one_from_the_moment_it_can_be_told() -> None:
+    session = compacted(
+        "Fixed a.py.",
+        user("look at deep/a.py"),
+        say("a.py is short"),
+        call("Read", file_path="src/deep/a.py"),
+    )
+    facts = find_facts(session)
+    (trace,) = trace_recorded(session, facts)
+    assert [one.fact.form for one in trace.select(kind="file")] == ["src/deep/a.py"]
+    whole = trace["src/deep/a.py"]
+    assert [session.index[ref.entry] for ref in whole.named] == [0, 1, 2]
+    assert (whole.fate, whole.words) == ("weakened", "a.py")
+    # Asked for by the name that the summary has, the answer is about that name.
+    assert (trace["a.py"].fate, trace["deep/a.py"].fate) == ("restated", "weakened")
+
+
+def test_a_short_name_that_two_files_end_with_or_a_tool_was_given_is_a_file_of_its_own() -> None:
+    two = compacted("-", user("a.py of src/one/a.py or src/two/a.py"), say("done"))
+    given = compacted("-", user("see src/one/a.py"), call("Read", file_path="a.py"))
+    for session in (two, given):
+        (trace,) = trace_recorded(session, find_facts(session))
+        assert "a.py" in [one.fact.form for one in trace.select(kind="file")]
+
+
 def test_a_git_address_behind_another_address_moves_no_place() -> None:
     """Both kinds are found one after the other, and what is left is searched at its own place."""
     said = "see https://example.org/one and git@example.org:own/repo.git then src/late.py"
