@@ -151,6 +151,24 @@ def test_addresses_end_before_the_sentence_does() -> None:
     assert forms(tell("clone git@github.com:a/b.git."), "url") == ["git@github.com:a/b.git"]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[https://x.dev/a](<https://x.dev/a>)", ["https://x.dev/a"]),
+        ("[https://b.dev](https://b.dev)", ["https://b.dev"]),
+        ("[https://b.dev](https://c.dev/d_(e)).", ["https://b.dev", "https://c.dev/d_(e)"]),
+        ("[the page](https://b.dev/x), (see https://c.dev/y[1])", ["https://b.dev/x", "https://c.dev/y[1]"]),
+        ("見る：https://b.dev/x。次に（https://c.dev）", ["https://b.dev/x", "https://c.dev"]),
+        ("(https://b.dev/( and", ["https://b.dev/"]),
+    ],
+)
+def test_an_address_ends_where_its_markdown_does(text: str, found: list[str]) -> None:
+    facts = tell(text)
+    assert forms(facts, "url") == found
+    for fact in facts.by_kind("url"):
+        assert all(text[said.start : said.end] == fact.form for said in fact.said)
+
+
 def test_ids_are_commits_uuids_and_issues() -> None:
     text = "9b6bd9e fixes #42, ENT-109 and acme/shop#7; UTF-8, defaced, 1234567; "
     text += "0db2eb3b-5ed8-4b70-88c6-a3f7104eb251 task #3 "
