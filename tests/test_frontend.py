@@ -18,8 +18,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 Fact = dict[str, Any]
 
-# The parts from the bottom up: each imports only those above it in this list. A panel imports no other panel, and
-# an entry (widget, lab, page) is imported by nobody.
+# The parts from the bottom up, and what each may import. A panel imports no other panel; nobody imports
+# an entry (widget, lab, page).
 IMPORTS: dict[str, set[str]] = {
     "payloads": set(),
     "model": {"payloads"},
