@@ -6,7 +6,7 @@ In go a table and the rules' claims, out comes a `SideFates`. Nothing here knows
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -37,15 +37,27 @@ from ..tokens.memo import Memo, Same
 
 
 class Rewritten(NamedTuple):
-    """Rows that changed (int32), what stands there now, and its tokens (int32)."""
+    """Rows that changed (int32), what stands there now, and its tokens (int32).
+
+    `reasoning` (int32) are those of the rows where what stands now is or holds reasoning.
+    """
 
     rows: Ints
     blocks: list[Block | None]
     tokens: Ints
+    reasoning: Ints
+
+    def near_reasoning(self, table: Table) -> Iterator[tuple[int, Block, bool]]:
+        """The rows that were reasoning or became it, what stands there, and whether that is reasoning."""
+        forged = np.isin(self.rows, self.reasoning)
+        for at in np.flatnonzero(forged | (table.kind[self.rows] == REASONING)).tolist():
+            made = self.blocks[at]
+            if made is not None:
+                yield int(self.rows[at]), made, bool(forged[at])
 
 
-Kept = tuple[Block, Block | None, int]
-"""A block, what became of it, and the tokens of that; -1 where it was left alone."""
+Kept = tuple[Block, Block | None, int, bool]
+"""A block, what became of it, the tokens of that (-1: left alone), and whether it holds reasoning."""
 
 
 _REWRITES: Memo[dict[tuple[int, bool | Same], Kept]] = Memo(64)
@@ -60,7 +72,7 @@ def rewrite_rows(
     if rewrite.key is not None:
         memory = _REWRITES.of(ledger, dict, rewrite.key)
     at = table.moment.rows
-    found: list[tuple[int, Block | None, int]] = []
+    found: list[tuple[int, Block | None, int, bool]] = []
     new: list[tuple[int, tuple[int, bool | Same], Block, Block]] = []
     for row in rows:
         if row in before and not again:
@@ -74,22 +86,24 @@ def rewrite_rows(
         if kept is None:
             block = table.block(row) if earlier is None else earlier
             made = rewrite.make(block, row)
-            kept = (block, made, -1 if made is block else 0)
+            kept = (block, made, -1 if made is block else 0, made is not None and _holds_reasoning(made))
             if made is None or made is block:
                 memory[name] = kept
             else:
                 new.append((len(found), name, block, made))
-        found.append((row, kept[1], kept[2]))
+        found.append((row, kept[1], kept[2], kept[3]))
     counted = ledger.count_blocks([made for *_, made in new]).tolist() if new else []
     # Kept only once it is counted: another thread may read it as soon as it stands there.
     for (index, name, block, made), tokens in zip(new, counted, strict=True):
-        memory[name] = (block, made, tokens)
-        found[index] = (found[index][0], made, tokens)
+        row, holds = found[index][0], found[index][3]
+        memory[name] = (block, made, tokens, holds)
+        found[index] = (row, made, tokens, holds)
     changed = [each for each in found if each[2] >= 0]
     return Rewritten(
-        np.array([row for row, _, _ in changed], np.int32),
-        [rewritten for _, rewritten, _ in changed],
-        np.array([tokens for _, _, tokens in changed], np.int32),
+        np.array([row for row, *_ in changed], np.int32),
+        [rewritten for _, rewritten, _, _ in changed],
+        np.array([tokens for _, _, tokens, _ in changed], np.int32),
+        np.array([row for row, _, _, holds in changed if holds], np.int32),
     )
 
 
@@ -195,10 +209,9 @@ def refuse_forged(table: Table, code: int, claim: Claim, rows: Bools, done: Rewr
     Reasoning is the provider's: it stays to the byte, or is written up, dropped or cleared whole. What no
     model thought would mislead it, and no seal can be made for it. Nothing switches this off.
     """
-    for row, made in () if done is None else zip(done.rows.tolist(), done.blocks, strict=True):
-        forged = made is not None and _holds_reasoning(made)
-        # Most blocks are neither, and are not looked up.
-        if made is None or not (forged or table.kind[row] == REASONING) or made == (was := table.block(row)):
+    # Most blocks neither were reasoning nor became it, and are not looked up.
+    for row, made, forged in () if done is None else done.near_reasoning(table):
+        if made == (was := table.block(row)):
             continue
         if forged:
             raise PolicyError(
