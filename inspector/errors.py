@@ -50,7 +50,9 @@ class ReadError(InspectorError):
         super().__init__(name, self.tried, detail)
 
     def __str__(self) -> str:
-        asked = "; ".join(f"{reader}: {reason}" for reader, reason in self.tried)
+        # A file that is certainly of another kind is refused by all for that one reason.
+        reasons = [(reader, reason) for reader, reason in self.tried if reason != self.detail]
+        asked = "; ".join(f"{reader}: {reason}" for reader, reason in reasons)
         parts = [f"{self.name} is not a session this package can read", self.detail, asked]
         return " — ".join(part for part in parts if part)
 

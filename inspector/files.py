@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,35 +20,63 @@ from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
 from .formats.json_lines import Reader
 from .formats.manifest import READER, dump_manifest
-from .formats.readers import clear_usage, find_reader, named, read_session
+from .formats.readers import clear_usage, find_reader, named, read_session, refuse_foreign
 from .planning.plan import Plan
 from .planning.saved_plan import make_again, name_plan, number_name, read_plan, write_plan
 from .session.session import Session
 from .tokens.ledger import Ledger
 
 StrPath = str | os.PathLike[str]
+BEGINNING = 1 << 20
+"""So many bytes settle that a file is of another kind, and the rest of it is not read."""
 
 
 def open_session(path: StrPath, format: str | None = None) -> Session:
     """The session in a file, in the named format or in whichever is recognised.
 
-    Raises `ReadError` with every reader's reason when it is none, `EmptySession` when nobody says
+    Raises `ReadError`, which says what the file is, when it is none, `EmptySession` when nobody says
     anything in it, and `OSError` when the file is not there or may not be read.
     """
     place = find_place(path)
+    return read_session(_read_whole(place)[1], str(place), format)
+
+
+def _read_whole(place: Path) -> tuple[FileStat, bytes]:
+    """A file and its content; of one that is no session by its beginning no more than that is read."""
     # Not mapped into memory: a mapped file that someone cuts short ends the whole process.
-    data = place.read_bytes()
-    if not data:
-        raise ReadError(str(place), detail="it is empty")
-    return read_session(data, str(place), format)
+    with place.open("rb") as file:
+        status = os.fstat(file.fileno())
+        _check_regular(place, status)
+        head = file.read(BEGINNING)
+        if not head:
+            raise ReadError(str(place), detail="it is empty")
+        refuse_foreign(head, str(place))
+        file.seek(0)
+        return _status(status), file.read()
 
 
 def find_place(path: StrPath) -> Path:
-    """Where a path leads that is to be read. Raises `ReadError` for a folder."""
+    """Where a path leads that is to be read. Raises `ReadError` for a folder, a pipe and a device."""
     place = Path(path).expanduser()
-    if place.is_dir():
-        raise ReadError(str(place), detail="it is a folder")
+    with suppress(FileNotFoundError, NotADirectoryError):
+        _check_regular(place, place.stat())
     return place
+
+
+_OTHER_FILES = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe, which may never end: save what it gives to a file first"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def _check_regular(place: Path, status: os.stat_result) -> None:
+    """Raise `ReadError` for what is no regular file: to read a pipe may block, and a device may never end."""
+    for is_other, kind in _OTHER_FILES:
+        if is_other(status.st_mode):
+            raise ReadError(str(place), detail=f"it is {kind}")
 
 
 def save_session(session: Session, path: StrPath) -> None:
@@ -114,6 +143,8 @@ def session_schema() -> dict[str, Any]:
 
 
 def _is_replaceable(target: Path) -> bool:
+    if not target.is_file():
+        return False
     content = target.read_bytes()
     return not content or READER.sniff(content) is None
 
@@ -252,7 +283,9 @@ class FollowedFile:
         return self.session if grown else None
 
     def _look(self) -> FileStat:
-        return _status(self.path.stat())
+        status = self.path.stat()
+        _check_regular(self.path, status)
+        return _status(status)
 
     def _read_on(self) -> bool | None:
         """Read what is new. Whether there is anything; None when all has to be read anew."""
@@ -282,10 +315,7 @@ class FollowedFile:
 
     def _read_anew(self) -> None:
         self._growth = self._status = None
-        with self.path.open("rb") as file:
-            status, data = _status(os.fstat(file.fileno())), file.read()
-        if not data:
-            raise ReadError(str(self.path), detail="it is empty")
+        status, data = _read_whole(self.path)
         reader = find_reader(data, str(self.path), self.format)
         with named(reader, str(self.path)):
             self.session, growth = self._read(reader, data)

@@ -57,7 +57,7 @@ def test_opening_changes_nothing(transcript: Path) -> None:
     [
         (b"", "it is empty"),
         (b"words", "claude-code: none of the first 1 lines is a row"),
-        (b"\xff\xd8\xff\xe0", "session-manifest: "),
+        (b"\xff\xd8\xff\xe0", "it is a JPEG picture"),
         (b"null", "mini-claude-code: "),
     ],
 )

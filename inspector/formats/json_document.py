@@ -23,7 +23,8 @@ FILE = "the file"
 HEAD = 1 << 20
 _MAX = sys.float_info.max
 T = TypeVar("T")
-_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\],]', re.DOTALL)
+_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]+|[\]}]+|[",]', re.DOTALL)
+_CLOSERS = str.maketrans("{[", "}]")
 
 Found = tuple[Block, dict[str, Any]]
 """A block, and what its JSON held besides."""
@@ -42,20 +43,25 @@ def load(data: Data) -> Any:
         raise ReadError(FILE, detail=_several(str(error))) from None
 
 
-def tell_wordless(count: int, one: str, many: str = "") -> str:
-    """What there is where nobody says anything.
+def tell_wordless(count: int, one: str, many: str = "", corrupt: Sequence[Corrupt] = ()) -> str:
+    """What there is where nobody says anything; where lines could not be read, why not.
 
     >>> tell_wordless(1, "record"), tell_wordless(2_000, "entry", "entries")
     ('its only record is no message', 'none of its 2,000 entries is a message')
+    >>> tell_wordless(3, "record", corrupt=[Corrupt(line=7, offset=90, reason="not UTF-8 at byte 4")])
+    'line 7 cannot be read: not UTF-8 at byte 4'
     """
     many = many or f"{one}s"
+    if corrupt:
+        more = f", and {len(corrupt) - 1:,} more" if len(corrupt) > 1 else ""
+        return f"line {corrupt[0].line:,} cannot be read: {corrupt[0].reason}{more}"
     return f"its only {one} is no message" if count == 1 else f"none of its {count:,} {many} is a message"
 
 
 def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None:
     """What `judge` says to the beginning of the document, or why there is no document to judge."""
     view = memoryview(data)
-    value, reason = _peek(bytes(view[:HEAD]), len(view) <= HEAD)
+    value, reason = peek_once(bytes(view[:HEAD]), len(view) <= HEAD)
     return reason or judge(value)
 
 
@@ -74,8 +80,8 @@ def peek(head: bytes, whole: bool) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _peek(head: bytes, whole: bool) -> tuple[Any, str]:
-    """`peek` for readers that are asked about one file after each other; none changes the value."""
+def peek_once(head: bytes, whole: bool) -> tuple[Any, str]:
+    """`peek`, or why not, for all who ask about one file after each other; none changes the value."""
     try:
         return peek(head, whole), ""
     except ValueError as error:
@@ -90,23 +96,26 @@ def _close(head: bytes) -> bytes:
     """The beginning of a document made whole: cut after the last complete element, its brackets closed."""
     text = head.decode("utf-8", "replace")
     closers: list[str] = []
-    end, ending = 0, ""
+    end = 0
     for mark in _MARK.finditer(text):
-        char = mark.group()[0]
+        signs = mark.group()
+        char = signs[0]
         if char in "{[":
-            closers.append("}" if char == "{" else "]")
+            closers += signs.translate(_CLOSERS)
         elif char in "}]":
-            if not closers or closers.pop() != char:
+            open_ones = closers[: -len(signs) - 1 : -1]
+            if open_ones != list(signs[: len(open_ones)]) or not open_ones:
                 raise ValueError(f"its brackets do not match at character {mark.start()}")
-            if not closers and text[mark.end() :].strip():
+            del closers[-len(signs) :]
+            if not closers and text[mark.start() + len(open_ones) :].strip():
                 raise ValueError("it holds several JSON values")
         elif char == '"':
-            if len(mark.group()) == 1:
+            if len(signs) == 1:
                 break
             continue
         end = mark.start() if char == "," else mark.end()
-        ending = "".join(reversed(closers))
-    return (text[:end] + ending).encode("utf-8")
+    # Strings change no brackets, so those still open are the ones that were open at the last place to end.
+    return (text[:end] + "".join(reversed(closers))).encode("utf-8")
 
 
 class Fields:

@@ -29,7 +29,7 @@ BOM = b"\xef\xbb\xbf"
 DEEPEST = 256
 """Levels of nesting that are kept as they are; what is nested further down becomes a string of its JSON."""
 _LINE_END = re.compile(b"\n")
-_MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]+|[\]}]+', re.DOTALL)
 _fast = msgspec.json.Decoder()
 
 
@@ -141,15 +141,17 @@ def flatten(text: str) -> str:
     out: list[str] = []
     depth = done = begin = 0
     for mark in _MARK.finditer(text):
-        if mark.group() in ("[", "{"):
-            depth += 1
-            if depth == DEEPEST + 1:
-                begin = mark.start()
-        elif mark.group() in ("]", "}"):
-            depth -= 1
-            if depth == DEEPEST:
-                out += (text[done:begin], json.dumps(text[begin : mark.end()]))
-                done = mark.end()
+        start, end = mark.span()
+        if text[start] in "[{":
+            if depth <= DEEPEST < depth + end - start:
+                begin = start + DEEPEST - depth
+            depth += end - start
+        elif text[start] in "]}":
+            if depth - (end - start) <= DEEPEST < depth:
+                last = start + depth - DEEPEST
+                out += (text[done:begin], json.dumps(text[begin:last]))
+                done = last
+            depth -= end - start
     if depth > DEEPEST:
         raise ValueError(f"not JSON at character {len(text)}: the text ends too early")
     return "".join((*out, text[done:]))

@@ -102,7 +102,8 @@ class Records:
             parent = chain.find_entry(_parent(item, names, at))
             entries.append(self._make(at, parent, aliases.get(names[at], ()), chain, names))
         if not entries:
-            raise EmptySession(FILE, [(NAME, "")], tell_wordless(len(records), "record"))
+            why = tell_wordless(len(records), "record", corrupt=self.corrupt)
+            raise EmptySession(FILE, [(NAME, "")], why)
         header = Fields(_last(records, "session"), "type")
         return Session(
             format=NAME,

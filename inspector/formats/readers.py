@@ -19,6 +19,7 @@ from ..tokens.reported import is_tokens
 from . import anthropic_messages, flue, manifest, pi, stud
 from . import mini_claude_code as mini
 from .claude_code import read as claude_code
+from .file_kind import describe_text, name_foreign
 from .json_lines import Data, Reader
 
 _FIGURES = ("input", "output", "cache_read", "cache_write", "total")
@@ -88,20 +89,34 @@ def read_session(data: Data, name: str = "data", format: str | None = None) -> S
 
 
 def find_reader(data: Data, name: str = "data", format: str | None = None) -> Reader:
-    """The reader called `format`, or the first that recognises the data. Raises `ReadError` as above."""
+    """The reader called `format`, or the first that recognises the data. Raises `ReadError` as above.
+
+    What is certainly a file of another kind is offered to readers of other packages only.
+    """
     tried: list[tuple[str, str]] = []
+    kind = name_foreign(data)
     for reader in _find_readers(tried):
-        if format is None:
+        reason: str | None
+        if kind and reader in READERS and format in (None, reader.name):
+            reason = f"it is {kind}"
+        elif format is None:
             reason = reader.sniff(data)
         else:
             reason = None if reader.name == format else "not asked"
         if reason is None:
             return reader
         tried.append((reader.name, reason))
-    if format is not None:
+    if format is not None and format not in [reader for reader, _ in tried]:
         known = ", ".join(dict.fromkeys(reader for reader, _ in tried))
         raise ReadError(name, detail=f"no reader is called {format!r}; known: {known}")
-    raise ReadError(name, tried)
+    told = kind or describe_text(data)
+    raise ReadError(name, tried, f"it is {told}" if told else "")
+
+
+def refuse_foreign(head: bytes, name: str = "data") -> None:
+    """Raise `ReadError` where the first bytes of a file tell that no reader there is takes it."""
+    if (kind := name_foreign(head)) and not entry_points(group=GROUP):
+        raise ReadError(name, detail=f"it is {kind}")
 
 
 @contextmanager

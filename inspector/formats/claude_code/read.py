@@ -242,7 +242,8 @@ class ClaudeCodeLines:
         """The session all rows make. Raises `EmptySession` when none of them is a message."""
         if not self.spoken:
             count = len(self.notes) + len(self.corrupt) + len(self.drafts)
-            raise EmptySession("data", [(NAME, "recognised")], tell_wordless(count, "record"))
+            why = tell_wordless(count, "record", corrupt=self.corrupt)
+            raise EmptySession("data", [(NAME, "recognised")], why)
         chain = self.chain.fork()
         chain.link(self.drafts)
         aside = False not in self.spoken
