@@ -94,7 +94,8 @@ class Entry(Value):
     `role` is user, assistant, tool, system, or whatever the file says. An entry of role `tool` holds
     nothing but tool outputs. A `note` is a record that stands in the chain of parents and that the model
     never sees. `meta` marks words the harness put in the user's mouth. `sidechain` names
-    the sub-agent an entry belongs to; sidechains are never on the main path.
+    the sub-agent an entry belongs to; sidechains are never on the main path. `extra["speaker"]` and
+    `extra["way"]` tell where words come from that are neither a prompt nor the harness's (`speakers`).
     """
 
     id: Chars
@@ -127,11 +128,15 @@ class Entry(Value):
 
     @property
     def opens_turn(self) -> bool:
-        """Whether a user (not the harness) says something here."""
+        """Whether a user (not the harness) asks for something here.
+
+        A shell command that a user runs is in the context, and asks the model nothing.
+        """
         return (
             self.role == "user"
             and self.kind == "message"
             and not self.meta
+            and self.extra.get("way") != "shell"
             and any(block.kind != "tool_output" for block in self.blocks)
         )
 

@@ -122,13 +122,18 @@ def test_what_a_user_queued_before_the_compaction_is_a_source_and_what_came_late
     ]
 
 
-def test_queued_words_are_kept_beside_the_notes_and_are_no_record_more() -> None:
-    """Eight lines: three entries of a line, one compaction of two, three notes."""
+def test_queued_words_are_an_entry_where_they_were_delivered_and_no_record_more() -> None:
+    """Eight lines: four entries of a line, one compaction of two, and the two lines of what was queued."""
     session = read_session(QUEUED, "queued.jsonl")
     assert session.records == len(QUEUED.splitlines()) == 8
-    assert [note.type for note in session.notes] == ["queue-operation"] * 3
+    assert [note.type for note in session.notes] == ["queue-operation"] * 2
     assert (session.unknown, session.corrupt) == (0, ())
-    assert all("tests for it" not in entry.text for entry in session.entries if entry.kind == "message")
+    delivered = [entry for entry in session.entries if "tests for it" in entry.text]
+    assert [(entry.kind, entry.parent, entry.sources[0].line) for entry in delivered] == [
+        ("message", "u1", 3),
+        ("compaction", "a1", 5),
+    ]
+    assert all("ship it today" not in entry.text for entry in session.entries if entry.kind == "message")
 
 
 def test_queued_words_outlast_a_saved_manifest() -> None:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from ...session.blocks import Block
 from ...session.entries import Entry, Source
 
-Kind = Literal["message", "compaction", "micro"]
+Kind = Literal["message", "compaction", "micro", "note"]
 
 
 class Draft:
@@ -24,7 +24,8 @@ class Draft:
 
     `parent` is what the file says. Linking finds `up`, the draft that it comes to, `above`, the id that
     stands for it where there is none, the `side` it is on, and the `owner` of an output: the reply it
-    answers. `made` is the entry it was made into last, None when a row came since. `rows`, `parts` and
+    answers. `made` is the entry it was made into last, None when a row came since. `queued` words stand in
+    no chain of the file: they follow what was there when they were delivered. `rows`, `parts` and
     `sources` go together. Drafts only point upwards: a circle of them would keep a whole file's text alive
     until the next full garbage collection.
     """
@@ -41,6 +42,8 @@ class Draft:
     metadata: Any = None
     logical: str | None = None
     answers: frozenset[str] = frozenset()
+    extra: Any = None
+    queued: bool = False
     up: Draft | None = None
     above: str | None = None
     owner: Draft | None = None
@@ -74,7 +77,8 @@ class LineChain:
     """The links of a file.
 
     `home` holds the draft of a row, `via` the parent of a row that has none. `last` is the last output of
-    a reply, `answered` the calls its outputs answer, `tails` the compactions that kept up to this draft.
+    a reply, `answered` the calls its outputs answer, `tails` the compactions that kept up to this draft,
+    `inserted` the queued words that were delivered behind a draft or the outputs of a reply.
     """
 
     def __init__(self) -> None:
@@ -83,6 +87,7 @@ class LineChain:
         self.tails: dict[Draft, list[Draft]] = {}
         self.last: dict[Draft, Draft] = {}
         self.answered: dict[Draft, set[str]] = {}
+        self.inserted: dict[Draft, list[Draft]] = {}
         self.bridged = 0
 
     def fork(self) -> LineChain:
@@ -124,8 +129,11 @@ class LineChain:
             if draft.answers:
                 self._queue(draft)
         for draft in drafts:
-            if not draft.answers and draft.up is not None:
-                draft.up = self.find_end(draft.up)
+            if draft.queued and draft.up is not None:
+                self._insert(draft, draft.up)
+        for draft in drafts:
+            if not draft.answers and not draft.queued and draft.up is not None:
+                draft.up = self.find_end(draft.up, draft.order)
             if draft.aside:
                 above = draft.up.side if draft.up is not None and draft.up.aside else None
                 draft.side = draft.agent or above or draft.id
@@ -143,9 +151,23 @@ class LineChain:
             draft.owner, draft.up = owner, self.last.get(owner, owner)
             self.last[owner] = draft
 
-    def find_end(self, draft: Draft) -> Draft:
-        """Where a row that hangs off this draft stands: behind all outputs of the reply it belongs to."""
-        return self.last.get(draft.owner or draft, draft)
+    def _insert(self, draft: Draft, up: Draft) -> None:
+        """Put queued words behind what they were delivered with: no row names them as its parent."""
+        owner = up.owner or up
+        draft.owner, draft.up = owner, self.find_end(up, draft.order)
+        self.inserted.setdefault(owner, []).append(draft)
+
+    def find_end(self, draft: Draft, order: int | None = None) -> Draft:
+        """Where a row that hangs off this draft stands: behind all outputs of the reply it belongs to.
+
+        And behind what was queued and delivered there before the draft number `order`.
+        """
+        owner = draft.owner or draft
+        end = self.last.get(owner, draft)
+        for queued in self.inserted.get(owner, ()):
+            if order is None or queued.order < order:
+                end = queued
+        return end
 
     def _follow(self, draft: Draft, previous: Draft | None) -> Draft | None:
         if draft.kind == "compaction":

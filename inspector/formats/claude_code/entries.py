@@ -38,10 +38,10 @@ def make_entry(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Entry:
         timestamp=draft.timestamp,
         meta=draft.meta,
         sidechain=draft.side,
-        boundary=None if draft.kind == "message" else _make_boundary(draft, chain, drafts),
+        boundary=None if draft.kind in ("message", "note") else _make_boundary(draft, chain, drafts),
         aliases=() if len(rows) == 1 else tuple(row for row in rows[1:] if row is not None),
         sources=tuple(draft.sources),
-        extra={"iterations": iterations} if iterations else {},
+        extra={**(draft.extra or {}), **({"iterations": iterations} if iterations else {})},
     )
     # What a compaction kept depends on the rows around it.
     draft.made = entry if draft.kind == "message" else None

@@ -2,8 +2,9 @@
 
 In go the bytes, out comes a `Session`. A row of the conversation goes into an entry, the rows of one
 reply into one; every other row becomes a note, and a line that cannot be read a corrupt record. So the
-lines that are not blank are exactly `session.records`. What a user queues while the model works stands in no
-message of its own: its words are in `extra["queued"]`, each with the line of its note. Source: CLAUDE §3.
+lines that are not blank are exactly `session.records`. Whose words a row of the user's role holds is told by
+`speakers`. What a user queues while the model works is an entry where it was delivered (`queue`), and its
+words are in `extra["queued"]` with the line where they were queued, delivered or not. Source: CLAUDE §3.
 """
 
 from __future__ import annotations
@@ -13,23 +14,25 @@ from typing import Any
 from msgspec import UNSET
 
 from ...errors import EmptySession
-from ...session.blocks import ToolOutput, build
+from ...session.blocks import Block, ToolOutput, build
 from ...session.entries import Corrupt, Note, Source
 from ...session.session import Session
+from ...session.speakers import Speech, judge
 from ...text import plural
 from ..anthropic_blocks import Names, read_content
 from ..json_document import tell_wordless
 from ..json_lines import Data, Reader, iter_lines, read_lines
 from .chain import Draft, LineChain
 from .entries import SYNTHETIC, make_entry
-from .rows import BOOKKEEPING, SUBTYPES, TALK, Message, Row, decode_row, decode_sign
+from .queue import QUEUE, PromptQueue, words_of
+from .rows import BOOKKEEPING, SUBTYPES, TALK, Attachment, Message, Row, decode_row, decode_sign, read_origin
 
 NAME = "claude-code"
 LOOK = 64
 HUGE = 1 << 26
-QUEUE = "queue-operation"
 
 Lane = tuple[bool, str | None]
+MAIN: Lane = (False, None)
 
 
 def sniff(data: Data) -> str | None:
@@ -71,7 +74,8 @@ class ClaudeCodeLines:
         self.titles: dict[str, str] = {}
         self.summaries: list[tuple[str, str | None]] = []
         self.facts: dict[str, str] = {}
-        self.queued: list[dict[str, Any]] = []
+        self.queue = PromptQueue()
+        self.held: list[tuple[Row, str, Source]] = []
 
     def take(self, source: Source, line: memoryview) -> None:
         """The next line of the file."""
@@ -97,6 +101,10 @@ class ClaudeCodeLines:
             draft = self._start(row, source, row.lane, "system")
             draft.kind, draft.metadata = "micro", row.microcompact_metadata
             draft.append(row.uuid, [], source)
+        elif row.attachment is not None and row.attachment.type == "queued_command":
+            self._deliver(row, row.attachment, source)
+        elif row.type == QUEUE and (words := self.queue.take(row, source)):
+            self.held.append((row, words, source))
         else:
             self._note(row, source)
 
@@ -118,8 +126,6 @@ class ClaudeCodeLines:
         self.notes.append(build(Note, type=kind, known=known, source=source))
         if row.uuid is not None:
             self.chain.via[row.uuid] = None if row.parent_uuid is UNSET else row.parent_uuid
-        if kind == QUEUE and (words := _words_of(row.content)):
-            self.queued.append({"line": source.line, "text": words})
         if row.custom_title is not None:
             self.titles["custom"] = row.custom_title
         elif row.ai_title is not None:
@@ -127,8 +133,15 @@ class ClaudeCodeLines:
         elif row.summary is not None and kind == "summary":
             self.summaries.append((row.summary, row.leaf_uuid))
 
-    def _start(self, row: Row, source: Source, lane: Lane, role: str = "user") -> Draft:
-        """A new draft for this row, in its place in the chain."""
+    def _start(
+        self, row: Row, source: Source, lane: Lane, role: str = "user", *, outputs: bool = False
+    ) -> Draft:
+        """A new draft for this row, in its place in the chain: behind what was delivered before it."""
+        if self.held and lane == MAIN and not outputs:
+            for draft in self._make_held():
+                self._add(draft, MAIN)
+                self.spoken[False] = self.queue.inserted[draft.parts[0][0].text] = draft
+            self.held.clear()
         parent = row.parent_uuid
         if parent is UNSET:
             # Rows of a format without the field follow each other.
@@ -136,11 +149,28 @@ class ClaudeCodeLines:
         name = row.uuid if row.uuid is not None else f"line-{source.line}"
         draft = Draft(name, parent, role, len(self.drafts), *lane)
         draft.timestamp = row.timestamp
-        self.drafts.append(draft)
-        self.previous[lane] = draft
-        self.chain.home[name] = draft
+        self._add(draft, lane)
         self._note_session(row)
         return draft
+
+    def _add(self, draft: Draft, lane: Lane) -> None:
+        self.drafts.append(draft)
+        self.previous[lane] = draft
+        self.chain.home[draft.id] = draft
+
+    def _make_held(self) -> list[Draft]:
+        """Drafts of what was taken out of the queue since the model spoke last.
+
+        It is delivered with the outputs of the tools that are at work: it waits for them.
+        """
+        parent, drafts = self.previous.get(MAIN), list[Draft]()
+        for row, words, source in self.held:
+            order = len(self.drafts) + len(drafts)
+            draft = Draft(f"line-{source.line}", parent.id if parent else None, "user", order, *MAIN)
+            draft.queued, draft.timestamp, draft.extra = True, row.timestamp, Speech("user", "queued").extra
+            draft.append(None, read_content(words, self.names), source)
+            drafts.append(draft)
+        return drafts
 
     def _note_session(self, row: Row) -> None:
         facts = self.facts
@@ -165,7 +195,8 @@ class ClaudeCodeLines:
             reply = (message.id, lane) if message.id is not None and row.type == "assistant" else None
             draft = self.replies.get(reply) if reply is not None else None
             if draft is None:
-                draft = self._start(row, source, lane, row.type or "")
+                outputs = row.type == "user" and any(type(block) is ToolOutput for block in blocks)
+                draft = self._start(row, source, lane, row.type or "", outputs=outputs)
                 if reply is not None:
                     self.replies[reply] = draft
             elif row.uuid is not None:
@@ -181,8 +212,51 @@ class ClaudeCodeLines:
             outputs = [block.call_id for block in blocks if type(block) is ToolOutput]
             draft.role = "tool" if outputs and len(outputs) == len(blocks) else "user"
             draft.answers = frozenset(outputs)
-            draft.meta = row.is_meta is True
+            self._attribute(draft, row, blocks)
         self.spoken[lane[0]] = draft
+
+    def _attribute(self, draft: Draft, row: Row, blocks: list[Block]) -> None:
+        """Whose words a row of the user's role holds."""
+        text = words_of(blocks)
+        told = read_origin(row.origin), row.prompt_source
+        speech = judge(
+            text,
+            origin=told[0],
+            source=told[1],
+            meta=row.is_meta is True,
+            aside=draft.aside,
+            plan=row.plan_content is not None,
+        )
+        if self.queue.hand_over(text) and speech == Speech("user"):
+            speech = Speech("user", "queued")
+        if draft.answers and speech == Speech("user"):
+            speech = Speech("user", "remark" if draft.role == "user" else "")
+        draft.meta, draft.extra = speech.meta, speech.extra
+
+    def _deliver(self, row: Row, attachment: Attachment, source: Source) -> None:
+        """What was queued and handed to the model while it worked, as a row of its own."""
+        blocks = read_content(attachment.prompt, self.names)
+        text = words_of(blocks)
+        self.queue.hand_over(text)
+        self._withdraw(text)
+        draft = self._start(row, source, row.lane)
+        draft.append(row.uuid, blocks, source)
+        notified = attachment.command_mode if attachment.command_mode == "task-notification" else None
+        origin = read_origin(attachment.origin) or notified
+        speech = judge(text, origin=origin, source="queued", meta=row.is_meta is True)
+        draft.meta, draft.extra = speech.meta, speech.extra
+        self.spoken[row.lane[0]] = draft
+
+    def _withdraw(self, text: str) -> None:
+        """Words taken out of the queue have a row of their own after all."""
+        for at, (_, words, source) in enumerate(self.held):
+            if words == text:
+                self.notes.append(build(Note, type=QUEUE, known=True, source=source))
+                del self.held[at]
+                return
+        draft = self.queue.inserted.pop(text, None)
+        if draft is not None:
+            draft.kind, draft.parts, draft.extra, draft.made = "note", [[]], None, None
 
     def _answer(self, draft: Draft, row: Row, message: Message) -> None:
         """What a reply's row tells besides its blocks; the last row that tells it counts."""
@@ -244,22 +318,23 @@ class ClaudeCodeLines:
             count = len(self.notes) + len(self.corrupt) + len(self.drafts)
             why = tell_wordless(count, "record", corrupt=self.corrupt)
             raise EmptySession("data", [(NAME, "recognised")], why)
-        chain = self.chain.fork()
-        chain.link(self.drafts)
+        chain, held = self.chain.fork(), self._make_held()
+        drafts = [*self.drafts, *held]
+        chain.link(drafts)
         aside = False not in self.spoken
-        leaf = chain.find_end(self.spoken[aside])
+        leaf = chain.find_end(held[-1] if held and not aside else self.spoken[aside])
         if aside:
             # A sub-agent's own file: what is apart elsewhere is all there is here.
             main = leaf.side
-            for draft in self.drafts:
+            for draft in drafts:
                 draft.side = None if draft.side == main else draft.side
-        entries = tuple(make_entry(draft, chain, self.drafts) for draft in self.drafts)
+        entries = tuple(make_entry(draft, chain, drafts) for draft in drafts)
         times = [entry.timestamp for entry in entries if entry.timestamp is not None]
         extra: dict[str, Any] = {
             name: self.facts[name] for name in ("version", "git_branch") if name in self.facts
         }
-        if self.queued:
-            extra["queued"] = list(self.queued)
+        if self.queue.queued:
+            extra["queued"] = list(self.queue.queued)
         if aside and leaf.agent is not None:
             extra["agent_id"] = leaf.agent
         bridged = chain.bridged
@@ -293,14 +368,6 @@ def _announces(draft: Draft, row: Row) -> bool:
         if row.uuid is not None and _object(_object(draft.metadata).get(name)).get("anchorUuid") == row.uuid:
             return True
     return draft.id == row.parent_uuid
-
-
-def _words_of(content: Any) -> str:
-    """The words of a queued message, which may hold pictures too."""
-    if isinstance(content, list):
-        texts = (part.get("text") for part in content if isinstance(part, dict))
-        return "\n".join(text for text in texts if isinstance(text, str))
-    return content if isinstance(content, str) else ""
 
 
 def _bridges(count: int) -> str:

@@ -21,7 +21,9 @@ BOOKKEEPING = frozenset(
         "agent-setting",
         "ai-title",
         "attachment",
+        "bridge-session",
         "custom-title",
+        "file-history-delta",
         "file-history-snapshot",
         "last-prompt",
         "mode",
@@ -60,6 +62,15 @@ class Message(msgspec.Struct, gc=False):
     usage: Any = None
 
 
+class Attachment(msgspec.Struct, rename="camel", gc=False):
+    """What was put beside the conversation; of the many types, those are read that hand over a prompt."""
+
+    type: str | None = None
+    prompt: Any = None
+    command_mode: str | None = None
+    origin: Any = None
+
+
 class Row(msgspec.Struct, rename="camel", gc=False):
     """A line of the file."""
 
@@ -73,6 +84,11 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     message: Message | None = None
     timestamp: str | None = None
     is_meta: bool | None = None
+    origin: Any = None
+    prompt_source: str | None = None
+    plan_content: Any = None
+    operation: str | None = None
+    attachment: Attachment | None = None
     is_compact_summary: bool | None = None
     compact_metadata: Any = None
     microcompact_metadata: Any = None
@@ -89,9 +105,20 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     git_branch: str | None = None
 
     @property
+    def origin_kind(self) -> str | None:
+        """Who sent the row, where it tells: "human", "task-notification", …"""
+        return read_origin(self.origin)
+
+    @property
     def lane(self) -> tuple[bool, str | None]:
         """Whether the row belongs to a sub-agent, and to which."""
         return (True, self.agent_id) if self.is_sidechain else (False, None)
+
+
+def read_origin(origin: Any) -> str | None:
+    """The kind of an `origin`, which is an object in all files seen."""
+    kind = origin.get("kind") if isinstance(origin, dict) else origin
+    return kind if isinstance(kind, str) and kind else None
 
 
 class Sign(msgspec.Struct, rename="camel", gc=False):

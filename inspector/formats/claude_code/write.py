@@ -10,6 +10,7 @@ from ...session.blocks import Block, Document, Image, Reasoning, Text, ToolCall,
 from ...session.entries import Entry, Usage
 from ...session.json_text import dump_lossless
 from ...session.session import Session
+from ...session.speakers import judge, who_speaks
 from ..linearize import BranchEntry, Json, LinearSession, take_line
 
 NEVER = "1970-01-01T00:00:00.000Z"
@@ -60,14 +61,24 @@ def _write_rows(line: LinearSession, twigs: Sequence[BranchEntry], losses: Count
 def _write_row(entry: Entry) -> Json:
     content = [write_block(block) for block in entry.blocks]
     if entry.role != "assistant":
-        harness = entry.meta or entry.role not in ("user", "tool")
-        meta = {"isMeta": True} if harness else {}
-        return {"type": "user", "uuid": entry.id, **meta, "message": {"role": "user", "content": content}}
+        told = _write_speaker(entry)
+        return {"type": "user", "uuid": entry.id, **told, "message": {"role": "user", "content": content}}
     message: Json = {"id": f"msg_{entry.id}", "role": "assistant", "content": content}
     reply = {"model": entry.model, "stop_reason": entry.stop_reason, "usage": _write_usage(entry.usage)}
     message |= {name: value for name, value in reply.items() if value is not None}
     failed = {} if entry.error is None else {"isApiErrorMessage": True, "error": entry.error}
     return {"type": "assistant", "uuid": entry.id, **failed, "message": message}
+
+
+def _write_speaker(entry: Entry) -> Json:
+    """What tells who speaks, where the words themselves do not."""
+    way = who_speaks(entry).way
+    if way == "queued":
+        return {"promptSource": "queued"}
+    if way == "plan":
+        return {"planContent": entry.text}
+    harness = entry.meta or entry.role not in ("user", "tool")
+    return {"isMeta": True} if harness and not judge(entry.text).meta else {}
 
 
 def _write_compaction(entry: Entry, parent: str | None, kept: tuple[str, ...]) -> list[Json]:

@@ -1,0 +1,334 @@
+"""Who speaks, in every message and every text of it: a person, the harness, a sub-agent, the model, a tool.
+
+What a harness sends as the user's message was often typed by nobody: reports of background tasks, what a
+local command printed, instructions of a skill. In go a message's words and what its row tells of them, out
+comes whose words they are (`judge`); in goes an entry, out come the stretches of each of its texts and who
+says them (`find_speech`), where a person's words stand inside a tool's output too. Readers ask the first,
+facts and the screen the second.
+
+The fields of a row are asked first (Claude Code's `origin.kind`, `promptSource`, `isMeta`, `isSidechain`;
+CLAUDE §3), the tags that harnesses are known to write are asked where no field tells. How the cases that
+could be judged otherwise are judged, and what that costs:
+
+- A slash command that asks the model something is the person's and opens a turn; the words after the command
+  are theirs, the instructions it stands for are the harness's. Written `<command-message>` first.
+- A command that is answered on the spot (/copy, /model, /compact; `<command-name>` first) and a shell command
+  typed behind "!" ask the model nothing: they open no turn, so "the last 4 turns" are 4 prompts. What stands
+  between the prompt before and them goes or stays with that prompt. The words after such a command, and the
+  shell command, still are the person's.
+- A plan that a person approved, and that a new session starts with, opens a turn. Its words are the model's:
+  a rule in it counts as no rule that a person typed, though the person read it.
+- The report of a background task opens no turn; the reply to it belongs to the turn before. What a sub-agent
+  reports in it is the sub-agent's.
+- The task of a sub-agent is the model's. In a file of the sub-agent's own it opens a turn, as nobody else
+  asks anything there.
+- "[Request interrupted by user]" is the harness's: it tells what a person did, in no words of theirs.
+- What a person types while the model works opens a turn where it was delivered: it is a prompt, and a cut
+  before it parts nothing. A remark typed in refusing or answering a tool opens none: it is a tool's output on
+  the wire, and cannot be parted from its call.
+- A person who pastes one of these tags at the very start of a message is taken for the harness. A tag further
+  down is what they talk about, but for a reminder, which harnesses put anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from .blocks import Block, ToolOutput
+from .entries import Entry
+
+Speaker = Literal["user", "model", "tool", "harness", "agent", "summary"]
+SPEAKERS: tuple[Speaker, ...] = ("user", "model", "tool", "harness", "agent", "summary")
+
+
+class Speech(NamedTuple):
+    """Whose words a message's are, and the way they came: "" for a prompt like any other.
+
+    `way` is one of queued, command, local command, shell, plan, task, notification, interrupt, notice.
+    """
+
+    speaker: Speaker
+    way: str = ""
+
+    @property
+    def meta(self) -> bool:
+        """Whether the harness put these words in the user's mouth."""
+        return self.speaker in ("harness", "agent")
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """What an entry has to be told besides `meta`, for `who_speaks` to know it again."""
+        told = {} if self.speaker in ("user", "harness") else {"speaker": self.speaker}
+        return {**told, **({"way": self.way} if self.way else {})}
+
+
+class SpeechSpan(NamedTuple):
+    """Characters `start` to `end` of a block's text, and who says them. `way` also is reminder, answer,
+    refusal, remark or arguments."""
+
+    start: int
+    end: int
+    speaker: Speaker
+    way: str
+
+
+TYPED = Speech("user")
+# Tags a harness opens a message with, and what the message is then.
+_TAGS: dict[str, Speech] = {
+    "task-notification": Speech("harness", "notification"),
+    "local-command-stdout": Speech("harness", "notice"),
+    "local-command-stderr": Speech("harness", "notice"),
+    "local-command-caveat": Speech("harness", "notice"),
+    "bash-input": Speech("user", "shell"),
+    "bash-stdout": Speech("harness", "notice"),
+    "bash-stderr": Speech("harness", "notice"),
+    "command-name": Speech("harness", "local command"),
+    "command-message": Speech("user", "command"),
+    "system-reminder": Speech("harness", "notice"),
+    "user-prompt-submit-hook": Speech("harness", "notice"),
+    "session-start-hook": Speech("harness", "notice"),
+    "post-tool-use-hook": Speech("harness", "notice"),
+    "teammate-message": Speech("agent", "notification"),
+    "agent-message": Speech("agent", "notification"),
+    "environment_context": Speech("harness", "notice"),
+    "user_instructions": Speech("harness", "notice"),
+    "turn_aborted": Speech("harness", "interrupt"),
+    "subagent_notification": Speech("agent", "notification"),
+}
+_OPENS = re.compile(r"\s*<([a-z][a-z_-]{3,40})[\s>]")
+_INTERRUPTED = re.compile(r"\s*\[Request interrupted by user[^\]\n]{0,40}\]\s*$")
+_HOOK = re.compile(
+    r"\s*(?:(?:Stop|SubagentStop|PreToolUse|PostToolUse|UserPromptSubmit|SessionStart|PreCompact)(?::\w+)?"
+    r" hook (?:feedback|success|blocking error|stopped continuation|additional context|error)\b"
+    r"|Caveat: The messages below were generated by the user while running local commands)"
+)
+_REPORT = re.compile(r"<result>(.*?)(?:</result>|$)", re.DOTALL)
+_ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
+_SHELL = re.compile(r"<bash-input>\s*(.*?)\s*</bash-input>", re.DOTALL)
+_REMINDER = re.compile(
+    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook"
+    r"|environment_context|environment_details|local-command-caveat|current_datetime)>.*?(?:</\1>|\Z)",
+    re.DOTALL,
+)
+_IN_OUTPUT = re.compile(r"(?:^|\n)<system-reminder>.*?</system-reminder>", re.DOTALL)
+# What a person says when asked about a tool: their words stand between a harness's.
+_REFUSED = re.compile(
+    r"(?:The user doesn['’]t want to proceed with this tool use\b|Permission for this tool use was denied\b)"
+    r"[^\n]{0,300}?\bthe user said:[ \n]",
+    re.IGNORECASE,
+)
+_REFUSED_END = re.compile(r"\n\s*Note: The user['’]s next message\b")
+_CLARIFY = re.compile(r"\s*The user wants to clarify these questions\b")
+_ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered)\s*:\s*")
+_ANSWERED_END = re.compile(r"\.?\s*You can now continue\b")
+_PAIR = re.compile(r'"\s*(?:=|→|->)\s*(?="|\()')
+_PREVIEW = re.compile(r"\s+selected preview:")
+_NOTES = re.compile(r"\s+user notes:")
+_APPROVED = re.compile(r"User has approved (?:your|the) plan\b")
+_COMMENT = re.compile(
+    r"(?:with (?:the following )?(?:comments?|feedback|changes)|The user (?:also )?said|User feedback)"
+    r"\s*:\s*(.+?)(?=\n+(?:Your plan has been saved|#+ Approved Plan|You can refer)|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_APPROVED_PLAN = re.compile(r"\n#+ Approved Plan\b")
+AGENT_TOOLS = frozenset({"task", "agent", "spawn_agent", "delegate_task", "subagent", "wait_agent"})
+"""Names of tools, in lower case, whose output a sub-agent wrote."""
+
+
+def judge(
+    text: str,
+    *,
+    origin: str | None = None,
+    source: str | None = None,
+    meta: bool = False,
+    aside: bool = False,
+    plan: bool = False,
+) -> Speech:
+    """Whose words a message of the user's role holds, and the way they came.
+
+    `origin` is the row's `origin.kind`, `source` its `promptSource`, `meta` its `isMeta`, `aside` says that
+    it is a sub-agent's, `plan` that it hands over a plan. Without any of them the tags alone tell.
+
+    >>> judge("Fix the nits", origin="human"), judge("<task-notification>b1 is done</task-notification>")
+    (Speech(speaker='user', way=''), Speech(speaker='harness', way='notification'))
+    >>> judge("<command-name>/copy</command-name>").way, judge("carry on", source="queued").way
+    ('local command', 'queued')
+    """
+    tagged = _read_tags(text)
+    if origin is not None and origin != "human":
+        notified = tagged if tagged.meta else Speech("harness", "notification")
+        return _report(text, notified)
+    if meta or (origin is None and source == "system"):
+        return _report(text, tagged if tagged.meta else Speech("harness", "notice"))
+    if aside:
+        return tagged if tagged.meta else Speech("model", "task")
+    if plan:
+        return Speech("model", "plan")
+    if tagged == TYPED and source == "queued":
+        return Speech("user", "queued")
+    return _report(text, tagged)
+
+
+def _read_tags(text: str) -> Speech:
+    head = text[:1] if text[:1] not in " \n\t\r" else text[:80].lstrip()[:1]
+    if head == "<":
+        opening = _OPENS.match(text)
+        speech = _TAGS.get(opening[1], TYPED) if opening else TYPED
+        if speech.way == "notice" and _REMINDER.match(text.lstrip()) and _REMINDER.sub("", text).strip():
+            return TYPED  # a reminder first, and then a person's words
+        return speech
+    if head == "[" and _INTERRUPTED.match(text):
+        return Speech("harness", "interrupt")
+    if head and head in "SPUC" and _HOOK.match(text):
+        return Speech("harness", "notice")
+    return TYPED
+
+
+def _report(text: str, speech: Speech) -> Speech:
+    """A notification that holds a report is the sub-agent's who wrote it."""
+    return Speech("agent", speech.way) if speech.way == "notification" and "<result>" in text else speech
+
+
+def who_speaks(entry: Entry) -> Speech:
+    """Whose message an entry is, whatever format it was read from.
+
+    >>> who_speaks(Entry(id="a", role="assistant")).speaker, who_speaks(Entry(id="b", meta=True)).speaker
+    ('model', 'harness')
+    """
+    if entry.kind in ("compaction", "branch_summary"):
+        return Speech("summary")
+    if entry.role == "assistant":
+        return Speech("model")
+    if entry.role == "tool":
+        return Speech("tool")
+    if entry.role != "user":
+        return Speech("harness")
+    speaker, way = entry.extra.get("speaker"), entry.extra.get("way")
+    named = speaker if speaker in SPEAKERS else "harness" if entry.meta else "user"
+    return Speech(named, way if isinstance(way, str) else "")
+
+
+def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator[SpeechSpan]:
+    """Who says which characters of a block's text: all of them, in order. `tool` is the called tool's name.
+
+    >>> from .blocks import Text
+    >>> said = Text(text="Go on.<system-reminder>Mind the todos.</system-reminder>")
+    >>> [tuple(span) for span in find_speech(Entry(id="a", blocks=(said,)), said)]
+    [(0, 6, 'user', ''), (6, 55, 'harness', 'reminder')]
+    """
+    text, speech = block.text, who_speaks(entry)
+    if not text:
+        return
+    if isinstance(block, ToolOutput):
+        yield from _speech_of_output(text, speech, tool or block.name or "")
+    elif block.kind == "text" and entry.role == "user" and speech.speaker != "summary":
+        yield from _speech_of_message(text, speech)
+    else:
+        yield SpeechSpan(0, len(text), speech.speaker, speech.way)
+
+
+def _speech_of_message(text: str, speech: Speech) -> Iterator[SpeechSpan]:
+    if speech == TYPED:
+        speech = judge(text)  # a block that a harness put before a person's, and formats without fields
+    if speech.meta or speech.way in ("command", "local command", "shell"):
+        inner: list[tuple[int, int, Speaker, str]] = []
+        if speech.way in ("command", "local command"):
+            inner = [(*match.span(1), "user", "arguments") for match in _ARGUMENTS.finditer(text)][:1]
+        elif speech.way == "shell":
+            inner = [(*match.span(1), "user", "shell") for match in _SHELL.finditer(text)][:1]
+        elif speech.speaker == "agent" and "<result>" in text:
+            inner = [(*match.span(1), "agent", speech.way) for match in _REPORT.finditer(text)][:1]
+        outer = "agent" if speech.speaker == "agent" and not inner else "harness"
+        yield from _fill(text, inner, outer, speech.way)
+        return
+    reminders = _REMINDER.finditer(text) if "<" in text else ()
+    inner = [(*match.span(), "harness", "reminder") for match in reminders]
+    inner += [(0, len(text), "harness", "interrupt")] if _INTERRUPTED.match(text) else []
+    yield from _fill(text, inner, speech.speaker, speech.way)
+
+
+def _speech_of_output(text: str, speech: Speech, tool: str) -> Iterator[SpeechSpan]:
+    if speech.speaker == "summary":
+        yield SpeechSpan(0, len(text), "summary", speech.way)
+        return
+    said = list(find_answers(text))
+    if said:
+        yield from _fill(text, [(start, end, "user", way) for start, end, way in said], "harness", "")
+        return
+    reminders = _IN_OUTPUT.finditer(text) if "<system-reminder>" in text else ()
+    inner: list[tuple[int, int, Speaker, str]] = [
+        (*match.span(), "harness", "reminder") for match in reminders
+    ]
+    yield from _fill(text, inner, "agent" if tool.lower() in AGENT_TOOLS else "tool", "")
+
+
+def find_answers(text: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, way) of a person's words in a tool's output: a refusal, answers, a comment on a plan.
+
+    An answer is the question with what was chosen or typed, as neither says much alone.
+
+    >>> said = 'User has answered your questions: "Which?"="Redis". You can now continue.'
+    >>> [said[start:end] for start, end, _ in find_answers(said)]
+    ['"Which?"="Redis"']
+    """
+    head = text[:400]
+    if (match := _REFUSED.match(head)) is not None:
+        end = _REFUSED_END.search(text, match.end() - 1)
+        stop = end.start() if end else len(text)
+        if not _CLARIFY.match(text, match.end()):
+            yield from _trimmed(text, match.end(), stop, "refusal")
+    elif (match := _ANSWERED.match(head)) is not None:
+        ends = list(_ANSWERED_END.finditer(text, match.end()))
+        yield from _read_pairs(text, match.end(), ends[-1].start() if ends else len(text))
+    elif _APPROVED.match(head):
+        plan = _APPROVED_PLAN.search(text)
+        comment = _COMMENT.search(text, 0, plan.start() if plan else len(text))
+        if comment:
+            yield from _trimmed(text, comment.start(1), comment.end(1), "remark")
+
+
+def _read_pairs(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str]]:
+    """The pairs of a question and its answer; nothing escapes the quotation marks they stand in.
+
+    What a person was shown beside a choice is no word of theirs, and what they noted on it is.
+    """
+    joints = list(_PAIR.finditer(text, at, stop))
+    for joint, following in zip(joints, [*joints[1:], None], strict=True):
+        end = after = stop
+        if following is not None:
+            between = joint.end(), following.start()
+            end = text.rfind('", "', *between) + 1 or max(
+                text.rfind(', "', *between), text.rfind('\n"', *between)
+            )
+            end = end if end >= 0 else following.start()
+            after = text.find('"', end, following.start())
+        shown, notes = _PREVIEW.search(text, joint.end(), end), _NOTES.search(text, joint.end(), end)
+        yield from _trimmed(text, at, shown.start() if shown else end, "answer")
+        if shown and notes and notes.start() > shown.start():
+            yield from _trimmed(text, notes.end(), end, "answer")
+        at = after if after >= 0 else end
+
+
+def _trimmed(text: str, start: int, end: int, way: str) -> Iterator[tuple[int, int, str]]:
+    words = text[start:end]
+    start += len(words) - len(words.lstrip())
+    end = start + len(text[start:end].rstrip())
+    if end > start:
+        yield start, end, way
+
+
+def _fill(
+    text: str, inner: Iterable[tuple[int, int, Speaker, str]], speaker: Speaker, way: str
+) -> Iterator[SpeechSpan]:
+    """The stretches given, and between them those of the one who says the rest."""
+    at = 0
+    for start, end, who, how in inner:
+        if start > at and text[at:start].strip():
+            yield SpeechSpan(at, start, speaker, way)
+        if end > start:
+            yield SpeechSpan(start, end, who, how)
+        at = max(at, end)
+    if at < len(text) and (at == 0 or text[at:].strip()):
+        yield SpeechSpan(at, len(text), speaker, way)
