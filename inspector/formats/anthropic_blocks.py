@@ -22,7 +22,7 @@ from ..session.blocks import (
     Unknown,
     build,
 )
-from ..session.entries import Usage
+from ..session.entries import Request, Usage
 from .image_size import measure
 
 Names = dict[str, str]
@@ -55,20 +55,43 @@ def read_block(raw: Any, names: Names) -> Block:
 
 
 def read_usage(raw: Any) -> Usage | None:
-    """Tokens of the reply; of its last request when the provider lists several (CLAUDE §5.1)."""
+    """Tokens of the reply: of its last request, and of each where several are listed (CLAUDE §5.1)."""
     if type(raw) is not dict:
         return None
+    last: dict[str, Any] = raw
+    requests: tuple[Request, ...] = ()
     iterations = raw.get("iterations")
-    if type(iterations) is list:
-        messages = [each for each in iterations if type(each) is dict and each.get("type") == "message"]
-        raw = messages[-1] if messages else raw
-    return build(
-        Usage,
-        input=_tokens(raw.get("input_tokens")),
-        output=_tokens(raw.get("output_tokens")),
-        cache_read=_tokens(raw.get("cache_read_input_tokens")),
-        cache_write=_tokens(raw.get("cache_creation_input_tokens")),
-    )
+    if type(iterations) is list and iterations:
+        listed = [each for each in iterations if type(each) is dict]
+        messages = [each for each in listed if each.get("type") == "message"]
+        last = messages[-1] if messages else raw
+        if len(messages) != 1 or len(listed) != 1:
+            requests = tuple(map(_request, listed))
+    return build(Usage, **_figures(last), requests=requests)
+
+
+def _request(raw: dict[str, Any]) -> Request:
+    return build(Request, kind=_chars(raw, "type") or "", model=_chars(raw, "model"), **_figures(raw))
+
+
+def _figures(raw: dict[str, Any]) -> dict[str, Any]:
+    """What one request took. How long a cache entry is to live is told apart from how much was written."""
+    split = raw.get("cache_creation")
+    figures: dict[str, Any] = {
+        "input": _tokens(raw.get("input_tokens")),
+        "output": _tokens(raw.get("output_tokens")),
+        "cache_read": _tokens(raw.get("cache_read_input_tokens")),
+        "cache_write": _tokens(raw.get("cache_creation_input_tokens")),
+    }
+    if type(split) is dict and (_MINUTES in split or _HOUR in split):
+        minutes, hour = _tokens(split.get(_MINUTES)), _tokens(split.get(_HOUR))
+        if "cache_creation_input_tokens" not in raw:
+            figures["cache_write"] = minutes + hour
+        figures["cache_write_1h"] = min(hour, figures["cache_write"])
+    return figures
+
+
+_MINUTES, _HOUR = "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"
 
 
 def _tokens(value: Any) -> Number:

@@ -22,7 +22,7 @@ from .claude_code import read as claude_code
 from .file_kind import describe_text, name_foreign
 from .json_lines import Data, Reader
 
-_FIGURES = ("input", "output", "cache_read", "cache_write", "total")
+_FIGURES = ("input", "output", "cache_read", "cache_write", "cache_write_1h", "total")
 
 
 def clear_usage(session: Session) -> Session:

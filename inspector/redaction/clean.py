@@ -21,7 +21,7 @@ from ..session.blocks import (
     Value,
     build,
 )
-from ..session.entries import Boundary, Entry
+from ..session.entries import Boundary, Entry, SubAgent
 from ..session.session import Session
 from .redact import Redactor
 
@@ -69,9 +69,12 @@ def clean_session(session: Session, shown: Collection[int], redactor: Redactor) 
         for at, entry in enumerate(session.entries)
     )
     fields = {
-        name: entries if name == "entries" else _tidy(name, getattr(session, name), redactor.clean)
+        name: _tidy(name, getattr(session, name), redactor.clean)
         for name in Session.model_fields
+        if name not in ("entries", "subagents")
     }
+    fields["entries"] = entries
+    fields["subagents"] = tuple(_quiet(each, redactor) for each in session.subagents)
     fields["extra"] = redactor.clean_tree(_extra(session, shown))
     leaf = session.leaf
     return build(Session, **{**fields, "leaf": None if leaf is None else redactor.clean(leaf)})
@@ -164,6 +167,15 @@ def _blank(entry: Entry, redactor: Redactor) -> Entry:
     role = entry.role if entry.role in _ROLES else tidy(entry.role)
     blocks = tuple(_wordless(block, tidy) for block in entry.blocks)
     return build(Entry, role=role, blocks=blocks, boundary=boundary, **kept, **same)
+
+
+def _quiet(subagent: SubAgent, redactor: Redactor) -> SubAgent:
+    """A sub-agent beside the session, which no page shows: what it cost, without a word."""
+    said = {
+        name: tuple(_blank(reply, redactor) for reply in getattr(subagent, name))
+        for name in ("replies", "results")
+    }
+    return build(SubAgent, id=redactor.clean(subagent.id), silent=subagent.silent, **said)
 
 
 def _wordless(block: Block, tidy: Callable[[str], str]) -> Block:

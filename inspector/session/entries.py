@@ -22,15 +22,37 @@ class Cost(Value):
         return Cost(**{name: getattr(self, name) + getattr(other, name) for name in Cost.model_fields})
 
 
+class Request(Value):
+    """One of the requests that a reply took: `kind` as the provider names it (CLAUDE §5.1).
+
+    `model` is told where it is another one than the reply's. The figures are those of `Usage`.
+    """
+
+    kind: Chars = "message"
+    model: Chars | None = None
+    input: Number = 0
+    output: Number = 0
+    cache_read: Number = 0
+    cache_write: Number = 0
+    cache_write_1h: Number | None = None
+
+
 class Usage(Value):
-    """Tokens one reply cost, as the provider reported them. `total` is the provider's own sum, if given."""
+    """Tokens one reply cost, as the provider reported them. `total` is the provider's own sum, if given.
+
+    Of `cache_write`, `cache_write_1h` tokens were written to live an hour and the others five minutes; None
+    where that is not told. A reply that took several `requests` has the figures of the last one that made
+    it, which is its context, and is charged for all of them (CLAUDE §5.1).
+    """
 
     input: Number = 0
     output: Number = 0
     cache_read: Number = 0
     cache_write: Number = 0
+    cache_write_1h: Number | None = None
     total: Number | None = None
     cost: Cost | None = None
+    requests: tuple[Request, ...] = ()
 
     @property
     def prompt(self) -> Number:
@@ -43,18 +65,22 @@ class Usage(Value):
         return self.total or self.prompt + self.output
 
     def __add__(self, other: Usage) -> Usage:
-        """Field by field, costs too (FLUE §11.1). A missing total or cost counts as zero."""
+        """Field by field, costs too (FLUE §11.1). What is missing of one of them counts as zero."""
         cost = (self.cost or Cost()) + (other.cost or Cost()) if self.cost or other.cost else None
         return Usage(
             input=self.input + other.input,
             output=self.output + other.output,
             cache_read=self.cache_read + other.cache_read,
             cache_write=self.cache_write + other.cache_write,
-            total=None
-            if self.total is None and other.total is None
-            else (self.total or 0) + (other.total or 0),
+            cache_write_1h=_add_known(self.cache_write_1h, other.cache_write_1h),
+            total=_add_known(self.total, other.total),
             cost=cost,
+            requests=self.requests + other.requests,
         )
+
+
+def _add_known(one: Number | None, other: Number | None) -> Number | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
 
 
 class Source(NamedTuple):
@@ -139,6 +165,20 @@ class Entry(Value):
             and self.extra.get("way") != "shell"
             and any(block.kind != "tool_output" for block in self.blocks)
         )
+
+
+class SubAgent(Value):
+    """What a file tells of a sub-agent beside its own entries; the model is shown none of it.
+
+    `replies` stand in the file whole, each once. `results` are replies that only the result of the call
+    tells of: the last thing it said, and what that took. `silent`: it took requests that the file does not
+    hold.
+    """
+
+    id: Chars
+    replies: tuple[Entry, ...] = ()
+    results: tuple[Entry, ...] = ()
+    silent: bool = False
 
 
 class Tool(Value):

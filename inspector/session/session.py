@@ -18,7 +18,7 @@ from ..errors import EditError
 from ..mixins import ask
 from ..text import plural
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
-from .entries import Boundary, Corrupt, Entry, Note, Provided, Tool, Turn
+from .entries import Boundary, Corrupt, Entry, Note, Provided, SubAgent, Tool, Turn
 from .live import Live, find_live, find_path
 from .tree import Ints, Tree, grow_tree
 
@@ -43,6 +43,7 @@ class Session(Value):
     provided: tuple[Provided, ...] = ()
     entries: tuple[Entry, ...] = ()
     leaf: Chars | None = None
+    subagents: tuple[SubAgent, ...] = ()
     notes: tuple[Note, ...] = ()
     corrupt: tuple[Corrupt, ...] = ()
     warnings: tuple[str, ...] = ()

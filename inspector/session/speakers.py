@@ -240,7 +240,7 @@ def _speech_of_message(text: str, speech: Speech) -> Iterator[SpeechSpan]:
             inner = [(*match.span(1), "user", "shell") for match in _SHELL.finditer(text)][:1]
         elif speech.speaker == "agent" and "<result>" in text:
             inner = [(*match.span(1), "agent", speech.way) for match in _REPORT.finditer(text)][:1]
-        outer = "agent" if speech.speaker == "agent" and not inner else "harness"
+        outer: Speaker = "agent" if speech.speaker == "agent" and not inner else "harness"
         yield from _fill(text, inner, outer, speech.way)
         return
     reminders = _REMINDER.finditer(text) if "<" in text else ()

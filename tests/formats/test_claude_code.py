@@ -16,7 +16,7 @@ from inspector.formats.claude_code.read import READER
 from inspector.formats.claude_code.rows import decode_row, decode_row_slowly
 from inspector.formats.readers import READERS, read_session
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, build
-from inspector.session.entries import Entry, Note, Source, Usage
+from inspector.session.entries import Entry, Note, Request, Source, Usage
 from inspector.session.session import Session
 
 Row = dict[str, Any]
@@ -243,7 +243,7 @@ def test_usage_is_read_in_full() -> None:
         "cache_creation": {"ephemeral_5m_input_tokens": 17018},
     }
     usage = read(user("u1", None, "hi"), reply("a1", "u1", text("x"), usage=told)).entries[1].usage
-    assert usage == Usage(input=3, output=9, cache_write=17018, cache_read=16509)
+    assert usage == Usage(input=3, output=9, cache_write=17018, cache_write_1h=0, cache_read=16509)
     assert usage.prompt == 3 + 17018 + 16509
 
 
@@ -256,8 +256,13 @@ def test_the_context_is_that_of_the_last_message_iteration() -> None:
     ]
     usage = {"input_tokens": 23_099, "output_tokens": 1_009, "iterations": told}
     entry = read(user("u1", None, "hi"), reply("a1", "u1", text("x"), usage=usage)).entries[1]
-    assert entry.usage == Usage(input=23_000, output=1_000)
-    assert entry.extra == {"iterations": told}
+    assert entry.usage is not None
+    assert (entry.usage.input, entry.usage.output) == (23_000, 1_000)
+    assert entry.usage.requests == (
+        Request(kind="compaction", input=180_000, output=3_500),
+        Request(input=23_000, output=1_000),
+        Request(kind="advisor_message", input=99, output=9),
+    )
 
 
 def test_outputs_of_parallel_calls_are_chained_in_file_order() -> None:

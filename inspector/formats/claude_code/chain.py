@@ -25,7 +25,8 @@ class Draft:
     `parent` is what the file says. Linking finds `up`, the draft that it comes to, `above`, the id that
     stands for it where there is none, the `side` it is on, and the `owner` of an output: the reply it
     answers. `made` is the entry it was made into last, None when a row came since. `queued` words stand in
-    no chain of the file: they follow what was there when they were delivered. `rows`, `parts` and
+    no chain of the file: they follow what was there when they were delivered. What is `again` is a reply that
+    stands elsewhere too, and is charged there. `rows`, `parts` and
     `sources` go together. Drafts only point upwards: a circle of them would keep a whole file's text alive
     until the next full garbage collection.
     """
@@ -49,6 +50,7 @@ class Draft:
     owner: Draft | None = None
     side: str | None = None
     made: Entry | None = None
+    again: bool = False
 
     def __init__(
         self, id: str, parent: str | None, role: str, order: int, aside: bool, agent: str | None

@@ -23,7 +23,6 @@ def make_entry(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Entry:
     parent = draft.above if draft.up is None else draft.up.id
     if made is not None and made.parent == parent and made.sidechain == draft.side:
         return made
-    usage, iterations = _read_usage(draft)
     entry = build(
         Entry,
         id=draft.id,
@@ -31,7 +30,7 @@ def make_entry(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Entry:
         role=draft.role,
         kind=draft.kind,
         blocks=tuple(parts[0] if len(parts) == 1 else [block for part in parts for block in part]),
-        usage=usage,
+        usage=_read_usage(draft),
         model=draft.model,
         stop_reason=draft.stop_reason,
         error=draft.error,
@@ -41,20 +40,18 @@ def make_entry(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Entry:
         boundary=None if draft.kind in ("message", "note") else _make_boundary(draft, chain, drafts),
         aliases=() if len(rows) == 1 else tuple(row for row in rows[1:] if row is not None),
         sources=tuple(draft.sources),
-        extra={**(draft.extra or {}), **({"iterations": iterations} if iterations else {})},
+        extra=draft.extra or {},
     )
     # What a compaction kept depends on the rows around it.
     draft.made = entry if draft.kind == "message" else None
     return entry
 
 
-def _read_usage(draft: Draft) -> tuple[Usage | None, list[Any]]:
-    """The usage, and the requests it was summed from when there were several."""
-    if draft.usage is None or draft.model == SYNTHETIC:
-        return None, []
-    iterations = draft.usage.get("iterations") if isinstance(draft.usage, dict) else None
-    several = iterations if isinstance(iterations, list) and len(iterations) > 1 else []
-    return read_usage(draft.usage), several
+def _read_usage(draft: Draft) -> Usage | None:
+    """What the provider reported, once; words of Claude Code's own cost nothing and are told apart."""
+    if draft.again or draft.model == SYNTHETIC or draft.error is not None:
+        return None
+    return read_usage(draft.usage)
 
 
 def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Boundary:

@@ -4,7 +4,8 @@ In go the bytes, out comes a `Session`. A row of the conversation goes into an e
 reply into one; every other row becomes a note, and a line that cannot be read a corrupt record. So the
 lines that are not blank are exactly `session.records`. Whose words a row of the user's role holds is told by
 `speakers`. What a user queues while the model works is an entry where it was delivered (`queue`), and its
-words are in `extra["queued"]` with the line where they were queued, delivered or not. Source: CLAUDE §3.
+words are in `extra["queued"]` with the line where they were queued, delivered or not. Replies of sub-agents
+in rows of progress are in `Session.subagents`. Source: CLAUDE §3.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from msgspec import UNSET
 
 from ...errors import EmptySession
 from ...session.blocks import Block, ToolOutput, build
-from ...session.entries import Corrupt, Note, Source
+from ...session.entries import Corrupt, Entry, Note, Source
 from ...session.session import Session
 from ...session.speakers import Speech, judge
 from ...text import plural
@@ -26,6 +27,7 @@ from .chain import Draft, LineChain
 from .entries import SYNTHETIC, make_entry
 from .queue import QUEUE, PromptQueue, words_of
 from .rows import BOOKKEEPING, SUBTYPES, TALK, Attachment, Message, Row, decode_row, decode_sign, read_origin
+from .subagents import Heard, Spoken, SubAgentRows, hear
 
 NAME = "claude-code"
 LOOK = 64
@@ -76,6 +78,8 @@ class ClaudeCodeLines:
         self.facts: dict[str, str] = {}
         self.queue = PromptQueue()
         self.held: list[tuple[Row, str, Source]] = []
+        self.messages: dict[str, Draft] = {}
+        self.subagents = SubAgentRows()
 
     def take(self, source: Source, line: memoryview) -> None:
         """The next line of the file."""
@@ -85,6 +89,10 @@ class ClaudeCodeLines:
             self.spoil(source, str(error))
         else:
             self.place(row, source)
+            if row.type == "progress":
+                self.subagents.take_progress(source, line)
+            elif row.type == "user":
+                self.subagents.take_result(source, line)
 
     def place(self, row: Row, source: Source) -> None:
         """Put a row where it belongs."""
@@ -195,10 +203,11 @@ class ClaudeCodeLines:
             reply = (message.id, lane) if message.id is not None and row.type == "assistant" else None
             draft = self.replies.get(reply) if reply is not None else None
             if draft is None:
-                outputs = row.type == "user" and any(type(block) is ToolOutput for block in blocks)
-                draft = self._start(row, source, lane, row.type or "", outputs=outputs)
+                answers = row.type == "user" and any(type(block) is ToolOutput for block in blocks)
+                draft = self._start(row, source, lane, row.type or "", outputs=answers)
                 if reply is not None:
                     self.replies[reply] = draft
+                    self._tell_again(reply[0], draft)
             elif row.uuid is not None:
                 self.chain.home[row.uuid] = draft
                 if draft.parent == row.uuid:
@@ -266,10 +275,19 @@ class ClaudeCodeLines:
                 self.models[draft.aside] = message.model
         if message.stop_reason is not None:
             draft.stop_reason = message.stop_reason
-        if message.usage is not None:
+        if message.usage is not None and _output(message.usage) >= _output(draft.usage):
             draft.usage = message.usage
         if row.is_api_error_message:
             draft.error = row.error if isinstance(row.error, str) else "api_error"
+
+    def _tell_again(self, message: str, draft: Draft) -> None:
+        """A sub-agent may be shown what was said before: such a reply is charged where it was said."""
+        first = self.messages.setdefault(message, draft)
+        if first is draft:
+            return
+        if first.aside and not draft.aside:
+            self.messages[message], first, draft = draft, draft, first
+        draft.again, draft.made = True, None
 
     def _move(self, draft: Draft, row: Row) -> None:
         """A row came again: its parent is the new one, unless that is a compaction which kept it."""
@@ -348,11 +366,20 @@ class ClaudeCodeLines:
             updated=max(times, default=None),
             entries=entries,
             leaf=leaf.id,
+            subagents=self.subagents.make(self._find_spoken(entries)),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),
             warnings=(_bridges(bridged),) if bridged else (),
             extra=extra,
         )
+
+    def _find_spoken(self, entries: tuple[Entry, ...]) -> Spoken:
+        """What sub-agents say in entries of this file."""
+        heard: dict[str | None, list[Heard]] = {}
+        for draft, entry in zip(self.drafts, entries, strict=True):
+            if draft.aside and entry.usage is not None:
+                heard.setdefault(draft.agent, []).append(hear(entry))
+        return Spoken(frozenset(self.messages), heard)
 
     def _find_title(self) -> str | None:
         """The user's, else the model's, else the latest summary of this chain, else of any."""
@@ -368,6 +395,12 @@ def _announces(draft: Draft, row: Row) -> bool:
         if row.uuid is not None and _object(_object(draft.metadata).get(name)).get("anchorUuid") == row.uuid:
             return True
     return draft.id == row.parent_uuid
+
+
+def _output(usage: Any) -> float:
+    """Tokens of the reply in the usage of a row: while it streams, each row tells more."""
+    value = usage.get("output_tokens") if isinstance(usage, dict) else None
+    return value if isinstance(value, int | float) else -1
 
 
 def _bridges(count: int) -> str:
