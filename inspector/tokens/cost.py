@@ -7,8 +7,8 @@ one real reset: what it leaves behind the first place it rewrote is written to t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, isfinite, nan
 from typing import NamedTuple
@@ -17,25 +17,35 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InspectorError
-from ..session.entries import Cost, Usage
+from ..session.entries import Cost
 from ..session.session import Session
-from ..session.tree import Ints
+from ..session.tree import Bools, Ints
 from ..text import plural
 from .counter import Longs
-from .prices import PRICES, TTL, Doubles, Price, Priced, find_price
-from .reported import MOST, request_tokens, whole_tokens
+from .prices import MILLION, PRICES, TTL, Doubles, Price, Priced, check_ttl, find_price
+from .reported import MOST
+from .spent import REPLY, RESULT, SNAPSHOTS, SUBAGENT, SUMMARY, Spent, find_spent
 
-KINDS = ("input", "cache read", "cache write", "output")
+KINDS = ("input", "cache read", "cache write 5m", "cache write 1h", "output")
 """The kinds of tokens that are paid for: fresh ones, those of the cache, and the reply."""
+WRITE = "cache write"
+"""The line of a bill for both of its kinds, where nothing tells how long what was written lives."""
 COMPACTION = "compaction"
 """The line of a bill for the requests of a summariser (S1-31, S4-66)."""
+SUBAGENTS, RESULTS = "sub-agents", "sub-agents' last replies"
+"""The lines for requests of sub-agents: those whose replies the file holds, and last ones, of which only the
+result of the call tells."""
+WHOLE = "cost told as a whole"
+"""The line for requests of which the file tells the cost, and not what each kind of tokens cost."""
+UNKNOWN = "unknown"
+"""How the lines begin for what has no price, and for what the file does not tell of."""
 
 
 class Charged(NamedTuple):
     """Requests and what they cost.
 
-    tokens  int64[k, 4]    in the order of KINDS
-    money   float64[k, 5]  the same, then the total; NaN where there is no price
+    tokens  int64[k, 5]    in the order of KINDS
+    money   float64[k, 6]  the same, then the total; NaN where there is no price
     """
 
     tokens: Longs
@@ -43,11 +53,14 @@ class Charged(NamedTuple):
 
 
 class BillLine(NamedTuple):
-    """One line of a bill: the requests with such tokens, the tokens, and money, None without a price."""
+    """One line of a bill: how many requests, their tokens, and money.
+
+    Without a price `money` is None, and so are the `tokens` of what the file does not tell of.
+    """
 
     name: str
     calls: int
-    tokens: int
+    tokens: int | None
     money: float | None
 
 
@@ -64,12 +77,20 @@ class Reset(NamedTuple):
     rewritten: int
 
 
+def _no_requests() -> Charged:
+    return Charged(np.zeros((0, len(KINDS)), np.int64), np.zeros((0, len(KINDS) + 1)))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Bill:
-    """What k requests cost, and the `calls` of a summariser apart from them.
+    """What k requests cost, and apart from them the `calls` of a summariser and those of sub-agents.
 
     `prices` are those that were used. `estimated`: tokens are counted, not reported. `entry` int32[k]: for
-    a recorded session, the position of each reply in `session.entries`.
+    a recorded session, the position of each reply in `session.entries`. So many replies were `counted`,
+    because what is reported is less than they say. `results` are last replies of
+    `subagents` of which the file tells in the result of the call alone. `split`: the usage tells how long
+    what was written to the cache lives. Of `silent_subagents` and `silent_compactions` the file does not
+    tell, at least of some requests.
     """
 
     requests: Charged
@@ -80,6 +101,12 @@ class Bill:
     notes: tuple[str, ...] = ()
     estimated: bool = False
     entry: Ints | None = None
+    counted: int = 0
+    subagents: Charged = field(default_factory=_no_requests)
+    results: Charged = field(default_factory=_no_requests)
+    split: bool = False
+    silent_subagents: int = 0
+    silent_compactions: int = 0
 
     @property
     def fresh(self) -> Longs:
@@ -94,53 +121,71 @@ class Bill:
     @property
     def written(self) -> Longs:
         """int64[k]: tokens written to the cache."""
-        return self.requests.tokens[:, 2]
+        written: Longs = self.requests.tokens[:, 2:4].sum(axis=1)
+        return written
 
     @property
     def output(self) -> Longs:
         """int64[k]: tokens of the reply."""
-        return self.requests.tokens[:, 3]
+        return self.requests.tokens[:, 4]
 
     @property
     def money(self) -> Doubles:
         """float64[k]: what each request and its reply cost, NaN where there is no price."""
-        return self.requests.money[:, 4]
+        return self.requests.money[:, -1]
 
     @cached_property
     def lines(self) -> tuple[BillLine, ...]:
-        """The kinds of tokens of the requests; then the summariser's calls, if there were any."""
-        tokens, money = self.requests
-        lines = [
-            BillLine(name, int((tokens[:, at] > 0).sum()), int(tokens[:, at].sum()), _add(money[:, at]))
-            for at, name in enumerate(KINDS)
-        ]
-        if self.calls:
-            summed = int(self.summaries.tokens.sum())
-            lines.append(BillLine(COMPACTION, self.calls, summed, _add(self.summaries.money[:, 4])))
+        """The kinds of tokens of the requests; then sub-agents and a summariser's calls, if there were any;
+        then what has no price where other requests have one, and what the file does not tell of."""
+        known, rest = _part(self.requests)
+        lines = _list_kinds(known, self.split)
+        whole = np.isnan(known.money[:, 0]) & np.isfinite(known.money[:, -1])
+        if whole.any():
+            lines.append(BillLine(WHOLE, int(whole.sum()), None, float(known.money[whole, -1].sum())))
+        unpriced, calls = [rest], len(rest)
+        for name, group, asked in (
+            (SUBAGENTS, self.subagents, None),
+            (RESULTS, self.results, None),
+            (COMPACTION, self.summaries, self.calls),
+        ):
+            known, rest = _part(group)
+            unpriced, calls = [*unpriced, rest], calls + len(rest)
+            if count := len(known.tokens) if asked is None else asked:
+                lines.append(BillLine(name, count - len(rest) * (asked is not None), *_sum(known)))
+        if calls:
+            tokens = sum(int(each.sum()) for each in unpriced)
+            lines.append(BillLine(f"{UNKNOWN}: no price", calls, tokens, None))
+        for name, count in (("sub-agents", self.silent_subagents), ("compactions", self.silent_compactions)):
+            if count:
+                lines.append(BillLine(f"{UNKNOWN}: {name}", count, None, None))
         return tuple(lines)
 
     @cached_property
     def cost(self) -> Cost | None:
-        """All that has a price, the summaries too; None where there is something to pay and no price."""
-        money = np.concatenate([self.requests.money, self.summaries.money])
-        known = money[np.isfinite(money[:, 4])]
+        """All that has a price; None where there is something to pay and no price."""
+        money = np.concatenate([group.money for group in self._groups])
+        known = money[np.isfinite(money[:, -1])]
         if len(money) and not len(known):
             return None
-        fresh, read, written, output, total = known.sum(axis=0).tolist()
-        return Cost(input=fresh, output=output, cache_read=read, cache_write=written, total=total)
+        fresh, read, minutes, hour, output, total = np.nansum(known, axis=0).tolist()
+        return Cost(input=fresh, output=output, cache_read=read, cache_write=minutes + hour, total=total)
+
+    @property
+    def _groups(self) -> tuple[Charged, ...]:
+        return self.requests, self.subagents, self.results, self.summaries
 
     @property
     def unpriced(self) -> int:
         """Requests that have tokens and no price."""
         return sum(
-            int((table.tokens.any(axis=1) & ~np.isfinite(table.money[:, 4])).sum())
-            for table in (self.requests, self.summaries)
+            int((group.tokens.any(axis=1) & ~np.isfinite(group.money[:, -1])).sum()) for group in self._groups
         )
 
     @property
     def tokens(self) -> int:
         """All tokens of all lines."""
-        return sum(line.tokens for line in self.lines)
+        return sum(line.tokens or 0 for line in self.lines)
 
     @property
     def currency(self) -> str:
@@ -153,6 +198,34 @@ class Bill:
         return _draw(self)
 
 
+def _part(group: Charged) -> tuple[Charged, Longs]:
+    """The requests that have a price, and the tokens of the others; all in one where none has."""
+    known = np.isfinite(group.money[:, -1])
+    if not known.any():
+        known[:] = True
+    return Charged(group.tokens[known], group.money[known]), group.tokens[~known]
+
+
+def _sum(group: Charged) -> tuple[int, float | None]:
+    return int(group.tokens.sum()), _add(group.money[:, -1])
+
+
+def _list_kinds(group: Charged, split: bool) -> list[BillLine]:
+    """A line for each kind of tokens; one for those written to the cache, where they are not told apart."""
+    columns = [(name, [at]) for at, name in enumerate(KINDS)]
+    if not split:
+        columns[2:4] = [(WRITE, [2, 3])]
+    return [
+        BillLine(
+            name,
+            int(group.tokens[:, at].any(axis=1).sum()),
+            int(group.tokens[:, at].sum()),
+            _add(group.money[:, at].sum(axis=1)),
+        )
+        for name, at in columns
+    ]
+
+
 def _add(money: Doubles) -> float | None:
     known = money[np.isfinite(money)]
     return float(known.sum()) if len(known) or not len(money) else None
@@ -161,11 +234,21 @@ def _add(money: Doubles) -> float | None:
 def _draw(bill: Bill) -> str:
     """The bill as a small table, its prices with source and date below it."""
     said = "estimate: tokens are counted, not reported" if bill.estimated else "usage as reported"
+    if bill.counted:
+        said += f", {plural(bill.counted, 'reply', 'replies')} counted"
     asked = int(bill.requests.tokens.any(axis=1).sum())
-    total = BillLine("total", asked + bill.calls, bill.tokens, None if bill.cost is None else bill.cost.total)
+    apart = len(bill.subagents.tokens) + len(bill.results.tokens)
+    open_end = any(line.name.startswith(UNKNOWN) for line in bill.lines)
+    total = BillLine(
+        "total known" if open_end else "total",
+        asked + apart + bill.calls,
+        bill.tokens,
+        None if bill.cost is None else bill.cost.total,
+    )
     table = [("", "calls", "tokens", bill.currency)]
     for name, calls, tokens, money in (*bill.lines, total):
-        table.append((name, f"{calls:,}", f"{tokens:,}", "?" if money is None else f"{money:,.4f}"))
+        counted = "?" if tokens is None else f"{tokens:,}"
+        table.append((name, f"{calls:,}", counted, "?" if money is None else f"{money:,.4f}"))
     wide = [max(len(row[at]) for row in table) for at in range(4)]
     lines = [f"Bill: {plural(asked, 'request')} ({said})"]
     for name, *figures in table:
@@ -246,11 +329,14 @@ def price_steps(
     read = np.where((cached >= least) & (ttl is not None), cached, 0)
     written = np.where((sent >= least) & (ttl is not None), sent - read, 0)
     calls = tuple(summaries)
-    asked = np.stack([sent - read - written, read, written, output], axis=1)
+    asking, reading, writing, answering = _table(_split(call) for call in calls).T
+    if ttl is not None:
+        check_ttl(ttl)
+    asked = _place(sent - read - written, read, written, output, ttl or "5m")
     at_resets = np.flatnonzero(reset).tolist()
     return Bill(
-        _charge(asked, price, ttl or "5m"),
-        _charge(_table(_split(call) for call in calls), price, ttl or "5m"),
+        _charge(asked, price),
+        _charge(_place(asking, reading, writing, answering, ttl or "5m"), price),
         sum(call.calls for call in calls),
         resets=tuple(
             Reset(i, int(cached[i]), int(before[i] - cached[i]), int(sent[i] - cached[i])) for i in at_resets
@@ -267,53 +353,102 @@ def price_session(
     """The bill of a recorded session by its own usage: one row per reply in the file, every branch of it.
 
     What the file says a reply cost is taken as it stands; else its model's price in `table`. A `price` is
-    charged for every row instead, whatever the file says. Files do not tell how long a cache entry was to
-    live: `ttl` says it for all of them. Usage that a compaction reports is the line of that name (S1-31,
-    S4-66). Raises `InspectorError` for prices in several currencies.
+    charged for every row instead, whatever the file says. `ttl` says how long a cache entry was to live
+    where the usage does not tell. A reply that took several requests is charged for each (CLAUDE §5.1); of
+    one whose usage was written down while it streamed, what it says is counted where that is more.
 
-    >>> from inspector.session.entries import Entry
+    Usage that a compaction reports is the line of that name (S1-31, S4-66), and sub-agents have theirs.
+    Raises `InspectorError` for prices in several currencies, or another `ttl` than "5m" and "1h".
+
+    >>> from inspector.session.entries import Entry, Usage
     >>> reply = Entry(id="a", role="assistant", model="claude-opus-4-5", usage=Usage(input=1000, output=200))
     >>> price_session(Session(format="demo", entries=(reply,), leaf="a")).cost.total
     0.01
     """
-    rows = [at for at, entry in enumerate(session.entries) if entry.usage is not None and _spent(entry.usage)]
-    usages = [usage for at in rows if (usage := session.entries[at].usage) is not None]
-    models = [session.entries[at].model or session.model for at in rows]
-    tokens = _table(_used(usage) for usage in usages)
-    given = np.array([_given(usage) for usage in usages], np.float64).reshape(-1, 5)
-    told = np.isfinite(given[:, 4]) & (price is None)
+    spent = find_spent(session, check_ttl(ttl))
+    tokens = np.array(spent.tokens, np.int64).reshape(-1, len(KINDS))
+    given = np.array(spent.given, np.float64).reshape(-1, len(KINDS) + 1)
+    told = np.isfinite(given[:, -1]) & (price is None)
     money = np.where(told[:, None], given, nan)
     prices: list[Price] = []
     notes: list[str] = []
-    for model in sorted(set(models), key=str):
-        mine = np.array([each == model for each in models]) & ~told
+    for model in sorted(set(spent.model), key=str):
+        mine = np.array([each == model for each in spent.model]) & ~told
         if mine.any():
             found = find_price(model, table) if price is None else Priced(price, price.note)
-            money[mine] = _charge(tokens[mine], found.price, ttl).money
+            money[mine] = _charge(tokens[mine], found.price).money
             prices += [found.price] if found.price and found.price not in prices else []
             notes += [found.note] if found.note not in notes else []
     if len({each.currency for each in prices}) > 1:
         raise InspectorError("one bill in several currencies: give one price for all of it as price=")
-    if told.any():
-        notes.insert(0, f"{int(told.sum()):,} of {len(rows):,} at the cost the file gives.")
-    if prices and tokens[~told, 2].any():
-        notes.append(f"Cache writes are charged as {ttl} ones: the file does not tell.")
-    silent = sum(
+    whose, entry = np.array(spent.whose, np.int8), np.array(spent.entry, np.int32)
+    groups = [Charged(tokens[whose == group], money[whose == group]) for group in range(4)]
+    requests, at = _join(groups[REPLY], entry[whose == REPLY])
+    silent = _count_silent(session, entry[whose == SUMMARY].tolist())
+    return Bill(
+        requests,
+        groups[SUMMARY],
+        len(groups[SUMMARY].tokens),
+        prices=tuple(prices),
+        notes=(*_say_told(told), *notes, *_say_guessed(spent, ~told, ttl), *_say_silent(*silent)),
+        entry=at,
+        counted=spent.snapshots,
+        subagents=groups[SUBAGENT],
+        results=groups[RESULT],
+        split=spent.split,
+        silent_subagents=silent[0],
+        silent_compactions=silent[1],
+    )
+
+
+def _join(group: Charged, entry: Ints) -> tuple[Charged, Ints]:
+    """The requests of each reply added up, and the position of the reply."""
+    at, row = np.unique(entry, return_inverse=True)
+    tokens, money = np.zeros((len(at), len(KINDS)), np.int64), np.zeros((len(at), len(KINDS) + 1))
+    np.add.at(tokens, row, group.tokens)
+    np.add.at(money, row, group.money)
+    return Charged(tokens, money), at
+
+
+def _count_silent(session: Session, summaries: list[int]) -> tuple[int, int]:
+    """Sub-agents and compactions that the file tells no usage of. A reply may report its compaction's."""
+    untold = sum(
         entry.boundary is not None and entry.boundary.kind == "compact" and entry.usage is None
         for entry in session.entries
     )
-    if silent:
-        compactions = plural(silent, "recorded compaction tells", "recorded compactions tell")
-        notes.append(f"{compactions} no usage, so that cost is not in the bill.")
-    summary = np.array([session.entries[at].kind != "message" for at in rows], bool)
-    return Bill(
-        Charged(tokens[~summary], money[~summary]),
-        Charged(tokens[summary], money[summary]),
-        int(summary.sum()),
-        prices=tuple(prices),
-        notes=tuple(notes),
-        entry=np.array(rows, np.int32)[~summary],
-    )
+    reported = sum(session.entries[at].kind == "message" for at in summaries)
+    return sum(agent.silent for agent in session.subagents), max(untold - reported, 0)
+
+
+def _say_told(told: Bools) -> Iterator[str]:
+    if told.any():
+        yield f"{int(told.sum()):,} of {len(told):,} at the cost the file gives."
+
+
+def _say_guessed(spent: Spent, charged: Bools, ttl: TTL) -> Iterator[str]:
+    """What of the tokens the file does not tell, and what they are taken for."""
+    untold = np.array(spent.untold, bool) & charged
+    untold &= np.array(spent.tokens, np.int64).reshape(-1, len(KINDS))[:, 2:4].any(axis=1)
+    if untold.any() and not spent.split:
+        yield f"Cache writes are charged as {ttl} ones: the file does not tell."
+    elif untold.any():
+        requests = plural(int(untold.sum()), "request tells", "requests tell")
+        yield f"{requests} not how long cache writes live: charged as {ttl} ones."
+    if spent.snapshots:
+        yield (
+            f"{plural(spent.snapshots, 'reply reports', 'replies report')} fewer output tokens than the text "
+            f"has, as of a moment while it streamed: {spent.reported:,}, counted as {spent.counted:,} "
+            f"({SNAPSHOTS})."
+        )
+
+
+def _say_silent(subagents: int, compactions: int) -> Iterator[str]:
+    if subagents:
+        runs = plural(subagents, "run of sub-agents is", "runs of sub-agents are")
+        yield f"{runs} told without requests that were made, so that cost is not in the bill."
+    if compactions:
+        told = plural(compactions, "recorded compaction tells", "recorded compactions tell")
+        yield f"{told} no usage, so that cost is not in the bill."
 
 
 class BreakEven(NamedTuple):
@@ -360,6 +495,7 @@ def break_even(
     """
     if not all(value >= 0 for value in (rewritten, saved, summary_cost)):
         raise InspectorError("break-even: rewritten, saved and summary_cost cannot be below 0")
+    check_ttl(ttl)
     write, read = (1.25 if ttl == "5m" else 2.0, 0.1) if price is None else (price.write(ttl), price.read)
     once = max(write - read, 0.0) * rewritten + summary_cost
     each = read * saved
@@ -390,7 +526,7 @@ def _before(sent: Longs) -> Longs:
 
 
 def _table(rows: Iterable[tuple[int, int, int, int]]) -> Longs:
-    """int64[k, 4], in the order of KINDS."""
+    """int64[k, 4]: fresh, read, written and output tokens."""
     return np.array(list(rows), np.int64).reshape(-1, 4)
 
 
@@ -401,29 +537,17 @@ def _split(call: SummaryCall) -> tuple[int, int, int, int]:
     return fresh, call.cached, call.written, call.output
 
 
-def _spent(usage: Usage) -> bool:
-    return usage.tokens > 0 or _given(usage)[4] > 0
+def _place(fresh: ArrayLike, read: ArrayLike, written: ArrayLike, output: ArrayLike, ttl: TTL) -> Longs:
+    """int64[k, 5]: the columns in the order of KINDS, what was written to live as long as `ttl` says."""
+    none = np.zeros_like(np.asarray(written))
+    minutes, hour = (written, none) if ttl == "5m" else (none, written)
+    return np.stack([fresh, read, minutes, hour, output], axis=1).astype(np.int64)
 
 
-def _used(usage: Usage) -> tuple[int, int, int, int]:
-    fresh = whole_tokens(usage.input) if usage.prompt else request_tokens(usage)
-    parts = (usage.cache_read, usage.cache_write, usage.output)
-    read, written, output = (whole_tokens(part) for part in parts)
-    return fresh, read, written, output
-
-
-def _given(usage: Usage) -> tuple[float, ...]:
-    """What the file says it cost, in the order of KINDS and the total; NaN where it does not."""
-    cost = usage.cost
-    parts = (cost.input, cost.cache_read, cost.cache_write, cost.output) if cost else ()
-    if cost is None or not all(0 <= part <= MOST for part in (*parts, cost.total)):
-        return nan, nan, nan, nan, nan
-    return (*parts, cost.total or sum(parts))
-
-
-def _charge(tokens: Longs, price: Price | None, ttl: TTL) -> Charged:
+def _charge(tokens: Longs, price: Price | None) -> Charged:
     if price is None:
-        return Charged(tokens, np.full((len(tokens), 5), nan))
-    fresh, read, written, output = tokens.T
-    charges = price.charge(fresh, read, written, output, ttl)
-    return Charged(tokens, np.stack([*charges, charges.total], axis=1))
+        return Charged(tokens, np.full((len(tokens), len(KINDS) + 1), nan))
+    base, reply = price.rates(tokens[:, :4].sum(axis=1))
+    cached = (base * price.read, base * price.write_5m, base * price.write_1h)
+    money = tokens * np.stack([base, *cached, reply], axis=1) / MILLION
+    return Charged(tokens, np.column_stack([money, money.sum(axis=1)]))

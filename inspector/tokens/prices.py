@@ -10,20 +10,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
+from ..errors import InspectorError
 from ..session.blocks import Value
-from ..session.entries import Usage
+from ..session.entries import Request, Usage
 from ..text import printable
 from .models import ClaudeName, find_claude
 
 Doubles = NDArray[np.float64]
 TTL = Literal["5m", "1h"]
 MILLION = 1_000_000
+
+
+def check_ttl(ttl: TTL) -> TTL:
+    """The same. Raises `InspectorError` for a time to live that no cache entry has (CLAUDE §9)."""
+    if ttl not in get_args(TTL):
+        raise InspectorError(f'a cache entry lives "5m" or "1h", not {printable(repr(ttl), 40)}')
+    return ttl
+
 
 _PAGE = "platform.claude.com/docs/en/about-claude/pricing"
 
@@ -78,8 +87,17 @@ class Price(Value):
         return self.input * self.read
 
     def write(self, ttl: TTL = "5m") -> float:
-        """What a token written to the cache costs beside a fresh one."""
-        return self.write_5m if ttl == "5m" else self.write_1h
+        """What a token written to the cache costs beside a fresh one. Raises `InspectorError` for a time
+        to live that no cache entry has."""
+        return self.write_5m if check_ttl(ttl) == "5m" else self.write_1h
+
+    def rates(self, sent: ArrayLike) -> tuple[Doubles, Doubles]:
+        """What a million fresh tokens cost, and a million of the reply's, in requests of so many tokens."""
+        sent = np.asarray(sent, np.float64)
+        if self.long_above is None or self.long_input is None or self.long_output is None:
+            return np.full_like(sent, self.input), np.full_like(sent, self.output)
+        long = sent > self.long_above
+        return np.where(long, self.long_input, self.input), np.where(long, self.long_output, self.output)
 
     def charge(
         self, fresh: ArrayLike, read: ArrayLike, written: ArrayLike, output: ArrayLike, ttl: TTL = "5m"
@@ -93,10 +111,7 @@ class Price(Value):
         fresh, read, written, output = (
             np.asarray(each, np.float64) for each in (fresh, read, written, output)
         )
-        base, reply = np.full_like(fresh, self.input), np.full_like(fresh, self.output)
-        if self.long_above is not None and self.long_input is not None and self.long_output is not None:
-            long = fresh + read + written > self.long_above
-            base, reply = np.where(long, self.long_input, base), np.where(long, self.long_output, reply)
+        base, reply = self.rates(fresh + read + written)
         return Charges(
             fresh * base / MILLION,
             read * base * self.read / MILLION,
@@ -233,17 +248,37 @@ def price_tokens(model: str | None, fresh: int, output: int = 0, *, request: int
 
 
 def price_usage(model: str | None, usage: Usage) -> Money | None:
-    """What a reply cost by its reported usage, cache writes at the price of five minutes; None if unknown.
+    """What a reply cost by its reported usage, all its requests together; None where a price is not known.
+
+    Cache writes of which the usage does not tell how long they live are charged for five minutes.
 
     >>> from inspector.session.entries import Usage
     >>> str(price_usage("claude-opus-4-5", Usage(input=1000, output=400, cache_write=2000)))
     '$0.028'
+    >>> str(price_usage("claude-opus-4-5", Usage(cache_write=2000, cache_write_1h=2000)))
+    '$0.020'
     """
+    requests = usage.requests or (
+        Request(
+            input=usage.input,
+            output=usage.output,
+            cache_read=usage.cache_read,
+            cache_write=usage.cache_write,
+            cache_write_1h=usage.cache_write_1h,
+        ),
+    )
+    return add_money([_price_request(request.model or model, request) for request in requests])
+
+
+def _price_request(model: str | None, request: Request) -> Money | None:
     price = find_price(model).price
     if price is None:
         return None
-    charges = price.charge(usage.input, usage.cache_read, usage.cache_write, usage.output)
-    return Money(Decimal(repr(round(float(charges.total), 9))), price.currency, price.note)
+    hour = request.cache_write_1h or 0
+    charges = price.charge(request.input, request.cache_read, request.cache_write, request.output)
+    base, _ = price.rates(request.input + request.cache_read + request.cache_write)
+    longer = float(base) * hour * (price.write_1h - price.write_5m) / MILLION
+    return Money(Decimal(repr(round(float(charges.total) + longer, 9))), price.currency, price.note)
 
 
 def add_money(amounts: list[Money | None]) -> Money | None:

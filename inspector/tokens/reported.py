@@ -62,6 +62,22 @@ def whole_tokens(value: Number) -> int:
     return round(value) if is_tokens(value) else 0
 
 
+def is_snapshot(session: Session, reply: Entry) -> bool:
+    """Whether a reply's usage was written down while it streamed, so that its output may be told too small.
+
+    Claude Code writes a row for each block as it comes; only the row that ended the reply says why it ended.
+
+    >>> reply = Entry(id="a", role="assistant", usage=Usage(output=1))
+    >>> is_snapshot(Session(format="claude-code"), reply), is_snapshot(Session(format="pi"), reply)
+    (True, False)
+    """
+    streamed = session.format == _STREAMED and reply.role == "assistant" and reply.kind == "message"
+    return streamed and reply.usage is not None and reply.stop_reason is None
+
+
+_STREAMED = "claude-code"
+
+
 def request_tokens(usage: Usage | None) -> int:
     """Tokens of the request that a reply answered. Of a total alone it is what the output leaves.
 
@@ -73,13 +89,19 @@ def request_tokens(usage: Usage | None) -> int:
     return whole_tokens(usage.prompt or max((usage.total or 0) - usage.output, 0))
 
 
-def context_tokens(usage: Usage | None) -> int:
+def context_tokens(usage: Usage | None, said: int = 0) -> int:
     """Tokens of the context after a reply, the reply with it.
+
+    `said` is what the reply says, counted, for usage that may tell less of it (`is_snapshot`).
 
     >>> context_tokens(Usage(input=10, cache_read=90, output=5)), context_tokens(None)
     (105, 0)
+    >>> context_tokens(Usage(input=10, output=5), said=70)
+    80
     """
-    return 0 if usage is None else whole_tokens(usage.tokens)
+    if usage is None:
+        return 0
+    return whole_tokens(usage.tokens) + (max(said - whole_tokens(usage.output), 0) if usage.tokens else 0)
 
 
 def add_usage(session: Session, since: str | None = None) -> Usage:

@@ -105,7 +105,8 @@ class SubAgentRows:
             return
         row = _decode(raw)
         told = Fields(row.object("toolUseResult"))
-        agent, calls, status = told.text("agentId"), told.number("totalToolUseCount"), told.text("status")
+        agent = told.text("agentId") or told.text("taskId")
+        calls, status = told.number("totalToolUseCount"), told.text("status")
         if calls is None and status != "async_launched":
             return
         name = row.text("uuid") or f"line-{source.line}"
