@@ -44,7 +44,7 @@ SENTENCES = {
     "meta": "messages of the harness are written as the user's",
     "sealed": "compactions by a provider are written as their words, without its own block",
     "branch_summaries": "summaries of branches are written as messages",
-    "usage": "usages come back with other figures, or without costs",
+    "usage": "usages come back with other figures, or without costs or how long cache writes live",
     "labels": "outputs lose the name, status or artifact they had",
     "role": "blocks come back in a message of another role",
     "text": "texts come back changed or not at all",
@@ -138,6 +138,7 @@ def take_line(session: Session, *, keep_micro: bool = False) -> LinearSession:
     on_path = set(path)
     for at, entry in enumerate(session.entries):
         losses["sidechains"] += at not in on_path and entry.sidechain is not None
+    losses["sidechains"] += sum(len(agent.replies) + len(agent.results) for agent in session.subagents)
     emptied = _find_emptied(session) if not keep_micro else {}
     entries: list[Entry] = []
     for at in path:

@@ -21,7 +21,7 @@ from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, Bools, Ints
 from ..tokens.counter import Longs
 from ..tokens.history import History, count_along
 from ..tokens.ledger import Ledger
-from ..tokens.reported import context_tokens, is_tokens, request_tokens, whole_tokens
+from ..tokens.reported import context_tokens, is_snapshot, is_tokens, request_tokens, whole_tokens
 
 Overflow = Literal["token_overflow", "byte_overflow"]
 
@@ -92,7 +92,7 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
     # What was refused was never in a context, whatever the file says of it.
     full = count_along(session, ledger, path, np.flatnonzero(sort == COMPACTION).tolist())
     full = full - np.cumsum(np.where(failed, ledger.entry_tokens[path], 0))
-    usage = _read_usage(session, path, sort)
+    usage = _read_usage(session, ledger, path, sort)
     said = usage[0] >= 0
     beyond = np.where(said, usage[0] - full, 0)
     # Before the first reply nothing is reported; the first one's word stands for it.
@@ -166,7 +166,7 @@ def _find_failed(session: Session, path: Ints, sort: Ints) -> tuple[Bools, list[
     return failed, refused
 
 
-def _read_usage(session: Session, path: Ints, sort: Ints) -> Longs:
+def _read_usage(session: Session, ledger: Ledger, path: Ints, sort: Ints) -> Longs:
     """int64[3, p]: tokens of context, request and reply as each entry reports them, -1 where it does not."""
     out = np.full((3, len(path)), -1, np.int64)
     for i in np.flatnonzero((session.tree.role[path] == ASSISTANT) & (sort == MESSAGE)).tolist():
@@ -175,7 +175,9 @@ def _read_usage(session: Session, path: Ints, sort: Ints) -> Longs:
         if usage is None or entry.cut_short:
             continue
         if is_tokens(usage.tokens) and usage.tokens > 0:
-            out[:, i] = context_tokens(usage), request_tokens(usage) or -1, whole_tokens(usage.output)
+            words = int(ledger.entry_tokens[path[i]]) if is_snapshot(session, entry) else 0
+            output = max(whole_tokens(usage.output), words)
+            out[:, i] = context_tokens(usage, words), request_tokens(usage) or -1, output
     return out
 
 

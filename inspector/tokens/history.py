@@ -16,7 +16,7 @@ from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
 from .counter import Longs
 from .ledger import CLEARED_TEXT, Ledger
-from .reported import context_tokens, is_tokens
+from .reported import context_tokens, is_snapshot, is_tokens
 
 
 class Stretch(NamedTuple):
@@ -102,7 +102,8 @@ def trace_history(session: Session, ledger: Ledger) -> History:
     said = np.full(len(path), -1, np.int64)
     for at in np.flatnonzero((role == ASSISTANT) & (sort == MESSAGE)).tolist():
         entry = entries[path[at]]
-        if (tokens := context_tokens(entry.usage)) > 0:
+        words = int(ledger.entry_tokens[path[at]]) if is_snapshot(session, entry) else 0
+        if (tokens := context_tokens(entry.usage, words)) > 0:
             reported[step[at]] = tokens
             said[at] = -1 if entry.cut_short else tokens
     segments = []

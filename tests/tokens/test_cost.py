@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
 from itertools import pairwise
@@ -16,9 +17,17 @@ from pydantic import ValidationError
 from inspector.errors import InspectorError
 from inspector.formats import manifest
 from inspector.formats.readers import read_session
-from inspector.session.entries import Boundary, Cost, Entry, Usage
+from inspector.replays.engine import replay
+from inspector.session.blocks import Text, ToolCall
+from inspector.session.entries import Boundary, Cost, Entry, Request, SubAgent, Usage
 from inspector.session.session import Session
 from inspector.tokens.cost import (
+    COMPACTION,
+    RESULTS,
+    SUBAGENTS,
+    UNKNOWN,
+    WHOLE,
+    WRITE,
     Bill,
     BillLine,
     Reset,
@@ -27,10 +36,13 @@ from inspector.tokens.cost import (
     price_session,
     price_steps,
 )
-from inspector.tokens.prices import PRICES, Price, find_price
+from inspector.tokens.counters import find_counter
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
+from inspector.tokens.prices import PRICES, Money, Price, find_price, price_usage
 from inspector.tokens.reported import add_usage
 from tests.reference.prompt_cache import Fingerprint, common_prefix, find_changes, hash_json, take_fingerprint
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import json_values, sessions
 
 FIVE = Price(model="five", input=5, output=25, date="2026-11-01", source="an example")
@@ -583,6 +595,197 @@ def test_prices_in_several_currencies_make_no_bill() -> None:
     with pytest.raises(InspectorError, match="currencies"):
         price_session(session, table=table)
     assert price_session(session, FIVE).currency == "USD"
+
+
+def test_an_hour_in_the_cache_costs_more_than_five_minutes_as_the_usage_tells() -> None:
+    """D3. CLAUDE §9: written for five minutes 1.25, for an hour 2 times the input."""
+    usage = Usage(cache_write=5_000, cache_write_1h=3_000)
+    session = Session(format="demo", entries=(reply("a", model=OPUS, usage=usage),), leaf="a")
+    for ttl in ("5m", "1h"):
+        bill = price_session(session, ttl=ttl)
+        assert line(bill, "cache write 5m") == ("cache write 5m", 1, 2_000, pytest.approx(2_000 * 6.25 / M))
+        assert line(bill, "cache write 1h") == ("cache write 1h", 1, 3_000, pytest.approx(3_000 * 10 / M))
+        assert bill.written.tolist() == [5_000]
+        assert not any("charged as" in note for note in bill.notes)
+    assert price_usage(OPUS, usage) == Money(Decimal("0.0425"), "USD", find_price(OPUS).note)
+
+
+def test_a_time_to_live_is_only_taken_where_the_usage_tells_none() -> None:
+    told, untold = Usage(cache_write=1_000, cache_write_1h=0), Usage(cache_write=1_000)
+    alone = Session(format="demo", entries=(reply("b", model=OPUS, usage=untold),), leaf="b")
+    assert line(price_session(alone, ttl="1h"), WRITE).money == pytest.approx(1_000 * 10 / M)
+    assert (
+        price_session(alone, ttl="1h").notes[-1]
+        == "Cache writes are charged as 1h ones: the file does not tell."
+    )
+    both = Session(
+        format="demo",
+        entries=(reply("a", model=OPUS, usage=told), reply("b", "a", model=OPUS, usage=untold)),
+        leaf="b",
+    )
+    bill = price_session(both, ttl="1h")
+    assert bill.money.tolist() == pytest.approx([1_000 * 6.25 / M, 1_000 * 10 / M])
+    assert bill.notes[-1] == "1 request tells not how long cache writes live: charged as 1h ones."
+
+
+@pytest.mark.parametrize("ttl", ["2h", "x", "", None, 5, True])
+def test_another_time_to_live_is_refused(ttl: Any) -> None:
+    """D19."""
+    with pytest.raises(InspectorError, match='lives "5m" or "1h", not'):
+        price_session(RECORDED, ttl=ttl)
+    with pytest.raises(InspectorError, match='lives "5m" or "1h", not'):
+        break_even(1, 1, ttl=ttl)
+    with pytest.raises(InspectorError, match='lives "5m" or "1h", not'):
+        FIVE.charge(1, 1, 1, 1, ttl=ttl)
+    if ttl is not None:  # which is no cache at all there
+        with pytest.raises(InspectorError, match='lives "5m" or "1h", not'):
+            price_steps([1], [0], [1], FIVE, ttl=ttl)
+
+
+def test_a_reply_that_was_written_down_while_it_streamed_is_counted() -> None:
+    """D4."""
+    said = (Text(text="word " * 400), ToolCall(id="t", name="Read", input={"path": "a.py"}))
+    counted = int(find_counter("o200k_base").count([block.text for block in said]).sum())
+    streamed = reply("a", model=OPUS, usage=Usage(input=10, output=2), blocks=said)
+    ended = streamed.model_copy(update={"id": "b", "parent": "a", "stop_reason": "tool_use"})
+    more = reply("c", "b", model=OPUS, usage=Usage(input=10, output=9_000), blocks=said)
+    session = Session(format="claude-code", entries=(streamed, ended, more), leaf="c")
+    bill = price_session(session)
+    assert counted > 400
+    assert bill.output.tolist() == [counted, 2, 9_000]
+    assert bill.counted == 1
+    assert bill.money[0] == pytest.approx((10 * 5 + counted * 25) / M)
+    assert bill.notes[-1] == (
+        "1 reply reports fewer output tokens than the text has, as of a moment while it streamed: "
+        f"2, counted as {counted} (o200k_base)."
+    )
+    assert repr(bill).startswith("Bill: 3 requests (usage as reported, 1 reply counted)")
+    other = session.model_copy(update={"format": "pi"})
+    assert price_session(other).output.tolist() == [2, 2, 9_000]
+
+
+def test_the_context_after_such_a_reply_holds_what_it_says() -> None:
+    said = (Text(text="word " * 400),)
+    streamed = reply("a", "u", model=OPUS, usage=Usage(input=10, output=2), blocks=said)
+    session = Session(format="claude-code", entries=(Entry(id="u"), streamed), leaf="a")
+    ledger = count_tokens(session)
+    counted = int(ledger.entry_tokens[1])
+    assert trace_history(session, ledger).reported.tolist()[-1] == 10 + counted
+    assert int(replay(session, "flue", ledger=ledger, window=100_000).recorded[-1]) == 10 + counted
+    ended = streamed.model_copy(update={"stop_reason": "end_turn"})
+    whole = session.with_entries((session.entries[0], ended), "a")
+    assert trace_history(whole, count_tokens(whole)).reported.tolist()[-1] == 12
+
+
+def test_sub_agents_are_a_row_of_their_own() -> None:
+    """D5."""
+    used = Usage(input=1_000, output=100)
+    side = reply("s", "a", model="claude-haiku-4-5", usage=used, sidechain="x")
+    apart = SubAgent(
+        id="y",
+        replies=(reply("p", model="claude-haiku-4-5", usage=used),),
+        results=(reply("q", model="claude-haiku-4-5", usage=Usage(input=500)),),
+    )
+    session = RECORDED.model_copy(update={"entries": (*RECORDED.entries, side), "subagents": (apart,)})
+    bill, without = price_session(session), price_session(RECORDED)
+    one = (1_000 * 1 + 100 * 5) / M
+    assert line(bill, SUBAGENTS) == (SUBAGENTS, 2, 2_200, pytest.approx(2 * one))
+    assert line(bill, RESULTS) == (RESULTS, 1, 500, pytest.approx(500 / M))
+    assert bill.lines[:4] == without.lines[:4]
+    assert bill.cost is not None
+    assert without.cost is not None
+    assert bill.cost.total == pytest.approx(without.cost.total + 2 * one + 500 / M)
+    assert len(bill) == len(without)
+    assert repr(bill).splitlines()[-4].split() == ["total", "7", "80,315", f"{bill.cost.total:.4f}"]
+
+
+def test_sub_agents_whose_requests_are_not_in_the_file_are_an_unknown_row() -> None:
+    session = RECORDED.model_copy(
+        update={"subagents": (SubAgent(id="x", silent=True), SubAgent(id="y", silent=True))}
+    )
+    bill = price_session(session)
+    assert bill.lines[-1] == (f"{UNKNOWN}: sub-agents", 2, None, None)
+    assert bill.cost == price_session(RECORDED).cost
+    assert "2 runs of sub-agents are told without requests" in bill.notes[-1]
+    assert "total known" in repr(bill)
+
+
+def test_every_request_of_a_reply_is_charged_and_a_compaction_as_such() -> None:
+    """D6, CLAUDE §5.1: what is paid is the sum, and a compaction is no part of the context."""
+    requests = (
+        Request(kind="compaction", input=180_000, output=3_500),
+        Request(input=23_000, output=1_000),
+        Request(kind="advisor_message", model="claude-haiku-4-5", input=2_000, output=50),
+    )
+    usage = Usage(input=23_000, output=1_000, requests=requests)
+    bill = price_session(Session(format="demo", entries=(reply("a", model=OPUS, usage=usage),), leaf="a"))
+    assert line(bill, COMPACTION) == (COMPACTION, 1, 183_500, pytest.approx((180_000 * 5 + 3_500 * 25) / M))
+    assert len(bill) == 1
+    assert bill.money[0] == pytest.approx((23_000 * 5 + 1_000 * 25 + 2_000 * 1 + 50 * 5) / M)
+    alone = Usage(requests=requests[:1])
+    only = price_session(Session(format="demo", entries=(reply("a", model=OPUS, usage=alone),), leaf="a"))
+    assert only.cost is not None
+    assert only.cost.total == pytest.approx((180_000 * 5 + 3_500 * 25) / M)
+
+
+def test_a_compaction_whose_request_a_reply_reports_is_not_missed() -> None:
+    usage = Usage(input=10, requests=(Request(kind="compaction", input=900), Request(input=10)))
+    entries = (
+        Entry(id="c", kind="compaction", boundary=Boundary()),
+        reply("a", "c", model=OPUS, usage=usage),
+    )
+    bill = price_session(Session(format="demo", entries=entries, leaf="a"))
+    assert (bill.silent_compactions, line(bill, COMPACTION).calls) == (0, 1)
+
+
+def test_what_has_no_price_is_an_unknown_row_and_never_nothing() -> None:
+    strange = reply("x", "b", model="gpt-5.5", usage=USED)
+    session = RECORDED.model_copy(update={"entries": (*RECORDED.entries, strange)})
+    bill, without = price_session(session), price_session(RECORDED)
+    assert bill.lines[-1] == (f"{UNKNOWN}: no price", 1, 25_300, None)
+    assert bill.lines[:4] == without.lines[:4]
+    alone = price_session(Session(format="demo", entries=(strange,), leaf="x"))
+    assert [each.money for each in alone.lines] == [None] * 4
+    assert alone.cost is None
+
+
+def test_a_file_that_says_nothing_was_paid_does_not_tell_the_cost() -> None:
+    free = USED.model_copy(update={"cost": Cost()})
+    session = Session(format="pi", entries=(reply("a", model=OPUS, usage=free),), leaf="a")
+    assert price_session(session).money.tolist() == [price_session(RECORDED).money[0]]
+    assert price_session(session.model_copy(update={"entries": (reply("a", usage=free),)})).cost is None
+
+
+def test_a_cost_told_as_a_whole_is_a_row_of_its_own() -> None:
+    usage = Usage(input=100, output=50, cost=Cost(total=0.01))
+    bill = price_session(Session(format="pi", entries=(reply("a", usage=usage),), leaf="a"))
+    assert line(bill, WHOLE) == (WHOLE, 1, None, 0.01)
+    assert [each.money for each in bill.lines[:4]] == [None] * 4
+    assert bill.cost == Cost(total=0.01)
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "line_name", "calls", "tokens", "money"),
+    [
+        # Added up from the rows by hand: sums of the fields of one row for each message id.
+        ("claude-code--entire-sem/cc-2.1.210-1404l.jsonl", "cache write 1h", 155, 255_341, 5.10682),
+        ("claude-code--git-sync/cc-426k-ctx-1142l.jsonl", "cache write 1h", 393, 1_499_573, 14.99573),
+        (
+            "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl",
+            "cache write 5m",
+            225,
+            1_618_146,
+            10.1134125,
+        ),
+    ],
+)
+def test_D3_cache_writes_of_real_sessions(
+    name: str, line_name: str, calls: int, tokens: int, money: float
+) -> None:
+    found = line(price_session(open_shared(SHARED / "sessions" / name)), line_name)
+    assert (found.calls, found.tokens) == (calls, tokens)
+    assert found.money == pytest.approx(money)
 
 
 @given(sessions())

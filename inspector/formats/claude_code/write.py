@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...session.blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput
-from ...session.entries import Entry, Usage
+from ...session.entries import Entry, Request, Usage
 from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ...session.speakers import judge, who_speaks
@@ -148,9 +148,25 @@ def _write_media(block: Image | Document) -> Json:
 def _write_usage(usage: Usage | None) -> Json | None:
     if usage is None:
         return None
+    requests = [
+        {
+            "type": request.kind,
+            **({} if request.model is None else {"model": request.model}),
+            **_figures(request),
+        }
+        for request in usage.requests
+    ]
+    return _figures(usage) | ({"iterations": requests} if requests else {})
+
+
+def _figures(of: Usage | Request) -> Json:
+    """What it took; how long cache writes live only where that is known (CLAUDE §3)."""
+    hour = of.cache_write_1h
+    split = {"ephemeral_5m_input_tokens": of.cache_write - (hour or 0), "ephemeral_1h_input_tokens": hour}
     return {
-        "input_tokens": usage.input,
-        "output_tokens": usage.output,
-        "cache_read_input_tokens": usage.cache_read,
-        "cache_creation_input_tokens": usage.cache_write,
+        "input_tokens": of.input,
+        "output_tokens": of.output,
+        "cache_read_input_tokens": of.cache_read,
+        "cache_creation_input_tokens": of.cache_write,
+        **({} if hour is None else {"cache_creation": split}),
     }

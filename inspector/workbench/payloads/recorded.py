@@ -23,7 +23,7 @@ from ...session.tree import MESSAGE, Bools
 from ...text import plural, printable
 from ...tokens.counter import Longs
 from ...tokens.history import History
-from ...tokens.reported import context_tokens, whole_tokens
+from ...tokens.reported import context_tokens, is_snapshot, whole_tokens
 from ...tokens.rows import SECTIONS
 from .columns import ColumnPacker
 from .flow import Flow
@@ -267,6 +267,14 @@ def _cut(found: RecordedCompaction, session: Session) -> CutPayload:
     return CutPayload(place, name, "file", what)
 
 
+def _measure_reply(found: RecordedCompaction, at: int) -> int:
+    """Tokens of the context after a reply, by its usage; what it says is counted where that tells less."""
+    session = found.plan.session
+    entry = session.entries[at]
+    words = int(found.plan.ledger.entry_tokens[at]) if is_snapshot(session, entry) else 0
+    return context_tokens(entry.usage, words)
+
+
 def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, str]]:
     """What is said of before and after, and by whom; what nobody says is left out."""
     session = found.plan.session
@@ -274,8 +282,8 @@ def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, s
     before, after = found.boundary.tokens_before, found.boundary.tokens_after
     if before is not None:
         told.append(("before", f"{whole_tokens(before):,}", "as the file records it"))
-    last = [entry for i in history.path[: found.at] if (entry := session.entries[i]).usage is not None]
-    if last and (reply := context_tokens(last[-1].usage)):
+    last = [i for i in history.path[: found.at].tolist() if session.entries[i].usage is not None]
+    if last and (reply := _measure_reply(found, last[-1])):
         told.append(("before", f"{reply:,}", "usage of the last reply before it"))
     if after is not None:
         told.append(("after", f"{whole_tokens(after):,}", "as the file records it"))
