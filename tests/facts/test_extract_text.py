@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from inspector.facts.facts import find_facts
 from inspector.session.toolcalls.call_paths import canonical_path
+from tests.shared import SHARED, needs_shared, open_shared
 from tests.telling import CWD, answer, call, forms, tell
 
 
@@ -149,6 +151,31 @@ def test_addresses_end_before_the_sentence_does() -> None:
         "https://a.dev/users{/name}",
     ]
     assert forms(tell("clone git@github.com:a/b.git."), "url") == ["git@github.com:a/b.git"]
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("Please, never edit the lock file by hand.", "never edit the lock file by hand."),
+        ("**Important**: never edit **the lock file by hand.", "never edit the lock file by hand."),
+        ("Never call `run` in `tests/.", "Never call `run` in tests/."),
+    ],
+)
+def test_a_sentence_has_no_comma_before_it_and_no_half_of_a_mark(text: str, form: str) -> None:
+    (rule,) = forms(tell(text), "constraint")
+    assert rule.endswith(form)
+    assert rule.count("**") % 2 == rule.count("`") % 2 == 0
+
+
+@needs_shared
+def test_on_a_real_session_no_sentence_begins_or_ends_with_half_a_mark() -> None:
+    session = open_shared(SHARED / "sessions" / "claude-code--context-evaluator" / "cc-1compact-417l.jsonl")
+    facts = find_facts(session)
+    every = [*facts.values(), *facts.summaries.values()]
+    sentences = [fact.form for fact in every if fact.kind in ("constraint", "decision", "todo")]
+    assert len(sentences) > 10
+    odd = [form for form in sentences if form.count("**") % 2 or form.count("`") % 2 or form[0] in ",;:.)"]
+    assert odd == []
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ The texts are joined into stretches of about a million characters, those of one 
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator
 
@@ -38,6 +39,9 @@ Ints = NDArray[np.int32]
 _SPEAKER = np.array([0, 1, 1, 2, 2, 2, 2, 2, 3], np.uint8)
 
 
+_PROSE = ("constraint", "decision", "todo")
+_LEAD = re.compile(r"^[\s,;:.)\]|>~]+(?=[\w\"'`*(\[])")
+_CLOSES = re.compile(r"(?<=[^\s*`])(?:\*\*|`)(?=[\s.,;:)!?]|$)")
 _WORDS = (ASKED, ANSWERED, HARNESS, SUMMARY)
 _REPORTS = (REPORT, FAILED)
 
@@ -113,7 +117,9 @@ class FactOccurrences:
 
     def _note(self, rows: array[int], kind: str, hits: Iterable[Hit], operation: int = -1) -> None:
         known, extend = self._numbers[kind].get, rows.extend
+        prose = kind in _PROSE
         for start, end, form in hits:
+            form = _whole(form) if prose else form
             fact = known(form)
             if fact is None:
                 if not form or len(form) > LONGEST:
@@ -198,6 +204,23 @@ def _searches(
     if sort in (ASKED, ANSWERED, SUMMARY):
         yield "decision", find_decisions(text)
         yield "todo", find_tasks(text)
+
+
+def _whole(form: str) -> str:
+    """A sentence without a comma before it or the one half of a Markdown mark whose other half is not in it.
+
+    >>> _whole(", keep it"), _whole("Fix**: remove `a`"), _whole("instead of `")
+    ('keep it', 'Fix: remove `a`', 'instead of')
+    """
+    form = _LEAD.sub("", form)
+    for mark in ("**", "`"):
+        at = form.find(mark)
+        if at >= 0 and _CLOSES.match(form, at):  # the first one closes what stands before the sentence
+            form = form[:at] + form[at + len(mark) :]
+        if form.count(mark) % 2:
+            at = form.rfind(mark)
+            form = (form[:at] + form[at + len(mark) :]).rstrip()
+    return form
 
 
 def _restored(text: str, hits: Iterable[Hit], sort: int) -> Iterable[Hit]:
