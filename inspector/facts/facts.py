@@ -21,8 +21,10 @@ from ..mixins import Framed
 from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
+from ..session.toolcalls.core_command import core_command
 from ..text import plural, printable
 from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences
+from .extract.errors import tidy_error
 from .extract.paths import PathFinder
 from .extract.segments import SUMMARY, read_path
 
@@ -101,10 +103,10 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     def __getitem__(self, key: str | tuple[str, str]) -> Fact:
         if isinstance(key, tuple):
             return self._fact(self._numbers[key])
-        forms = (key, canonical_path(key, self.cwd)) if key else (key,)
-        for kind, form in ((kind, form) for form in forms for kind in KINDS):
-            if (kind, form) in self._numbers:
-                return self._fact(self._numbers[kind, form])
+        for form in spell_fact(key, self.cwd):
+            for kind in KINDS:
+                if (kind, form) in self._numbers:
+                    return self._fact(self._numbers[kind, form])
         raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
@@ -166,6 +168,19 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))
+
+
+def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
+    """The forms that a text may have as a fact: as it is, as a path, a command's core, an error's line.
+
+    >>> spell_fact("/app/a.py", "/app"), spell_fact("cd x && make 2>&1 | tail", None)
+    (('/app/a.py', 'a.py'), ('cd x && make 2>&1 | tail', 'make'))
+    """
+    if not text.strip():
+        return (text,)
+    folded = " ".join(text.split())
+    forms = (text, canonical_path(text, cwd), folded, core_command(text), tidy_error(text))
+    return tuple(dict.fromkeys(forms))
 
 
 def find_facts(session: Session) -> Facts:

@@ -17,7 +17,7 @@ from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
 from .facts import Fact, Facts
-from .mentions import SAME_WORDS, WORD, FactPattern, Mention, Occurrences, SearchText, read_words, refer
+from .mentions import SAME_WORDS, FactPattern, Mention, Occurrences, SearchText, read_words, refer
 from .remaining import Remaining, RemainingText, TextIndex
 from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope
 
@@ -109,7 +109,7 @@ class FateFinder:
             for row in self.found.rows[self.found.first[one] : self.found.first[one + 1]]
             if self.on_path[row]
         }
-        keys = {pattern.parts[-1]} if pattern.parts else set(pattern.longest)
+        keys = {pattern.parts[-1]} if pattern.parts else set(pattern.keys)
         for row, text in self._texts:
             if row not in rows and any(key in text for key in keys):
                 mention = SearchText(text).find(pattern)
@@ -207,7 +207,7 @@ class MomentFates:
                 for folder in () if pattern.is_file else pattern.wordings:
                     self._folders.setdefault(folder, []).append(number)
                 continue
-            for word in dict.fromkeys([*pattern.longest, *WORD.findall(pattern.name)[:1]]):
+            for word in pattern.keys:
                 self._words.setdefault(word, []).append(number)
             if len(pattern.prose) > 1:
                 self._prose.append((number, pattern.prose))

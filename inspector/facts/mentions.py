@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.toolcalls.call_paths import names
+from ..session.toolcalls.core_command import name_command, split_core
 from ..session.toolcalls.positions import blank_escapes, restore, unescape
 from ..session.tree import Bools, Ints, Tree
 from .extract.collect import KINDS, OPERATIONS
+from .extract.errors import shorten_error
 from .facts import Fact, Facts
 from .polarity import is_contrary
 
@@ -42,9 +44,10 @@ WORD = re.compile(r"\w+")
 class FactPattern(NamedTuple):
     """How a fact is looked up: its wordings, and the parts of its path if it is a file.
 
-    `bare` is a file that was only ever called by its last part, or listed so: wherever it lies. `name` is
-    the last part of a path that no run of text holds whole (it has a space or a bracket in it): such a path
-    is looked up as words are, and its name alone is its tail.
+    `bare` is a file that was only ever called by its last part, or listed so: wherever it lies. `clauses` are
+    the commands of a chain: a text that names each names it. `tails` are what is less than all of it, where
+    that is words too: of a path that no run of text holds whole (it has a space or a bracket in it) its last
+    part, of a command its first clause and its program with the subcommand, of an error its first clause.
     """
 
     wordings: tuple[str, ...]
@@ -52,7 +55,14 @@ class FactPattern(NamedTuple):
     parts: tuple[str, ...]
     prose: frozenset[str]
     bare: bool = False
-    name: str = ""
+    clauses: tuple[str, ...] = ()
+    tails: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Words of which one stands in every text that names it, or less than it; not for a file's parts."""
+        worded = [*self.clauses[:1], *self.tails]
+        return tuple(dict.fromkeys([*self.longest, *map(longest_word, worded)]))
 
     @property
     def is_file(self) -> bool:
@@ -118,8 +128,11 @@ class SearchText:
         for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
             if (not longest or longest in self.words) and has_words(self.flat, wording):
                 return Mention(wording, True)
-        if pattern.name and has_words(self.flat, pattern.name):
-            return Mention(pattern.name, False)
+        if pattern.clauses and all(has_words(self.flat, clause) for clause in pattern.clauses):
+            return Mention(pattern.clauses[0], True)
+        for tail in pattern.tails:
+            if has_words(self.flat, tail):
+                return Mention(tail, False)
         if loosely and len(pattern.prose) > 1:
             need = SAME_WORDS * len(pattern.prose)
             for line, words in zip(self._lines, self.lines, strict=True):
@@ -160,6 +173,11 @@ def has_words(text: str, wording: str) -> bool:
 def long_words(text: str) -> frozenset[str]:
     """The words of four letters and more, in lower case."""
     return frozenset(word for word in WORD.findall(text.casefold()) if len(word) > 3)
+
+
+def longest_word(words: str) -> str:
+    """The longest word of a wording: no text without it holds the wording. "" where it has none."""
+    return max(WORD.findall(words), key=len, default="")
 
 
 def find_runs(text: str) -> Iterator[str]:
@@ -231,7 +249,15 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
             if words:
                 wordings.setdefault(words)
     parts: tuple[str, ...] = ()
-    bare, name = False, ""
+    bare = False
+    clauses: tuple[str, ...] = ()
+    tails: tuple[str, ...] = ()
+    if fact.kind == "command":
+        pieces = split_core(fact.form)
+        clauses = pieces if len(pieces) > 1 else ()
+        tails = tuple(dict.fromkeys(filter(None, [*clauses[:1], *map(name_command, pieces)])))
+    elif fact.kind == "error":
+        tails = tuple(shorten_error(fact.form))
     if fact.kind == "file":
         # The working directory's own form, ".", is not how anyone writes it.
         form = (session.cwd if fact.form == "." and session.cwd else fact.form).replace("\\", "/").rstrip("/")
@@ -246,10 +272,11 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
         wordings.setdefault(form)
         if not _WHOLE.fullmatch(form):
             whole = [" ".join(words.split()) for words in whole]
-            wordings, parts, name = dict.fromkeys([*whole, *wordings]), (), whole[0].rpartition("/")[2]
-    longest = tuple(max(WORD.findall(words), key=len, default="") for words in wordings)
+            wordings, parts = dict.fromkeys([*whole, *wordings]), ()
+            tails = (whole[0].rpartition("/")[2],)
+    longest = tuple(map(longest_word, wordings))
     prose = long_words(fact.form) if fact.kind in PROSE else frozenset()
-    return FactPattern(tuple(wordings), longest, parts, prose, bare, name)
+    return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails)
 
 
 _ONLY_NAMED = {-1, OPERATIONS.index("listed")}

@@ -28,6 +28,7 @@ from .mentions import (
     find_folders,
     find_runs,
     has_words,
+    longest_word,
     read_words,
     refer,
 )
@@ -180,12 +181,14 @@ class TextIndex:
                     if inside := [n for n in self.folders.get(folder, ()) if among[n]]:
                         return inside, Mention(folder + "/", True)
             return None if best is None else (runs[best.words], best)
-        for wording, word in zip(pattern.wordings, pattern.longest, strict=True):
-            holding = (n for n in self._holding(word) if among[n])
-            if worded := [n for n in holding if has_words(self.texts[n].flat, wording)]:
+        for wording in pattern.wordings:
+            if worded := [n for n in self._with(wording) if among[n]]:
                 return worded, Mention(wording, True)
-        if pattern.name and (tails := sorted(n for n in self.find_tails(pattern) if among[n])):
-            return tails, Mention(pattern.name, False)
+        if each := [n for n in self._with_each(pattern.clauses) if among[n]]:
+            return each, Mention(pattern.clauses[0], True)
+        for tail in pattern.tails:
+            if tailed := [n for n in self._with(tail) if among[n]]:
+                return tailed, Mention(tail, False)
         return None
 
     def find_all(self, pattern: FactPattern) -> set[int]:
@@ -193,25 +196,32 @@ class TextIndex:
         if pattern.parts:
             named = self._find_path(pattern, full=True)
             return named.union(*(self.folders.get(folder, ()) for folder in _folders(pattern)))
-        named = set()
-        for wording, word in zip(pattern.wordings, pattern.longest, strict=True):
-            here = (n for n in self._holding(word) if n not in named)
-            named.update([n for n in here if has_words(self.texts[n].flat, wording)])
+        named = set(self._with_each(pattern.clauses))
+        for wording in pattern.wordings:
+            named.update(self._with(wording))
         return named
 
+    def _with(self, wording: str) -> Iterator[int]:
+        """The texts that hold a wording."""
+        return (n for n in self._holding(longest_word(wording)) if has_words(self.texts[n].flat, wording))
+
+    def _with_each(self, clauses: tuple[str, ...]) -> list[int]:
+        """The texts that hold each of these; none where there are none."""
+        first = self._with(clauses[0]) if clauses else ()
+        return [n for n in first if all(has_words(self.texts[n].flat, clause) for clause in clauses[1:])]
+
     def find_tails(self, pattern: FactPattern) -> set[int]:
-        """Every text that names a file by no more than the tail of its path."""
-        if pattern.name:
-            holding = self._holding(max(WORD.findall(pattern.name), key=len, default=""))
-            named = self.find_all(pattern)
-            return {n for n in holding if n not in named and has_words(self.texts[n].flat, pattern.name)}
-        return self._find_path(pattern, full=False) if pattern.parts else set()
+        """Every text that names no more than a part of a fact: the tail of a file's path, a command's or an
+        error's first clause."""
+        if pattern.parts:
+            return self._find_path(pattern, full=False)
+        tails = {n for tail in pattern.tails for n in self._with(tail)}
+        return tails - self.find_all(pattern) if tails else tails
 
     def may_name(self, pattern: FactPattern) -> set[int]:
         """Every text with a word without which none names a fact, in full or by a file's tail."""
         if not pattern.parts:
-            words = [*pattern.longest, *WORD.findall(pattern.name)[:1]]
-            return set().union(*map(self._holding, words))
+            return set().union(*map(self._holding, pattern.keys))
         named = self.runs.get(pattern.parts[-1], {}).values()
         return set().union(*named, *(self.folders.get(folder, ()) for folder in _folders(pattern)))
 

@@ -22,13 +22,12 @@ from ..policies.policy import Edits, Policy
 from ..session.blocks import BlockRef
 from ..session.entries import Entry
 from ..session.session import Session
-from ..session.toolcalls.call_paths import canonical_path
 from ..session.tree import Bools
 from ..text import printable
 from ..tokens.models import model_of
 from ..tokens.prices import Money, price_tokens
 from .extract.collect import KINDS
-from .facts import Fact
+from .facts import Fact, spell_fact
 from .remaining import Remaining
 
 Fate = Literal["verbatim", "restated", "pointed to", "weakened", "lost"]
@@ -311,9 +310,10 @@ class Trace(Framed):
         if not isinstance(form, str):
             known = self._index.get(form) if isinstance(form, tuple) else None
             return known or (self._look.look_up(form) if isinstance(form, tuple) else None)
-        cwd = self.scene.session.cwd
-        found = self._index.get(form) or (self._index.get(canonical_path(form, cwd)) if form else None)
-        return found or self._folded.get(" ".join(form.split())) or self._look.look_up(form)
+        for spelled in spell_fact(form, self.scene.session.cwd):
+            if found := self._index.get(spelled) or self._folded.get(spelled):
+                return found
+        return self._look.look_up(form)
 
     @cached_property
     def _folded(self) -> dict[str, TracedFact]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import numpy as np
@@ -19,6 +20,7 @@ from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.session.toolcalls.call_paths import canonical_path
+from inspector.session.toolcalls.core_command import core_command
 from inspector.session.toolcalls.positions import fold, unescape
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
@@ -88,6 +90,11 @@ def reads_as(kind: str, text: str, form: str) -> bool:
         return text.startswith(form)
     if kind == "number":
         return text.endswith(form.rsplit(" ", 1)[-1])
+    if kind == "command":
+        return core_command(text)[:60] == form[:60] or form.split(None, 1)[0] in text
+    if kind in ("constraint", "decision", "todo"):
+        # Half a mark is left out of the form.
+        text, form = (re.sub(r"[*`,]+", "", one).strip() for one in (text, form))
     return fold(text)[:60] == form[:60]
 
 

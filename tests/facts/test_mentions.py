@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import ground_recorded
 from inspector.facts.mentions import find_runs
 from inspector.facts.trace import trace_recorded
-from inspector.session.blocks import Text, ToolCall
+from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.session.toolcalls.call_paths import canonical_path
@@ -133,3 +135,53 @@ def test_on_a_real_session_the_place_of_a_path_holds_that_path(name: str) -> Non
         if words.strip("./~") and fact.form != "." and tail(canonical_path(words)) != tail(fact.form)
     ]
     assert wrong == []
+
+
+RUN = "cd /app && go test ./... -race 2>&1 | tail -20"
+
+
+@pytest.mark.parametrize(
+    ("command", "summary", "fate"),
+    [
+        (RUN, "Run `go test ./... -race` before each commit.", "restated"),
+        (RUN, "The tests pass (`go test`).", "weakened"),
+        (RUN, "The tests pass; going to test more.", "lost"),
+        ("npm run lint && npm test > out.txt", "I ran npm test, then npm run lint.", "restated"),
+        ("npm run lint -- --fix && npm test", "I ran npm run lint.", "weakened"),
+        ("grep -rn foo src | head -5", "A grep found it.", "lost"),
+        ("timeout 60 pytest -q tests/a.py 2>/dev/null", "pytest -q tests/a.py is green", "restated"),
+    ],
+)
+def test_a_command_is_its_core_and_may_stand_in_part(command: str, summary: str, fate: str) -> None:
+    session = compacted(summary, user("go"), call("Bash", command=command))
+    (trace,) = trace_recorded(session, find_facts(session))
+    (traced,) = trace.select(kind="command")
+    assert (traced.fate, "tail" in traced.fact.form, ">" in traced.fact.form) == (fate, False, False)
+    # As it was typed it is the same fact.
+    assert trace[command] is traced
+
+
+@pytest.mark.parametrize(
+    ("summary", "fate"),
+    [
+        ("It fails: src/a.go:12:3: undefined: makeThing, did you mean madeThing?", "restated"),
+        ("It fails with undefined: makeThing.", "weakened"),
+        ("makeThing is not there.", "lost"),
+    ],
+)
+def test_an_error_may_stand_in_part(summary: str, fate: str) -> None:
+    error = "src/a.go:12:3: undefined: makeThing, did you mean madeThing?"
+    output = ToolOutput(call_id="c1", name="Bash", parts=(Text(text=error),), is_error=True)
+    failed = Entry(id="", role="tool", blocks=(output,))
+    session = compacted(summary, user("go"), call("Bash", command="go build ./..."), failed)
+    (trace,) = trace_recorded(session, find_facts(session))
+    assert trace["error", error].fate == fate
+
+
+@needs_shared
+def test_on_a_real_session_no_command_has_what_only_sets_how_it_is_shown() -> None:
+    session = open_shared(SHARED / "sessions" / "claude-code--git-sync" / "cc-426k-ctx-1142l.jsonl")
+    commands = [fact.form for fact in find_facts(session).by_kind("command") if "<<" not in fact.form]
+    assert len(commands) > 100
+    shown = re.compile(r"2>(?:&1|/dev/null)$|\| (?:tail|head)\b[^|]*$|^cd \S+ &&")
+    assert [form for form in commands if shown.search(form)] == []

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...session.toolcalls.arguments import Named
 from ...session.toolcalls.call_paths import LONGEST
+from ...session.toolcalls.core_command import core_command
 from ...session.toolcalls.positions import blank_escapes, restore
 from .commands import find_commands
 from .constraints import find_rules
@@ -198,7 +199,8 @@ def _searches(
     if sort in _REPORTS:
         yield "error", find_exit_codes(text)
     if sort in _WORDS or sort == CALLED:
-        yield "command", _restored(whole, find_commands(whole, finder.programs), sort)
+        named = _restored(whole, find_commands(whole, finder.programs), sort)
+        yield "command", ((start, end, core_command(form)) for start, end, form in named)
     if sort in (ASKED, HARNESS, SUMMARY):
         yield "constraint", find_rules(text)
     if sort in (ASKED, ANSWERED, SUMMARY):

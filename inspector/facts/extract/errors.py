@@ -88,6 +88,31 @@ def _within_error(text: str, at: int) -> bool:
     return start > 0 and bool(_ERROR.match(text[start:at].lstrip()))
 
 
+_PLACE = re.compile(r"^[\w./\\@+~-]*\.\w{1,5}(?:[(:]\d+(?:[,:]\d+)?\)?)?[:\s-]+\s*")
+_CLAUSE_END = re.compile(r"(?:[;,.]|\s[-–—(]|:)(?=\s|$|\()|\s\(")
+_FEWEST = 14  # characters that a part of an error has at least: less says nothing of its own
+
+
+def shorten_error(form: str) -> Iterator[str]:
+    """What of an error's form may stand for it: without the place in front, and its first clause.
+
+    >>> list(shorten_error("src/a.go:12:3: undefined: makeThing, did you mean madeThing?"))
+    ['undefined: makeThing, did you mean madeThing?', 'undefined: makeThing']
+    >>> list(shorten_error("exit code 1"))
+    []
+    """
+    place = _PLACE.match(form)
+    rest = form[place.end() :] if place else form
+    if rest != form and len(rest) >= _FEWEST:
+        yield rest
+    for end in _CLAUSE_END.finditer(rest):
+        clause = rest[: end.start()]
+        if len(clause) >= _FEWEST and " " in clause:
+            if clause != rest:
+                yield clause
+            return
+
+
 def find_failure(text: str, start: int) -> Iterator[Hit]:
     """The first words of a failed tool's output, where no line reports an error by itself.
 

@@ -87,7 +87,7 @@ def _read_tool(
             elif operation in ("created", "edited", "read"):
                 known.add(form)
         elif kind == "command":
-            finder.programs.update(_STARTS.findall(form))
+            finder.programs.update(_STARTS.findall(text[start:end]))
         if kind in ("file", "url"):
             blank.append((start, end))
         named.append(Named(kind, form, start, end, operation))

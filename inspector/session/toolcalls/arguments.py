@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..blocks import ToolCall
 from ..json_text import stringify
 from .call_paths import LONGEST, canonical_path, names
+from .core_command import core_command
 from .path_syntax import SUFFIX
 from .positions import fold, locate, place
 from .shell import read_command
@@ -128,7 +129,7 @@ def _may_be_path(path: str, operation: str | None) -> bool:
 def _commanded(command: str | list[str], text: str, cwd: str | None, base: str | None) -> list[Named]:
     if isinstance(command, list):
         return _worded(command, text, cwd, base)
-    form = fold(command)
+    form = core_command(command)
     at = locate(text, "command", command) if form else None
     if at is None:
         return []
@@ -148,7 +149,7 @@ def _worded(words: list[str], text: str, cwd: str | None, base: str | None) -> l
     command = shlex.join(words[:_MOST])
     if at < 0 or not fold(command):
         return []
-    found = [Named("command", fold(command), at + 1, at + len(quoted) - 1, "ran")]
+    found = [Named("command", core_command(command), at + 1, at + len(quoted) - 1, "ran")]
     for one in read_command(command, base):
         start = text.find(stringify(one.path), at)
         if start >= 0:
