@@ -206,7 +206,7 @@ def who_speaks(entry: Entry) -> Speech:
     if entry.role != "user":
         return Speech("harness")
     speaker, way = entry.extra.get("speaker"), entry.extra.get("way")
-    named = speaker if speaker in SPEAKERS else "harness" if entry.meta else "user"
+    named: Speaker = speaker if speaker in SPEAKERS else "harness" if entry.meta else "user"
     return Speech(named, way if isinstance(way, str) else "")
 
 
