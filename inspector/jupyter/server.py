@@ -77,7 +77,8 @@ class ServerState:
     loaded in a thread, with the first document or soon.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="compaction-inspector")
         self.documents: OpenDocuments | None = None
         self.saving = asyncio.Lock()
@@ -89,7 +90,7 @@ class ServerState:
         if self.documents is None:
             from .documents import OpenDocuments
 
-            self.documents = OpenDocuments()
+            self.documents = OpenDocuments() if self.most is None else OpenDocuments(self.most)
         return self.documents
 
     async def off_loop(self, work: Any, *args: Any) -> Any:
@@ -327,8 +328,14 @@ class NewsHandler(DocumentHandler):
 
 
 def _load_jupyter_server_extension(app: Any) -> None:
-    """Add the routes to a Jupyter server."""
-    server_state = ServerState()
+    """Add the routes to a Jupyter server.
+
+    `c.CompactionInspector.most_documents` says how many sessions are held open at a time, 16 where it is not
+    set: those not used for longest make room, and are read again when somebody comes back to them.
+    """
+    # On a command line it comes as text.
+    most = str(app.config.get("CompactionInspector", {}).get("most_documents", ""))
+    server_state = ServerState(int(most) if most.isdecimal() and int(most) else None)
     app.io_loop.call_later(SOON, server_state.load)
     base = url_path_join(app.web_app.settings["base_url"], "inspector")
     routes = (

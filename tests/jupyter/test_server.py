@@ -25,7 +25,7 @@ from tornado.web import Application
 
 from inspector.demo import read_demo
 from inspector.files import open_plan, open_session
-from inspector.jupyter.documents import MOST, DocumentSource, OpenDocument, OpenDocuments, pack_frame
+from inspector.jupyter.documents import DocumentSource, OpenDocument, OpenDocuments, pack_frame
 from inspector.jupyter.server import SaveHandler, ServerState
 from inspector.policies.registry import POLICIES
 from inspector.workbench.payloads.columns import unpack
@@ -57,6 +57,10 @@ class Answer(NamedTuple):
         }
         assert all(len(buffers[name]) == size for name, (_, size) in head["data"].items())
         return {**head, **head["traits"], **buffers}
+
+
+FEW = 4
+"""Documents that the server of these tests holds open at a time."""
 
 
 class Server(NamedTuple):
@@ -122,6 +126,7 @@ def start(home: Path, *options: str) -> Iterator[Server]:
         *(sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *("--port=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"),
         *(f"--ServerApp.base_url={base}", "--ServerApp.jpserver_extensions={'inspector': True}"),
+        f"--CompactionInspector.most_documents={FEW}",
         *options,
     ]
     with (home / "log").open("w") as log:
@@ -534,15 +539,15 @@ def test_counting_can_be_stopped_and_says_that_the_numbers_stay_estimates(
 
 def test_documents_that_nobody_looks_at_make_room(server: Server) -> None:
     first = server.open("story.jsonl")["desk"]
-    for _ in range(MOST):
+    for _ in range(FEW):
         last = server.open("story.jsonl")["desk"]
     assert server.ask("POST", f"inspector/desks/{first}", {"wanted": {}}).status == 404
     assert server.ask("POST", f"inspector/desks/{last}", {"wanted": {}}).status == 200
 
 
 def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> None:
-    with ThreadPoolExecutor(MOST) as pool:
-        desks = [server.open("story.jsonl") for _ in range(MOST)]
+    with ThreadPoolExecutor(FEW) as pool:
+        desks = [server.open("story.jsonl") for _ in range(FEW)]
         polls = [
             pool.submit(server.ask, "GET", f"inspector/desks/{d['desk']}/news?rev={d['rev']}") for d in desks
         ]
