@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from inspector.facts.facts import find_facts
+from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.toolcalls.call_paths import canonical_path
 from tests.shared import SHARED, needs_shared, open_shared
-from tests.telling import CWD, answer, call, forms, tell
+from tests.telling import CWD, answer, call, forms, talk, tell
 
 
 @pytest.mark.parametrize(
@@ -351,3 +352,47 @@ def test_a_decision_settles_and_does_not_weigh() -> None:
         "I'll use sets instead of lists.",
         "Let me patch it here since the parser is fragile.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ('{"error": {"code": 7, "message": "No such bucket"}}', ["No such bucket"]),
+        (
+            '{"error":"invalid_grant","error_description":"Token has expired"}',
+            ["invalid_grant", "Token has expired"],
+        ),
+        ('{"message":"Bad credentials","docs":"https://x.dev","status":"401"}', ["Bad credentials"]),
+        ('{"errors":[{"path":"a","message":"must be a string"}]}', ["must be a string"]),
+        ('{\\"error\\":{\\"message\\":\\"max_tokens too large\\"}}', ["max_tokens too large"]),
+        ("< HTTP/2 503 \nbody", ["HTTP/2 503"]),
+        ('{"error": null, "message": "all fine", "status": 200}', []),
+        ('{"message": "checkpoint skipped (no changes)", "errors": []}', []),
+    ],
+)
+def test_a_body_that_tells_of_an_error_needs_no_flag(body: str, found: list[str]) -> None:
+    facts = answer(body, command="curl -s https://x.dev/api")
+    assert forms(facts, "error") == found
+    for fact in facts.by_kind("error"):
+        assert all(body[said.start : said.end] == fact.form for said in fact.said)
+    assert forms(answer(body, command="cat a.json"), "error") == []
+
+
+def test_what_the_model_quotes_as_an_error_is_one_where_the_output_holds_it() -> None:
+    run = ToolCall(id="c", name="Bash", input={"command": "./deploy"})
+    output = ToolOutput(call_id="c", parts=(Text(text="step 1 ok\npeer closed the channel early\n"),))
+    talked = 'It fails with `peer closed the channel early`; the docs say "peer is gone for good".'
+    facts = find_facts(talk(("assistant", run), ("tool", output), ("assistant", Text(text=talked))))
+    (error,) = facts.by_kind("error")
+    assert error.form == "peer closed the channel early"
+    assert [(said.ref.entry, said.by) for said in error.said] == [("e1", "tool"), ("e2", "model")]
+    # Without an output that holds it, it is a saying.
+    assert forms(tell(talked, role="assistant"), "error") == []
+
+
+@needs_shared
+def test_on_a_real_session_an_error_without_a_flag_is_found_with_its_place() -> None:
+    session = open_shared(SHARED / "sessions" / "claude-code--git-sync" / "cc-426k-ctx-1142l.jsonl")
+    said = find_facts(session)["error", "unknown channel NAK"].said
+    assert {one.by for one in said} == {"tool", "model"}
+    assert all(session.block(one.ref).text[one.start : one.end] == "unknown channel NAK" for one in said)

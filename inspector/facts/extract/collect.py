@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import deque
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -19,7 +20,7 @@ from ...session.toolcalls.positions import blank_escapes, restore
 from .commands import find_commands
 from .constraints import find_rules
 from .decisions import find_decisions
-from .errors import find_errors, find_exit_codes, find_failure
+from .errors import find_errors, find_exit_codes, find_failure, find_json_errors, find_repeated
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers
 from .paths import PathFinder
@@ -34,6 +35,7 @@ OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
 KIND = {kind: code for code, kind in enumerate(KINDS)}
 _OPERATION: dict[str | None, int] = {None: -1, **{name: code for code, name in enumerate(OPERATIONS)}}
 _STRETCH = 1_000_000
+_RECENT = 12  # outputs in which what the model quotes as an error is looked for
 _BREAK = "\n\x1f\n"  # between two texts: nothing that is found reaches across
 
 Ints = NDArray[np.int32]
@@ -88,6 +90,7 @@ class FactOccurrences:
                     self._search(stretch, group, finder)
                     stretch, size = [], 0
             self._search(stretch, group, finder)
+        self._add_repeated()
         self._add_failures([at for at, segment in enumerate(self._segments) if segment.sort == FAILED])
 
     def _search(self, numbers: list[int], group: tuple[int, str], finder: PathFinder) -> None:
@@ -138,6 +141,24 @@ class FactOccurrences:
             if number not in reported:
                 for start, end, form in find_failure(self._segments[number].text, 0):
                     rows += (self._number("error", form), number, start, end, -1)
+        self._rows.append(np.array(rows, np.int64).reshape(-1, 5))
+
+    def _add_repeated(self) -> None:
+        """What the model quotes as an error is one where one of the last outputs holds it, flag or none."""
+        rows: list[int] = []
+        reports: deque[int] = deque(maxlen=_RECENT)
+        for number, segment in enumerate(self._segments):
+            if segment.sort in _REPORTS:
+                reports.append(number)
+            for start, end, form in find_repeated(segment.text) if segment.sort == ANSWERED else ():
+                words = segment.text[start:end]
+                places = [(one, at) for one in reports if (at := self._segments[one].text.find(words)) >= 0]
+                if places and form:
+                    fact, after = self._number("error", form), segment.at
+                    rows += (fact, number, after + start, after + end, -1)
+                    for one, at in places:
+                        begin = self._segments[one].at + at
+                        rows += (fact, one, begin, begin + len(words), -1)
         self._rows.append(np.array(rows, np.int64).reshape(-1, 5))
 
     def finish(self) -> tuple[list[tuple[str, str]], Ints]:
@@ -198,6 +219,7 @@ def _searches(
         yield "error", find_errors(text)
     if sort in _REPORTS:
         yield "error", find_exit_codes(text)
+        yield "error", find_json_errors(text)
     if sort in _WORDS or sort == CALLED:
         named = _restored(whole, find_commands(whole, finder.programs), sort)
         yield "command", ((start, end, core_command(form)) for start, end, form in named)
