@@ -13,6 +13,7 @@ from ..policies.table import DROPPED, FATES, SUMMARISED
 from ..session.blocks import BlockRef
 from ..session.queries import describe_call
 from ..session.session import Session
+from ..session.speakers import who_speaks
 from ..text import brief, join_words, plural, printable
 from .mentions import make_pattern
 from .remaining import RemainingText
@@ -25,6 +26,19 @@ _WHAT = {
     "bound": "the model, which refuses reasoning after an edit",
     "withheld": "the harness, which sends no reasoning",
     "nothing": "no rule",
+}
+_WHO = {
+    "user": "the user",
+    "model": "the model",
+    "tool": "a tool",
+    "harness": "the harness",
+    "agent": "a sub-agent",
+}
+_WORDS = {
+    "user": "the user's words",
+    "model": "the model's words",
+    "harness": "the harness's words",
+    "agent": "a sub-agent's words",
 }
 
 
@@ -52,9 +66,10 @@ def _speaker(traced: TracedFact, ref: BlockRef) -> str:
     """Who says it there."""
     by = next((said.by for said in traced.fact.said if said.ref == ref), "")
     if not by:
-        block, role = traced.scene.session.block(ref), traced.scene.session[ref.entry].role
-        by = "tool" if block.kind == "tool_output" else "user" if role == "user" else "model"
-    return {"user": "the user", "model": "the model", "tool": "a tool"}.get(by, by)
+        session = traced.scene.session
+        tool = session.block(ref).kind == "tool_output"
+        by = "tool" if tool else who_speaks(session[ref.entry]).speaker
+    return _WHO.get(by, by)
 
 
 def _last(traced: TracedFact) -> str:
@@ -141,7 +156,7 @@ def _describe(session: Session, ref: BlockRef) -> str:
         return f"the output of {printable(block.name, 40)}" if block.name else "a tool's output"
     if block.kind == "reasoning":
         return "the model's thinking"
-    return {"user": "the user's words", "assistant": "the model's words"}.get(entry.role, "a message")
+    return _WORDS.get(who_speaks(entry).speaker, "a message")
 
 
 def _cause(traced: TracedFact) -> Iterator[str]:

@@ -31,7 +31,7 @@ from .extract.segments import SUMMARY, read_path
 
 class Said(NamedTuple):
     """One place where a fact is said: characters `start` to `end` of the block's text, by whom
-    (user, model, tool, summary), and for files and commands what was done."""
+    (user, model, tool, summary, harness, agent), and for files and commands what was done."""
 
     ref: BlockRef
     start: int
@@ -186,9 +186,10 @@ def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
 def find_facts(session: Session) -> Facts:
     """The facts on the session's path, from its root to its leaf: linear in the length of its text.
 
-    What the harness puts in the user's mouth counts as said by a tool. A file that is written counts as
-    created, or as edited when a tool had it in hand before. A relative path after `cd` is relative to
-    there, within one command. Sidechains and notes are left out.
+    Who says a thing is whose words they are (`session.speakers`): what the harness or a sub-agent puts in the
+    user's mouth is theirs, and what a user says in refusing or answering a tool is the user's. A file that is
+    written counts as created, or as edited when a tool had it in hand before. A relative path after `cd` is
+    relative to there, within one command. Sidechains and notes are left out.
 
     >>> from inspector.demo import open_demo
     >>> facts = find_facts(open_demo())

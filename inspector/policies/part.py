@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
@@ -10,6 +11,8 @@ from ..session.blocks import Value
 
 LARGE = 10**12
 """No setting in tokens goes beyond this, either way; a published negative one stays possible."""
+
+_ONE = re.compile(r"(?<![\w.,])1 (turn|token|message|character)s\b")
 
 
 class PolicyPart(Value):
@@ -45,4 +48,4 @@ class PolicyPart(Value):
     @property
     def sentence(self) -> str:
         """The same in words, with the values of its settings."""
-        return self.template.format(**self.model_dump())
+        return _ONE.sub(r"1 \1", self.template.format(**self.model_dump()))

@@ -18,6 +18,7 @@ from ..policies.table import Bytes
 from ..policies.trigger import Reason
 from ..session.session import Session
 from ..session.tree import Ints
+from ..text import plural
 from ..tokens.counter import Longs
 from ..tokens.ledger import Ledger
 from .scenario import Scenario
@@ -208,7 +209,8 @@ class Run(Drawable):
         counts = Counter(event.kind for event in self.events)
         window = f"{self.window:,}" if self.window else "an unknown window"
         head = (
-            f"Run({self.policy.name}, {len(self):,} steps, {len(self.adopted)} compactions, "
+            f"Run({self.policy.name}, {plural(len(self), 'step')}, "
+            f"{plural(len(self.adopted), 'compaction')}, "
             f"fullest {self.peak:,} of {window}, {self.status})"
         )
         sent = (

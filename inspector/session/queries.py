@@ -11,6 +11,7 @@ from .entries import Entry
 from .json_text import js_number
 from .live import UNSEEN
 from .session import Session
+from .speakers import who_speaks
 
 _WRITTEN = ("compaction", "branch_summary")
 
@@ -115,3 +116,25 @@ def describe_call(call: ToolCall) -> str:
             if isinstance(value, str) and value:
                 return f"{call.name}({one_line(value, 80)})"
     return f"{call.name}()"
+
+
+_VOICES = {"agent": "sub-agent", "model": "model", "harness": "harness"}
+_WAYS = {
+    "queued": "queued",
+    "shell": "shell command",
+    "notification": "notification",
+    "interrupt": "interrupt",
+}
+
+
+def describe_words(entry: Entry) -> str:
+    """Whose words an entry's text is, in two or three words: by its role, or by who speaks in the user's.
+
+    >>> describe_words(Entry(id="a")), describe_words(Entry(id="b", extra={"way": "queued"}))
+    ('user text', 'user text, queued')
+    """
+    speech = who_speaks(entry)
+    if entry.role != "user" or speech.speaker == "summary":
+        return f"{entry.role} text"
+    way = _WAYS.get(speech.way)
+    return f"{_VOICES.get(speech.speaker, 'user')} text{f', {way}' if way else ''}"

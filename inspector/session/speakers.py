@@ -106,7 +106,7 @@ _HOOK = re.compile(
 )
 _REPORT = re.compile(r"<result>(.*?)(?:</result>|$)", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
-_SHELL = re.compile(r"<bash-input>\s*(.*?)\s*</bash-input>", re.DOTALL)
+_SHELL = re.compile(r"<bash-input>.*?</bash-input>", re.DOTALL)
 _REMINDER = re.compile(
     r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook"
     r"|environment_context|environment_details|local-command-caveat|current_datetime)>.*?(?:</\1>|\Z)",
@@ -206,7 +206,8 @@ def who_speaks(entry: Entry) -> Speech:
     if entry.role != "user":
         return Speech("harness")
     speaker, way = entry.extra.get("speaker"), entry.extra.get("way")
-    named: Speaker = speaker if speaker in SPEAKERS else "harness" if entry.meta else "user"
+    usual: Speaker = "harness" if entry.meta else "user"
+    named = next((each for each in SPEAKERS if each == speaker), usual)
     return Speech(named, way if isinstance(way, str) else "")
 
 
@@ -237,7 +238,7 @@ def _speech_of_message(text: str, speech: Speech) -> Iterator[SpeechSpan]:
         if speech.way in ("command", "local command"):
             inner = [(*match.span(1), "user", "arguments") for match in _ARGUMENTS.finditer(text)][:1]
         elif speech.way == "shell":
-            inner = [(*match.span(1), "user", "shell") for match in _SHELL.finditer(text)][:1]
+            inner = [(*match.span(), "user", "shell") for match in _SHELL.finditer(text)][:1]
         elif speech.speaker == "agent" and "<result>" in text:
             inner = [(*match.span(1), "agent", speech.way) for match in _REPORT.finditer(text)][:1]
         outer: Speaker = "agent" if speech.speaker == "agent" and not inner else "harness"

@@ -261,7 +261,7 @@ def test_rules_are_the_users_and_decisions_anyones() -> None:
     assert forms(tell(text, "assistant"), "constraint") == []
     reminded = tell("ok\n<system-reminder>You must never say this.</system-reminder>\nalways use uv")
     assert forms(reminded, "constraint") == ["You must never say this.", "always use uv"]
-    assert [fact.said[0].by for fact in reminded.by_kind("constraint")] == ["tool", "user"]
+    assert [fact.said[0].by for fact in reminded.by_kind("constraint")] == ["harness", "user"]
 
 
 def test_a_rule_is_told_and_not_reported() -> None:
@@ -329,7 +329,7 @@ def test_reminders_in_an_output_are_the_harness_s_words_and_no_part_of_the_file(
     text = "x = 1\n<system-reminder>\nYou must never run this.\n</system-reminder>\ny = 2"
     facts = answer(text, command="cat a.py")
     (rule,) = facts.by_kind("constraint")
-    assert (rule.form, rule.said[0].by, rule.said[0].ref.block) == ("You must never run this.", "tool", 0)
+    assert (rule.form, rule.said[0].by, rule.said[0].ref.block) == ("You must never run this.", "harness", 0)
     assert text[rule.said[0].start : rule.said[0].end] == rule.form
     assert forms(facts, "number") == ["x = 1", "y = 2"]
     shown = answer('1: print("<system-reminder>You must not.</system-reminder>")', command="cat a.py")

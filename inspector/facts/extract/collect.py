@@ -24,13 +24,13 @@ from .errors import find_errors, find_exit_codes, find_failure, find_json_errors
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers
 from .paths import PathFinder
-from .segments import ANSWERED, ASKED, CALLED, FAILED, HARNESS, LISTING, REPORT, SUMMARY, TextSegment
+from .segments import AGENT, ANSWERED, ASKED, CALLED, FAILED, HARNESS, LISTING, REPORT, SUMMARY, TextSegment
 from .sentences import Hit
 from .symbols import find_calls, find_symbols, find_ticked_symbols
 from .todos import find_tasks, find_todos
 
 KINDS = ("file", "command", "error", "symbol", "url", "id", "number", "constraint", "decision", "todo")
-BY = ("user", "model", "tool", "summary")
+BY = ("user", "model", "tool", "summary", "harness", "agent")
 OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
 KIND = {kind: code for code, kind in enumerate(KINDS)}
 _OPERATION: dict[str | None, int] = {None: -1, **{name: code for code, name in enumerate(OPERATIONS)}}
@@ -39,13 +39,13 @@ _RECENT = 12  # outputs in which what the model quotes as an error is looked for
 _BREAK = "\n\x1f\n"  # between two texts: nothing that is found reaches across
 
 Ints = NDArray[np.int32]
-_SPEAKER = np.array([0, 1, 1, 2, 2, 2, 2, 2, 3], np.uint8)
+_SPEAKER = np.array([0, 1, 1, 2, 2, 2, 2, 4, 3, 5], np.uint8)
 
 
 _PROSE = ("constraint", "decision", "todo")
 _LEAD = re.compile(r"^[\s,;:.)\]|>~]+(?=[\w\"'`*(\[])")
 _CLOSES = re.compile(r"(?<=[^\s*`])(?:\*\*|`)(?=[\s.,;:)!?]|$)")
-_WORDS = (ASKED, ANSWERED, HARNESS, SUMMARY)
+_WORDS = (ASKED, ANSWERED, HARNESS, SUMMARY, AGENT)
 _REPORTS = (REPORT, FAILED)
 
 

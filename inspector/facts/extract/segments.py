@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...session.blocks import ToolCall
 from ...session.session import Session
+from ...session.speakers import Speaker, find_speech
 from ...session.toolcalls.arguments import Named, read_call
 from ...session.toolcalls.positions import unescape
 from ...session.toolcalls.shell import directory_after, output_of
@@ -15,12 +16,17 @@ from ...session.toolcalls.tool_names import TOOLS, bare_name, is_shell, operatio
 from ...session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MICRO, NOTE, USER
 from .paths import PathFinder
 
-_REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
-
 _STARTS = re.compile(r"(?:^|[|&;] )([a-z][\w.-]+) ")  # the programs of a command
 
 # What a text is, which settles what is looked for in it and who says it.
-ASKED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY = range(9)
+ASKED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY, AGENT = range(10)
+_SORT: dict[Speaker, int] = {
+    "user": ASKED,
+    "model": ANSWERED,
+    "harness": HARNESS,
+    "agent": AGENT,
+    "summary": SUMMARY,
+}
 
 
 class TextSegment(NamedTuple):
@@ -36,9 +42,9 @@ class TextSegment(NamedTuple):
 
 
 def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegment, list[Named]]]:
-    """Every text on the path, in order, with what its tool's arguments name."""
+    """Every text on the path, in order, cut where the speaker changes; and what a tool's arguments name."""
     tree, entries = session.tree, session.entries
-    answers: dict[str, tuple[int, str | None]] = {}
+    answers: dict[str, _Answered] = {}
     known: set[str] = set()
     for position in session.path:
         sort, role, entry = int(tree.sort[position]), int(tree.role[position]), entries[position]
@@ -50,25 +56,31 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegmen
         for at, block in enumerate(entry.blocks):
             if block.kind == "tool_call":
                 segment, named = _read_tool(session, finder, block, (position, at), known)
-                answers[block.id] = _answer(block, session.cwd, named)
+                answers[block.id] = _Answered(block.name, *_answer(block, session.cwd, named))
                 yield segment, named
             elif block.kind == "tool_output":
-                sort, base = answers.get(block.call_id, (REPORT if block.name else CONTENT, None))
+                unknown = _Answered("", REPORT if block.name else CONTENT, None)
+                tool, sort, base = answers.get(block.call_id, unknown)
                 sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
-                if sort != SUMMARY and _REMINDER in block.text:
-                    for start, mixed, text in _unmix(block.text, sort, "\n"):
-                        yield (
-                            TextSegment(position, at, start, mixed, text, base if mixed == sort else None),
-                            [],
-                        )
-                else:
-                    yield TextSegment(position, at, 0, sort, block.text, base), []
-            elif block.kind == "text" and words == ASKED and _REMINDER in block.text:
-                for start, sort, text in _unmix(block.text, ASKED):
-                    yield TextSegment(position, at, start, sort, text), []
+                for start, end, speaker, _ in find_speech(entry, block, tool):
+                    own = speaker == "tool" or (sort == FAILED and speaker == "agent")
+                    said = sort if own else _SORT.get(speaker, sort)
+                    text = block.text[start:end]
+                    yield TextSegment(position, at, start, said, text, base if own else None), []
+            elif block.kind == "text" and role == USER and words != SUMMARY:
+                for start, end, speaker, _ in find_speech(entry, block):
+                    yield TextSegment(position, at, start, _SORT[speaker], block.text[start:end]), []
             elif block.kind in ("text", "reasoning", "document") and block.text:
                 kept = CONTENT if block.kind == "document" and words == ASKED else words
                 yield TextSegment(position, at, 0, kept, block.text), []
+
+
+class _Answered(NamedTuple):
+    """The tool that an output is of, what the output is made of, and where its relative paths start."""
+
+    tool: str
+    sort: int
+    base: str | None
 
 
 def _read_tool(
@@ -114,22 +126,3 @@ def _answer(call: ToolCall, cwd: str | None, named: list[Named]) -> tuple[int, s
     if bare_name(call.name) not in TOOLS and not any(kind == "file" for kind, *_ in named):
         return REPORT, None  # a server's tool that gets or lists something else
     return (LISTING if operation == "listed" else CONTENT if operation else REPORT), None
-
-
-def _unmix(text: str, sort: int, before: str = "") -> Iterator[tuple[int, int, str]]:
-    """(start, sort, text): words of a user, or an output, without the reminders of the harness, and those.
-
-    In an output they stand behind `before`; elsewhere in a line they are part of what is shown.
-    """
-    at = 0
-    while at < len(text):
-        start = text.find(before + _REMINDER, at)
-        end = text.find(_REMINDED, start)
-        if start < 0 or (before and end < 0):
-            yield at, sort, text[at:]
-            return
-        if start > at:
-            yield at, sort, text[at:start]
-        end = len(text) if end < 0 else end + len(_REMINDED)
-        yield start, HARNESS, text[start:end]
-        at = end

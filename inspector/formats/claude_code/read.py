@@ -203,7 +203,7 @@ class ClaudeCodeLines:
             reply = (message.id, lane) if message.id is not None and row.type == "assistant" else None
             draft = self.replies.get(reply) if reply is not None else None
             if draft is None:
-                answers = row.type == "user" and any(type(block) is ToolOutput for block in blocks)
+                answers = any(type(block) is ToolOutput for block in blocks)
                 draft = self._start(row, source, lane, row.type or "", outputs=answers)
                 if reply is not None:
                     self.replies[reply] = draft

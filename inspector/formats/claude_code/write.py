@@ -72,13 +72,15 @@ def _write_row(entry: Entry) -> Json:
 
 def _write_speaker(entry: Entry) -> Json:
     """What tells who speaks, where the words themselves do not."""
-    way = who_speaks(entry).way
+    way, tagged = who_speaks(entry).way, judge(entry.text)
     if way == "queued":
         return {"promptSource": "queued"}
     if way == "plan":
         return {"planContent": entry.text}
+    if way == "notification" and tagged.way != way:
+        return {"origin": {"kind": "task-notification"}, "promptSource": "system"}
     harness = entry.meta or entry.role not in ("user", "tool")
-    return {"isMeta": True} if harness and not judge(entry.text).meta else {}
+    return {"isMeta": True} if harness and not tagged.meta else {}
 
 
 def _write_compaction(entry: Entry, parent: str | None, kept: tuple[str, ...]) -> list[Json]:

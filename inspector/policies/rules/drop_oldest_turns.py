@@ -21,7 +21,7 @@ class DropOldestTurns(Rule):
     """
 
     title: ClassVar[str] = "Drop oldest turns"
-    phrase: ClassVar[str] = "only the last {turns} turns are sent"
+    phrase: ClassVar[str] = "nothing before the last {turns} turns is sent"
     source: ClassVar[str] = "seed 002, Snip (S2-3, S2-13, S2-14); how many turns is not told there"
     projection: ClassVar[bool] = True
     cuts: ClassVar[bool] = True

@@ -8,26 +8,31 @@ from __future__ import annotations
 import re
 
 from ...session.session import Session
+from ...session.speakers import find_speech, who_speaks
 from ...text import printable
 
 WORDS = 600
 """Characters of the first and the last request; the model's last words have half of it, others a third."""
 
-_REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|$)", re.DOTALL)
-_COMMAND = re.compile(r"^\s*<(?:command-|local-command|bash-(?:input|stdout|stderr))")
-_INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]]*\]$")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 _SPACE, _BETWEEN = re.compile(r" "), re.compile(r"[^\w.,]")
 _TELLING = 25  # characters; "Done." and "Good point." tell nothing
 
 
 def find_requests(session: Session) -> list[tuple[int, str]]:
-    """(place, words) of what the user says, without what the harness puts among it."""
+    """(place, words) of what the user asks for, without what the harness puts among it."""
     found = []
     for at, entry in enumerate(session.entries):
         if entry.opens_turn:
-            text = _REMINDER.sub(" ", entry.text).strip()
-            if text and not _COMMAND.match(text) and not _INTERRUPTED.match(text):
+            said = (
+                block.text[start:end]
+                for block in entry.blocks
+                if block.kind == "text"
+                for start, end, speaker, _ in find_speech(entry, block)
+                if speaker == "user" or who_speaks(entry).way in ("plan", "task")
+            )
+            text = " ".join(said).strip()
+            if text:
                 found.append((at << 32, text))
     return found
 

@@ -17,7 +17,7 @@ from ...planning.summary_jobs import Checkpoint
 from ...policies.table import CLEARED, FATES, VERBATIM, Table
 from ...session.blocks import Block
 from ...session.entries import Entry
-from ...session.queries import describe_call, is_summary
+from ...session.queries import describe_call, describe_words, is_summary
 from ...session.session import Session
 from ...text import printable
 from ...tokens.ledger import CLEARED_TEXT
@@ -263,7 +263,7 @@ def _label(table: Table, row: int, block: Block) -> str:
         return block.name or "output of an unknown call"
     if block.kind == "text":
         entry = table.session.entries[table.live.entries[table.live.position[row]]]
-        return "summary so far" if entry.kind == "compaction" else f"{entry.role} text"
+        return "summary so far" if entry.kind == "compaction" else describe_words(entry)
     if block.kind == "image":
         size = f" {block.width}×{block.height}" if block.width else ""
         return f"image{size}"

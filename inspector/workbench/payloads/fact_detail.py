@@ -13,6 +13,7 @@ from ...facts.focus import write_focus
 from ...facts.trace import trace_rounds
 from ...facts.traced import Evidence, Fate, Fix, Means, TracedFact
 from ...session.blocks import BlockRef
+from ...session.queries import describe_words
 from ...text import printable
 from ..model import WorkbenchModel
 from .base_payload import Payload
@@ -180,8 +181,8 @@ def _describe_said(model: WorkbenchModel, listing: FactListing, said: Block) -> 
     turn = (
         int(model.history.turn[step]) if step >= 0 else listing.trace.scene.turns.get(said.ref.entry, 1) - 1
     )
-    block, role = session.block(said.ref), session[said.ref.entry].role
-    kind = f"{role} text" if block.kind == "text" else block.kind.replace("_", " ")
+    block, entry = session.block(said.ref), session[said.ref.entry]
+    kind = describe_words(entry) if block.kind == "text" else block.kind.replace("_", " ")
     name = getattr(block, "name", None) or ""
     if block.kind == "tool_output":
         name = name or _tools(model, listing).get(block.call_id, "")

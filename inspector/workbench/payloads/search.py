@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 from ...session.blocks import Block, BlockRef, ToolCall
 from ...session.entries import Entry
 from ...session.live import UNSEEN
-from ...session.queries import describe_call
+from ...session.queries import describe_call, describe_words
 from ...session.session import Session
 from ...text import printable, utf16_length
 from ...tokens.history import History
@@ -189,7 +189,7 @@ def _label(entry: Entry, found: _Found) -> str:
         failed = block.kind == "tool_output" and block.is_error
         return ("failed: " if failed else "") + describe_call(found.call)
     if block.kind == "text":
-        return "summary" if entry.kind == "compaction" else f"{entry.role} text"
+        return "summary" if entry.kind == "compaction" else describe_words(entry)
     if block.kind == "tool_output":
         return block.name or "output of an unknown call"
     return block.kind

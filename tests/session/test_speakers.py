@@ -1,0 +1,437 @@
+"""Who speaks: a person, the harness, a sub-agent, the model or a tool: in made rows and in people's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from inspector.cuts import find_cuts
+from inspector.facts.facts import find_facts
+from inspector.files import open_session
+from inspector.formats.claude_code.read import READER
+from inspector.formats.incremental import IncrementalReader
+from inspector.formats.readers import read_session
+from inspector.formats.writers import export_session
+from inspector.planning.plan import make_plan
+from inspector.session.blocks import Text, ToolOutput
+from inspector.session.entries import Entry
+from inspector.session.queries import describe_words
+from inspector.session.session import Session
+from inspector.session.speakers import Speech, find_speech, judge, who_speaks
+from inspector.tokens.ledger import count_tokens
+from tests.shared import SHARED, needs_shared, open_shared
+
+Row = dict[str, Any]
+SESSIONS = SHARED / "sessions"
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file "
+    "edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
+)
+
+
+def user(name: str, parent: str | None, content: Any, **more: Any) -> Row:
+    return {"type": "user", "uuid": name, "parentUuid": parent, "message": {"content": content}, **more}
+
+
+def reply(name: str, parent: str, *content: Row) -> Row:
+    message = {"id": f"m-{name}", "role": "assistant", "content": list(content)}
+    return {"type": "assistant", "uuid": name, "parentUuid": parent, "message": message}
+
+
+def says(words: str) -> Row:
+    return {"type": "text", "text": words}
+
+
+def calls(name: str, tool: str = "Read", **given: Any) -> Row:
+    return {"type": "tool_use", "id": name, "name": tool, "input": given}
+
+
+def answers(name: str, content: str = "done", **more: Any) -> Row:
+    return {"type": "tool_result", "tool_use_id": name, "content": content, **more}
+
+
+def queue(operation: str, content: str | None = None) -> Row:
+    told = {} if content is None else {"content": content}
+    return {"type": "queue-operation", "operation": operation, "sessionId": "s", **told}
+
+
+def delivers(name: str, parent: str, prompt: Any, **more: Any) -> Row:
+    attached = {"type": "queued_command", "prompt": prompt, **more}
+    return {"type": "attachment", "uuid": name, "parentUuid": parent, "attachment": attached}
+
+
+def read(*rows: Row) -> Session:
+    session = read_session(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    assert session.records == len(rows)
+    return session
+
+
+def path(session: Session) -> list[str]:
+    return [session.entries[i].id for i in session.path]
+
+
+NOTIFIED = "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>"
+REPORTED = (
+    '<task-notification>\n<task-id>a1</task-id>\n<summary>Agent "Look" came to rest</summary>\n'
+    "<result>You must never use a cache here.</result>\n<usage>tokens: 9</usage>\n</task-notification>"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "speech", "opens"),
+    [
+        ("Fix the nits", Speech("user"), True),
+        (NOTIFIED, Speech("harness", "notification"), False),
+        (REPORTED, Speech("agent", "notification"), False),
+        ("<local-command-stdout>Bye!</local-command-stdout>", Speech("harness", "notice"), False),
+        ("<local-command-caveat>Caveat: …</local-command-caveat>", Speech("harness", "notice"), False),
+        ("<bash-input>git pull</bash-input>", Speech("user", "shell"), False),
+        ("<bash-stdout>ok</bash-stdout><bash-stderr></bash-stderr>", Speech("harness", "notice"), False),
+        (
+            "<command-name>/copy</command-name>\n  <command-args></command-args>",
+            Speech("harness", "local command"),
+            False,
+        ),
+        (
+            "<command-message>init is…</command-message>\n<command-name>/init</command-name>",
+            Speech("user", "command"),
+            True,
+        ),
+        ("<system-reminder>Mind the todos.</system-reminder>", Speech("harness", "notice"), False),
+        ("<system-reminder>Mind the todos.</system-reminder>\nGo on.", Speech("user"), True),
+        ("[Request interrupted by user for tool use]", Speech("harness", "interrupt"), False),
+        ("Stop hook feedback:\n- run the tests", Speech("harness", "notice"), False),
+        ("Why do I get <task-notification> rows?", Speech("user"), True),
+        ("<div> is not closed in index.html", Speech("user"), True),
+    ],
+)
+def test_without_fields_the_tags_tell_who_speaks_and_who_opens_a_turn(
+    words: str, speech: Speech, opens: bool
+) -> None:
+    session = read(user("u1", None, "Hello"), reply("a1", "u1", says("Hi.")), user("u2", "a1", words))
+    assert judge(words) == who_speaks(session["u2"]) == speech
+    assert (session["u2"].opens_turn, len(session.turns)) == (opens, 1 + opens)
+
+
+@pytest.mark.parametrize(
+    ("fields", "speech"),
+    [
+        ({"origin": {"kind": "human"}, "promptSource": "typed"}, Speech("user")),
+        ({"origin": {"kind": "human"}, "promptSource": "queued"}, Speech("user", "queued")),
+        (
+            {"origin": {"kind": "task-notification"}, "promptSource": "system"},
+            Speech("harness", "notification"),
+        ),
+        ({"promptSource": "system"}, Speech("harness", "notice")),
+        ({"isMeta": True}, Speech("harness", "notice")),
+        ({"planContent": "# Plan"}, Speech("model", "plan")),
+        ({}, Speech("user")),
+    ],
+)
+def test_the_fields_of_a_row_are_asked_before_its_words(fields: Row, speech: Speech) -> None:
+    """The same words each time. A plan that was approved opens a turn, and its words are the model's."""
+    session = read(user("u1", None, "Carry on with it", **fields))
+    assert who_speaks(session["u1"]) == speech
+    assert session["u1"].opens_turn == (not speech.meta)
+    again = read_session(export_session(session, "claude-code"))
+    assert who_speaks(again["u1"]) == speech
+
+
+def test_a_sub_agents_task_is_the_models_and_opens_a_turn_in_a_file_of_its_own() -> None:
+    session = read(user("u1", None, "Always use tabs.", isSidechain=True, agentId="a"))
+    assert (who_speaks(session["u1"]), len(session.turns)) == (Speech("model", "task"), 1)
+    assert find_facts(session).by_kind("constraint") == ()
+
+
+def spans(text: str, **fields: Any) -> list[tuple[str, str, str]]:
+    block = Text(text=text)
+    entry = Entry(id="a", blocks=(block,), **fields)
+    return [(text[start:end], speaker, way) for start, end, speaker, way in find_speech(entry, block)]
+
+
+def said(text: str, tool: str = "Bash") -> list[tuple[str, str]]:
+    block = ToolOutput(call_id="1", parts=(Text(text=text),))
+    found = find_speech(Entry(id="a", role="tool", blocks=(block,)), block, tool)
+    return [(text[start:end], way) for start, end, speaker, way in found if speaker == "user"]
+
+
+def test_a_message_is_cut_where_the_speaker_changes() -> None:
+    reminder = "<system-reminder>x</system-reminder>"
+    assert spans(f"Go.{reminder}Now.") == [
+        ("Go.", "user", ""),
+        (reminder, "harness", "reminder"),
+        ("Now.", "user", ""),
+    ]
+    report = [(words, speaker) for words, speaker, _ in spans(REPORTED)]
+    assert report[1] == ("You must never use a cache here.", "agent")
+    assert [speaker for _, speaker in report] == ["harness", "agent", "harness"]
+    command = "<command-message>go</command-message><command-args>keep it small</command-args>"
+    assert ("keep it small", "user", "arguments") in spans(command)
+    assert spans("<ide_opened_file>a.py</ide_opened_file> Mend it")[-1][:2] == (" Mend it", "user")
+
+
+def test_refusals_answers_and_comments_in_outputs_are_the_users_words() -> None:
+    assert said(f"{REFUSED}use the old one\n\nNote: The user's next message may be a correction.") == [
+        ("use the old one", "refusal")
+    ]
+    assert said("The user doesn't want to proceed with this tool use. STOP what you are doing.") == []
+    pairs = '"Which store?"="Redis, the small one", "Say "hi"?"="No" user notes: never greet'
+    both = [
+        ('"Which store?"="Redis, the small one"', "answer"),
+        ('"Say "hi"?"="No" user notes: never greet', "answer"),
+    ]
+    tail = ". You can now continue with the user's answers in mind."
+    assert said(f"User has answered your questions: {pairs}{tail}") == both
+    assert (
+        said(f"Your questions have been answered: {pairs}. You can now continue with these answers.") == both
+    )
+    shown = '"Which?"="B" selected preview:\n| x | user notes: but smaller'
+    assert said(f"User has answered your questions: {shown}{tail}") == [
+        ('"Which?"="B"', "answer"),
+        ("but smaller", "answer"),
+    ]
+    approved = "User has approved your plan. You can now start coding."
+    assert said(f"{approved}\n\n## Approved Plan:\nThe user said: all of it") == []
+    assert said(f"{approved}\nUser feedback: without the cache\n\n## Approved Plan:\n# It") == [
+        ("without the cache", "remark")
+    ]
+    assert said('print("User has answered your questions")') == []
+
+
+def test_what_a_sub_agent_answers_is_its_own_and_a_file_is_a_tools() -> None:
+    block = ToolOutput(call_id="1", parts=(Text(text="Three files."),))
+    entry = Entry(id="a", role="tool", blocks=(block,))
+    assert [
+        span.speaker for tool in ("Task", "Agent", "Read") for span in find_speech(entry, block, tool)
+    ] == [
+        "agent",
+        "agent",
+        "tool",
+    ]
+
+
+def test_rules_of_a_user_are_those_that_a_user_said() -> None:
+    """Of five texts with a rule in them a person said three; none of the others' is a rule of the user's."""
+    session = read(
+        user("u1", None, "Never push to main."),
+        reply("a1", "u1", calls("c1", "Edit", file_path="a.py")),
+        user("u2", "a1", [answers("c1", f"{REFUSED}always ask me before an edit", is_error=True)]),
+        user("u3", "u2", REPORTED),
+        user(
+            "u4", "u3", "<command-message>go</command-message><command-args>do not touch b.py</command-args>"
+        ),
+        user("u5", "u4", "You must never read this file.", isMeta=True),
+    )
+    rules = find_facts(session).by_kind("constraint")
+    assert [fact.form for fact in rules if fact.said[0].by == "user"] == [
+        "Never push to main.",
+        "always ask me before an edit",
+        "do not touch b.py",
+    ]
+    assert [fact.form for fact in rules if fact.said[0].by == "agent"] == []
+
+
+# What is queued
+
+
+def test_queued_words_follow_the_outputs_they_were_delivered_with_and_the_reply_follows_them() -> None:
+    session = read(
+        user("u1", None, "Mend it"),
+        reply("a1", "u1", calls("c1"), calls("c2")),
+        queue("enqueue", "and add tests"),
+        queue("remove"),
+        user("t1", "a1", [answers("c1")]),
+        user("t2", "a1", [answers("c2")]),
+        reply("a2", "t2", says("Done.")),
+    )
+    assert path(session) == ["u1", "a1", "t1", "t2", "line-4", "a2"]
+    assert session["line-4"].text == "and add tests"
+    assert who_speaks(session["line-4"]) == Speech("user", "queued")
+    assert describe_words(session["line-4"]) == "user text, queued"
+    assert [turn.first for turn in session.turns] == [0, 4]
+    assert [note.type for note in session.notes] == ["queue-operation"]
+    assert not len(session.live.orphans)
+
+
+def test_words_delivered_last_wait_for_the_outputs_that_are_still_to_come() -> None:
+    """The session is at any time the one that reading the file anew gives."""
+    rows = [
+        user("u1", None, "Mend it"),
+        reply("a1", "u1", calls("c1")),
+        queue("enqueue", "and add tests"),
+        queue("remove"),
+        user("t1", "a1", [answers("c1")]),
+        reply("a2", "t1", says("Done.")),
+    ]
+    lines = [json.dumps(row).encode() + b"\n" for row in rows]
+    reader = IncrementalReader(READER)
+    for at, line in enumerate(lines, 1):
+        reader.feed(line)
+        session = reader.make_session()
+        assert session == read_session(b"".join(lines[:at]))
+        seen = path(session)
+        assert seen[-1:] == {4: ["line-4"], 5: ["line-4"]}.get(at, seen[-1:])
+    assert path(session) == ["u1", "a1", "t1", "line-4", "a2"]
+
+
+def test_a_row_of_its_own_is_the_one_place_of_what_was_queued() -> None:
+    """Newer files tell of the delivery too: what was put in its place before stands no longer."""
+    rows = (
+        user("u1", None, "Mend it"),
+        reply("a1", "u1", calls("c1")),
+        queue("enqueue", "and add tests"),
+        queue("remove"),
+        reply("a2", "a1", calls("c2")),
+        user("t2", "a2", [answers("c2")]),
+        delivers("q1", "t2", [says("and add tests")], origin={"kind": "human"}),
+        delivers("q2", "q1", NOTIFIED, commandMode="task-notification"),
+        reply("a3", "q2", says("Done.")),
+    )
+    session = read(*rows)
+    delivered = [entry for entry in session.entries if entry.text == "and add tests"]
+    assert [(entry.id, entry.parent) for entry in delivered] == [("q1", "t2")]
+    assert [who_speaks(session[name]) for name in ("q1", "q2")] == [
+        Speech("user", "queued"),
+        Speech("harness", "notification"),
+    ]
+    assert len(session.turns) == 2
+    assert path(session)[-3:] == ["q1", "q2", "a3"]
+
+
+def test_what_comes_as_a_row_right_after_is_marked_and_never_twice() -> None:
+    session = read(
+        user("u1", None, "Mend it"),
+        reply("a1", "u1", says("Done.")),
+        queue("enqueue", "and the tests?"),
+        queue("dequeue"),
+        user("u2", "a1", "and the tests?"),
+    )
+    assert [entry.text for entry in session.entries].count("and the tests?") == 1
+    assert who_speaks(session["u2"]) == Speech("user", "queued")
+
+
+def test_what_is_taken_back_or_never_delivered_or_no_persons_is_no_entry() -> None:
+    session = read(
+        user("u1", None, "Mend it"),
+        queue("enqueue", "wait"),
+        queue("popAll", "wait"),
+        queue("enqueue", '{"task_id":"b1","description":"Build"}'),
+        queue("enqueue", NOTIFIED),
+        queue("enqueue", "/compact"),
+        queue("remove"),
+        reply("a1", "u1", says("Done.")),
+        queue("enqueue", "too late"),
+    )
+    assert path(session) == ["u1", "a1"]
+    assert [item["text"][:4] for item in session.extra["queued"]] == ["wait", '{"ta', "<tas", "/com", "too "]
+
+
+def test_a_plan_by_turns_counts_prompts_alone() -> None:
+    """Three prompts, four reports: the last two turns begin at the second prompt."""
+    rows = [user("u0", None, "first")]
+    for at, words in enumerate(("a", NOTIFIED, "b", NOTIFIED, NOTIFIED, NOTIFIED), 1):
+        rows += [reply(f"a{at}", f"u{at - 1}", says("ok " * 40)), user(f"u{at}", f"a{at}", words)]
+    session = read(*rows, reply("end", "u6", says("done")))
+    edits = {"settings": {"keep-recent-turns.turns": 2}}
+    plan = make_plan(session, count_tokens(session, "chars4_utf16"), "keep-recent-turns", edits)
+    assert plan.place is not None and plan.table.live.opens[plan.place]
+    assert session.live_names[plan.place] == "u1"
+    assert len(find_cuts(session).splits)
+
+
+# People's sessions
+
+TURNS = {
+    "claude-code--entire-sem/cc-2.1.210-1404l.jsonl": (
+        "9 99 154 221 248 294 416 440 542 584 626 670 792 808 834 840 873 1092 1142 1148 1220 1232 1318"
+    ),
+    "claude-code--git-sync/cc-2.1.183-648l.jsonl": "7 67 85 110 437 540 547 589",
+    "claude-code--cipher-box/cc-2.1.49-1compact-993l.jsonl": "3 172 561 682 685",
+    "claude-code--context-evaluator/cc-1compact-417l.jsonl": "3 278 330 364 394",
+    "claude-code--entireio-cli/cc-1auto-1micro.jsonl": "4 68 71 338 376 415 778 887 928",
+    "claude-code--entireio-cli/cc-small-no-compaction.jsonl": "4 31 103 135 140",
+}
+"""Lines of the rows in which a person asks for something, judged by reading all rows of the user's role."""
+
+WAYS = {
+    "claude-code--entire-sem/cc-2.1.210-1404l.jsonl": {"queued": 1, "notification": 9},
+    "claude-code--git-sync/cc-2.1.183-648l.jsonl": {"command": 1, "notification": 4},
+    "claude-code--git-sync/cc-426k-ctx-1142l.jsonl": {"queued": 4, "local command": 3},
+    "claude-code--cipher-box/cc-2.1.49-1compact-993l.jsonl": {
+        "plan": 1,
+        "queued": 1,
+        "notification": 4,
+        "local command": 1,
+        "command": 1,
+        "interrupt": 1,
+    },
+    "claude-code--entireio-cli/cc-2auto-1519l.jsonl": {
+        "queued": 3,
+        "interrupt": 1,
+        "shell": 1,
+        "command": 1,
+        "local command": 1,
+    },
+    "claude-code--entireio-cli/cc-auto+manual-1161l.jsonl": {
+        "queued": 2,
+        "remark": 4,
+        "interrupt": 1,
+        "local command": 1,
+    },
+    "claude-code-sidechains--claude-code-viewer/cc-sidechain-438l.jsonl": {"command": 1, "task": 5},
+}
+"""How many rows came in each way but as prompts and as notices, counted by reading them."""
+
+REMARKS = {
+    "claude-code--entireio-cli/cc-2auto-1519l.jsonl": 4,
+    "claude-code--entireio-cli/cc-auto+manual-1161l.jsonl": 4,
+    "claude-code--entireio-cli/cc-image+compaction.jsonl": 1,
+    "growth-series--entireio-cli/step08-1350l.jsonl": 7,
+    "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl": 0,
+}
+"""How many outputs of tools hold words a person typed in refusing, counted by reading them."""
+
+
+@needs_shared
+@pytest.mark.parametrize("file", TURNS)
+def test_the_turns_of_a_session_are_its_persons_prompts(file: str) -> None:
+    session = open_shared(SESSIONS / file)
+    opened = [session.entries[session.path[turn.first]].sources[0].line for turn in session.turns]
+    assert opened == [int(line) for line in TURNS[file].split()]
+
+
+@needs_shared
+@pytest.mark.parametrize("file", WAYS)
+def test_rows_of_the_users_role_come_in_the_ways_they_were_read_to_come(file: str) -> None:
+    ways = [who_speaks(entry).way for entry in open_shared(SESSIONS / file).entries if entry.role == "user"]
+    assert {way: ways.count(way) for way in ways if way not in ("", "notice")} == WAYS[file]
+
+
+@needs_shared
+@pytest.mark.parametrize("file", REMARKS)
+def test_words_typed_in_refusing_are_found_in_the_outputs(file: str) -> None:
+    found = [
+        span
+        for entry in open_session(SESSIONS / file).entries
+        for block in entry.blocks
+        if block.kind == "tool_output"
+        for span in find_speech(entry, block)
+        if span.speaker == "user"
+    ]
+    assert [span.way for span in found] == ["refusal"] * REMARKS[file]
+
+
+@needs_shared
+def test_what_a_sub_agent_reports_is_no_rule_of_the_users() -> None:
+    """Reports of four sub-agents stand in rows of the user's role here, with many sentences of rules."""
+    session = open_shared(SESSIONS / "claude-code--git-sync/cc-2.1.183-648l.jsonl")
+    mine = [
+        session.entries[session.index[said.ref.entry]].sources[0].line
+        for fact in find_facts(session).by_kind("constraint")
+        for said in fact.said
+        if said.by == "user"
+    ]
+    prompts = {int(line) for line in TURNS["claude-code--git-sync/cc-2.1.183-648l.jsonl"].split()}
+    assert set(mine) <= prompts
