@@ -1,0 +1,400 @@
+"""The figures of a Claude Code file, from its rows.
+
+The rules, as CLAUDE §3, §5.1 and §9 and the notes D2 to D12 and D20 of TRUTH have them:
+
+- A reply is several rows with one `message.id`; its usage is that of the row that tells the most output, and
+  counts once, for the conversation before a sub-agent that was shown it.
+- `usage.cache_creation` tells how long what was written lives. `usage.iterations` are the requests that the
+  reply took: the last of type message is its context, all are paid, one of type compaction as a compaction.
+- A reply of which no row has a `stop_reason` was written down while it streamed: where its output is less
+  than its text, thinking and tool calls (name and compact JSON) in o200k_base, those are its output.
+- Rows of `<synthetic>` and with `isApiErrorMessage` are Claude Code's own: no tokens, no money.
+- Sub-agents: rows with `isSidechain`, and replies in rows of type progress (`data.type` agent_progress). The
+  last reply of the latter is only in `toolUseResult.usage`. A run of which calls are missing is unknown.
+- A turn opens with a prompt of a person on the way from the last row to the first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .figures import Figures, Request, count_words, whole, write_bill
+
+Row = dict[str, Any]
+_COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+# What harnesses write in the user's name, by how it begins: CLAUDE §3 and TRUTH D2.
+_NOT_TYPED = re.compile(
+    r"\s*(?:<(?:task-notification|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
+    r"|command-name|system-reminder|user-prompt-submit-hook)\b|\[Request interrupted by user)"
+)
+_REMINDERS = re.compile(r"\s*<(system-reminder|user-prompt-submit-hook)>.*?</\1>", re.DOTALL)
+
+
+class Reply:
+    """The rows of one reply together."""
+
+    def __init__(self) -> None:
+        self.usage: Row | None = None
+        self.model: str | None = None
+        self.ended = self.own_words = False
+        self.said: dict[str, list[Row]] = {}
+
+    def take(self, row: Row, message: Row, number: int) -> None:
+        usage = message.get("usage")
+        if isinstance(usage, dict) and (
+            self.usage is None or whole(usage.get("output_tokens")) >= whole(self.usage.get("output_tokens"))
+        ):
+            self.usage = usage
+        if isinstance(message.get("model"), str):
+            self.model = message["model"]
+        self.ended |= isinstance(message.get("stop_reason"), str)
+        self.own_words |= self.model == "<synthetic>" or row.get("isApiErrorMessage") is True
+        content = message.get("content")
+        blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        self.said[str(row.get("uuid") or number)] = [each for each in blocks if isinstance(each, dict)]
+
+    @property
+    def calls(self) -> int:
+        return sum(block.get("type") == "tool_use" for row in self.said.values() for block in row)
+
+    @property
+    def words(self) -> int:
+        """Tokens of what it says, thinks and calls."""
+        total = 0
+        for block in (block for row in self.said.values() for block in row):
+            for key in ("text", "thinking"):
+                if block.get("type") == key and isinstance(block.get(key), str):
+                    total += count_words(block[key])
+            if block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
+                given = block.get("input")
+                called = "" if given is None else json.dumps(given, ensure_ascii=False, separators=(",", ":"))
+                total += count_words(str(block.get("name")) + called)
+        return total
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        return tuple(whole((self.usage or {}).get(name)) for name in _COUNTS)
+
+    @property
+    def last(self) -> Row:
+        """The figures of the request that made the context: the last message among those listed."""
+        usage = self.usage or {}
+        listed = usage.get("iterations")
+        rows = listed if isinstance(listed, list) else []
+        messages = [each for each in rows if isinstance(each, dict) and each.get("type") == "message"]
+        return messages[-1] if messages else usage
+
+    def bill(self, model: str | None, figures: Figures) -> tuple[list[Request], list[Request]]:
+        """Its requests, and those of compactions; both empty for what took nothing."""
+        usage = self.usage or {}
+        listed = usage.get("iterations")
+        rows = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        if len(rows) == 1 and rows[0].get("type") == "message":
+            rows = [rows[0]]
+        rows = rows or [usage]
+        made = [(row.get("type"), _request(row, row.get("model") or self.model or model)) for row in rows]
+        own = [request for kind, request in made if kind != "compaction"]
+        if not any(sum(request.tokens) for _, request in made):
+            return [], []
+        if own and not self.ended:
+            reported, words = sum(request.tokens[4] for request in own), self.words
+            if reported < words:
+                own[-1].tokens[4] += words - reported
+                figures.counted += 1
+        return own, [request for kind, request in made if kind == "compaction"]
+
+
+def _request(row: Row, model: str | None) -> Request:
+    fresh, read, written = (whole(row.get(name)) for name in _COUNTS)
+    split = row.get("cache_creation")
+    told = isinstance(split, dict) and any(f"ephemeral_{ttl}_input_tokens" in split for ttl in ("5m", "1h"))
+    hour = 0
+    if told and isinstance(split, dict):
+        hour = whole(split.get("ephemeral_1h_input_tokens"))
+        if _COUNTS[2] not in row:
+            written = hour + whole(split.get("ephemeral_5m_input_tokens"))
+        hour = min(hour, written)
+    tokens = [fresh, read, written - hour, hour, whole(row.get("output_tokens"))]
+    return Request(model, tokens, hour_told=told)
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    """The rows that are JSON objects, with their line numbers."""
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        try:
+            row = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogatepass"))
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            yield number, row
+
+
+def recount(path: Path) -> Figures:
+    """Every figure of the file."""
+    rows = list(read_rows(path))
+    talk = [
+        (number, row)
+        for number, row in rows
+        if row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict)
+    ]
+    if all(row.get("isSidechain") is True for _, row in talk):
+        # A sub-agent's own file: what it says is the conversation there.
+        rows = [(number, {**row, "isSidechain": False}) for number, row in rows]
+        talk = [(number, {**row, "isSidechain": False}) for number, row in talk]
+    figures = Figures()
+    main: dict[str, Reply] = {}
+    side: dict[tuple[str, Any], Reply] = {}
+    for number, row in talk:
+        if row["type"] != "assistant":
+            continue
+        name = row["message"].get("id")
+        name = name if isinstance(name, str) else str(row.get("uuid") or number)
+        if row.get("isSidechain") is True:
+            reply = side.setdefault((name, row.get("agentId")), Reply())
+        else:
+            reply = main.setdefault(name, Reply())
+        reply.take(row, row["message"], number)
+    agents = {key: reply for key, reply in side.items() if key[0] not in main}
+    seen: set[str] = set()
+    for key in list(agents):
+        if key[0] in seen:
+            del agents[key]
+        seen.add(key[0])
+    lines = _read_subagents(rows, {*main, *seen}, agents)
+    model = next(
+        (reply.model for reply in reversed(main.values()) if reply.model and not reply.own_words), None
+    )
+    replies: list[list[Request]] = []
+    apart: dict[str, list[Request]] = {"sub-agents": [], "sub-agents' last replies": [], "compaction": []}
+    for reply in main.values():
+        own, compactions = reply.bill(model, figures) if not reply.own_words else ([], [])
+        replies.append(own)
+        apart["compaction"] += compactions
+    for name, others in (
+        ("sub-agents", [*agents.values(), *lines.replies]),
+        ("sub-agents' last replies", lines.results),
+    ):
+        for reply in others:
+            own, compactions = reply.bill(None, figures) if not reply.own_words else ([], [])
+            apart[name] += own
+            apart["compaction"] += compactions
+    compactions = _count_compactions(rows)
+    unknown = {"sub-agents": lines.silent, "compactions": max(compactions - len(apart["compaction"]), 0)}
+    write_bill(figures, replies, apart, unknown)
+    way = _walk(rows)
+    figures.compactions = compactions
+    emptied = {row.get("uuid") for _, row in rows if row.get("subtype") == "microcompact_boundary"}
+    figures.emptied = len(emptied)
+    figures.replies = len(main)
+    figures.turns = max(sum(_opens(row) for _, row in way) + _count_queued(rows, way), 1)
+    sizes = [_request(reply.last, None).tokens for reply in main.values() if not reply.own_words]
+    figures.largest_request = max((sum(each[:4]) for each in sizes), default=0)
+    on_way = {row["message"].get("id") for _, row in way if row.get("type") == "assistant"}
+    for name, reply in main.items():
+        if name in on_way and not reply.own_words and reply.usage:
+            tokens = _request(reply.last, None).tokens
+            said = tokens[4] if reply.ended or not sum(tokens) else max(tokens[4], reply.words)
+            figures.largest_context = max(figures.largest_context, sum(tokens[:4]) + said)
+    return figures
+
+
+class _SubAgents:
+    """Replies in rows of progress, last ones told by results alone, and runs that are not told whole."""
+
+    def __init__(self) -> None:
+        self.replies: list[Reply] = []
+        self.results: list[Reply] = []
+        self.silent = 0
+
+
+def _read_subagents(
+    rows: list[tuple[int, Row]], elsewhere: set[str], side: dict[tuple[str, Any], Reply]
+) -> _SubAgents:
+    found = _SubAgents()
+    progress: dict[tuple[str, str], Reply] = {}
+    results: dict[str, list[tuple[Reply | None, int]]] = {}
+    for number, row in rows:
+        data = row.get("data")
+        if row.get("type") == "progress" and isinstance(data, dict) and data.get("type") == "agent_progress":
+            inner = data.get("message")
+            if not isinstance(inner, dict) or inner.get("type") != "assistant" or not data.get("agentId"):
+                continue
+            message = inner.get("message")
+            if isinstance(message, dict) and isinstance(message.get("usage"), dict):
+                name = str(message.get("id") or number)
+                progress.setdefault((name, data["agentId"]), Reply()).take(inner, message, number)
+        told = row.get("toolUseResult")
+        if row.get("type") == "user" and isinstance(told, dict):
+            calls = told.get("totalToolUseCount")
+            counted = isinstance(calls, int | float) and not isinstance(calls, bool)
+            if not counted and told.get("status") != "async_launched":
+                continue
+            last = None
+            if isinstance(told.get("usage"), dict) and any(
+                whole(told["usage"].get(each)) for each in _COUNTS
+            ):
+                last = Reply()
+                content = told.get("content")
+                last.take(row, {"usage": told["usage"], "content": content or []}, number)
+                last.model = told.get("resolvedModel")
+            agent = told.get("agentId") or told.get("taskId") or row.get("uuid") or str(number)
+            results.setdefault(str(agent), []).append((last, whole(calls)))
+    spoken: dict[str, list[Reply]] = {}
+    for (name, agent), reply in progress.items():
+        if name not in elsewhere and not reply.own_words:
+            spoken.setdefault(agent, []).append(reply)
+            found.replies.append(reply)
+    heard = {reply.asked for reply in side.values()}
+    for agent, told_of in results.items():
+        known = [*spoken.get(agent, []), *(reply for (_, who), reply in side.items() if who == agent)]
+        there = heard | {reply.asked for reply in known}
+        lasts = [last for last, _ in told_of if last is not None]
+        alone = [last for last in lasts if last.asked not in there]
+        for last in alone:
+            last.model = last.model or next((each.model for each in reversed(known) if each.model), None)
+        found.results += alone
+        if known:
+            found.silent += sum(reply.calls for reply in known) < sum(calls for _, calls in told_of)
+        else:
+            found.silent += bool(alone) or len(lasts) < len(told_of)
+    return found
+
+
+def _count_compactions(rows: list[tuple[int, Row]]) -> int:
+    """Boundaries, each once, and summaries that no boundary announces."""
+    boundaries: set[str] = set()
+    waiting = count = 0
+    summaries: set[str] = set()
+    for number, row in rows:
+        name = str(row.get("uuid") or number)
+        if (
+            row.get("type") == "system"
+            and row.get("subtype") == "compact_boundary"
+            and name not in boundaries
+        ):
+            boundaries.add(name)
+            count, waiting = count + 1, waiting + 1
+        elif row.get("type") == "user" and row.get("isCompactSummary") is True and name not in summaries:
+            summaries.add(name)
+            if waiting:
+                waiting -= 1
+            else:
+                count += 1
+    return count
+
+
+def _walk(rows: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
+    """The rows from the last one that is said in the conversation up to the first, in file order.
+
+    A compaction's row follows the one that was before it. Where a parent is not in the file, the row before
+    stands for it.
+    """
+    chained = [
+        (number, row)
+        for number, row in rows
+        if row.get("type") in ("user", "assistant", "system", "attachment", "progress") and row.get("uuid")
+        if row.get("isSidechain") is not True
+    ]
+    where = {row["uuid"]: at for at, (_, row) in enumerate(chained)}
+    spoken = [at for at, (_, row) in enumerate(chained) if row.get("type") in ("user", "assistant")]
+    at: int | None = spoken[-1] if spoken else None
+    way: list[tuple[int, Row]] = []
+    seen: set[int] = set()
+    while at is not None and at not in seen:
+        seen.add(at)
+        row = chained[at][1]
+        way.append(chained[at])
+        above = row.get("parentUuid")
+        if row.get("subtype") == "compact_boundary":
+            above = row.get("logicalParentUuid") or above
+        if above is None and "parentUuid" in row:
+            at = at - 1 if row.get("subtype") == "compact_boundary" and at else None
+        else:
+            at = where.get(above, at - 1 if at else None)
+    return sorted(way, key=lambda each: each[0])
+
+
+def _opens(row: Row) -> bool:
+    """Whether a person says here what the model is to answer."""
+    if row.get("type") != "user" or row.get("isMeta") is True or row.get("isCompactSummary") is True:
+        return False
+    content = row["message"].get("content") if isinstance(row.get("message"), dict) else None
+    blocks = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+    own = [each for each in blocks if isinstance(each, dict) and each.get("type") != "tool_result"]
+    if not own or content in (None, ""):
+        return False
+    origin = row.get("origin")
+    kind = origin.get("kind") if isinstance(origin, dict) else None
+    if kind is not None and kind != "human":
+        return False
+    if kind is None and row.get("promptSource") == "system":
+        return False
+    text = "\n".join(str(each.get("text") or "") for each in own if each.get("type") == "text")
+    return _typed(text) or any(each.get("type") in ("image", "document") for each in own)
+
+
+def _typed(text: str) -> bool:
+    while found := _REMINDERS.match(text):
+        text = text[found.end() :]
+    return bool(text.strip()) and not _NOT_TYPED.match(text)
+
+
+def _count_queued(rows: list[tuple[int, Row]], way: list[tuple[int, Row]]) -> int:
+    """Prompts that a person typed while the model worked, and that reached it in no row of theirs.
+
+    They wait from `enqueue` on. `remove` hands one over in the middle of the work, newer versions with an
+    attachment; `dequeue` puts it into a row of its own, and `popAll` back into the line where it is typed.
+    Older versions do not name what they remove: what was typed is handed over before reports are.
+    """
+    waiting: list[str] = []
+    handed: list[str] = []
+    attached: list[str] = []
+    typed = {_text(row) for _, row in way if row.get("type") == "user"}
+    for _, row in rows:
+        if row.get("type") == "queue-operation":
+            text, operation = _said(row.get("content")), row.get("operation")
+            if operation == "enqueue":
+                waiting.append(text)
+            elif operation in ("remove", "dequeue") and waiting:
+                first = waiting[0] if operation == "dequeue" else min(waiting, key=_report_last)
+                taken = text if text in waiting else first
+                waiting.remove(taken)
+                if operation == "remove":
+                    handed.append(taken)
+            elif operation == "popAll":
+                waiting.clear()
+        attachment = row.get("attachment")
+        if row.get("type") == "attachment" and isinstance(attachment, dict):
+            origin = attachment.get("origin")
+            kind = origin.get("kind") if isinstance(origin, dict) else None
+            person = kind in (None, "human") and attachment.get("commandMode") in (None, "prompt")
+            if attachment.get("type") == "queued_command" and person and row.get("isSidechain") is not True:
+                attached.append(_said(attachment.get("prompt")))
+    both = attached + [text for text in handed if text not in attached and text not in typed]
+    return sum(_asks(text) for text in both)
+
+
+def _report_last(text: str) -> int:
+    return 0 if _asks(text) else 1 if not text.lstrip().startswith("<") else 2
+
+
+def _asks(text: str) -> bool:
+    """Whether a queued text asks the model: no report of a task, no command that is answered at once."""
+    return _typed(text) and not re.match(r'\s*(?:\{"task_id":|/[\w:.-]+\s*(?:$|\n))', text)
+
+
+def _said(content: Any) -> str:
+    return content if isinstance(content, str) else _text({"message": {"content": content}})
+
+
+def _text(row: Row) -> str:
+    message = row.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
