@@ -1,4 +1,4 @@
-"""The package's figures are those that other code counts from the raw file: of made-up cases and real ones."""
+"""The package's figures are those that other code counts from the raw file: made-up cases and real ones."""
 
 from __future__ import annotations
 
