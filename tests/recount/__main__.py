@@ -4,7 +4,7 @@
 
 prints a table for each session below the paths (a file, or a folder with files in it) and a last line
 `N passed, N failed`: how many figures were the same, money to a hundredth of a cent. What the package does
-not open is passed over; a format that is not recounted is named. The exit code tells whether all are the same.
+not open is passed over; a format that is not recounted is named. The exit code is 0 when all were the same.
 """
 
 from __future__ import annotations
