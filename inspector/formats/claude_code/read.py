@@ -366,17 +366,17 @@ class ClaudeCodeLines:
             updated=max(times, default=None),
             entries=entries,
             leaf=leaf.id,
-            subagents=self.subagents.make(self._find_spoken(entries)),
+            subagents=self.subagents.make(self._find_spoken(drafts, entries)),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),
             warnings=(_bridges(bridged),) if bridged else (),
             extra=extra,
         )
 
-    def _find_spoken(self, entries: tuple[Entry, ...]) -> Spoken:
+    def _find_spoken(self, drafts: list[Draft], entries: tuple[Entry, ...]) -> Spoken:
         """What sub-agents say in entries of this file."""
         heard: dict[str | None, list[Heard]] = {}
-        for draft, entry in zip(self.drafts, entries, strict=True):
+        for draft, entry in zip(drafts, entries, strict=True):
             if draft.aside and entry.usage is not None:
                 heard.setdefault(draft.agent, []).append(hear(entry))
         return Spoken(frozenset(self.messages), heard)
