@@ -100,12 +100,14 @@ def _find_open_loop(session: Session, live: Live) -> tuple[int | None, bool]:
     """Where the assistant began the loop that the context ends in, and whether that loop reasons.
 
     As a provider reads it: neighbours of one side are one message, and a user's message that answers a call
-    goes on with the loop, whatever else it says.
+    goes on with the loop, whatever else it says. Where calls at the end still run, their answers will come.
     """
-    first, reasons, answers, heard = None, False, False, False
+    first, reasons, heard = None, False, False
+    last = int(live.position[live.pending].max()) if len(live.pending) else -1
+    answers = last >= 0 and not any(_says(session, live, at) for at in range(last + 1, len(live)))
     for position in range(len(live) - 1, -1, -1):
         blocks = session.entries[live.entries[position]].blocks
-        if not any(block.kind != "text" or block.text.strip() for block in blocks):
+        if not _says(session, live, position):
             continue  # nothing of it is sent
         if live.role[position] == ROLES.index("assistant"):
             if not answers:
@@ -116,6 +118,12 @@ def _find_open_loop(session: Session, live: Live) -> tuple[int | None, bool]:
             answers = any(b.kind == "tool_output" for b in blocks) or (heard and answers)
             heard = True
     return first, reasons
+
+
+def _says(session: Session, live: Live, position: int) -> bool:
+    """Whether anything of a live entry is sent."""
+    blocks = session.entries[live.entries[position]].blocks
+    return any(block.kind != "text" or bool(block.text.strip()) for block in blocks)
 
 
 def _unknown_role(session: Session, live: Live) -> Bools:

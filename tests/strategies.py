@@ -6,8 +6,9 @@ zeros, and zero picks the first of several, so that what stands first is what a 
 
 `sessions()` draws a list of moves (a user speaks, a tool loop runs, a compaction happens, …) and plays it,
 so that a failing session shrinks to the few moves that matter. `orderly=True` leaves out what no provider
-accepts: unanswered calls, outputs without a call, outputs that come late, inputs that are no objects; at the
-leaf every call in the context is answered right after it.
+accepts: unanswered calls, outputs without a call, outputs that come late, inputs that are no objects, tools
+that share a name or have no schema of an object; at the leaf every call in the context is answered right
+after it.
 """
 
 from __future__ import annotations
@@ -495,14 +496,19 @@ def make_tool(dice: Dice) -> Tool:
     return Tool(name=dice.pick(TOOLS), description=make_chars(dice), input_schema=make_input(dice))
 
 
-def make_head(dice: Dice) -> dict[str, Any]:
+def make_head(dice: Dice, orderly: bool = False) -> dict[str, Any]:
+    tools = dice.some(make_tool, 0, 2)
+    if orderly:
+        schema = {"type": "object"}
+        named = {tool.name: tool.model_copy(update={"input_schema": schema}) for tool in tools}
+        tools = tuple(named.values())
     return {
         "title": dice.pick((None, *SAYINGS)),
         "model": dice.pick((None, "demo-1")),
         "window": dice.pick((None, 8_000, 200_000)),
         "extra": {"left over": make_json(dice)} if dice.number(2) else {},
         "system": dice.some(make_text, 0, 2),
-        "tools": dice.some(make_tool, 0, 2),
+        "tools": tools,
         "provided": dice.some(lambda dice: Provided(name="memory", text=make_chars(dice)), 0, 1),
     }
 
@@ -534,5 +540,5 @@ def sessions(draw: st.DrawFn, *, least: int = 0, most: int = 10, orderly: bool =
             for at, (name, known) in enumerate(records, 1)
         ),
         corrupt=tuple(Corrupt(line=size + 9, offset=0, reason="not JSON") for _ in records),
-        **make_head(dice),
+        **make_head(dice, orderly),
     )

@@ -223,6 +223,23 @@ def test_every_legal_cut_leaves_a_runnable_context(plan: Plan) -> None:
     assert has <= had & {"unexplained_error", "loop_without_thinking"}
 
 
+@given(plans(orderly=True))
+def test_no_plan_at_a_legal_cut_is_refused_where_the_session_was_not(plan: Plan) -> None:
+    # Published defects are reproduced where a policy asks for them; it then says that it leaves pairs alone.
+    assume(not plan.tier.unpaired)
+    before, after = live_context(plan.session, plan.ledger), build_context(plan.session, plan)
+    had, has = (
+        {v.rule for v in check_context(c, awaits_user=True, model="claude-opus-4-5")} for c in (before, after)
+    )
+    # Of a policy that leaves nothing, or nothing of the user's, the plan says so; nothing is made up for it.
+    # So it is where a pin keeps what a provider refuses.
+    said = ("Nothing is left", "The context would not begin", "A provider refuses this: a pin")
+    told = any(note.startswith(said) for note in plan.notes)
+    refused = has - had - ({"no_message", "first_not_user", "final_thinking"} if told else set())
+    # A collapsed stretch may hold the beginning of the loop that goes on; it is no cut.
+    assert refused <= ({"loop_without_thinking"} if plan.segments else set())
+
+
 @given(plans())
 def test_a_plan_never_changes_the_session_and_is_the_same_again(plan: Plan) -> None:
     again = make_plan(plan.session, plan.ledger, plan.policy, plan.edits, window=10_000)

@@ -24,6 +24,7 @@ _WHAT = {
     "pin": "a pin",
     "pair": "the rule that calls and outputs go together",
     "bound": "the model, which refuses reasoning after an edit",
+    "end": "the provider, which takes no message that ends with reasoning",
     "withheld": "the harness, which sends no reasoning",
     "nothing": "no rule",
 }

@@ -27,9 +27,9 @@ from ..policies.table import (
     Rewrite,
     Table,
 )
-from ..session.blocks import REASONING, Block, BlockRef
+from ..session.blocks import KINDS, REASONING, Block, BlockRef
 from ..session.entries import Entry
-from ..session.tree import Bools, Ints
+from ..session.tree import ASSISTANT, Bools, Ints
 from ..text import plural
 from ..tokens.counter import Longs
 from ..tokens.counters import find_counter
@@ -107,9 +107,19 @@ def rewrite_rows(
     )
 
 
-BY_NONE, BY_PIN, BY_PAIR, BY_BOUND, BY_WITHHELD = -1, -2, -3, -4, -5
+BY_NONE, BY_PIN, BY_PAIR, BY_BOUND, BY_WITHHELD, BY_END = -1, -2, -3, -4, -5, -6
 """Who decided a block when no rule did: nobody, a pin, the other half of its call/output pair, the model,
-which takes no reasoning whose prefix was edited, or the harness, which sends no reasoning at all (S0-25)."""
+which takes no reasoning whose prefix was edited, the harness, which sends no reasoning at all (S0-25), or the
+provider, which takes no message of the assistant's that ends with reasoning: what it led to is gone."""
+DECIDERS = {
+    BY_NONE: "nothing",
+    BY_PIN: "pin",
+    BY_PAIR: "pair",
+    BY_BOUND: "bound",
+    BY_WITHHELD: "withheld",
+    BY_END: "end",
+}
+_TEXT, _OUTPUT = KINDS.index("text"), KINDS.index("tool_output")
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
 """How formats call the blocks that are reasoning here."""
 STANDS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
@@ -260,6 +270,74 @@ def close_pairs(table: Table, side: SideFates) -> SideFates:
         for row in rows.tolist() if blocks else ():
             blocks.pop(row, None)
     return SideFates(fate, tokens, rule, blocks)
+
+
+def close_messages(table: Table, side: SideFates) -> SideFates:
+    """Drop reasoning that would end the assistant's message, because all that it led to there is gone.
+
+    Neighbouring messages of the assistant are one, as the provider merges them. A message that ends so in the
+    session itself is left as it is, and so is what is pinned.
+    """
+    ending = _find_ending(table, side)
+    ending = ending[side.rule[ending] != BY_PIN]
+    if not len(ending):
+        return side
+    fate, tokens, rule = side.fate.copy(), side.tokens.copy(), side.rule.copy()
+    fate[ending], tokens[ending], rule[ending] = DROPPED, 0, BY_END
+    gone = set(ending.tolist())
+    return SideFates(fate, tokens, rule, {row: b for row, b in side.blocks.items() if row not in gone})
+
+
+def describe_ends(table: Table, side: SideFates) -> list[str]:
+    """What was left out, or is pinned, so that a message of the assistant's would end with it."""
+    out = []
+    if ended := int((side.rule == BY_END).sum()):
+        some = plural(ended, "reasoning block is", "reasoning blocks are")
+        out.append(f"{some} left out: no message of the assistant's may end with reasoning.")
+    if len(_find_ending(table, side)):
+        out.append("A provider refuses this: a pin keeps reasoning at the end of the assistant's message.")
+    return out
+
+
+def _find_ending(table: Table, side: SideFates) -> Ints:
+    """Rows of reasoning that end a message of the assistant's, and did not in the session."""
+    stands = find_standing(side.fate)
+    thoughts = np.flatnonzero((table.kind == REASONING) & stands).astype(np.int32)
+    nothing = np.zeros(0, np.int32)
+    if not len(thoughts) or stands.all():
+        return nothing
+    live = table.live
+    ours = (live.role[live.position] == ASSISTANT) & (table.kind != _OUTPUT)
+    sent = _find_sent(table, thoughts)
+    stands &= sent
+    thoughts = thoughts[_lead_on(thoughts, sent, ours)]
+    found = [nothing]
+    # What led to nothing but such reasoning ends the message in its turn.
+    while len(thoughts) and not (leads := _lead_on(thoughts, stands, ours)).all():
+        found.append(thoughts[~leads])
+        stands[found[-1]] = False
+        thoughts = thoughts[leads]
+    return np.concatenate(found)
+
+
+def _find_sent(table: Table, thoughts: Ints) -> Bools:
+    """bool[m]: False for a text of white space right after reasoning, which no request can carry."""
+    sent = np.ones(len(table.kind), bool)
+    after = thoughts[thoughts + 1 < len(sent)] + 1
+    for row in after[table.kind[after] == _TEXT].tolist():
+        block = table.block(row)
+        sent[row] = block.kind != "text" or bool(block.text.strip())
+    return sent
+
+
+def _lead_on(rows: Ints, stands: Bools, ours: Bools) -> Bools:
+    """bool[rows]: whether the next row that stands is the assistant's too, so that its message goes on."""
+    standing = np.flatnonzero(stands)
+    following = np.searchsorted(standing, rows, "right")
+    there = following < len(standing)
+    out = np.zeros(len(rows), bool)
+    out[there] = ours[standing[following[there]]]
+    return out
 
 
 def find_edit(table: Table, side: SideFates) -> int:

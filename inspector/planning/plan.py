@@ -35,12 +35,12 @@ from ..tokens.moment import Moment, find_moment
 from .cut_table import CutTable
 from .fates import (
     BY_BOUND,
-    BY_NONE,
     BY_PAIR,
-    BY_PIN,
     BY_WITHHELD,
+    DECIDERS,
     STANDS,
     SideFates,
+    describe_ends,
     describe_lost,
     find_lost,
     find_pinned,
@@ -167,6 +167,7 @@ def describe_plan(plan: Plan) -> list[str]:
             f"{plural(lost, 'call or output is', 'calls or outputs are')} left out, "
             "without their other half; no request may carry such."
         )
+    notes += describe_ends(plan.table, plan.outcome)
     moved = int(changed.sum()) - lost
     if moved:
         some = plural(moved, "block shares", "blocks share")
@@ -509,7 +510,7 @@ class Plan(Drawable):
     def rule_of(self, row: int) -> str:
         """Who decided the live block `row`: a rule's kind, pin, pair, bound, withheld or nothing."""
         code = int(self.outcome.rule[row])
-        return self.policy.rules[code].kind if code >= 0 else _BY[code]
+        return self.policy.rules[code].kind if code >= 0 else DECIDERS[code]
 
     @property
     def spec_json(self) -> dict[str, Any]:
@@ -523,9 +524,6 @@ class Plan(Drawable):
 
     def __repr__(self) -> str:
         return write_line(self)
-
-
-_BY = {BY_NONE: "nothing", BY_PIN: "pin", BY_PAIR: "pair", BY_BOUND: "bound", BY_WITHHELD: "withheld"}
 
 
 def make_plan(

@@ -20,6 +20,7 @@ from .cut_table import CutTable, price_cuts, sum_behind
 from .fates import (
     BY_WITHHELD,
     SideFates,
+    close_messages,
     close_pairs,
     decide_stage,
     find_edit,
@@ -216,7 +217,7 @@ class StageOutcomes:
         self._raw.append((sides[0], sides[1]))
         place, why = self._place(decisions, depth)
         if not any(decision.unpaired for decision in decisions):
-            sides = [close_pairs(table, side) for side in sides]
+            sides = [close_messages(table, close_pairs(table, side)) for side in sides]
         older, kept = sides
         uncut, edge = kept, len(table.live)
         if self.bound:

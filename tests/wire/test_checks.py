@@ -71,14 +71,24 @@ def found(name: str = "s1") -> Json:
     return {"type": "web_search_tool_result", "tool_use_id": name, "content": []}
 
 
-def image(media_type: str = "image/png") -> Json:
-    return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": "iVBORw0KGgo="}}
+def image(media_type: str = "image/png", data: str = "iVBORw0KGgo=") -> Json:
+    return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
 
 
 def document(media_type: str = "application/pdf") -> Json:
     return {"type": "document", "source": {"type": "base64", "media_type": media_type, "data": "JVBERi0="}}
 
 
+def tool(name: str, type: str = "object") -> Json:
+    return {"name": name, "input_schema": {"type": type}}
+
+
+def marked(life: str | None = None) -> Json:
+    mark = {"type": "ephemeral", "ttl": life} if life else {"type": "ephemeral"}
+    return {"type": "text", "text": "Remember.", "cache_control": mark}
+
+
+MARK: Json = {"cache_control": {"type": "ephemeral"}}
 COMPACTION: Json = {"type": "compaction", "content": "What happened.", "encrypted_content": "x"}
 LOOP = (user("Go."), assistant(think(), call()), user(result()))
 
@@ -241,8 +251,12 @@ CASES = (
     ),
     Case(
         "loop_without_thinking",
-        body(*LOOP, thinking={"type": "enabled", "budget_tokens": 1024}),
-        body(LOOP[0], assistant(call()), LOOP[2], thinking={"type": "enabled", "budget_tokens": 1024}),
+        body(*LOOP, max_tokens=4096, thinking={"type": "enabled", "budget_tokens": 1024}),
+        body(
+            *(LOOP[0], assistant(call()), LOOP[2]),
+            max_tokens=4096,
+            thinking={"type": "enabled", "budget_tokens": 1024},
+        ),
         "messages.1.content.0",
     ),
     Case(
@@ -292,6 +306,142 @@ CASES = (
         body(user(*[image()] * 21)),
         "messages.0.content.3",
         {"sizes": [Size("messages.0.content.2", 2000, 2000), Size("messages.0.content.3", 2001, 10)]},
+    ),
+    Case(
+        "heavy_image",
+        body(user(image(data="A" * 5_242_880))),
+        body(user(image()), assistant("Yes."), user(image(data="A" * 5_242_884))),
+        "messages.2.content.0",
+    ),
+    Case(
+        "heavy_image",
+        body(user("Go."), assistant(call()), user(result("t1", image()))),
+        body(user("Go."), assistant(call()), user(result("t1", image(data="A" * 5_242_884)))),
+        "messages.2.content.0.content.0",
+    ),
+    Case(
+        "misplaced_media",
+        body(user(image(), document()), assistant("Nice."), user("So?")),
+        body(user("Draw."), assistant(image(), document(), "There."), user("So?")),
+        "messages.1.content.0 messages.1.content.1",
+    ),
+    Case(
+        "unknown_block",
+        body(user({"type": "search_result", "source": "x", "title": "x", "content": []})),
+        body(user({"type": "hologram"})),
+        "messages.0.content.0",
+    ),
+    Case(
+        "unknown_block",
+        body(
+            user("Go."), assistant(call()), user(result("t1", {"type": "tool_reference", "tool_name": "x"}))
+        ),
+        body(user("Go."), assistant(call()), user(result("t1", call("t2")))),
+        "messages.2.content.0.content.0",
+    ),
+    Case(
+        "trailing_space",
+        body(user("Hi."), assistant("Well,"), model="claude-sonnet-4-5"),
+        body(user("Hi."), assistant("Well, "), model="claude-sonnet-4-5"),
+        "messages.1.content.0",
+    ),
+    Case(
+        "final_thinking",
+        body(*LOOP, assistant(think(), "Done."), user("Thanks.")),
+        body(*LOOP, assistant("Done.", think()), user("Thanks.")),
+        "messages.3.content.1",
+    ),
+    Case(
+        "final_thinking",
+        body(
+            user("Go."),
+            assistant({"type": "redacted_thinking", "data": "x"}),
+            assistant("Done."),
+            user("So?"),
+        ),
+        body(
+            user("Go."), assistant("Hm."), assistant({"type": "redacted_thinking", "data": "x"}), user("So?")
+        ),
+        "messages.2.content.0",
+    ),
+    Case(
+        "large_budget",
+        body(user("Hi."), max_tokens=1025, thinking={"type": "enabled", "budget_tokens": 1024}),
+        body(user("Hi."), max_tokens=1024, thinking={"type": "enabled", "budget_tokens": 1024}),
+        "thinking",
+    ),
+    Case(
+        "large_budget",
+        body(user("Hi."), thinking={"type": "adaptive"}),
+        body(user("Hi."), thinking={"type": "enabled", "budget_tokens": 99}),
+        "thinking",
+    ),
+    Case(
+        "misnamed_tool",
+        body(user("Hi."), tools=[tool("mcp__db-1"), tool("x" * 128)]),
+        body(user("Hi."), tools=[tool("db.query"), tool("x" * 129), tool("")]),
+        "tools.0 tools.1 tools.2",
+    ),
+    Case(
+        "misnamed_tool",
+        body(user("Go."), assistant(call()), user(result())),
+        body(user("Go."), assistant({**call(), "name": "functions.read"}), user(result())),
+        "messages.1.content.0",
+    ),
+    Case(
+        "repeated_tool",
+        body(user("Hi."), tools=[tool("read"), tool("write")]),
+        body(user("Hi."), tools=[tool("read"), tool("write"), tool("read")]),
+        "tools.2",
+    ),
+    Case(
+        "malformed_tool",
+        body(
+            user("Hi."),
+            tools=[{"type": "memory_20250818", "name": "memory"}, {"type": "custom", **tool("a")}],
+        ),
+        body(
+            user("Hi."),
+            tools=["bash", {"name": "a"}, {"input_schema": {"type": "object"}}, tool("b", type="string")],
+        ),
+        "tools.0 tools.1 tools.2 tools.3",
+    ),
+    Case("malformed_tool", body(user("Hi."), tools=[]), body(user("Hi."), tools={"a": 1}), "tools"),
+    Case(
+        "too_many_marks",
+        body(
+            user("Hi.", marked()),
+            tools=[{**tool("a"), **MARK}],
+            system=[{"type": "text", "text": "Be kind.", **MARK}],
+            **MARK,
+        ),
+        body(
+            user("Go."),
+            assistant(call()),
+            user(result("t1", marked()), marked()),
+            tools=[{**tool("a"), **MARK}],
+            system=[{"type": "text", "text": "Be kind.", **MARK}],
+            **MARK,
+        ),
+        "messages.2.content.1",
+    ),
+    Case(
+        "late_long_mark",
+        body(user(marked("1h"), marked("5m"), marked())),
+        body(user(marked(), marked("1h")), tools=[{**tool("a"), **MARK}]),
+        "messages.0.content.1",
+    ),
+    Case(
+        "late_long_mark",
+        body(user("Hi.", marked("1h")), cache_control={"type": "ephemeral", "ttl": "1h"}),
+        body(user("Hi.", marked("1h")), **MARK),
+        "cache_control",
+    ),
+    Case(
+        "marked_thinking",
+        body(*LOOP[:1], assistant(think(), {**call(), **MARK}), *LOOP[2:]),
+        body(*LOOP[:1], assistant({**think(), **MARK}, call()), *LOOP[2:]),
+        "messages.1.content.0",
     ),
     Case("body_too_large", body(user("x" * 31_000_000)), body(user("é" * 16_000_000)), ""),
     Case("too_many_messages", body(*[user("x")] * 100_000), body(*[user("x")] * 100_001), "messages.100000"),
@@ -424,8 +574,8 @@ TURNS = (
     assistant(think("B"), "Yes."),
     user("End."),
 )
-PREVIOUS = body(*TURNS, system="Be good.", tools=[{"name": "a"}, {"name": "b"}])
-HEAD: Json = {"system": "Be good.", "tools": [{"name": "a"}, {"name": "b"}]}
+PREVIOUS = body(*TURNS, system="Be good.", tools=[tool("a"), tool("b")])
+HEAD: Json = {"system": "Be good.", "tools": [tool("a"), tool("b")]}
 
 
 def test_bound_thinking_goes_where_its_prefix_is_whole() -> None:
@@ -443,7 +593,7 @@ def test_bound_thinking_is_lost_behind_an_edit_and_kept_before_it() -> None:
 def test_bound_thinking_is_lost_when_the_head_changes() -> None:
     both = ["messages.1.content.0", "messages.3.content.0"]
     assert bound(*TURNS, system="Be bad.", tools=HEAD["tools"]) == both
-    assert bound(*TURNS, system="Be good.", tools=[{"name": "a"}]) == both
+    assert bound(*TURNS, system="Be good.", tools=[tool("a")]) == both
 
 
 def test_the_binding_takes_tools_as_a_set_and_no_notice_of_cache_marks() -> None:

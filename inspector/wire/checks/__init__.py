@@ -13,7 +13,14 @@ from ...planning.context import Context
 from ...tokens.models import ModelClass
 from ..parsed import Check, Violation, read_request
 from ..render import Json, Size, render_request
-from .media import find_oversized_image, find_too_many_images, find_unknown_media
+from .caching import find_late_long_mark, find_marked_thinking, find_too_many_marks
+from .media import (
+    find_heavy_image,
+    find_misplaced_media,
+    find_oversized_image,
+    find_too_many_images,
+    find_unknown_media,
+)
 from .messages import (
     find_body_too_large,
     find_empty_compaction,
@@ -26,10 +33,14 @@ from .messages import (
     find_no_message,
     find_prefill,
     find_too_many_messages,
+    find_trailing_space,
+    find_unknown_block,
     find_unknown_role,
 )
 from .thinking import (
     find_altered_thinking,
+    find_final_thinking,
+    find_large_budget,
     find_loop_without_thinking,
     find_misplaced_thinking,
     find_unbound_thinking,
@@ -38,11 +49,14 @@ from .thinking import (
 from .tools import (
     find_input_not_object,
     find_late_result,
+    find_malformed_tool,
+    find_misnamed_tool,
     find_misplaced_tool_block,
     find_misshapen_id,
     find_orphan_result,
     find_repeated_id,
     find_repeated_result,
+    find_repeated_tool,
     find_unanswered_call,
     find_unexplained_error,
     find_unpaired_server_tool,
@@ -56,6 +70,10 @@ CHECKS: tuple[Check, ...] = (
     find_first_not_user,
     find_empty_message,
     find_empty_text,
+    find_unknown_block,
+    find_malformed_tool,
+    find_misnamed_tool,
+    find_repeated_tool,
     find_misplaced_tool_block,
     find_misshapen_id,
     find_repeated_id,
@@ -70,17 +88,25 @@ CHECKS: tuple[Check, ...] = (
     find_empty_compaction,
     find_misplaced_thinking,
     find_unsealed_thinking,
+    find_final_thinking,
     find_loop_without_thinking,
     find_altered_thinking,
     find_unbound_thinking,
+    find_large_budget,
     find_prefill,
+    find_trailing_space,
     find_lone_surrogate,
+    find_too_many_marks,
+    find_late_long_mark,
+    find_marked_thinking,
+    find_misplaced_media,
     find_unknown_media,
+    find_heavy_image,
     find_too_many_images,
     find_oversized_image,
     find_body_too_large,
 )
-"""Every rule of CLAUDE §7, §8 and §11, in the order in which a reader would want to hear of them."""
+"""Every rule of CLAUDE §7, §8, §9 and §11, in the order in which a reader would want to hear of them."""
 
 
 def check_request(
@@ -125,7 +151,8 @@ def check_context(
     """
     rendered = render_request(context, model=model)
     before = None if previous is None else render_request(previous, model=model).request
-    checks = [check for check in CHECKS if not (awaits_user and check is find_prefill)]
+    last_words = (find_prefill, find_trailing_space)
+    checks = [check for check in CHECKS if not (awaits_user and check in last_words)]
     return check_request(
         rendered.request, model_class=model_class, previous=before, sizes=rendered.sizes, checks=checks
     )

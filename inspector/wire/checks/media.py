@@ -14,6 +14,8 @@ MANY_IMAGES = 20
 """With more images than this in one request, none may have an edge longer than MANY_EDGE."""
 MANY_EDGE = 2_000
 LONGEST_EDGE = 8_000
+HEAVIEST = 5 * 1024 * 1024
+"""Characters of an image's base64: its limit of 5 MB is one of what is sent (lobehub#14711)."""
 
 
 def find_unknown_media(sent: ParsedRequest) -> Iterator[WireFault]:
@@ -26,6 +28,24 @@ def find_unknown_media(sent: ParsedRequest) -> Iterator[WireFault]:
         if types is not None and source.get("media_type") not in types:
             error = f"{path}.{kind}.source.{encoding}.media_type: Input should be {' or '.join(types)}"
             yield WireFault(path, f"the wire takes no {kind} of type {clip(source.get('media_type'))}", error)
+
+
+def find_misplaced_media(sent: ParsedRequest) -> Iterator[WireFault]:
+    """Images and documents are the user's, as such or in a tool's result (§11)."""
+    for spot in sent.spots:
+        if spot.type in ("image", "document") and spot.role == "assistant":
+            error = f"messages.{spot.message}: `{spot.type}` blocks can only be in `user` messages"
+            yield WireFault(spot.path, f"this {spot.type} stands with the assistant", error)
+
+
+def find_heavy_image(sent: ParsedRequest) -> Iterator[WireFault]:
+    """An image sent as data has at most 5 MB of it (§11)."""
+    for path, kind, source in _media(sent):
+        data = source.get("data") if kind == "image" and source.get("type") == "base64" else None
+        if isinstance(data, str) and len(data) > HEAVIEST:
+            error = f"image exceeds 5 MB maximum: {len(data)} bytes > {HEAVIEST} bytes"
+            sentence = f"the image has {len(data):,} bytes of base64, more than {HEAVIEST:,}"
+            yield WireFault(path, sentence, f"{path}.image.source.base64: {error}")
 
 
 def find_too_many_images(sent: ParsedRequest) -> Iterator[WireFault]:

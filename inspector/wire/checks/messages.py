@@ -10,9 +10,15 @@ from collections.abc import Iterator
 
 from ...session.json_text import stringify
 from ..parsed import ParsedRequest, WireFault, clip
+from ..render import PASSTHROUGH, PASSTHROUGH_IN_RESULT
 from ..surrogates import has_lone_surrogate
 
 MESSAGE_LIMIT = 100_000
+BLOCKS = PASSTHROUGH | {
+    *("text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result")
+}
+PARTS = PASSTHROUGH_IN_RESULT | {"text", "image", "document"}
+"""Blocks that a request may hold, and those that a tool's result may; results of server tools end alike."""
 BODY_LIMIT = 32_000_000
 """Bytes of a request body: 32 MB, CLAUDE §1.3."""
 
@@ -86,6 +92,27 @@ def find_empty_text(sent: ParsedRequest) -> Iterator[WireFault]:
         if own and not any(spot.name("text").strip() for spot in own):
             error = "messages: text content blocks must contain non-whitespace text"
             yield WireFault(own[0].path, "the message's text is nothing but white space", error)
+
+
+def find_unknown_block(sent: ParsedRequest) -> Iterator[WireFault]:
+    """Blocks are of the types that a request knows; a tool's result holds no call and no result (§13)."""
+    for spot in sent.spots:
+        for path, block in spot.parts():
+            kind, inside = block.get("type"), path != spot.path
+            known = kind in PARTS if inside else kind in BLOCKS or str(kind).endswith("_tool_result")
+            if not known:
+                where = "inside a tool's result" if inside else "in a message"
+                error = f"{path}: Input tag {clip(kind)} found using 'type' does not match any expected tag"
+                yield WireFault(path, f"the wire knows no block of type {clip(kind)} {where}", error)
+
+
+def find_trailing_space(sent: ParsedRequest) -> Iterator[WireFault]:
+    """The assistant's last words, where they end the request, end with no white space (forgecode#1872)."""
+    turns = [turn for turn in sent.turns if turn.role != "system"]
+    last = turns[-1].spots[-1] if turns and turns[-1].role == "assistant" and turns[-1].spots else None
+    if last is not None and last.type == "text" and last.name("text")[-1:].isspace():
+        error = "messages: final assistant content cannot end with trailing whitespace"
+        yield WireFault(last.path, "the assistant's last words end with white space", error)
 
 
 def find_lone_surrogate(sent: ParsedRequest) -> Iterator[WireFault]:

@@ -15,6 +15,7 @@ from ..parsed import ParsedRequest, Spot, WireFault, WireTurn
 from ..render import Json
 
 THINKING = ("thinking", "redacted_thinking")
+LEAST_BUDGET = 1_024
 
 
 def find_misplaced_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
@@ -42,6 +43,35 @@ def find_unsealed_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
         elif not spot.block[fields[-1]] and spot.message >= latest:
             error = f"{spot.path}: Invalid `{fields[-1]}` in `{spot.type}` block"
             yield WireFault(spot.path, f"the reasoning's {fields[-1]} is empty", error)
+
+
+def find_final_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
+    """Thinking leads to something: it never ends the assistant's message (widely reported, forgecode#2107).
+
+    Neighbouring messages of the assistant are one, as the provider merges them.
+    """
+    for turn in sent.turns:
+        if turn.role == "assistant" and turn.spots and turn.spots[-1].type in THINKING:
+            last = turn.spots[-1]
+            error = f"The final block in an assistant message cannot be `{last.type}`."
+            sentence = "the assistant's message ends with its reasoning"
+            yield WireFault(last.path, sentence, f"messages.{last.message}: {error}")
+
+
+def find_large_budget(sent: ParsedRequest) -> Iterator[WireFault]:
+    """The budget of thinking is part of max_tokens, so it is smaller, and at least 1,024 (§8, thinking)."""
+    settings = sent.body.get("thinking")
+    if not isinstance(settings, dict) or settings.get("type") != "enabled":
+        return
+    budget, most = settings.get("budget_tokens"), sent.body.get("max_tokens")
+    if not isinstance(budget, int) or isinstance(budget, bool) or budget < LEAST_BUDGET:
+        path = "thinking.enabled.budget_tokens"
+        error = f"{path}: Input should be greater than or equal to {LEAST_BUDGET}"
+        yield WireFault("thinking", f"thinking has no budget of {LEAST_BUDGET:,} tokens or more", error)
+    elif isinstance(most, int) and budget >= most:
+        error = "`max_tokens` must be greater than `thinking.budget_tokens`"
+        sentence = f"a budget of {budget:,} tokens for thinking leaves nothing of the {most:,} of a reply"
+        yield WireFault("thinking", sentence, error)
 
 
 def find_loop_without_thinking(sent: ParsedRequest) -> Iterator[WireFault]:

@@ -7,16 +7,74 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ..parsed import ParsedRequest, Spot, WireFault, clip
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 
 
 def is_server_result(kind: str) -> bool:
     """Whether a block is what a server tool answered, inside the assistant's own turn."""
     return kind.endswith("_tool_result")
+
+
+def find_malformed_tool(sent: ParsedRequest) -> Iterator[WireFault]:
+    """A tool is an object with a name; the client's own has a schema of an object for its input (§13)."""
+    tools = sent.body.get("tools")
+    if tools is not None and not isinstance(tools, list | tuple):
+        yield WireFault("tools", "the tools are not a list", "tools: Input should be a valid list")
+    for path, tool in _tools(sent, whole=True):
+        if not isinstance(tool, dict):
+            yield WireFault(path, "this tool is not an object", f"{path}: Input should be an object")
+        elif tool.get("type") in (None, "custom"):
+            if not isinstance(tool.get("name"), str):
+                error = f"{path}.custom.name: Field required"
+                yield WireFault(path, "the tool has no name", error)
+            schema = tool.get("input_schema")
+            if not isinstance(schema, dict):
+                error = f"{path}.custom.input_schema: Field required"
+                yield WireFault(path, "the tool has no schema for its input", error)
+            elif schema.get("type") != "object":
+                error = f"{path}.custom.input_schema.type: Input should be 'object'"
+                yield WireFault(path, "the tool's schema is not that of an object", error)
+
+
+def find_misnamed_tool(sent: ParsedRequest) -> Iterator[WireFault]:
+    """Names of tools are 1 to 128 letters, digits, _ and - (§13), where they are given and where called."""
+    given = [(f"{path}.custom.name", path, tool.get("name")) for path, tool in _tools(sent)]
+    called = [
+        (f"{spot.path}.tool_use.name", spot.path, spot.block.get("name"))
+        for spot in sent.spots
+        if spot.type == "tool_use"
+    ]
+    for field, path, name in [*given, *called]:
+        if isinstance(name, str) and not _NAME.fullmatch(name):
+            error = f"{field}: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
+            yield WireFault(path, f"the name {clip(name)} of a tool is not one the wire takes", error)
+
+
+def find_repeated_tool(sent: ParsedRequest) -> Iterator[WireFault]:
+    """No two tools have one name (widely reported 400, e.g. forgecode#892)."""
+    seen: set[str] = set()
+    for path, tool in _tools(sent):
+        name = tool.get("name")
+        if isinstance(name, str):
+            if name in seen:
+                yield WireFault(
+                    path, f"the tool {clip(name)} is given twice", "tools: Tool names must be unique."
+                )
+            seen.add(name)
+
+
+def _tools(sent: ParsedRequest, whole: bool = False) -> Iterator[tuple[str, Any]]:
+    """(path, tool) of the tools that are objects, or of all."""
+    tools = sent.body.get("tools")
+    for index, tool in enumerate(tools if isinstance(tools, list | tuple) else ()):
+        if whole or isinstance(tool, dict):
+            yield f"tools.{index}", tool
 
 
 def find_misplaced_tool_block(sent: ParsedRequest) -> Iterator[WireFault]:

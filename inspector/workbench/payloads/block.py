@@ -11,7 +11,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from ...planning.diff.pieces import Piece, find_pieces
-from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN, BY_WITHHELD, STANDS
+from ...planning.fates import BY_BOUND, BY_END, BY_PAIR, BY_PIN, BY_WITHHELD, STANDS
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Checkpoint
 from ...policies.table import CLEARED, FATES, VERBATIM, Table
@@ -186,6 +186,7 @@ _WRITTEN_UP: list[Fact] = [("trust", UNTRUSTED), ("derived from", DERIVED)]
 _BY = {
     BY_PIN: "a pin",
     BY_PAIR: "the other half of its call",
+    BY_END: "the provider: no message ends with reasoning, and what it led to is gone",
     BY_BOUND: "the model: it refuses reasoning whose prefix was edited",
     BY_WITHHELD: "the harness: it sends no reasoning",
 }

@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 from ...planning.assemble import live_context
 from ...planning.context import Context, Piece
 from ...planning.cut_table import COMPACTED
-from ...planning.fates import BY_BOUND, BY_PAIR, BY_PIN, BY_WITHHELD
+from ...planning.fates import BY_BOUND, BY_END, BY_PAIR, BY_PIN, BY_WITHHELD
 from ...planning.plan import Plan
 from ...policies.base_rule import Rule
 from ...session.blocks import Text
@@ -32,6 +32,7 @@ _KNOB = re.compile(r"\{(\w+)\}")
 _OTHERS = {
     BY_PIN: ("pins", "What you pinned stays as it is, whatever a rule says."),
     BY_PAIR: ("pairs", "A call and its output share one fate, so the other half follows."),
+    BY_END: ("reasoning at the end", "What it led to is gone, and no message may end with reasoning."),
     BY_BOUND: ("bound reasoning", "The model refuses reasoning whose prefix was edited, so it goes too."),
     BY_WITHHELD: ("no reasoning", "This harness sends no reasoning."),
 }
@@ -153,7 +154,7 @@ def _order(plan: Plan) -> Iterator[tuple[int, str, str]]:
         rule = policy.rules[code]
         if rule.enabled:
             yield code, rule.title, _say(plan, code, rule)
-    for number in (BY_PAIR, BY_BOUND):
+    for number in (BY_PAIR, BY_END, BY_BOUND):
         if (outcome.rule == number).any():
             yield (number, *_OTHERS[number])
 

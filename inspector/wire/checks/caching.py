@@ -1,0 +1,78 @@
+"""Rules about cache marks: how many there are, in which order their lives run, and where none may stand.
+
+Paragraphs (§) are those of CLAUDE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..parsed import ParsedRequest, WireFault
+
+MOST_MARKS = 4
+"""Cache marks of one request, the automatic one at its top included."""
+LONG, SHORT = "1h", "5m"
+
+
+def find_too_many_marks(sent: ParsedRequest) -> Iterator[WireFault]:
+    """At most four cache marks; an automatic one at the top of the request is one of them (§9)."""
+    marks = list(_marks(sent))
+    automatic = isinstance(sent.body.get("cache_control"), dict)
+    count = len(marks) + automatic
+    if count > MOST_MARKS:
+        path = marks[min(MOST_MARKS, len(marks) - 1)][0]
+        error = f"A maximum of {MOST_MARKS} blocks with cache_control may be provided. Found {count}."
+        yield WireFault(path, f"{count} cache marks are more than the {MOST_MARKS} of one request", error)
+
+
+def find_late_long_mark(sent: ParsedRequest) -> Iterator[WireFault]:
+    """What is cached for an hour stands before what is cached for five minutes (§9).
+
+    Tools come first, then the system prompt, then the messages. The automatic mark has the life of the last
+    block's own.
+    """
+    short = False
+    last: tuple[str, str] | None = None
+    for path, life in _marks(sent):
+        if life == LONG and short:
+            error = (
+                f"{path}.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' "
+                "cache_control block. Note that blocks are processed in the following order: `tools`, "
+                "`system`, `messages`."
+            )
+            yield WireFault(path, "a cache mark of one hour stands after one of five minutes", error)
+        short |= life == SHORT
+        last = path, life
+    automatic = sent.body.get("cache_control")
+    end = sent.spots[-1].path if sent.spots else None
+    if isinstance(automatic, dict) and last is not None:
+        life = _life(automatic)
+        if (last[0] == end and last[1] != life) or (last[0] != end and short and life == LONG):
+            error = "cache_control.ttl: the last block has a cache_control of another ttl"
+            yield WireFault("cache_control", "the automatic cache mark has another life than the last", error)
+
+
+def find_marked_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
+    """Thinking carries no cache mark (widely reported 400, e.g. sub2api#225)."""
+    for spot in sent.spots:
+        if spot.type in ("thinking", "redacted_thinking") and spot.block.get("cache_control") is not None:
+            error = f"{spot.path}.{spot.type}.cache_control: Extra inputs are not permitted"
+            yield WireFault(spot.path, "reasoning carries a cache mark, which none may", error)
+
+
+def _marks(sent: ParsedRequest) -> Iterator[tuple[str, str]]:
+    """(path, life) of every mark, in the order in which the provider reads them."""
+    for part in ("tools", "system"):
+        items = sent.body.get(part)
+        for index, item in enumerate(items if isinstance(items, list | tuple) else ()):
+            if isinstance(item, dict) and isinstance(item.get("cache_control"), dict):
+                yield f"{part}.{index}", _life(item["cache_control"])
+    for spot in sent.spots:
+        for path, block in spot.parts():
+            if isinstance(block.get("cache_control"), dict):
+                yield path, _life(block["cache_control"])
+
+
+def _life(mark: dict[str, Any]) -> str:
+    return LONG if mark.get("ttl") == LONG else SHORT
