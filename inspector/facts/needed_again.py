@@ -10,6 +10,7 @@ import re
 
 from ..session.blocks import Block, ToolCall, ToolOutput
 from ..session.toolcalls.call_paths import names
+from ..session.toolcalls.shell import AT_HEAD
 from ..session.toolcalls.shell_words import split_command
 
 LEAST = 20
@@ -21,7 +22,6 @@ _SHOWS = names(
 )
 _SEARCHES = names("grep egrep fgrep rg ag")
 _NO_LINES = re.compile(r"-[A-Za-z]*[clq][A-Za-z]*$|--(?:count|files-with(?:out)?-match(?:es)?|quiet|files)\b")
-_NO_PATCH = re.compile(r"--(?:stat|shortstat|numstat|name-only|name-status|summary)\b")
 _FIGURES = re.compile(r"\d+")
 
 # What every failing run of a tool ends with: that it failed, and of what kind or package.
@@ -97,10 +97,8 @@ def _shows(words: list[str]) -> bool:
     if names & _SEARCHES:
         return not any(_NO_LINES.match(word) for word in words[1:])
     if "git" in names:
-        patch = bool(names & {"diff", "show", "blame"}) or (
-            "log" in names and bool(names & {"-p", "--patch"})
-        )
-        return patch and not any(_NO_PATCH.match(word) for word in words)
+        # What changed in a file, or how another commit has it, is not the file.
+        return "blame" in names or ("show" in names and any(AT_HEAD.match(word) for word in words))
     return bool(names & _SHOWS)
 
 

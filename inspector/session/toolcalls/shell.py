@@ -59,6 +59,8 @@ _FILE_LIKE = re.compile(r"/|\.[A-Za-z]\w{0,9}$")
 
 
 _REMOTE = re.compile(r"[\w.@-]{2,}:/")
+AT_HEAD = re.compile(r"(?:HEAD|@)?:(?!/)[\w./]")
+"""A file as the last commit, or the next one, has it: `HEAD:src/a.py`, `:src/a.py`."""
 _COMMIT = re.compile(r"[\w./~^@{}-]{2,}:(?=[\w.])")
 
 
