@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 from ..session.queries import readable_text
 from ..session.session import Session
+from ..session.toolcalls.path_syntax import is_package, looks_like_path
 from ..session.tree import COMPACTION
 from ..text import printable
 from .mentions import SearchText, find_runs, has_words
@@ -26,7 +27,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ID = re.compile(r"\b(?=[0-9a-f-]*\d)(?=[0-9a-f-]*[a-f])[0-9a-f]{7,64}\b|#\d{2,9}\b")
 _QUOTE = re.compile(r'(?<![^\s(:])"(\w[^"\n]{7,400})"|“([^”\n]{8,400})”')
 _ORDINAL = re.compile(r"^\s*(?:#+\s*)?\d{1,3}[.)]\s+")
-_FILE = re.compile(r"(?:^|/)[\w-][\w.-]*\.[A-Za-z]\w{0,9}$")
+# In a folder any suffix but one that code has behind a dot ("transport/client.Fetch"); alone, a known one.
+_FILE = re.compile(r"/[\w-][\w.-]*\.(?:[a-z0-9]\w{0,9}|[A-Z]{1,5})$")
 _USER = re.compile(r"\b(?:user|asked|said|wants?|told|requested)\b", re.IGNORECASE)
 _CUT = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\]\n]{1,200}\]")
 _WORD = re.compile(r"\w+")
@@ -178,7 +180,7 @@ def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
     for run in dict.fromkeys(find_runs(line)):
         if (
             len(run) > 3
-            and _FILE.search(run)
+            and _is_file(run)
             and not run.startswith(("http:", "https:"))
             and not _NUMBER.fullmatch(run)
         ):
@@ -194,12 +196,21 @@ def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
             yield "number", number
 
 
+def _is_file(run: str) -> bool:
+    """Whether a run of text names a file: `fmt.Printf`, `m.includes` and `Node.js` do not."""
+    if "/" not in run:
+        return looks_like_path(run, ())
+    return bool(_FILE.search(run)) and not is_package(run) and not (run[0] == "/" and run.count("/") == 1)
+
+
 class Grounding(NamedTuple):
-    """What one recorded summary says without ground. `read` is False where its text is sealed or missing."""
+    """What one recorded summary says without ground. `read` is False where its text is sealed or missing;
+    `whole` where what it summarises is not all in the file, which makes nothing without ground."""
 
     entry: str
     read: bool
     unfounded: tuple[UngroundedLine, ...]
+    whole: bool = True
 
 
 def ground_recorded(session: Session) -> tuple[Grounding, ...]:
@@ -215,9 +226,33 @@ def ground_recorded(session: Session) -> tuple[Grounding, ...]:
             continue
         entry = session.entries[i]
         text = entry.text
-        sources = gather_sources(session.at(entry.parent))
-        out.append(Grounding(entry.id, bool(text), check_grounding(text, sources)))
+        before = session.at(entry.parent)
+        whole = _is_whole(before)
+        unfounded = check_grounding(text, gather_sources(before)) if whole else ()
+        out.append(Grounding(entry.id, bool(text), unfounded, whole))
     return tuple(out)
+
+
+_LARGE = 100_000
+
+
+def _is_whole(session: Session) -> bool:
+    """Whether the context at a session's leaf is in the file: it begins with a summary, or its first reply
+    does not report a request of which next to nothing is written before it.
+
+    A file that begins in the middle opens with a reply to `_LARGE` tokens and more; a token is at least one
+    character, a system prompt and tools are smaller.
+    """
+    live = session.live.entries.tolist()
+    if any(session.tree.sort[i] == COMPACTION for i in live[:1]):
+        return True
+    size = 0
+    for i in live:
+        entry = session.entries[i]
+        if entry.usage is not None and entry.usage.prompt:
+            return bool(entry.usage.prompt < _LARGE or size >= entry.usage.prompt)
+        size += sum(len(block.text) for block in entry.blocks)
+    return bool(live)
 
 
 def gather_sources(session: Session) -> Sources:

@@ -14,8 +14,9 @@ from inspector.formats.readers import read_session
 from inspector.redaction.clean import clean_session, look_through
 from inspector.redaction.redact import Redactor
 from inspector.session.blocks import Text
-from inspector.session.entries import Boundary, Entry, Note, Source
+from inspector.session.entries import Boundary, Entry, Note, Source, Usage
 from inspector.session.session import Session
+from tests.shared import SHARED, needs_shared, open_shared
 from tests.test_cuts import build, say, user
 
 
@@ -176,3 +177,39 @@ def test_what_a_summary_repeats_is_searched_once() -> None:
     found = check_grounding("abcdef1 and src/b.py, " * 20_000, sources)
     assert [mark.words for mark in found] == ["src/b.py", "abcdef1"]
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    "name", ["fmt.Printf", "m.includes", "assert.True", "Node.js", "transport/client.Fetch"]
+)
+def test_an_expression_with_a_dot_is_no_path(name: str) -> None:
+    """A name with a dot is a path with a suffix that files have, or in a folder."""
+    assert marks(summarised(f"It calls {name} twice.")) == []
+
+
+@pytest.mark.parametrize("name", ["ghost.py", "src/ghost.py", "docs/ghost.weird", "/etc/ghost/x.conf"])
+def test_a_path_that_nothing_names_is_one(name: str) -> None:
+    assert marks(summarised(f"It changed {name} twice.")) == [name]
+
+
+def test_what_was_said_before_the_file_begins_makes_nothing_without_ground() -> None:
+    """The first reply answers 137,000 tokens of which a line is in the file."""
+    late = Entry(id="", role="assistant", blocks=(Text(text="done"),), usage=Usage(input=137_000, output=9))
+    summary = Entry(id="", kind="compaction", blocks=(Text(text="Fixed src/ghost.py."),), boundary=Boundary())
+    (found,) = ground_recorded(build(user("go on"), late, summary))
+    assert (found.unfounded, found.whole, found.read) == ((), False, True)
+    early = late.model_copy(update={"usage": Usage(input=17_000, output=9)})
+    (found,) = ground_recorded(build(user("go on"), early, summary))
+    assert ([line.words for line in found.unfounded], found.whole) == (["src/ghost.py"], True)
+
+
+@needs_shared
+def test_a_session_whose_first_lines_are_cut_off_has_no_line_without_ground(tmp_path: Path) -> None:
+    file = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-2auto-1519l.jsonl"
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    rest = tmp_path / "rest.jsonl"
+    first = next(n for n, line in enumerate(lines) if '"compact_boundary"' in line)
+    rest.write_text("".join(lines[int(first * 0.8) :]), "utf-8")
+    groundings = ground_recorded(open_shared(rest))
+    assert [(found.whole, found.unfounded == ()) for found in groundings][:1] == [(False, True)]
+    assert all(found.whole for found in groundings[1:])
