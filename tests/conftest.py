@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.loopback import KEY, Loopback
 from tests.quick_imports import skip_grammar
@@ -30,6 +30,13 @@ settings.register_profile(
     "repeat", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("explore", deadline=None, max_examples=2000)
+# For mutants: the first failure is enough, however large the example.
+settings.register_profile(
+    "once",
+    settings.get_profile("repeat"),
+    phases=(Phase.explicit, Phase.generate),
+    report_multiple_bugs=False,
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 

@@ -1,10 +1,16 @@
 """Which changes of the code no test notices: `python -m tests.mutation --seed 1 --sample 400 --minutes 60`.
 
-Mutants are those of cosmic-ray, drawn at random from the rooms where decisions are made; annotations are left
-out, which nobody runs. Each is written into a copy of the tree and tried against the tests of its own room,
-the one that mirrors its file first, then against the laws and the replays, up to the first failure. Tests are
-first run without any mutation. Whoever survives is printed with its place and its diff. Every mutant runs in
-a fork of one process that has imported what does not change, so this needs a POSIX system.
+Mutants are those of cosmic-ray, drawn at random from the rooms where decisions are made and tried in that
+order against the tests that reach them, see `mutation_trial.py`. The last line says how many were killed, and
+how many of those that survived are explained in `explained_mutants.toml`; others are printed with their diff.
+
+Left out, because no run of the product can tell them from the original:
+
+- annotations, which nobody evaluates, and what stands under `if TYPE_CHECKING`;
+- a cache taken away or of another size, which changes the time alone;
+- `strict=True` of `zip`, and `frozen` and `slots` of a data class, which forbid what correct code never does;
+- `is` in place of `==` beside a literal, or the other way round: CPython keeps one object for each literal;
+- changes that leave the same syntax tree, or no program.
 """
 
 from __future__ import annotations
@@ -12,34 +18,36 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
-import importlib
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("policies", "planning", "replays", "wire", "summaries")
-"""Rooms of which every line may change what is planned, replayed, sent or stored."""
-AFTER = ("tests/test_laws.py", "tests/replays")
-"""Who looks at a mutant that its own room does not notice."""
-LEFT_OUT = shutil.ignore_patterns(
-    ".*", "__pycache__", "node_modules", "static", "labextension", "browser", "bench"
-)
-UNCHANGED = ("numpy", "pydantic", "msgspec", "hypothesis.strategies", "jsonschema", "tiktoken", "traitlets")
-"""What is imported once for all."""
-SLOWER, SECONDS = 4, 30
-"""A mutant whose tests take so many times as long, and so many seconds more, is taken to run for ever."""
-LONGEST = 1800
-"""Seconds that tests may take without a mutation."""
-NOTHING_RAN = 5
-"""pytest's exit code when all that it collected was left out."""
+EXPLAINED = Path(__file__).with_name("explained_mutants.toml")
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "browser", "bench", "shots")
+"""What no test of a mutant needs. The built front end is needed: a page that is exported holds it."""
+NEEDED = 0.85
+"""The least share of mutants that the tests are to kill."""
+SAME = ("_Eq_Is", "_NotEq_IsNot", "_Is_Eq", "_IsNot_NotEq")
+"""How the operators end that swap equality and identity."""
+
+TYPES = {
+    "BinaryOperator": ("operator",),
+    "ComparisonOperator": ("comparison",),
+    "UnaryOperator": ("factor", "not_test"),
+    "NumberReplacer": ("number",),
+}
+"""The nodes at which the many operators of a kind look, so that each need not look at all."""
 
 
 class Mutant(NamedTuple):
@@ -47,6 +55,7 @@ class Mutant(NamedTuple):
 
     file: str
     line: int
+    column: int
     operator: str
     occurrence: int
 
@@ -65,32 +74,71 @@ def list_mutants(root: Path, files: Sequence[str]) -> Iterator[Mutant]:
     ]
     for file in files:
         source = (root / file).read_text("utf-8")
-        idle = find_annotations(source)
+        idle, literal = find_idle(source), find_literal_comparisons(source)
         nodes = list(ast_nodes(get_ast(source)))
         for name, kind in kinds:
             operator = kind()
-            places = (place for node in nodes for place in operator.mutation_positions(node))
+            types = next((types for word, types in TYPES.items() if word in name), None)
+            left_out = [*idle, *literal] if name.endswith(SAME) else idle
+            places = (
+                place
+                for node in nodes
+                if types is None or node.type in types
+                for place in operator.mutation_positions(node)
+            )
             for occurrence, (start, _) in enumerate(places):
-                if not any(first <= start < end for first, end in idle):
-                    yield Mutant(file, start[0], name, occurrence)
+                if not any(first <= start < end for first, end in left_out):
+                    yield Mutant(file, start[0], start[1], name, occurrence)
 
 
 Place = tuple[int, int]
+Span = tuple[Place, Place]
 
 
-def find_annotations(source: str) -> list[tuple[Place, Place]]:
-    """Where the annotations of a module begin and end, as (line, column).
+def find_idle(source: str) -> list[Span]:
+    """Where that of a module begins and ends which changes nothing that it does, as (line, column).
 
-    >>> find_annotations("def f(a: int | None) -> str: ...")
+    >>> find_idle("def f(a: int | None) -> str: ...")
     [((1, 9), (1, 19)), ((1, 24), (1, 27))]
+    >>> find_idle("@cache\\ndef f(a): return zip(a, a, strict=True)")
+    [((1, 0), (1, 6)), ((2, 34), (2, 38))]
+    """
+    return sorted(span for node in ast.walk(ast.parse(source)) for span in _find_idle(node))
+
+
+def _find_idle(node: ast.AST) -> Iterator[Span]:
+    for name in ("annotation", "returns"):
+        if isinstance(part := getattr(node, name, None), ast.expr):
+            yield _span(part)
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        yield _span(node)
+    for part in getattr(node, "decorator_list", ()):
+        if ast.unparse(part).partition("(")[0] in ("cache", "lru_cache"):
+            (line, column), end = _span(part)
+            yield (line, column - 1), end  # its sign is what cosmic-ray takes for its place
+    if isinstance(node, ast.Call):
+        idle = {"zip": ("strict",), "dataclass": ("frozen", "slots"), "lru_cache": ("maxsize",)}
+        names = idle.get(ast.unparse(node.func), ())
+        yield from (_span(word.value) for word in node.keywords if word.arg in names)
+
+
+def _span(node: ast.expr | ast.stmt) -> Span:
+    return (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
+
+
+def find_literal_comparisons(source: str) -> list[Span]:
+    """Where the signs stand that compare with a literal.
+
+    >>> find_literal_comparisons("a == 'b' and a == c")
+    [((1, 1), (1, 5))]
     """
     found = []
     for node in ast.walk(ast.parse(source)):
-        for name in ("annotation", "returns"):
-            part = getattr(node, name, None)
-            if isinstance(part, ast.expr):
-                end = (part.end_lineno or 0, part.end_col_offset or 0)
-                found.append(((part.lineno, part.col_offset), end))
+        if isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+            for one, other in pairwise(operands):
+                if isinstance(one, ast.Constant) or isinstance(other, ast.Constant):
+                    found.append((_span(one)[1], _span(other)[0]))
     return sorted(found)
 
 
@@ -112,88 +160,34 @@ def mutate(source: str, mutant: Mutant) -> str | None:
     return None if same else changed
 
 
-def choose_tests(root: Path, file: str) -> list[list[str]]:
-    """The tests to try one after another: the room's, with the file's own in front, then the others."""
-    room = Path(file).parts[1]
-    own = sorted((root / "tests" / room).rglob("test_*.py"))
-    mirror = f"test_{Path(file).stem}.py"
-    first = [path for path in own if path.name == mirror]
-    rest = [str(path) for path in own if path not in first]
-    after = [str(root / name) for name in AFTER if name != f"tests/{room}"]
-    return [tests for tests in (list(map(str, first)), rest, after) if tests]
+def list_changes(source: str, changed: str) -> tuple[str, str]:
+    """The lines that a mutation takes away and those that it puts there, without their indentation."""
+    lines = [
+        line
+        for line in difflib.unified_diff(source.splitlines(), changed.splitlines(), n=0, lineterm="")
+        if line[:1] in "+-" and line[:3] not in ("+++", "---")
+    ]
+    return tuple(  # type: ignore[return-value]
+        "\n".join(line[1:].strip() for line in lines if line[0] == sign) for sign in "-+"
+    )
 
 
-def run_tests(root: Path, tests: Sequence[str], seconds: float) -> int | None:
-    """pytest's exit code over a fork of this process; None when it took too long."""
-    child = os.fork()
-    if child == 0:
-        code = 3
-        try:
-            silence = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(silence, 1)
-            os.dup2(silence, 2)
-            os.chdir(root)
-            sys.path[:0] = [str(root)]
-            import pytest
-
-            import inspector
-
-            assert Path(inspector.__file__).is_relative_to(root), "the copy is tried, and nothing else"
-            code = int(
-                pytest.main(["-q", "-x", "--tb=no", "-p", "no:nbval", "-p", "no:cacheprovider", *tests])
-            )
-        finally:
-            os._exit(code)
-    began = time.monotonic()
-    while time.monotonic() - began < seconds:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.1)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return None
+def read_explained(path: Path = EXPLAINED) -> dict[tuple[str, str, str], str]:
+    """Why no test can notice a change: by file, the lines it takes away and those that it puts there."""
+    tables = tomllib.loads(path.read_text("utf-8")).get("mutant", [])
+    return {(table["file"], table["old"], table["new"]): table["why"] for table in tables}
 
 
-class Trial:
-    """Mutants tried in a copy of the tree at `root`. `took` are the seconds of tests without any mutation."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.took: dict[tuple[str, ...], float] = {}
-
-    def check(self, file: str) -> None:
-        """Run the tests of a file once as it is. Raises SystemExit where they fail: they would kill all."""
-        for tests in choose_tests(self.root, file):
-            if tuple(tests) in self.took:
-                continue
-            began = time.monotonic()
-            if run_tests(self.root, tests, LONGEST) not in (0, NOTHING_RAN):
-                raise SystemExit(f"without any mutation these fail or take too long: {' '.join(tests)}")
-            self.took[tuple(tests)] = time.monotonic() - began
-
-    def try_mutant(self, mutant: Mutant, changed: str) -> str:
-        """Whether it was killed, killed by time or survived."""
-        self.check(mutant.file)
-        path = self.root / mutant.file
-        source = path.read_text("utf-8")
-        path.write_text(changed, "utf-8")
-        try:
-            for tests in choose_tests(self.root, mutant.file):
-                code = run_tests(self.root, tests, SLOWER * self.took[tuple(tests)] + SECONDS)
-                if code is None:
-                    return "killed by time"
-                if code not in (0, NOTHING_RAN):
-                    return "killed"
-            return "survived"
-        finally:
-            path.write_text(source, "utf-8")
-
-
-def write_diff(mutant: Mutant, source: str, changed: str) -> str:
-    """The mutation as the lines that it changes."""
-    lines = difflib.unified_diff(source.splitlines(), changed.splitlines(), n=0, lineterm="")
-    return "\n".join(f"    {line}" for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---"))
+def in_copy(arguments: Sequence[str]) -> int:
+    """The exit code of this command in a copy of the tree."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve() / "tree"
+        shutil.copytree(ROOT, root, ignore=LEFT_OUT, symlinks=True)
+        if (shared := ROOT.parent / "shared").exists():
+            (root.parent / "shared").symlink_to(shared.resolve())
+        command = [sys.executable, "-m", "tests.mutation", "--original", str(ROOT), *arguments]
+        environment = dict(os.environ, PYTHONPATH=str(root), TMPDIR=folder)
+        return subprocess.run(command, cwd=root, env=environment).returncode
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -202,36 +196,51 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sample", type=int, default=400, help="mutants to try")
     parser.add_argument("--minutes", type=float, default=60, help="no mutant is begun after that")
     parser.add_argument("--only", default="", help="of files whose name holds this alone")
+    parser.add_argument("--budget", type=float, default=30, help="seconds of tests for one mutant")
+    parser.add_argument("--skip", type=int, default=0, help="mutants of the sample that were tried before")
+    parser.add_argument("--original", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
-    files = [
-        str(path.relative_to(ROOT))
-        for room in ROOMS
-        for path in sorted((ROOT / "inspector" / room).rglob("*.py"))
-        if given.only in str(path.relative_to(ROOT))
-    ]
-    every = list(list_mutants(ROOT, files))
-    sample = draw_sample(every, given.sample, given.seed)
-    print(f"{len(sample):,} of {len(every):,} mutants of {len(files)} files, seed {given.seed}", flush=True)
-    for name in UNCHANGED:
-        importlib.import_module(name)
+    if given.original is None:
+        return in_copy(sys.argv[1:] if arguments is None else arguments)
     until = time.monotonic() + 60 * given.minutes
+    from tests.mutation_trial import Trial, list_sources
+
+    files = [name for path in list_sources(ROOT) if given.only in (name := str(path.relative_to(ROOT)))]
+    every = list(list_mutants(ROOT, files))
+    print(f"{len(every):,} mutants of {len(files)} files, seed {given.seed}", flush=True)
+    explained = read_explained()
     counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "tree"
-        shutil.copytree(ROOT, root, ignore=LEFT_OUT, symlinks=True)
-        trial = Trial(root)
-        for mutant in sample:
-            if time.monotonic() > until:
-                break
-            source = (root / mutant.file).read_text("utf-8")
-            changed = mutate(source, mutant)
-            outcome = "not made: no other program" if changed is None else trial.try_mutant(mutant, changed)
-            counts[outcome] += 1
-            if changed is not None and outcome == "survived":
-                print(f"survived: {mutant}\n{write_diff(mutant, source, changed)}", flush=True)
-    counts["not tried for want of time"] = len(sample) - counts.total()
-    print(", ".join(f"{number} {outcome}" for outcome, number in counts.most_common() if number))
-    return 0
+    kept = given.original / ".pytest_cache" / "mutants"
+    trial = Trial(ROOT, ROOT.parent / "tests", kept, given.budget)
+    number = 0
+    for mutant in draw_sample(every, len(every), given.seed):
+        source = (ROOT / mutant.file).read_text("utf-8")
+        if (changed := mutate(source, mutant)) is None:
+            continue
+        if number >= given.sample or time.monotonic() > until:
+            break
+        number += 1
+        if number <= given.skip:
+            continue
+        began = time.monotonic()
+        outcome, by = trial.try_mutant(mutant.file, mutant.line, mutant.column, changed)
+        old, new = list_changes(source, changed)
+        if outcome == "survived" and (why := explained.get((mutant.file, old, new))):
+            outcome, by = "explained", why
+        counts[outcome] += 1
+        print(f"{number} {outcome}: {mutant} ({time.monotonic() - began:.1f} s, {by})", flush=True)
+        if outcome == "survived":
+            print(*(f"    - {line}" for line in old.splitlines()), sep="\n")
+            print(*(f"    + {line}" for line in new.splitlines()), sep="\n", flush=True)
+    trial.close()
+    tried = counts.total()
+    killed = counts["killed"] + counts["killed by time"]
+    print(
+        f"{tried} of {given.sample} tried: {killed} killed ({counts['killed by time']} by time), "
+        f"{counts['explained']} explained, {counts['survived']} survived; "
+        f"{killed / max(tried, 1):.1%} killed"
+    )
+    return int(killed < NEEDED * tried)
 
 
 if __name__ == "__main__":
