@@ -141,10 +141,19 @@ def recount(path: Path) -> Figures:
         for number, row in rows
         if row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict)
     ]
-    if all(row.get("isSidechain") is True for _, row in talk):
-        # A sub-agent's own file: what it says is the conversation there.
-        rows = [(number, {**row, "isSidechain": False}) for number, row in rows]
-        talk = [(number, {**row, "isSidechain": False}) for number, row in talk]
+    if talk and all(row.get("isSidechain") is True for _, row in talk):
+        # A sub-agent's own file: what the last one says is the conversation there.
+        agent = talk[-1][1].get("agentId")
+        rows, talk = (
+            [
+                (
+                    number,
+                    {**row, "isSidechain": row.get("agentId") != agent if "isSidechain" in row else False},
+                )
+                for number, row in each
+            ]
+            for each in (rows, talk)
+        )
     figures = Figures()
     main: dict[str, Reply] = {}
     side: dict[tuple[str, Any], Reply] = {}
@@ -216,7 +225,7 @@ def _read_subagents(
 ) -> _SubAgents:
     found = _SubAgents()
     progress: dict[tuple[str, str], Reply] = {}
-    results: dict[str, list[tuple[Reply | None, int]]] = {}
+    results: dict[str, dict[str, tuple[Reply | None, int]]] = {}
     for number, row in rows:
         data = row.get("data")
         if row.get("type") == "progress" and isinstance(data, dict) and data.get("type") == "agent_progress":
@@ -242,14 +251,15 @@ def _read_subagents(
                 last.take(row, {"usage": told["usage"], "content": content or []}, number)
                 last.model = told.get("resolvedModel")
             agent = told.get("agentId") or told.get("taskId") or row.get("uuid") or str(number)
-            results.setdefault(str(agent), []).append((last, whole(calls)))
+            results.setdefault(str(agent), {})[str(row.get("uuid") or number)] = last, whole(calls)
     spoken: dict[str, list[Reply]] = {}
     for (name, agent), reply in progress.items():
         if name not in elsewhere and not reply.own_words:
             spoken.setdefault(agent, []).append(reply)
             found.replies.append(reply)
     heard = {reply.asked for reply in side.values()}
-    for agent, told_of in results.items():
+    for agent, by_row in results.items():
+        told_of = list(by_row.values())
         known = [*spoken.get(agent, []), *(reply for (_, who), reply in side.items() if who == agent)]
         there = heard | {reply.asked for reply in known}
         lasts = [last for last, _ in told_of if last is not None]
@@ -293,15 +303,18 @@ def _walk(rows: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
     A compaction's row follows the one that was before it. Where a parent is not in the file, the row before
     stands for it.
     """
-    chained = [
-        (number, row)
-        for number, row in rows
-        if row.get("type") in ("user", "assistant", "system", "attachment", "progress") and row.get("uuid")
-        if row.get("isSidechain") is not True
-    ]
+    told: dict[str, tuple[int, Row]] = {}
+    last: str | None = None
+    for number, row in rows:
+        kind, name = row.get("type"), row.get("uuid")
+        if kind in ("user", "assistant", "system", "attachment", "progress") and isinstance(name, str):
+            if row.get("isSidechain") is not True:
+                # A row that is written again stands where it first stood, with what it says now.
+                told[name] = told[name][0] if name in told else number, row
+                last = name if kind in ("user", "assistant") else last
+    chained = list(told.values())
     where = {row["uuid"]: at for at, (_, row) in enumerate(chained)}
-    spoken = [at for at, (_, row) in enumerate(chained) if row.get("type") in ("user", "assistant")]
-    at: int | None = spoken[-1] if spoken else None
+    at: int | None = where.get(last) if last is not None else None
     way: list[tuple[int, Row]] = []
     seen: set[int] = set()
     while at is not None and at not in seen:
@@ -347,44 +360,54 @@ def _count_queued(rows: list[tuple[int, Row]], way: list[tuple[int, Row]]) -> in
     """Prompts that a person typed while the model worked, and that reached it in no row of theirs.
 
     They wait from `enqueue` on. `remove` hands one over in the middle of the work, newer versions with an
-    attachment; `dequeue` puts it into a row of its own, and `popAll` back into the line where it is typed.
-    Older versions do not name what they remove: what was typed is handed over before reports are.
+    attachment; after `dequeue` it comes in a row of its own, and `popAll` gives it back. Older versions do
+    not name what they remove: what was typed is handed over before reports are. Only what reached the model
+    on the way counts.
     """
     waiting: list[str] = []
     handed: list[str] = []
     attached: list[str] = []
-    typed = {_text(row) for _, row in way if row.get("type") == "user"}
+    here = {row.get("uuid") for _, row in way}
+    # Outputs of parallel calls hang off different rows of one reply.
+    replies = {row["message"].get("id") for _, row in way if row.get("type") == "assistant"} - {None}
     for _, row in rows:
-        if row.get("type") == "queue-operation":
-            text, operation = _said(row.get("content")), row.get("operation")
-            if operation == "enqueue":
-                waiting.append(text)
-            elif operation in ("remove", "dequeue") and waiting:
-                first = waiting[0] if operation == "dequeue" else min(waiting, key=_report_last)
-                taken = text if text in waiting else first
-                waiting.remove(taken)
-                if operation == "remove":
-                    handed.append(taken)
-            elif operation == "popAll":
-                waiting.clear()
+        message = row.get("message") if isinstance(row.get("message"), dict) else {}
+        answer = row.get("type") == "user" and not _opens(row) and row.get("parentUuid") in here
+        if answer or (row.get("type") == "assistant" and message.get("id") in replies):
+            here.add(row.get("uuid"))
+    on_way = True
+    for _, row in rows:
+        text, operation = _said(row.get("content")), row.get("operation")
         attachment = row.get("attachment")
-        if row.get("type") == "attachment" and isinstance(attachment, dict):
+        if row.get("type") in ("user", "assistant") and row.get("isSidechain") is not True:
+            on_way = row.get("uuid") in here
+            said = _text(row)
+            own = row["type"] == "user" and not row.get("isMeta") and not row.get("isCompactSummary")
+            if own and said:
+                waiting = [each for each in waiting if each != said and not (_asks(each) and each in said)]
+        elif row.get("type") == "attachment" and isinstance(attachment, dict):
             origin = attachment.get("origin")
             kind = origin.get("kind") if isinstance(origin, dict) else None
             person = kind in (None, "human") and attachment.get("commandMode") in (None, "prompt")
-            if attachment.get("type") == "queued_command" and person and row.get("isSidechain") is not True:
+            if attachment.get("type") == "queued_command" and person and row.get("uuid") in here:
                 attached.append(_said(attachment.get("prompt")))
-    both = attached + [text for text in handed if text not in attached and text not in typed]
-    return sum(_asks(text) for text in both)
-
-
-def _report_last(text: str) -> int:
-    return 0 if _asks(text) else 1 if not text.lstrip().startswith("<") else 2
+        elif row.get("type") != "queue-operation":
+            continue
+        elif operation == "enqueue" and text:
+            waiting.append(text)
+        elif operation == "remove" and waiting:
+            taken = text or min(waiting, key=lambda each: not _asks(each))
+            if taken in waiting:
+                waiting.remove(taken)
+                handed += [taken] if on_way else []
+        elif operation == "popAll":
+            waiting.clear()
+    return sum(_asks(text) for text in attached + [text for text in handed if text not in attached])
 
 
 def _asks(text: str) -> bool:
-    """Whether a queued text asks the model: no report of a task, no command that is answered at once."""
-    return _typed(text) and not re.match(r'\s*(?:\{"task_id":|/[\w:.-]+\s*(?:$|\n))', text)
+    """Whether a queued text asks the model: no report or note of a task, and no command."""
+    return _typed(text) and not text.startswith(("/", '{"task_id"'))
 
 
 def _said(content: Any) -> str:
