@@ -134,6 +134,16 @@ def test_a_reply_that_a_sub_agent_is_shown_again_is_charged_once_where_it_was_sa
         }
 
 
+def test_in_a_file_of_a_sub_agents_own_what_it_says_last_is_its_conversation() -> None:
+    one, two = ({**reply(name, "m1"), "isSidechain": True, "agentId": name} for name in ("a1", "a2"))
+    session = read(user("u", isSidechain=True, agentId="a2"), one, two)
+    assert {entry.id: (entry.sidechain, entry.usage is None) for entry in session.entries} == {
+        "u": (None, True),
+        "a1": ("a1", True),
+        "a2": (None, False),
+    }
+
+
 def odd_rows() -> Iterator[Any]:
     for value in (None, 7, "x", [], {}):
         yield progress("p", value)

@@ -78,7 +78,7 @@ class ClaudeCodeLines:
         self.facts: dict[str, str] = {}
         self.queue = PromptQueue()
         self.held: list[tuple[Row, str, Source]] = []
-        self.messages: dict[str, Draft] = {}
+        self.messages: dict[str, list[Draft]] = {}
         self.subagents = SubAgentRows()
 
     def take(self, source: Source, line: memoryview) -> None:
@@ -207,7 +207,7 @@ class ClaudeCodeLines:
                 draft = self._start(row, source, lane, row.type or "", outputs=answers)
                 if reply is not None:
                     self.replies[reply] = draft
-                    self._tell_again(reply[0], draft)
+                    self.messages.setdefault(reply[0], []).append(draft)
             elif row.uuid is not None:
                 self.chain.home[row.uuid] = draft
                 if draft.parent == row.uuid:
@@ -280,14 +280,14 @@ class ClaudeCodeLines:
         if row.is_api_error_message:
             draft.error = row.error if isinstance(row.error, str) else "api_error"
 
-    def _tell_again(self, message: str, draft: Draft) -> None:
-        """A sub-agent may be shown what was said before: such a reply is charged where it was said."""
-        first = self.messages.setdefault(message, draft)
-        if first is draft:
-            return
-        if first.aside and not draft.aside:
-            self.messages[message], first, draft = draft, draft, first
-        draft.again, draft.made = True, None
+    def _charge_once(self) -> None:
+        """A sub-agent may be shown what was said before: that is charged where it was said, or at first."""
+        for drafts in self.messages.values():
+            if len(drafts) > 1:
+                said = next((draft for draft in drafts if draft.side is None), drafts[0])
+                for draft in drafts:
+                    if draft.again != (draft is not said):
+                        draft.again, draft.made = draft is not said, None
 
     def _move(self, draft: Draft, row: Row) -> None:
         """A row came again: its parent is the new one, unless that is a compaction which kept it."""
@@ -346,6 +346,7 @@ class ClaudeCodeLines:
             main = leaf.side
             for draft in drafts:
                 draft.side = None if draft.side == main else draft.side
+        self._charge_once()
         entries = tuple(make_entry(draft, chain, drafts) for draft in drafts)
         times = [entry.timestamp for entry in entries if entry.timestamp is not None]
         extra: dict[str, Any] = {
