@@ -7,8 +7,9 @@
     compaction-inspector lint session.jsonl --policy flue --select CI001,CI002
     compaction-inspector export session.jsonl page.html
 
-It ends with 0 when it did what was asked, 1 when a file could not be read or written or the lint found an
-error, and 2 when what was asked makes no sense. What went wrong is told in one sentence.
+It ends with 0 when it did what was asked, 1 when a file could not be read or written, and 2 when what was
+asked makes no sense. `lint` ends with 0 when it found no error, 1 when it found one, and 2 when it could not
+look. What went wrong is told in one sentence.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from typing import Any, TextIO
 from .errors import CounterError, EditError, InspectorError, PolicyError
 from .facts.lint.check import lint
 from .facts.lint.codes import LINT_CODES
-from .facts.lint.report import FORMATS, write_github, write_json, write_text
+from .facts.lint.report import FORMATS
 from .files import open_session
 from .planning.plan import Plan
+from .policies.policy import check_window
 from .policies.table import FATES
 from .replays.engine import replay
 from .text import error_sentence, printable
@@ -36,12 +38,14 @@ from .workbench.model import WorkbenchModel
 from .workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+EXIT_CODES = "Ends with 0 when no error was found, 1 when one was, 2 when the session could not be checked."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments say, by default those of the process. The exit code."""
     asked = make_parser().parse_args(arguments)
     try:
+        check_window(asked.window)
         _say("\n".join(asked.do(asked)))
     except BrokenPipeError:
         # Whoever read has seen enough; nothing may be written at exit either.
@@ -51,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (PolicyError, EditError, CounterError) as error:
         return _complain(error, REFUSED)
     except (InspectorError, OSError) as error:
-        return _complain(error, FAILED)
+        return _complain(error, asked.unreadable)
     return int(asked.code)
 
 
@@ -71,12 +75,16 @@ def make_parser() -> ArgumentParser:
     )
     codes = ", ".join(f"{one.code} {one.name}" for one in LINT_CODES.values())
     check = commands.add_parser(
-        "lint", aliases=["check"], help="what a compaction lost that it should not have", epilog=codes
+        "lint",
+        aliases=["check"],
+        help="what a compaction lost that it should not have",
+        epilog=f"{EXIT_CODES} {codes}.",
     )
     export = commands.add_parser("export", help="the workbench as one HTML file, secrets redacted")
     tasks = ((show, _show), (plan, _plan), (lived, _replay), (check, _lint), (export, _export))
     for command, do in tasks:
-        command.set_defaults(do=do, code=0)
+        # To a build, a session that could not be looked at is no session with a finding.
+        command.set_defaults(do=do, code=0, unreadable=REFUSED if command is check else FAILED)
         command.add_argument("file", help="a session file of any format that is known")
         first = "the compactions the file records" if command is check else "flue"
         default = None if command is check else "flue"
@@ -180,10 +188,7 @@ def _lint(asked: Namespace) -> list[str]:
     ignored = [f"-{code.strip()}" for code in asked.ignore.split(",") if code.strip()]
     findings = lint(session, asked.policy, [asked.select, *ignored], ledger=ledger, window=asked.window)
     asked.code = 0 if findings.ok else FAILED
-    if asked.format == "github":
-        return write_github(findings, session, asked.file)
-    write = write_json if asked.format == "json" else write_text
-    return write(findings, session, fixes=asked.fixes)
+    return FORMATS[asked.format](findings, session, asked.file, asked.fixes)
 
 
 def _export(asked: Namespace) -> list[str]:

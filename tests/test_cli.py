@@ -91,6 +91,49 @@ def test_check_of_a_policy_tells_the_cheapest_fixes(file: Path, capsys: pytest.C
     assert capsys.readouterr().out.startswith(f"::error file={file},line=")
 
 
+def test_check_ends_with_2_where_it_could_not_look(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """1 says that an error was found; a build must not take a wrong path for one."""
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    for unreadable, said in ((picture, "a PNG picture"), (tmp_path / "nowhere", "No such file")):
+        assert main(["check", str(unreadable)]) == 2
+        assert said in capsys.readouterr().err
+        assert main(["show", str(unreadable)]) == 1
+        capsys.readouterr()
+    assert "Ends with 0 when no error was found" in run("lint", "--help").stdout.replace("\n", " ")
+
+
+@pytest.mark.parametrize("command", ["show", "plan", "replay", "lint", "export"])
+def test_a_negative_window_is_refused_by_every_command(
+    file: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    page = ["page.html"] if command == "export" else []
+    assert main([command, str(file), *page, "--window", "-1"]) == 2
+    assert "-1 is no number of tokens" in capsys.readouterr().err
+
+
+def test_a_policy_that_does_nothing_is_no_green_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "short.jsonl"
+    path.write_text(
+        json.dumps({"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": "Hi"}})
+    )
+    assert main(["check", str(path), "--policy", "pi"]) == 1
+    assert "CI012 error" in capsys.readouterr().out
+    assert main(["check", str(path), "--policy", "pi", "--ignore", "CI012"]) == 0
+
+
+@pytest.mark.parametrize(("form", "begins"), [("sarif", "{"), ("junit", "<?xml")])
+def test_check_writes_what_build_servers_read(
+    file: Path, capsys: pytest.CaptureFixture[str], form: str, begins: str
+) -> None:
+    assert main(["check", str(file), "--format", form]) == 1
+    assert capsys.readouterr().out.startswith(begins)
+
+
 def test_check_refuses_a_code_that_does_not_exist(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(file), "--select", "CI999"]) == 2
     assert "no such check; known: CI001" in capsys.readouterr().err

@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "planning": "text errors mixins session cuts tokens formats policies",
         "wire": "errors session tokens policies planning",
         "files": "errors session tokens formats planning",
-        "facts": "text errors mixins session cuts tokens policies planning",
+        "facts": "text errors mixins session cuts tokens policies planning wire",
         "summaries": "text errors mixins session redaction tokens formats policies planning wire files facts",
         "replays": "text errors mixins session tokens policies planning facts summaries",
         "workbench": (

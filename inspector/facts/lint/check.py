@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ...planning.assemble import build_context, live_context
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Policy
 from ...policies.table import VERBATIM
@@ -25,6 +26,8 @@ from ...session.toolcalls.arguments import read_call
 from ...text import plural, printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
+from ...wire.checks import check_context
+from ...wire.render import render_request
 from ..facts import Said
 from ..grounding import ground_recorded
 from ..regret import find_regret
@@ -48,7 +51,8 @@ def lint(
     """What is lost that should not be: in every recorded compaction, or where a policy would compact.
 
     With a policy, a /compact is planned at the moment the context was fullest; a `Plan` is taken as it is.
-    `rules` are codes or their beginnings, "-CI007" leaves one out (see `choose`). Raises what `make_plan`
+    A policy that changes nothing, or leaves what a provider refuses, is a finding too. `rules` are codes or
+    their beginnings, "-CI007" leaves one out (see `choose`). Raises what `make_plan`
     raises, and `EditError` for a rule that does not exist. In a test of your own:
 
     >>> from inspector.demo import open_demo
@@ -64,9 +68,33 @@ def lint(
         plan = policy if isinstance(policy, Plan) else _plan(session, policy, ledger, window)
         where = "nothing to compact" if (plan.fate == VERBATIM).all() else f"at {plan.session.leaf}"
         looked = f"{plan.policy.name}, {where}"
-        found = list(_check_trace(plan.trace, plan))
+        found = [*_check_plan(plan), *_check_trace(plan.trace, plan)]
     found = [finding for finding in found if finding.code in chosen]
     return LintReport(tuple(found), looked)
+
+
+def _check_plan(plan: Plan) -> Iterator[LintFinding]:
+    """What makes a plan no compaction: it changes nothing, or a provider would refuse what it leaves."""
+    name, at = printable(plan.policy.name), printable(plan.session.leaf or "")
+    if (plan.fate == VERBATIM).all():
+        reason = f": {plan.why}" if plan.why else "."
+        last = (BlockRef(plan.session.leaf, 0),) if plan.session.leaf in plan.session.index else ()
+        sentence = f"{name} changes nothing at {at or 'the end'}{reason}"
+        yield LintFinding("CI012", LINT_CODES["CI012"].severity, sentence, last, None, "planned", "", plan)
+        return
+    before, after = live_context(plan.session, plan.ledger), build_context(plan.session, plan)
+    # What a provider refused before is the session's own fault.
+    known = {violation.rule for violation in check_context(before, awaits_user=True)}
+    rendered = render_request(after)
+    for violation in check_context(after, awaits_user=True, previous=before):
+        if violation.rule not in known:
+            known.add(violation.rule)
+            piece = rendered.piece_at(violation.path)
+            refs = after.pieces[piece].origin if piece is not None else ()
+            sentence = f"{name} leaves what a provider refuses: {printable(violation.sentence)}."
+            yield LintFinding(
+                "CI013", LINT_CODES["CI013"].severity, sentence, refs, None, "planned", "", plan
+            )
 
 
 def _plan(session: Session, policy: Any, ledger: Ledger | None, window: int | None) -> Plan:

@@ -111,9 +111,23 @@ _CHECKS = (
         "A recorded summary is sealed or missing; what it keeps is not known, losses are inferred.",
         "The summary of compaction e40 cannot be read; 12 losses are inferred.",
     ),
+    Check(
+        "CI012",
+        "nothing compacted",
+        "error",
+        "A policy that was to compact changes nothing, so nothing can be said of what it loses.",
+        "flue changes nothing at e40: Nothing stands before this place: there is nothing to compact.",
+    ),
+    Check(
+        "CI013",
+        "context refused",
+        "error",
+        "What a policy leaves is no request that a provider takes.",
+        "inspect-trim leaves what a provider refuses: nothing in the previous message made the call 'c1'.",
+    ),
 )
 LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
-"""Every check by its code. Losses are of what could still be read before."""
+"""Every check by its code. Losses are of what could still be read before; the last two are of a policy."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,15 +1,19 @@
-"""Findings written for a person, for a program, and for GitHub's annotations."""
+"""Findings written for a person, for a program, for GitHub's annotations, and as SARIF and JUnit's XML."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
 
 from ...session.session import Session
 from ...text import printable
-from .codes import LintFinding, LintReport
+from .codes import LINT_CODES, LintFinding, LintReport
 
-FORMATS = ("text", "json", "github")
+SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+NAME = "compaction-inspector"
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
@@ -59,6 +63,73 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
         said = _escape(finding.sentence + _tier(finding))
         lines.append(f"::{_LEVELS[finding.severity]} file={_escape(file, ':,')}{place},title={title}::{said}")
     return lines
+
+
+def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
+    """SARIF 2.1.0 as one JSON value, which code scanners and editors show: a run, its rules, its results."""
+    codes = list(LINT_CODES)
+    rules = [
+        {
+            "id": check.code,
+            "name": check.name.title().replace(" ", ""),
+            "shortDescription": {"text": check.name},
+            "fullDescription": {"text": check.sentence},
+            "defaultConfiguration": {"level": check.severity},
+        }
+        for check in LINT_CODES.values()
+    ]
+    results = []
+    for finding in findings:
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(file, safe="/")}}
+        if at := find_line(finding, session):
+            place["region"] = {"startLine": at}
+        results.append(
+            {
+                "ruleId": finding.code,
+                "ruleIndex": codes.index(finding.code),
+                "level": finding.severity,
+                "message": {"text": printable(finding.sentence + _tier(finding))},
+                "locations": [{"physicalLocation": place}],
+            }
+        )
+    run = {"tool": {"driver": {"name": NAME, "rules": rules}}, "results": results}
+    return [json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=2)]
+
+
+def write_junit(findings: LintReport, session: Session, file: str) -> list[str]:
+    """JUnit's XML, which build servers show as tests: errors fail, the rest passes and is told all the same.
+
+    Where nothing is found, one test says so.
+    """
+    failed = sum(finding.severity == "error" for finding in findings)
+    counts = {"tests": str(max(len(findings), 1)), "failures": str(failed), "errors": "0"}
+    root = ET.Element("testsuites", {"name": NAME, **counts})
+    suite = ET.SubElement(root, "testsuite", {"name": printable(findings.looked), **counts})
+    for finding in findings:
+        at = find_line(finding, session)
+        place = {"file": printable(file), **({"line": str(at)} if at else {})}
+        title = {"classname": NAME, "name": f"{finding.code} {finding.name}"}
+        case = ET.SubElement(suite, "testcase", title | place)
+        said = printable(finding.sentence + _tier(finding))
+        if finding.severity == "error":
+            ET.SubElement(case, "failure", {"type": finding.code, "message": said})
+        else:
+            ET.SubElement(case, "system-out").text = f"{finding.severity}: {said}"
+    if not findings:
+        ET.SubElement(suite, "testcase", {"classname": NAME, "name": "nothing found"})
+    ET.indent(root)
+    head = '<?xml version="1.0" encoding="UTF-8"?>'
+    return [head, *ET.tostring(root, encoding="unicode").split("\n")]
+
+
+FORMATS: dict[str, Callable[[LintReport, Session, str, bool], list[str]]] = {
+    "text": lambda findings, session, _, fixes: write_text(findings, session, fixes=fixes),
+    "json": lambda findings, session, _, fixes: write_json(findings, session, fixes=fixes),
+    "github": lambda findings, session, file, _: write_github(findings, session, file),
+    "sarif": lambda findings, session, file, _: write_sarif(findings, session, file),
+    "junit": lambda findings, session, file, _: write_junit(findings, session, file),
+}
+"""What writes a report: of a session, in a file of that name, with the cheapest fixes or without."""
 
 
 def find_line(finding: LintFinding, session: Session) -> int | None:

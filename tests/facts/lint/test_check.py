@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
@@ -14,8 +15,10 @@ from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
 from inspector.errors import EditError, PolicyError
 from inspector.facts.lint.check import lint
 from inspector.facts.lint.codes import LINT_CODES, SEVERITIES, LintFinding, LintReport, choose
-from inspector.facts.lint.report import find_line, write_github, write_json, write_text
+from inspector.facts.lint.report import FORMATS, find_line, write_github, write_json, write_text
 from inspector.planning.plan import make_plan
+from inspector.policies.policy import Policy
+from inspector.policies.rules.drop_older import DropOlder
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
@@ -167,7 +170,8 @@ def test_a_plan_is_taken_as_it_is() -> None:
     assert "keep-recent-turns" in findings.looked
     assert {f.plan for f in findings} <= {plan}
     everything = lint(build(user("hello"), say()), "flue")
-    assert (len(everything), everything.looked) == (0, "flue, nothing to compact")
+    assert everything.looked == "flue, nothing to compact"
+    assert [finding.code for finding in everything] == ["CI012"]
     with pytest.raises(PolicyError):
         lint(SESSION, "no-such-policy")
 
@@ -176,6 +180,35 @@ def test_nothing_is_found_where_nothing_was_compacted() -> None:
     findings = lint(build(user("You must never push to main."), say()))
     assert (list(findings), findings.ok, findings.counts) == ([], True, {})
     assert repr(findings) == "LintReport(0 recorded compactions: nothing found)"
+
+
+def test_CI012_a_policy_that_changes_nothing_is_a_finding_and_not_a_green_run() -> None:
+    session = build(user("hello"), say())
+    findings = lint(session, "pi")
+    assert not findings.ok
+    (finding,) = findings
+    assert (finding.code, finding.tier) == ("CI012", "planned")
+    assert finding.sentence.startswith("pi changes nothing at e1: ")
+    assert finding.refs[0].entry == "e1"
+    assert "CI012" not in lint(SESSION, "pi").counts
+
+
+def test_CI013_what_a_provider_would_refuse_is_a_finding() -> None:
+    plan = make_plan(
+        SESSION, count_tokens(SESSION), Policy(name="mine", rules=(DropOlder(),)), {"cut": "end"}
+    )
+    refused = lint(SESSION, plan, "CI013")
+    assert [finding.sentence for finding in refused] == [
+        "mine leaves what a provider refuses: there is no message."
+    ]
+    assert not refused.ok and refused[0].plan is plan
+    assert "CI013" not in lint(SESSION, "flue").counts
+
+
+def test_a_fault_of_the_session_itself_is_none_of_the_plans() -> None:
+    # The session begins with the assistant, which a provider refuses before any plan does.
+    session = build(say(), user("go on"), say(), user("and on"), say())
+    assert "CI013" not in lint(session, "pi").counts
 
 
 # The table and the choosing.
@@ -195,6 +228,8 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
         "regret",
         "decision lost",
         "summary unreadable",
+        "nothing compacted",
+        "context refused",
     ]
     for code, one in LINT_CODES.items():
         assert one.code == code
@@ -270,6 +305,49 @@ def test_json_holds_everything_a_program_needs() -> None:
     assert (first["code"], first["tier"]) == ("CI001", "planned")
     assert first["fix"]["tokens"] == findings[0].fix.price
     assert json.loads(write_json(findings, SESSION)[0])["findings"][0]["fix"] is None
+
+
+def test_sarif_names_every_rule_and_the_place_of_each_result() -> None:
+    findings = lint(SESSION, rules="CI001,CI005")
+    told = json.loads("\n".join(FORMATS["sarif"](findings, SESSION, "my run/s.jsonl", False)))
+    assert told["version"] == "2.1.0"
+    (run,) = told["runs"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == list(LINT_CODES)
+    assert len(run["results"]) == len(findings)
+    for finding, result in zip(findings, run["results"], strict=True):
+        assert (result["ruleId"], result["level"]) == (finding.code, finding.severity)
+        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == finding.code
+        place = result["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"]["uri"] == "my%20run/s.jsonl"
+        assert place["region"]["startLine"] == find_line(finding, SESSION)
+
+
+def test_in_junit_errors_fail_and_the_rest_passes() -> None:
+    findings = lint(SESSION)
+    root = ET.fromstring("\n".join(FORMATS["junit"](findings, SESSION, "s.jsonl", False)))
+    cases = root.findall("testsuite/testcase")
+    failures = root.findall("testsuite/testcase/failure")
+    assert int(root.attrib["tests"]) == len(cases) == len(findings)
+    assert int(root.attrib["failures"]) == len(failures) == findings.severities["error"] > 0
+    assert len(root.findall("testsuite/testcase/system-out")) == len(cases) - len(failures)
+    assert {case.attrib["name"][:5] for case in cases} == set(findings.counts)
+
+
+def test_a_report_without_a_finding_is_one_test_that_passes_and_a_run_without_results() -> None:
+    nothing = LintReport((), "a test")
+    root = ET.fromstring("\n".join(FORMATS["junit"](nothing, SESSION, "s", False)))
+    assert (root.attrib["tests"], root.attrib["failures"]) == ("1", "0")
+    assert not root.findall("testsuite/testcase/failure")
+    assert json.loads(FORMATS["sarif"](nothing, SESSION, "s", False)[0])["runs"][0]["results"] == []
+
+
+def test_what_acts_on_a_reader_is_shown_in_xml_and_json() -> None:
+    bad = LintFinding("CI001", "error", "\x1b[31m<b>\ud83d\x00</failure>")
+    report = LintReport((bad,), "a \x08 test")
+    failure = ET.fromstring("\n".join(FORMATS["junit"](report, SESSION, "s\x01", False))).find(".//failure")
+    assert failure is not None and failure.attrib["message"] == "␛[31m<b>\ufffd␀</failure>"
+    sarif = json.loads(FORMATS["sarif"](report, SESSION, "s", False)[0])
+    assert "\x1b" not in sarif["runs"][0]["results"][0]["message"]["text"]
 
 
 def test_github_commands_cannot_be_forged_by_a_transcript() -> None:
