@@ -214,7 +214,8 @@ class Run(Drawable):
             f"fullest {self.peak:,} of {window}, {self.status})"
         )
         sent = (
-            f"  sent {int(self.sent.sum()):,} tokens in {int((self.sent > 0).sum()):,} requests, "
+            f"  sent {plural(int(self.sent.sum()), 'token')} in "
+            f"{plural(int((self.sent > 0).sum()), 'request')}, "
             f"{_share(self.cached, self.sent)} of them an unchanged prefix"
         )
         lines = [head, sent]

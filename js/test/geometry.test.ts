@@ -53,3 +53,8 @@ test("labels keep apart and inside the edges", () => {
   expect(spreadLabels([90, 99], [20, 20], 100, 4)).toEqual([56, 80]);
   expect(spreadLabels([2], [20], 100, 4)).toEqual([0]);
 });
+
+test("labels stand in the order of what they name, however close it lies", () => {
+  expect(spreadLabels([55, 50], [20, 20], 100, 4)).toEqual([64, 40]);
+  expect(spreadLabels([99, 10, 90], [20, 20, 20], 100, 4)).toEqual([80, 0, 56]);
+});

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { compareGuess, playTo } from "../src/model/lesson";
+import { compareGuess, numberOf, playTo } from "../src/model/lesson";
 import { columnsOf, nextMode, openIn, PANELS } from "../src/model/modes";
 import { rowOfDifference, rowOfTurn } from "../src/model/next";
 import { fateAt, sectionAfter, totalAfter } from "../src/model/plan";
 import { refOf, rowOf } from "../src/model/refs";
-import type { LessonReply } from "../src/payloads/types";
+import type { LessonReply, LessonStep } from "../src/payloads/types";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();
@@ -120,4 +120,10 @@ test("open columns fill the width, whichever they are", () => {
   ]);
   expect(columnsOf(["rules", "block"])).toBe(`${rules} ${fates}`);
   expect(columnsOf(["replay"])).toBe("");
+});
+
+test("a step has the number that other panels give its rule, and what is no rule has none", () => {
+  const [first] = reply.steps as [LessonStep];
+  expect(numberOf({ ...first, rule: 4 })).toBe("5");
+  expect(numberOf({ ...first, rule: -3 })).toBe("");
 });

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ...errors import PatchError
+from ...text import plural
 from ..context import Context, Piece
 from .runs import (
     KINDS,
@@ -200,16 +201,21 @@ def _table(diff: Diff) -> Iterator[str]:
     counts = diff.counts
     old, new = len(diff) - counts["insert"], len(diff) - counts["remove"]
     tokens = f"{diff.tokens_before:,} → {diff.tokens_after:,} tokens ({diff.tokens:+,})"
-    yield f"Diff: {old:,} → {new:,} pieces, {tokens}"
+    yield f"Diff: {old:,} → {plural(new, 'piece')}, {tokens}"
     yield "  " + ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
     if diff.crosses_summary:
         yield f"  ! {CROSSED}"
     for change in diff.head:
         if change.field in ("model", "head_tokens"):
-            yield f"~ {change.field}: {show_plain(f'{change.before} → {change.after}', 100)}"
+            old_one, new_one = (_name(value) for value in (change.before, change.after))
+            yield f"~ {change.field}: {show_plain(f'{old_one} → {new_one}', 100)}"
         else:
             yield f"~ {change.field}"
     yield from cut_lines([line for run in diff.runs() for line in _run(run)])
+
+
+def _name(value: Any) -> str:
+    return "not told" if value is None else str(value)
 
 
 def _run(run: DiffRun[Row]) -> list[str]:

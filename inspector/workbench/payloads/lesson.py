@@ -29,6 +29,7 @@ from .rules import first_rule
 
 MOST_PAIRS = 4
 _KNOB = re.compile(r"\{(\w+)\}")
+_ONE_TURN = re.compile(r"(?<![\d,.])1 turns\b")
 _OTHERS = {
     BY_PIN: ("pins", "What you pinned stays as it is, whatever a rule says."),
     BY_PAIR: ("pairs", "A call and its output share one fate, so the other half follows."),
@@ -166,7 +167,8 @@ def _say(plan: Plan, code: int, rule: Rule) -> str:
         found = getattr(rule, match.group(1), match.group())
         return f"{found:,}" if isinstance(found, int) and not isinstance(found, bool) else str(found)
 
-    said = _KNOB.sub(value, rule.template)
+    # The template's noun is in the plural, whatever its number will be.
+    said = _ONE_TURN.sub("1 turn", _KNOB.sub(value, rule.template))
     place = plan.decisions[code].cut
     if place is None or plan.edits.cut is not None:
         return said

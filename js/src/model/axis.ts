@@ -150,7 +150,10 @@ export const lowerBound = (sorted: ArrayLike<number>, value: number): number => 
   return low;
 };
 
-/** Lays labels of given widths side by side, each as near to its wish as its neighbours and the edges allow. */
+/**
+ * Lays labels of given widths side by side, each as near to its wish as its neighbours and the edges allow. They
+ * stand in the order of their wishes, whatever the order they are given in.
+ */
 export const spreadLabels = (
   wishes: readonly number[],
   widths: readonly number[],
@@ -158,13 +161,15 @@ export const spreadLabels = (
   gap: number,
 ): number[] => {
   const lefts: number[] = [];
+  const order = wishes.map((_, i) => i).sort((a, b) => (wishes[a] as number) - (wishes[b] as number));
   let edge = 0;
-  wishes.forEach((wish, i) => {
-    lefts[i] = Math.max(edge, wish - (widths[i] as number) / 2);
-    edge = lefts[i] + (widths[i] as number) + gap;
-  });
+  for (const i of order) {
+    const left = Math.max(edge, (wishes[i] as number) - (widths[i] as number) / 2);
+    lefts[i] = left;
+    edge = left + (widths[i] as number) + gap;
+  }
   let limit = room;
-  for (let i = lefts.length - 1; i >= 0; i--) {
+  for (const i of order.reverse()) {
     lefts[i] = Math.max(0, Math.min(lefts[i] as number, limit - (widths[i] as number)));
     limit = (lefts[i] as number) - gap;
   }

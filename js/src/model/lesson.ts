@@ -1,7 +1,7 @@
 // A lesson over a plan: the policy shown up to one of its steps, and a guessed cut beside the policy's own.
 // Python decided every block and counted every sum; here they are only looked up.
 
-import type { LessonReply } from "../payloads/types";
+import type { LessonReply, LessonStep } from "../payloads/types";
 import { turnOfPlace } from "./cuts";
 import { type Plan, type Scene, totalAfter } from "./plan";
 
@@ -58,3 +58,6 @@ export const compareGuess = (scene: Scene, plan: Plan, mine: number, theirs: num
   turns: turnOfPlace(scene, mine) - turnOfPlace(scene, theirs),
   tokens: totalAfter(plan, mine) - totalAfter(plan, theirs),
 });
+
+/** The number of a step's rule as all panels say it; "" where no rule of the policy decides. */
+export const numberOf = ({ rule }: LessonStep): string => (rule < 0 ? "" : `${rule + 1}`);

@@ -28,6 +28,8 @@ const NOBODY: Record<number, string> = {
   [-2]: "a pin",
   [-3]: "the other half of its call",
   [-4]: "the model: it refuses reasoning whose prefix was edited",
+  [-5]: "the harness: it sends no reasoning",
+  [-6]: "the provider: no message ends with reasoning, and what it led to is gone",
 };
 
 interface Question {

@@ -19,8 +19,10 @@ export interface Known {
 
 const NOBODY: Record<number, string> = {
   [-1]: "no rule claims it",
-  [-3]: "kept whole with its call or output",
+  [-3]: "it shares the fate of its call or output",
   [-4]: "the model refuses reasoning after an edit",
+  [-5]: "this harness sends no reasoning",
+  [-6]: "no message may end with reasoning, and what it led to is gone",
 };
 const BY_FILE = "by the compaction that the file records";
 

@@ -1,7 +1,7 @@
 // Teach: guess where the policy cuts, play it one rule at a time, and see why no cut can stand elsewhere.
 import { whyNot } from "../../model/cuts";
 import { exact, namePlace, plural, short, signed } from "../../model/format";
-import { compareGuess } from "../../model/lesson";
+import { compareGuess, numberOf } from "../../model/lesson";
 import { totalAfter } from "../../model/plan";
 import type { LessonReply, LessonStep } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
@@ -144,7 +144,7 @@ const drawStep = (step: LessonStep, i: number, taken: number): HTMLElement => {
   const change = before === after ? "" : signed(after - before);
   const node = h(
     "li",
-    { class: i < taken ? undefined : "ci-off", title },
+    { class: i < taken ? undefined : "ci-off", title, "data-number": numberOf(step) },
     h("span", {}, sentence),
     h("small", {}, blocks === 0 ? "" : plural(blocks, "block")),
     h("small", { title: `${exact(before)} → ${exact(after)} tokens` }, change),
