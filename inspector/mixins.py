@@ -10,6 +10,7 @@ from typing import Any
 from .errors import FrameError
 
 HOOKS = {
+    "explanation": "inspector.facts.explain:find_explanation",
     "facts": "inspector.facts.facts:find_facts",
     "fixes": "inspector.facts.fixes:find_fixes",
     "figure": "inspector.workbench.charts.figures:draw_figure",

@@ -1,9 +1,13 @@
-"""Why a fact is where it is, in one paragraph: first said where, last carried by what, removed by what."""
+"""Why a fact is where it is: first said where, last carried by what, removed by what, and what for.
+
+In goes a `TracedFact`, out comes an `Explanation`, whose paragraph `why()` gives.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -11,15 +15,18 @@ from ..cuts import END
 from ..planning.plan import Plan
 from ..policies.table import DROPPED, FATES, SUMMARISED
 from ..session.blocks import BlockRef
-from ..session.queries import describe_call
+from ..session.queries import describe_call, find_end
 from ..session.session import Session
 from ..session.speakers import who_speaks
+from ..session.tree import COMPACTION
 from ..text import brief, join_words, plural, printable
-from .mentions import make_pattern
-from .remaining import RemainingText
+from .explanation import Cause, Explanation, NearWords
+from .mentions import PROSE, make_pattern, read_words
+from .nearest import find_nearest
+from .remaining import Remaining, RemainingText, stand_live
 from .traced import TracedFact, TraceScope
 
-_NAME = 80
+_NAME, _FORM = 80, 160
 _WHAT = {
     "pin": "a pin",
     "pair": "the rule that calls and outputs go together",
@@ -44,23 +51,71 @@ _WORDS = {
 
 
 def explain(traced: TracedFact) -> str:
-    """The causal chain of a traced fact."""
-    sentences = [_first(traced), _last(traced), _fate(traced)]
-    if traced.fate != "verbatim":
-        sentences += _cause(traced)
-    return " ".join(sentence for sentence in sentences if sentence)
+    """What became of a fact and why, in one paragraph."""
+    return find_explanation(traced).paragraph
+
+
+def find_explanation(traced: TracedFact) -> Explanation:
+    """What became of a fact and why, as a value.
+
+    >>> from inspector.demo import LOST_PATH, open_demo
+    >>> from inspector.facts.trace import trace_recorded
+    >>> session = open_demo()
+    >>> found = find_explanation(trace_recorded(session, session.facts)[0][LOST_PATH])
+    >>> found.what, [cause.code for cause in found.because]
+    ('lost', ['summary is silent', 'no list of files'])
+    >>> found.nearest[0].words
+    'offsets'
+    """
+    causes = list(_find_causes(traced)) if traced.stood and traced.fate != "verbatim" else []
+    near = _find_nearest(traced) if traced.stood and traced.fate == "lost" else ()
+    return Explanation(
+        traced.fate,
+        _name_event(traced.scene),
+        traced.tier,
+        _first(traced),
+        _last(traced),
+        _outcome(traced),
+        tuple(causes),
+        near,
+    )
+
+
+_ORDINALS = {1: "first", 2: "second", 3: "third"}
+
+
+def _name_event(scene: TraceScope) -> str:
+    """The plan or the compaction that decided it, in words."""
+    if scene.plan is not None:
+        return f"the plan ({scene.plan.policy.name})"
+    number = 1 + sum(scene.session.tree.sort[i] == COMPACTION for i in scene.session.path)
+    return "the recorded compaction" if number == 1 else _name_compaction(number)
+
+
+def _name_compaction(number: int) -> str:
+    return f"the {_ORDINALS.get(number, f'{number}th')} recorded compaction"
 
 
 def _first(traced: TracedFact) -> str:
-    form = printable(" ".join(traced.fact.form.split()), _NAME)
+    whole = " ".join(traced.fact.form.split())
+    form = printable(whole, _FORM) + ("…" if len(whole) > _FORM else "")
     if not traced.named:
         return f"The {traced.fact.kind} {form}."
-    first = traced.named[0]
-    known = set(traced.said)
+    first, known = traced.named[0], set(traced.named)
     done = dict.fromkeys(said.operation for said in traced.fact.said if said.operation and said.ref in known)
-    operations = f"; it was {join_words(['run' if name == 'ran' else name for name in done])}" if done else ""
-    who, where = _speaker(traced, first), _at(traced.scene, first)
+    who, where = _speaker(traced, first), _at(traced.scene, first, whole)
+    if traced.fact.kind == "command":
+        ran = next((ref for ref in traced.named if _ran(traced, ref)), None)
+        if ran == first:
+            return f"The command {form} was first run by {who} in {where}."
+        later = "" if ran is None else f" and run in {_at(traced.scene, ran, whole)}"
+        return f"The command {form} was first said by {who} in {where}{later}."
+    operations = f"; it was {join_words(list(done))}" if done else ""
     return f"The {traced.fact.kind} {form} was first said by {who} in {where}{operations}."
+
+
+def _ran(traced: TracedFact, ref: BlockRef) -> bool:
+    return any(said.ref == ref and said.operation == "ran" for said in traced.fact.said)
 
 
 def _speaker(traced: TracedFact, ref: BlockRef) -> str:
@@ -74,19 +129,23 @@ def _speaker(traced: TracedFact, ref: BlockRef) -> str:
 
 
 def _last(traced: TracedFact) -> str:
+    number, form = len(traced.named), " ".join(traced.fact.form.split())
+    if not number:
+        return ""
+    last = _at(traced.scene, traced.named[-1], form)
     if not traced.stood:
-        return "It could not be read any more before this compaction: an earlier one had removed it."
-    number, standing = len(traced.named), _standing(traced)
+        return f"Before, {number:,} blocks named it, the last in {last}." if number > 1 else ""
+    standing = _standing(traced)
     if not standing:
         said = "1 block said it" if number == 1 else f"{number:,} blocks said it, the last"
-        last = _at(traced.scene, traced.named[-1])
         return f"Up to here {said} in {last}; right before, only {_carried(traced)} still named it."
     if len(standing) < number:
         still = plural(len(standing), "was", "were")
-        last = _at(traced.scene, standing[-1])
+        last = _at(traced.scene, standing[-1], form)
         return f"Up to here {number:,} blocks say it; {still} still there, the last in {last}."
-    blocks = plural(number, "block says", "blocks say")
-    return f"Up to here {blocks} it, the last in {_at(traced.scene, standing[-1])}."
+    if number == 1:
+        return "" if traced.fact.kind in PROSE else "Nothing else named it."
+    return f"Up to here {number:,} blocks say it, the last in {last}."
 
 
 def _standing(traced: TracedFact) -> list[BlockRef]:
@@ -107,14 +166,17 @@ def _carried(traced: TracedFact) -> str:
     words = []
     for stand in stands:
         earlier = f"the summary of an earlier compaction ({brief(stand.ref)})"
-        words.append(earlier if stand.how == "summary" else _place(stand.ref))
+        words.append(earlier if stand.how == "summary" else _place(traced.scene, stand.ref))
     return join_words(list(dict.fromkeys([*words, *(_at(traced.scene, ref) for ref in refs)]))[:3])
 
 
-def _fate(traced: TracedFact) -> str:
-    plan = traced.scene.plan
-    what = f"The plan ({plan.policy.name})" if plan is not None else "The recorded compaction"
-    where = ", ".join(dict.fromkeys(_place(ref) for ref in traced.stands[:3]))
+def _outcome(traced: TracedFact) -> str:
+    event = _name_event(traced.scene)
+    what = event[0].upper() + event[1:]
+    if not traced.stood:
+        return _gone(traced, event)
+    places = dict.fromkeys(_place(traced.scene, ref) for ref in traced.stands)
+    where = join_words([*list(places)[:3], *([f"{len(places) - 3:,} more"] if len(places) > 3 else [])])
     if traced.fate == "verbatim":
         return f"{what} leaves it verbatim in {where}."
     if traced.fate == "restated":
@@ -130,21 +192,69 @@ def _fate(traced: TracedFact) -> str:
     return f"{what} left nothing of it."
 
 
-def _place(ref: BlockRef) -> str:
+def _gone(traced: TracedFact, event: str) -> str:
+    """Of what could not be read any more: which compaction took it, and where it stands again."""
+    scene = traced.scene
+    pattern = make_pattern(traced.fact, scene.session)
+    at = {ref.entry for ref in traced.named}
+    taken = 0
+    for number, (first, after) in enumerate(_earlier(scene), 1):
+        if at & first and not after.names(pattern):
+            taken = number
+            break
+    by = _name_compaction(taken) if taken else "an earlier compaction"
+    again = (
+        ""
+        if traced.fate == "lost"
+        else f" {event[0].upper()}{event[1:]} names it again in {_placed(traced)}."
+    )
+    return f"It could not be read any more when this one came: {by} had left nothing of it.{again}"
+
+
+def _placed(traced: TracedFact) -> str:
+    return join_words(list(dict.fromkeys(_place(traced.scene, ref) for ref in traced.stands))[:3])
+
+
+_EARLIER: WeakKeyDictionary[TraceScope, list[tuple[set[str], Remaining]]] = WeakKeyDictionary()
+
+
+def _earlier(scene: TraceScope) -> list[tuple[set[str], Remaining]]:
+    """For every compaction before this one the entries said up to it, and what it left; made once a scene."""
+    if scene not in _EARLIER:
+        session, said = scene.session, set[str]()
+        out: list[tuple[set[str], Remaining]] = []
+        for i in session.path:
+            if session.tree.sort[i] == COMPACTION:
+                end = find_end(session, session.entries[i].id)
+                out.append((set(said), stand_live(session.at(end))))
+            said.add(session.entries[i].id)
+        _EARLIER[scene] = out
+    return _EARLIER[scene]
+
+
+def _place(scene: TraceScope, ref: BlockRef) -> str:
+    if scene.entry is not None and ref.entry == scene.entry.id:
+        return "its summary"
     names = {
         "@summary": "the summary",
         "@notice": "the notice at the cut",
         "@system": "the system prompt",
         "@provided": "what the harness provides",
     }
-    return names.get(ref.entry, brief(ref))
+    if ref.entry in names or ref.entry not in scene.session.index:
+        return names.get(ref.entry, brief(ref))
+    turn = scene.turns.get(ref.entry)
+    return f"turn {turn} ({brief(ref)})" if turn else brief(ref)
 
 
-def _at(scene: TraceScope, ref: BlockRef) -> str:
-    """A block in words: its turn, and what it is."""
+def _at(scene: TraceScope, ref: BlockRef, form: str = "") -> str:
+    """A block in words: its turn, and what it is; what is said in the form of the fact is not said twice."""
     turn = scene.turns.get(ref.entry)
     named = f"turn {turn}" if turn else "a place before"
-    return f"{named} ({_describe(scene.session, ref)}, {brief(ref)})"
+    what = _describe(scene.session, ref)
+    if form and form[:24] in what:
+        what = what.partition("(")[0]
+    return f"{named} ({what}, {brief(ref)})"
 
 
 def _describe(session: Session, ref: BlockRef) -> str:
@@ -160,39 +270,106 @@ def _describe(session: Session, ref: BlockRef) -> str:
     return _WORDS.get(who_speaks(entry).speaker, "a message")
 
 
-def _cause(traced: TracedFact) -> Iterator[str]:
-    scene = traced.scene
-    if not traced.stood:
-        return
-    if scene.plan is not None:
-        yield from _planned_cause(traced, scene.plan)
-    elif scene.entry is not None:
-        yield from _recorded_cause(traced)
+def _find_causes(traced: TracedFact) -> Iterator[Cause]:
+    if traced.scene.plan is not None:
+        yield from _planned_causes(traced, traced.scene.plan)
+    elif traced.scene.entry is not None and traced.fate in ("lost", "weakened"):
+        yield from _recorded_causes(traced)
 
 
-def _recorded_cause(traced: TracedFact) -> Iterator[str]:
-    scene = traced.scene
-    entry = scene.entry
+def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
+    scene, entry = traced.scene, traced.scene.entry
     if entry is None:
         return
-    boundary = entry.boundary
-    kept = scene.after.rows.any()
-    yield (
-        "It replaced what stood before it by a summary"
-        + (", but for some blocks that do not say it." if kept else ".")
-    )
-    text = sum(len(stand.text) for stand in scene.after.others if stand.recorded)
+    ref = BlockRef(entry.id, 0)
+    text = sum(len(stand.text) for stand in scene.after.others if stand.ref.entry == entry.id)
     if traced.tier != "inferred" and traced.fate == "lost":
-        yield f"The summary ({text:,} characters) does not name it."
-    if traced.fact.kind == "file" and traced.fate != "restated":
-        listed = boundary is not None and (boundary.files_read or boundary.files_modified)
-        if listed:
-            yield f"The list of files it carried on does not hold it: {_unseen(traced)}."
-        else:
-            yield "It carried no list of files."
+        kept = ", nor do the blocks that it kept" if scene.after.rows.any() else ""
+        yield Cause("summary is silent", f"Its summary ({text:,} characters) does not name it{kept}.", ref)
+    if traced.fact.kind == "file":
+        yield from _file_causes(traced, ref)
+    elif traced.fact.kind in PROSE and len(traced.named) == 1:
+        yield Cause("said once", "It was said only once.", traced.named[0])
+    cleared = _find_cleared(traced)
+    if cleared:
+        outputs = plural(len(cleared), "output that said it", "outputs that said it")
+        had = "had" if len(cleared) > 1 else "has"
+        yield Cause("output cleared", f"{outputs} {had} been cleared before.", cleared[-1])
 
 
-def _planned_cause(traced: TracedFact, plan: Plan) -> Iterator[str]:
+def _file_causes(traced: TracedFact, ref: BlockRef) -> Iterator[Cause]:
+    """Why a summary did not name a file: what was done to it, which files it names, whether it has a list."""
+    scene, entry, known = traced.scene, traced.scene.entry, set(traced.named)
+    done = dict.fromkeys(said.operation for said in traced.fact.said if said.operation and said.ref in known)
+    changed = [name for name in done if name in _CHANGED]
+    if not changed:
+        only = join_words(list(done) or ["named"], "and")
+        last = next((said.ref for said in reversed(traced.fact.said) if said.ref in known), None)
+        turn = scene.turns.get(last.entry) if last is not None else None
+        when = f" (last in turn {turn})" if turn else ""
+        yield Cause("never changed", f"It was never changed, only {only}{when}.", last)
+        named, every, looked, all_ = _count_named(traced)
+        if every >= 3 and all_ >= 3 and named >= 0.6 * every and looked <= 0.4 * all_:
+            yield Cause(
+                "only changed files",
+                f"The summary names {named:,} of the {every:,} files that were changed, and {looked:,} of "
+                f"the {all_:,} that were only read.",
+                ref,
+            )
+    boundary = None if entry is None else entry.boundary
+    if boundary is not None and (boundary.files_read or boundary.files_modified):
+        sentence = f"The list of files it carried on does not hold it: {_unseen(traced)}."
+        yield Cause("list missed it", sentence, ref)
+    else:
+        yield Cause("no list of files", "It carried no list of files.", ref)
+
+
+_CHANGED = ("created", "edited", "deleted")
+_NAMED: WeakKeyDictionary[TraceScope, tuple[int, int, int, int]] = WeakKeyDictionary()
+
+
+def _count_named(traced: TracedFact) -> tuple[int, int, int, int]:
+    """How many of the files changed up to here what is left names, and how many there are; the same of those
+    that were only read. Made once a scene."""
+    scene, facts = traced.scene, traced.fact.facts
+    if scene not in _NAMED:
+        path = {scene.session.entries[i].id for i in scene.session.path}
+        texts = [read_words(stand.text) for stand in scene.after.others if stand.recorded]
+        tally = [0, 0, 0, 0]
+        for fact in facts.by_kind("file"):
+            done = {said.operation for said in fact.said if said.ref.entry in path}
+            at = 0 if done & set(_CHANGED) else 2 if "read" in done else None
+            if at is not None:
+                pattern = make_pattern(fact, scene.session)
+                tally[at + 1] += 1
+                tally[at] += any(text.find(pattern) is not None for text in texts)
+        _NAMED[scene] = (tally[0], tally[1], tally[2], tally[3])
+    return _NAMED[scene]
+
+
+def _find_cleared(traced: TracedFact) -> list[BlockRef]:
+    """The outputs that named it and that had been cleared when the compaction came."""
+    session, live = traced.scene.session, traced.scene.session.live
+    entries = [session.entries[i].id for i in live.entries.tolist()]
+    refs = {
+        BlockRef(entries[at], int(block))
+        for at, block in zip(
+            live.position[live.cleared].tolist(), live.block[live.cleared].tolist(), strict=True
+        )
+    }
+    return [ref for ref in traced.named if ref in refs]
+
+
+def _find_nearest(traced: TracedFact) -> tuple[NearWords, ...]:
+    """What comes nearest to it in the summaries that are left; nothing in a placeholder for one."""
+    scene, fact = traced.scene, traced.fact
+    texts = [stand.text for stand in scene.after.others if stand.how == "summary" and stand.recorded]
+    if not texts or fact.kind in ("number", "symbol", "id"):
+        return ()
+    return find_nearest(fact.kind, fact.form, "\n".join(texts))
+
+
+def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
     live = plan.table.live
     stands, refs = ((), ()) if _standing(traced) else _carriers(traced)
     said = {*traced.named, *refs, *(stand.ref for stand in stands)}
@@ -201,12 +378,12 @@ def _planned_cause(traced: TracedFact, plan: Plan) -> Iterator[str]:
     for (rule, fate), number in takers.items():
         if fate != "verbatim":
             blocks = plural(number, "block that says", "blocks that say")
-            yield f"{blocks} it went to {_WHAT.get(rule, rule)} ({fate})."
+            yield Cause("taken by a rule", f"{blocks} it went to {_WHAT.get(rule, rule)} ({fate}).")
     fates = plan.fate[rows]
     if plan.cut is not None and plan.place is not None and np.isin(fates, (SUMMARISED, DROPPED)).any():
         # Before the cut a rule may still keep what it likes.
         kept = f"keeps what comes from {brief(plan.cut.entry)} on"
-        yield f"The cut {'stands at the end' if plan.cut.entry == END else kept}."
+        yield Cause("cut", f"The cut {'stands at the end' if plan.cut.entry == END else kept}.")
     if traced.fate == "restated":
         return
     if plan.summarises and plan.spec is not None and plan.place is not None:
@@ -214,20 +391,27 @@ def _planned_cause(traced: TracedFact, plan: Plan) -> Iterator[str]:
         cap = plan.spec.max_tokens
         if plan.checkpoint is not None:
             written = plan.checkpoint
-            yield f"The summary by {brief(written.by)} ({len(written.text):,} characters) does not name it."
+            silent = (
+                f"The summary by {brief(written.by)} ({len(written.text):,} characters) does not name it."
+            )
+            yield Cause("summary is silent", silent)
         elif int(plan.stand_in.first[plan.place]) > last:
-            yield f"The summary is cut at {cap:,} tokens and begins after the last place that says it."
+            begins = f"The summary is cut at {cap:,} tokens and begins after the last place that says it."
+            yield Cause("placeholder", begins)
         else:
-            yield "The stand-in takes a short line from each message and nothing from outputs that went well."
+            takes = (
+                "The stand-in takes a short line from each message and nothing from outputs that went well."
+            )
+            yield Cause("placeholder", takes)
     if traced.fact.kind == "file":
         carry = plan.table.sibling("carry-file-operations")
         if carry is None:
-            yield "No rule carries a list of files."
+            yield Cause("no list of files", "No rule carries a list of files.")
         elif plan.summarises and getattr(carry, "every_tool", False):
-            yield f"The list of files does not hold it: {_unseen(traced)}."
+            yield Cause("list missed it", f"The list of files does not hold it: {_unseen(traced)}.")
         elif plan.summarises:
             seen = "tools named read, write and edit with a `path`"
-            yield f"The list of files saw only {seen}: {_unseen(traced)}."
+            yield Cause("list missed it", f"The list of files saw only {seen}: {_unseen(traced)}.")
 
 
 def _unseen(traced: TracedFact) -> str:

@@ -26,6 +26,7 @@ from ..session.tree import Bools
 from ..text import printable
 from ..tokens.models import model_of
 from ..tokens.prices import Money, price_tokens
+from .explanation import Explanation
 from .extract.collect import KINDS
 from .facts import Fact, spell_fact
 from .remaining import Remaining
@@ -146,6 +147,12 @@ class TracedFact:
         """
         paragraph: str = ask("why", self)
         return paragraph
+
+    @property
+    def explanation(self) -> Explanation:
+        """The same as a value: what, when, on whose word, because of what, and the nearest words."""
+        found: Explanation = ask("explanation", self)
+        return found
 
     def fixes(self, plan: Plan | None = None) -> tuple[Fix, ...]:
         """Edits of the plan that keep it, the cheapest first.

@@ -284,7 +284,7 @@ def test_what_was_lost_once_is_not_lost_again() -> None:
     assert [first[name].fate for name in ("src/auth.py", "src/main.py")] == ["restated", "lost"]
     assert [second[name].fate for name in ("src/auth.py", "src/main.py")] == ["lost", "lost"]
     assert [second[name].stood for name in ("src/auth.py", "src/main.py")] == [True, False]
-    assert "an earlier one had removed it" in second["src/main.py"].why()
+    assert "the first recorded compaction had left nothing of it" in second["src/main.py"].why()
     files = [t for t in second.select("lost") if t.fact.kind == "file"]
     assert [t.fact.form for t in files] == ["src/auth.py"]
 

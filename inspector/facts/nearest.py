@@ -1,0 +1,94 @@
+"""What comes nearest to a fact in a text that does not name it: the sentence its subject survives in.
+
+In go a fact's form and a text, out come sentences, nearest first, each with the words that it shares and what
+they are of the fact. Words are compared without case. The limits are choices of ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from ..session.toolcalls.call_paths import names
+from .explanation import NearWords
+from .mentions import long_words
+
+MOST = 3
+"""Sentences that are told at most."""
+_LONG = 160
+_SHARED = 0.5
+"""Share of a fact's longer words that a sentence holds when its subject survives there."""
+_FEWEST = 3
+_PATH = re.compile(r"\S*[/\\]\S*")
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|$|(?=\n))", re.MULTILINE)
+_PARTS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}(?![a-z])|[^\W\d_]{4,}")
+# Words of every project: that they stand somewhere says nothing of this file.
+_COMMON = names(
+    "src lib test tests main index utils util common core types type config docs packages package internal "
+    "cmd app apps api server client file files code data model models base init setup helpers helper build "
+    "dist node modules users home work workspace readme page component components error errors info json "
+    "state session update create delete list read write run exit with from that this have been were into "
+    "not found cannot failed fail undefined expected"
+)
+
+
+def find_nearest(kind: str, form: str, text: str, symbols: Iterable[str] = ()) -> tuple[NearWords, ...]:
+    """The sentences of a text that come nearest to a fact that it does not name, at most `MOST`.
+
+    `symbols` are names that the file defines.
+
+    >>> find_nearest("file", "src/calendar/offsets.py", "Fixed. The offsets helper kept one.")[0][1:]
+    ('offsets', 'its name without the ending,')
+    """
+    sentences = [" ".join(match[0].split()) for match in _SENTENCE.finditer(text) if match[0].strip()]
+    out: dict[str, NearWords] = {}
+    for words, how in _ways(kind, form, symbols):
+        pattern = re.compile(rf"(?<![A-Za-z0-9]){re.escape(words)}s?(?![A-Za-z0-9])", re.IGNORECASE)
+        for sentence in sentences:
+            hit = pattern.search(sentence)
+            if hit is not None and sentence not in out:
+                out[sentence] = NearWords(_around(sentence, *hit.span()), hit[0], how)
+    if kind not in ("file", "url", "id"):
+        mine = long_words(_PATH.sub(" ", form)) - _COMMON
+        ranked = []
+        for at, sentence in enumerate(sentences):
+            shared = mine & long_words(sentence)
+            if len(shared) >= max(_FEWEST, _SHARED * len(mine)) and sentence not in out:
+                ranked.append((-len(shared), at, sentence, shared))
+        for _, _, sentence, shared in sorted(ranked)[:MOST]:
+            spans = [sentence.casefold().find(word) for word in shared]
+            near = NearWords(
+                _around(sentence, min(spans), max(spans)), ", ".join(sorted(shared)), "its words"
+            )
+            out.setdefault(sentence, near)
+    return tuple(out.values())[:MOST]
+
+
+def _ways(kind: str, form: str, symbols: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What may stand for a fact, the nearest first, and what it is of it."""
+    if kind == "file":
+        name = form.replace("\\", "/").rstrip("/").rpartition("/")[2]
+        stem = name.lstrip(".").partition(".")[0]
+        if len(stem) > 3 and stem.lower() not in _COMMON:
+            yield stem, "its name without the ending,"
+            spaced = " ".join(part.lower() for part in _PARTS.findall(stem))
+            if " " in spaced and spaced != stem:
+                yield spaced, "its name in words,"
+        for symbol in symbols:
+            if len(symbol) > 4:
+                yield symbol, "a name that stands in it,"
+    elif kind == "url":
+        host = re.match(r"\w+://(?:[^/@]*@)?(?:www\.)?([^/:?#]+)", form)
+        if host:
+            yield host[1], "its host"
+
+
+def _around(sentence: str, start: int, end: int) -> str:
+    """A long sentence cut to what stands around some words of it."""
+    if len(sentence) <= _LONG:
+        return sentence
+    low = max(0, min(start - 40, len(sentence) - _LONG))
+    low = sentence.find(" ", low) + 1 if low else 0
+    high = sentence.rfind(" ", 0, max(low + _LONG, min(end + 20, low + 2 * _LONG)))
+    cut = sentence[low : high if high > low else None]
+    return ("… " if low else "") + cut + (" …" if len(cut) + low < len(sentence) else "")
