@@ -61,6 +61,23 @@ def _spell(match: re.Match[str]) -> str:
     return f"‹U+{code:04X}›"
 
 
+def has_words(text: str, wording: str) -> bool:
+    """Whether a wording stands in a text and neither begins nor ends inside a word of it.
+
+    >>> has_words("see data.py", "a.py"), has_words("see a.py.", "a.py")
+    (False, True)
+    """
+    at = text.find(wording) if wording else -1
+    while at >= 0:
+        end = at + len(wording)
+        before = at > 0 and wording[0].isalnum() and (text[at - 1].isalnum() or text[at - 1] == "_")
+        after = end < len(text) and wording[-1].isalnum() and (text[end].isalnum() or text[end] == "_")
+        if not (before or after):
+            return True
+        at = text.find(wording, at + 1)
+    return False
+
+
 def utf16_length(text: str) -> int:
     """Length in UTF-16 code units, as JavaScript counts: an astral character is 2, a lone surrogate 1.
 

@@ -16,7 +16,7 @@ from ..session.blocks import BlockRef
 from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
-from .facts import Fact, Facts
+from .facts import Fact, Facts, find_literal
 from .mentions import SAME_WORDS, FactPattern, Mention, Occurrences, SearchText, read_words, refer
 from .remaining import Remaining, RemainingText, TextIndex
 from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope
@@ -85,18 +85,30 @@ class FateFinder:
         return shorter
 
     def look_up(self, form: str | tuple[str, str]) -> TracedFact | None:
-        """A fact that was said on the path though it has no row of its own: a file by its shorter name."""
+        """What was said on the path though it has no row: a file by its shorter name, any words at all."""
         facts: Facts | None = self.found.facts[0].facts if self.found.facts else None
         if facts is None or form not in facts or len(facts) != len(self.found.facts):
-            return None
+            return None if isinstance(form, tuple) else self._look_up_literal(form)
         number = facts[form].number
         rows = self.found.rows[self.found.first[number] : self.found.first[number + 1]]
         rows = rows[self.on_path[rows]]
         if not len(rows):
-            return None
+            return None if isinstance(form, tuple) else self._look_up_literal(form)
         before = self.scene.before
         stood = bool(before.rows[rows].any()) or before.names(self.found.pattern(number, self.scene.session))
         return TracedFact(self, number, stood)
+
+    def _look_up_literal(self, text: str) -> TracedFact | None:
+        """Words that are no fact, where the path says them to the letter."""
+        fact = find_literal(self.scene.session, text)
+        if fact is None:
+            return None
+        start, facts = self.scene.session.tree.start, fact.facts
+        rows = (start[facts.entry] + facts.block).astype(np.int32)
+        found = Occurrences((fact,), rows, np.array([0, len(rows)], np.int32))
+        said, known = find_known(found, self.scene.session)
+        stood = bool(find_stood(found, known, self.scene.before)[0])
+        return TracedFact(FateFinder(found, self.scene, said, known), 0, stood)
 
     def named(self, number: int) -> tuple[BlockRef, ...]:
         """The blocks on the path that name it: those known to say it, and every other that does literally."""

@@ -18,8 +18,8 @@ from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.toolcalls.path_syntax import is_package, looks_like_path
 from ..session.tree import COMPACTION
-from ..text import printable
-from .mentions import SearchText, find_runs, has_words
+from ..text import has_words, printable
+from .mentions import SearchText, find_runs
 from .remaining import TextIndex, stand_live
 
 What = Literal["path", "id", "number", "quote", "user"]

@@ -22,6 +22,7 @@ from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.core_command import name_command, split_core
 from ..session.toolcalls.positions import blank_escapes, restore, unescape
 from ..session.tree import Bools, Ints, Tree
+from ..text import has_words
 from .extract.collect import KINDS, OPERATIONS
 from .extract.errors import shorten_error
 from .facts import Fact, Facts
@@ -151,23 +152,6 @@ def read_words(text: str) -> SearchText:
     if words is None:
         words = _READ[text] = SearchText(text)
     return words
-
-
-def has_words(text: str, wording: str) -> bool:
-    """Whether a wording stands in a text and neither begins nor ends inside a word of it.
-
-    >>> has_words("see data.py", "a.py"), has_words("see a.py.", "a.py")
-    (False, True)
-    """
-    at = text.find(wording) if wording else -1
-    while at >= 0:
-        end = at + len(wording)
-        before = at > 0 and wording[0].isalnum() and (text[at - 1].isalnum() or text[at - 1] == "_")
-        after = end < len(text) and wording[-1].isalnum() and (text[end].isalnum() or text[end] == "_")
-        if not (before or after):
-            return True
-        at = text.find(wording, at + 1)
-    return False
 
 
 def long_words(text: str) -> frozenset[str]:

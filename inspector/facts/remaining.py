@@ -19,6 +19,7 @@ from ..session.blocks import Block, BlockRef
 from ..session.queries import is_summary, readable_text
 from ..session.session import Session
 from ..session.tree import Bools
+from ..text import has_words
 from .mentions import (
     WORD,
     FactPattern,
@@ -27,7 +28,6 @@ from .mentions import (
     best_run,
     find_folders,
     find_runs,
-    has_words,
     longest_word,
     read_words,
     refer,

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from inspector.errors import EditError
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import ground_recorded
 from inspector.facts.mentions import find_runs
@@ -185,3 +186,14 @@ def test_on_a_real_session_no_command_has_what_only_sets_how_it_is_shown() -> No
     assert len(commands) > 100
     shown = re.compile(r"2>(?:&1|/dev/null)$|\| (?:tail|head)\b[^|]*$|^cd \S+ &&")
     assert [form for form in commands if shown.search(form)] == []
+
+
+def test_words_that_are_no_fact_are_traced_all_the_same() -> None:
+    session = compacted("The retry budget is spent.", user("the retry budget is spent, says ops"), say("ok"))
+    (trace,) = trace_recorded(session, find_facts(session))
+    assert (trace["retry budget is spent"].fate, trace["says ops"].fate) == ("restated", "lost")
+    assert trace["says ops"].fact.kind == "text"
+    assert trace["says ops"].why().startswith("The text says ops was first said by the user in turn 1")
+    assert "never said" not in trace
+    with pytest.raises(EditError):
+        trace["never said"]

@@ -151,3 +151,27 @@ def test_a_fact_is_found_by_its_text_whatever_its_kind(name: str) -> None:
             if one.fact.kind in KINDS:
                 assert trace[one.fact.kind, one.fact.form] is one
                 assert trace[one.fact.form].fact.form == one.fact.form
+
+
+@needs_shared
+def test_any_words_are_traced_by_what_the_texts_say() -> None:
+    """Words that are no fact of any kind: stretches of what was said, looked up as they stand."""
+    session = open_shared(SHARED / "sessions" / "claude-code--entireio-cli" / "cc-auto+manual-1161l.jsonl")
+    for trace in trace_recorded(session, session.facts):
+        entry = trace.scene.entry
+        assert entry is not None
+        summary = " ".join(" ".join(block.text for block in entry.blocks).split())
+        kept = live_texts(session.at(find_end(session, entry.id)), entry.id)
+        before = trace.scene.session
+        texts = [words_of(block) for i in before.path for block in before.entries[i].blocks]
+        said = [text for text in texts if 60 < len(text) < 2000]
+        for text in said[::40]:
+            words = " ".join(text.split(" ")[2:7])
+            if len(words) < 12 or not any(holds(one, words) for one in texts):
+                continue
+            told = trace[words]
+            if told.fact.form == words:
+                kept_there = any(holds(one, words) for one in kept)
+                literal = "verbatim" if kept_there else "restated" if holds(summary, words) else "lost"
+                assert told.fate in (literal, "weakened"), words
+                assert told.why()

@@ -16,7 +16,7 @@ from inspector.errors import EditError, FrameError
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import Sources, check_grounding, ground_recorded
-from inspector.facts.mentions import find_runs, has_words
+from inspector.facts.mentions import find_runs
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_again, trace_facts, trace_recorded
 from inspector.facts.traced import FATES, TIERS, Trace, TracedFact
@@ -28,6 +28,7 @@ from inspector.replays.decay import measure_decay
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
+from inspector.text import has_words
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
 from tests.shared import SHARED, needs_shared, open_shared
