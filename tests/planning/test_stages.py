@@ -112,6 +112,7 @@ def test_a_cut_by_hand_reaches_the_first_stage_that_does_anything_there(
         ({**STAGED, "stages": [{"name": "a", "rules": []}] * 2}, "two of one name"),
         ({**STAGED, "stages": [{"name": "a", "rules": [], "reasons": []}]}, "for no reason"),
         ({"name": "x", "rules": [{"kind": "keep-system", "enabled": False}]}, "switched off"),
+        ({"name": "x", "rules": [{"kind": "keep-pairs", "enabled": False}]}, "switched off"),
     ],
 )
 def test_a_policy_that_cannot_work_is_refused(policy: dict[str, Any], said: str) -> None:
