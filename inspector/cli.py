@@ -33,6 +33,7 @@ from .policies.policy import check_window
 from .policies.table import FATES
 from .replays.engine import replay
 from .text import error_sentence, printable
+from .tokens.cost import price_session
 from .tokens.ledger import count_tokens
 from .workbench.model import WorkbenchModel
 from .workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
@@ -122,7 +123,10 @@ def _show(asked: Namespace) -> list[str]:
     moment = plan.session
     title = moment.title or moment.id
     head = [title] if title else []
-    return [*head, repr(model.session), "", repr(plan), *plan.notes, "", *table, "", model.ledger.source]
+    bill = price_session(model.session)
+    cost = ["", repr(bill)] if bill.tokens or bill.has_unknown else []
+    source = model.ledger.source
+    return [*head, repr(model.session), "", repr(plan), *plan.notes, "", *table, "", source, *cost]
 
 
 def _bar(now: int, was: int, most: int) -> str:

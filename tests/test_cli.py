@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from inspector import count_tokens, make_plan, open_session
+from inspector import count_tokens, make_plan, open_session, price_session
 from inspector.cli import main
 from inspector.demo import LOST_PATH, read_demo
 
@@ -37,12 +37,15 @@ def test_show_tells_the_session_the_plan_and_its_tokens_by_section(
     told = capsys.readouterr().out
     assert "Session(claude-code, 560 records, 21 turns" in told
     assert "Plan(keep-recent-turns: cut at" in told
+    told, _, bill = told.partition("\nBill: ")
     rows = {line.split("  ")[1]: line for line in told.splitlines() if line.startswith("  ")}
     *sections, whole = [
         [int(word.replace(",", "")) for word in line.split() if word[0].isdigit()] for line in rows.values()
     ]
     assert [sum(column) for column in zip(*sections, strict=True)] == whole
     assert told.splitlines()[-1].startswith("calibrated: o200k_base x ")
+    assert f"Bill: {bill.rstrip()}" == repr(price_session(open_session(file)))
+    assert "cache write 1h" in bill
 
 
 def test_plan_as_json_makes_the_same_plan_again(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

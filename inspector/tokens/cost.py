@@ -183,6 +183,11 @@ class Bill:
         )
 
     @property
+    def has_unknown(self) -> bool:
+        """Whether there is something that has no price, or of which the file does not tell."""
+        return any(line.money is None for line in self.lines)
+
+    @property
     def tokens(self) -> int:
         """All tokens of all lines."""
         return sum(line.tokens or 0 for line in self.lines)
@@ -238,9 +243,8 @@ def _draw(bill: Bill) -> str:
         said += f", {plural(bill.counted, 'reply', 'replies')} counted"
     asked = int(bill.requests.tokens.any(axis=1).sum())
     apart = len(bill.subagents.tokens) + len(bill.results.tokens)
-    open_end = any(line.name.startswith(UNKNOWN) for line in bill.lines)
     total = BillLine(
-        "total known" if open_end else "total",
+        "total known" if bill.has_unknown and bill.cost is not None else "total",
         asked + apart + bill.calls,
         bill.tokens,
         None if bill.cost is None else bill.cost.total,

@@ -62,6 +62,16 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
       { name: "other", title: "Other" },
     ],
     notices: ["1 record is unknown"],
+    bill: {
+      currency: "USD",
+      total: 1.5,
+      whole: false,
+      rows: [
+        { name: "input", calls: 2, tokens: 3000, money: 1.5 },
+        { name: "unknown: compactions", calls: 1, tokens: null, money: null },
+      ],
+      notes: ["opus: USD 5 in."],
+    },
     provided: [],
     columns,
   };

@@ -26,6 +26,7 @@ from ...tokens.ledger import Ledger
 from ...tokens.models import window_of
 from ...tokens.rows import SECTIONS
 from .base_payload import Labelled, Payload
+from .bill import BillPayload, describe_bill
 from .columns import ColumnPacker, PackedColumn
 from .flow import FlowPayload, trace_flow
 from .gauge import RunState, describe_fill, fill_payload
@@ -126,6 +127,7 @@ class ScenePayload(Payload, frozen=True, kw_only=True):
     overview: CoveredSteps
     policies: list[PolicyName]
     notices: list[str]
+    bill: BillPayload
     provided: list[ProvidedPayload]
     columns: list[PackedColumn]
 
@@ -294,6 +296,7 @@ def draw_scene(plan: Plan, history: History) -> DrawnScene:
         overview=_covered(session, history),
         policies=[PolicyName(policy.name, policy.title or policy.name) for policy in list_policies()],
         notices=_notices(session, ledger),
+        bill=describe_bill(ledger),
         provided=describe_provided(session, ledger),
         columns=pack.columns,
     )

@@ -17,7 +17,8 @@ type Fixed =
   | "fatekey"
   | "planfacts"
   | "recipe"
-  | "notices";
+  | "notices"
+  | "bill";
 export type Named = Record<Fixed, View> & Partial<Record<PanelId, View>>;
 
 export interface Bench extends Screen {
@@ -75,6 +76,7 @@ export const makeBench = (views: Named, actions: Actions, help: HTMLElement): Be
     shelf,
     views.recipe.node,
     views.notices.node,
+    views.bill.node,
   );
   const failure = h("b", {}, "This session could not be shown");
   const problem = h("span", { "data-testid": "error" });

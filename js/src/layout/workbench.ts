@@ -18,6 +18,7 @@ import { makeReason } from "../panels/timeline/cut-status";
 import { makeLanes } from "../panels/timeline/lanes";
 import { makeFateKey } from "../panels/timeline/legend";
 import { makeGauge } from "../panels/totals/bars";
+import { makeBill } from "../panels/totals/bill";
 import { makePlanFacts } from "../panels/totals/figures";
 import { makeLegend } from "../panels/totals/legend";
 import { makeStages } from "../panels/totals/stages";
@@ -80,6 +81,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     replay: makeReplay(actions),
     recipe: makeRecipe(host.needsKernel === undefined ? deck.requests : undefined),
     notices: makeNotices(),
+    bill: makeBill(),
   };
   // A page that was exported cannot make another.
   if (host.needsKernel === undefined)

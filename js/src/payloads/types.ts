@@ -30,6 +30,7 @@ export interface ScenePayload {
   overview: CoveredSteps;
   policies: PolicyName[];
   notices: string[];
+  bill: BillPayload;
   provided: ProvidedPayload[];
   columns: PackedColumn[];
 }
@@ -113,6 +114,27 @@ export interface CoveredSteps {
 export interface PolicyName {
   name: string;
   title: string;
+}
+/**
+ * The lines, what of them is known together, and sentences on prices and on what was taken for what.
+ *
+ * `rows` are none where no reply reports its usage.
+ */
+export interface BillPayload {
+  currency: string;
+  total: number | null;
+  whole: boolean;
+  rows: BillRow[];
+  notes: string[];
+}
+/**
+ * A line: how many requests, their tokens and money; null where that is not told, or has no price.
+ */
+export interface BillRow {
+  name: string;
+  calls: number;
+  tokens: number | null;
+  money: number | null;
 }
 /**
  * A contribution: its provider's name, the origin it reads, "" where unknown, when, and its tokens.

@@ -1,0 +1,43 @@
+"""What a session cost by the usage in its file: the lines of its bill, for all of it and not one moment.
+
+In go a ledger, for its session; out comes a payload. What is unknown is a row without a figure.
+"""
+
+from __future__ import annotations
+
+from ...tokens.cost import Bill, price_session
+from ...tokens.ledger import Ledger
+from ...tokens.memo import Memo
+from .base_payload import Payload
+
+_BILLS: Memo[Bill] = Memo()
+
+
+class BillRow(Payload, frozen=True):
+    """A line: how many requests, their tokens and money; null where that is not told, or has no price."""
+
+    name: str
+    calls: int
+    tokens: int | None
+    money: float | None
+
+
+class BillPayload(Payload, frozen=True):
+    """The lines, what of them is known together, and sentences on prices and on what was taken for what.
+
+    `rows` are none where no reply reports its usage.
+    """
+
+    currency: str
+    total: float | None
+    whole: bool
+    rows: list[BillRow]
+    notes: list[str]
+
+
+def describe_bill(ledger: Ledger) -> BillPayload:
+    """The bill of the ledger's session, worked out once."""
+    bill = _BILLS.of(ledger, lambda: price_session(ledger.session))
+    rows = [BillRow(*line) for line in bill.lines] if bill.tokens or bill.has_unknown else []
+    total = None if bill.cost is None else bill.cost.total
+    return BillPayload(bill.currency, total, not bill.has_unknown, rows, list(bill.notes) if rows else [])

@@ -1,0 +1,42 @@
+// @vitest-environment happy-dom
+// The bill as people see it: a row that nobody knows is a question mark, and never nothing.
+import { expect, test } from "vitest";
+import { makeBill, sayBill } from "../src/panels/totals/bill";
+import type { BillPayload } from "../src/payloads/types";
+import type { Picture } from "../src/store/view";
+import { smallScene } from "./small";
+
+const draw = (bill: BillPayload, parts: string[] = ["scene"]) => {
+  const view = makeBill();
+  const { scene } = smallScene();
+  view.draw({ scene: { ...scene, bill } } as Picture, new Set(parts) as never);
+  return view.node;
+};
+
+const cells = (node: HTMLElement) =>
+  [...node.querySelectorAll("tbody tr")].map(row => [...row.children].map(cell => cell.textContent));
+
+test("each line is a row, and what is not told is a question mark", () => {
+  const node = draw(smallScene().scene.bill);
+  expect(cells(node)).toEqual([
+    ["input", "2", "3,000", "1.5000"],
+    ["unknown: compactions", "1", "?", "?"],
+  ]);
+  expect(node.hidden).toBe(false);
+  expect(node.textContent).toContain("opus: USD 5 in.");
+  expect([...node.querySelectorAll("th")].at(-1)?.textContent).toBe("USD");
+});
+
+test("the sum tells what is known, and how many rows are not", () => {
+  const { bill } = smallScene().scene;
+  expect(sayBill(bill)).toBe("Cost by the file's usage: USD 1.50, 1 row unknown");
+  expect(sayBill({ ...bill, rows: bill.rows.slice(0, 1) })).toBe("Cost by the file's usage: USD 1.50");
+  expect(sayBill({ ...bill, total: null, rows: bill.rows.slice(1) })).toBe(
+    "Cost by the file's usage: not known, 1 row unknown",
+  );
+});
+
+test("a session without usage has no bill", () => {
+  const { bill } = smallScene().scene;
+  expect(draw({ ...bill, rows: [] }).hidden).toBe(true);
+});
