@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .errors import expect
 from .session.live import Live
 from .session.session import Session
 from .session.tree import ROLES, Bools, Ints
@@ -220,6 +221,7 @@ class CutPoints:
 
 def find_cuts(session: Session) -> CutPoints:
     """The verdict on every place of the session's live view. Linear in its blocks."""
+    expect("find_cuts", session=(session, Session))
     live = session.live
     reason = np.full(len(live) + 1, -1, np.int32)
     for code, rule in enumerate(CUT_RULES):

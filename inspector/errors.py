@@ -1,6 +1,7 @@
 """Every error this package raises on purpose. Each class takes values and writes its own sentence.
 
     InspectorError
+    ├── ArgumentError          an argument that is no such thing, told at the door; a TypeError too
     ├── ReadError              the bytes are no session any reader understands
     │   ├── EmptySession       a transcript was recognised, but it holds no turn
     │   └── ManifestVersion    a session manifest newer than this package
@@ -9,7 +10,7 @@
     ├── PromptMissing          a prompt for a summariser that does not exist
     ├── EditError              an edit that points at nothing in this session
     ├── PlanError              a saved plan that cannot be made again
-    │   └── OtherSession       it was saved of another session
+    │   └── OtherSession       a plan, saved or not, or a ledger is of another session or moment
     ├── PatchError             a diff that does not belong to the context it is applied to
     ├── RedactionError         whether a text holds a secret could not be told, so it is not handed on
     ├── SummaryError           a model gave no summary that can be used
@@ -37,6 +38,72 @@ MOST_NAMES = 5
 
 class InspectorError(Exception):
     """Base of all errors of this package."""
+
+
+class ArgumentError(InspectorError, TypeError):
+    """An argument of a public function is not what it takes."""
+
+    def __init__(self, call: str, argument: str, given: object, wanted: str) -> None:
+        self.call, self.argument, self.given, self.wanted = call, argument, given, wanted
+        super().__init__(call, argument, given, wanted)
+
+    def __str__(self) -> str:
+        return f"{self.call}: {self.argument} must be {self.wanted}, not {_name_value(self.given)}"
+
+
+COUNT = "a number of tokens, whole and not below 0"
+
+
+def expect(call: str, **given: tuple[object, ...]) -> None:
+    """Raise `ArgumentError` unless each argument, given with the types it may have, has one of them.
+
+    None stands for itself. A boolean is no number, and whole numbers are numbers.
+
+    >>> expect("pay", price=(1, float), by=(None, str, None))
+    >>> expect("pay", price=(True, float))
+    Traceback (most recent call last):
+    inspector.errors.ArgumentError: pay: price must be a number, not True
+    """
+    for argument, (value, *kinds) in given.items():
+        if not any(_is_a(value, kind) for kind in kinds):
+            wanted = [_KINDS.get(kind) or f"a {kind.__name__}" for kind in kinds if isinstance(kind, type)]
+            if None in kinds:
+                wanted.append("None")
+            raise ArgumentError(call, argument, value, " or ".join(wanted))
+
+
+def expect_count(call: str, **given: object) -> None:
+    """Raise `ArgumentError` unless each argument is a number of tokens."""
+    for argument, value in given.items():
+        if not _is_a(value, int) or int(str(value)) < 0:
+            raise ArgumentError(call, argument, value, COUNT)
+
+
+_KINDS: dict[object, str] = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    dict: "a dict",
+    bytes: "bytes",
+}
+
+
+def _is_a(value: object, kind: object) -> bool:
+    if kind is None:
+        return value is None
+    if isinstance(value, bool):
+        return kind is bool
+    if kind is float:
+        return isinstance(value, int | float)
+    return isinstance(kind, type) and isinstance(value, kind)
+
+
+def _name_value(value: object) -> str:
+    if value is None or isinstance(value, bool | int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}" if len(value) <= 40 else f"a text of {len(value):,} characters"
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
 class ReadError(InspectorError):
@@ -131,11 +198,12 @@ class PlanError(InspectorError):
         super().__init__(name, reason)
 
     def __str__(self) -> str:
-        return f"saved plan {self.name}: {self.reason}"
+        return f"saved plan {self.name}: {self.reason}" if self.name else self.reason
 
 
 class OtherSession(PlanError):
-    """A saved plan belongs to another session than the one it is opened on."""
+    """A plan belongs to another session than the one it is used on, or to another moment; `name` of a saved
+    one is its file's, else ""."""
 
 
 class PatchError(InspectorError):

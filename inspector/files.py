@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .errors import ReadError
+from .errors import ArgumentError, ReadError, expect
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
 from .formats.json_lines import Reader
@@ -34,9 +34,11 @@ BEGINNING = 1 << 20
 def open_session(path: StrPath, format: str | None = None) -> Session:
     """The session in a file, in the named format or in whichever is recognised.
 
-    Raises `ReadError`, which says what the file is, when it is none, `EmptySession` when nobody says
-    anything in it, and `OSError` when the file is not there or may not be read.
+    Raises `ArgumentError` for what is no path, `ReadError`, which says what the file is, when it is none,
+    `EmptySession` when nobody says anything in it, and `OSError` when the file is not there or may not be
+    read.
     """
+    expect("open_session", format=(format, str, None))
     place = find_place(path)
     return read_session(_read_whole(place)[1], str(place), format)
 
@@ -57,10 +59,29 @@ def _read_whole(place: Path) -> tuple[FileStat, bytes]:
 
 def find_place(path: StrPath) -> Path:
     """Where a path leads that is to be read. Raises `ReadError` for a folder, a pipe and a device."""
-    place = Path(path).expanduser()
+    place = _spell_out(path, "open_session")
     with suppress(FileNotFoundError, NotADirectoryError):
         _check_regular(place, place.stat())
     return place
+
+
+def resolve_place(path: StrPath, call: str) -> Path:
+    """Where a path leads that is to be written to, for the function `call`. Raises `ArgumentError`."""
+    return Path(os.path.realpath(_spell_out(path, call)))
+
+
+def _spell_out(path: StrPath, call: str) -> Path:
+    given: object = path
+    text: object = os.fspath(path) if isinstance(given, str | os.PathLike) else given
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise ArgumentError(call, "path", text, "the path of a file")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        home = Path(text).parts[0]
+        raise ArgumentError(
+            call, "path", text, f"the path of a file; nobody here is called {home[1:]}"
+        ) from None
 
 
 _OTHER_FILES = (
@@ -85,7 +106,8 @@ def save_session(session: Session, path: StrPath) -> None:
     Raises `FileExistsError` rather than write over a file that is no session manifest, and `OSError`
     when the place cannot be written; whatever stood there then still does.
     """
-    target = Path(os.path.realpath(Path(path).expanduser()))
+    expect("save_session", session=(session, Session))
+    target = resolve_place(path, "save_session")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder")
     if target.exists() and not _is_replaceable(target):
@@ -174,7 +196,8 @@ def save_plan(plan: Plan, path: StrPath) -> Path:
     >>> again.recipe == plan.recipe, again.after == plan.after
     (True, True)
     """
-    target = Path(os.path.realpath(Path(path).expanduser()))
+    expect("save_plan", plan=(plan, Plan))
+    target = resolve_place(path, "save_plan")
     write_new(target, write_plan(plan).encode("ascii"))
     return target
 

@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "errors": "",
         "mixins": "errors",
         "session": "text errors mixins",
-        "cuts": "session",
+        "cuts": "errors session",
         "redaction": "errors session",
         "tokens": "text errors mixins session cuts",
         "formats": "text errors session tokens",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from ..errors import EditError
+from ..errors import ArgumentError, EditError, expect
 from ..text import printable
 from .facts import Fact
 from .traced import TracedFact
@@ -37,6 +37,12 @@ def write_focus(
     >>> write_focus([lost], "instructions").startswith("Summarise the conversation so far")
     True
     """
+    given: object = facts
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ArgumentError("write_focus", "facts", given, "a list of facts")
+    facts = list(facts)
+    for fact in facts:
+        expect("write_focus", facts=(fact, Fact, TracedFact))
     if form not in ("compact", "instructions"):
         raise EditError("form", str(form), "known: compact, instructions")
     lines = list(dict.fromkeys(_line(item.fact if isinstance(item, TracedFact) else item) for item in facts))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..errors import EditError
+from ..errors import ArgumentError, EditError, expect, expect_count
 from ..planning.plan import Plan
 from ..text import plural, printable
 from .facts import Fact
@@ -126,6 +126,11 @@ def keep_facts(
     >>> keep_facts(plan, [LOST_PATH], tokens=100).answer
     'impossible'
     """
+    expect("keep_facts", plan=(plan, Plan))
+    if isinstance(forms, str | bytes) or not isinstance(forms, Iterable):
+        raise ArgumentError("keep_facts", "forms", forms, 'a list of facts or forms, as ["src/a.py"]')
+    if tokens is not None:
+        expect_count("keep_facts", tokens=tokens)
     if least not in ("verbatim", "restated"):
         raise EditError("least", str(least), "a fact is kept verbatim or restated")
     # A summary that was written for this plan is none for a plan with other pins.

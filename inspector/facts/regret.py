@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import CounterError, OtherSession, expect
 from ..session.blocks import BlockRef
 from ..session.entries import Entry
 from ..session.queries import pair_calls
@@ -192,7 +193,7 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     had been changed meanwhile, an error when it did not stand verbatim, says what is wrong
     (`needs.is_specific`) and both runs failed; an instruction when nothing or only a part of it stood and the
     user gave it again (`polarity.is_same_rule`), at the price of that sentence. Each is counted once for a
-    compaction.
+    compaction. Raises `OtherSession` for a ledger of another session.
 
     >>> from inspector.demo import LOST_PATH, open_demo
     >>> from inspector.facts.facts import find_facts
@@ -202,6 +203,8 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     >>> any(regret.traced.fact.form == LOST_PATH for regret in found)
     True
     """
+    expect("find_regret", session=(session, Session), facts=(facts, Facts), ledger=(ledger, Ledger))
+    check_ledger(session, ledger)
     walk = PathAnswers(session)
     needed = Needed(walk, facts)
     found: list[Regret] = []
@@ -210,6 +213,14 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
             found += _regret_one(walk, trace, needed, ledger, facts)
     order = walk.at
     return tuple(sorted(found, key=lambda regret: (order[regret.again.entry], regret.again.block)))
+
+
+def check_ledger(session: Session, ledger: Ledger) -> None:
+    """Raise `OtherSession` unless the ledger counted this session."""
+    try:
+        ledger.check(session)
+    except CounterError:
+        raise OtherSession("", "the ledger was counted of another session: count this one") from None
 
 
 def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:

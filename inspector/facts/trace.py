@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from ..errors import expect
 from ..planning.plan import Plan
 from ..session.entries import Entry
 from ..session.queries import find_end
@@ -102,6 +103,7 @@ def trace_recorded(session: Session, facts: Facts) -> tuple[Trace, ...]:
     >>> trace_recorded(session, find_facts(session))[0][LOST_PATH].fate
     'lost'
     """
+    expect("trace_recorded", session=(session, Session), facts=(facts, Facts))
     return tuple(trace_rounds(session, facts))
 
 

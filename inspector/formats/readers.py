@@ -6,13 +6,16 @@ the ones in `READERS`, then those other packages bring under the entry point gro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from typing import Any
 
-from ..errors import ReadError
+from ..errors import ArgumentError, ReadError, expect
+from ..session.blocks import BlockRef
 from ..session.entries import Usage
+from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
 from ..tokens.reported import is_tokens
@@ -22,6 +25,8 @@ from .claude_code import read as claude_code
 from .file_kind import describe_text, name_foreign
 from .json_lines import Data, Reader
 
+_PATH = re.compile(r"[^\n{\[]{1,4096}")
+"""A text that is no JSON and has one line: it is rather the name of a file."""
 _FIGURES = ("input", "output", "cache_read", "cache_write", "cache_write_1h", "total")
 
 
@@ -73,19 +78,45 @@ READERS: tuple[Reader, ...] = (
 """The readers of this package, in the order they are asked: the most specific first."""
 
 
-def read_session(data: Data, name: str = "data", format: str | None = None) -> Session:
+Content = Data | bytearray | str | Mapping[str, Any] | Sequence[Any]
+"""A file's bytes or its text, a document that is parsed already, or a list of messages."""
+
+
+def read_session(data: Content, name: str = "data", format: str | None = None) -> Session:
     """The session in `data`, by the reader called `format` or by the first that recognises it.
 
-    `name` is what errors call the data. Raises `ReadError` with every reader's reason when none
-    recognises it, and `EmptySession` when it is a transcript in which nobody says anything.
+    `data` are the bytes or the text of a file, one JSON document that is parsed already, or the list of its
+    messages. `name` is what errors call the data. Raises `ReadError` with every reader's reason when none
+    recognises it, `EmptySession` when it is a transcript in which nobody says anything, and `ArgumentError`
+    for what is none of these, as a path: `open_session` reads a file.
 
     >>> row = b'{"type": "user", "uuid": "u1", "parentUuid": null, "message": {"content": "Hello"}}'
     >>> read_session(row).entries[0].text
     'Hello'
+    >>> read_session([{"role": "user", "content": "Hello"}]).entries[0].text
+    'Hello'
     """
+    expect("read_session", name=(name, str), format=(format, str, None))
+    data = _take_bytes(data)
     reader = find_reader(data, name, format)
     with named(reader, name):
         return clear_usage(reader.read(data))
+
+
+def _take_bytes(data: Content) -> Data:
+    if isinstance(data, Data | bytearray):
+        return bytes(data) if isinstance(data, bytearray) else data
+    if isinstance(data, str) and not _PATH.fullmatch(data):
+        return data.encode("utf-8", "surrogatepass")
+    if isinstance(data, Mapping | list | tuple) and not isinstance(data, BlockRef):
+        try:
+            return dump_lossless(data).encode("ascii")
+        except (TypeError, ValueError):
+            raise ArgumentError("read_session", "data", data, "of what JSON can hold") from None
+    if isinstance(data, Session):
+        raise ArgumentError("read_session", "data", data, "bytes, text or messages (it is a session already)")
+    remedy = "bytes, text, a dict or a list of messages (open_session reads a file by its path)"
+    raise ArgumentError("read_session", "data", data, remedy)
 
 
 def find_reader(data: Data, name: str = "data", format: str | None = None) -> Reader:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal, Self
 
-from ..errors import EditError, EmptySession
+from ..errors import EditError, EmptySession, expect
 from ..session.blocks import Block, ToolOutput
 from ..session.json_text import dump_lossless
 from ..session.queries import is_summary
@@ -54,6 +54,7 @@ def export_session(session: Session, format: Format) -> Transcript:
     >>> [loss.name for loss in exported.losses]
     ['sidechains', 'records']
     """
+    expect("export_session", session=(session, Session), format=(format, str))
     if format not in FORMATS:
         raise EditError("export", format, f"no such format; there are {', '.join(FORMATS)}")
     twigs = find_twigs(session)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import EditError
+from ..errors import EditError, OtherSession, expect
 from ..formats.sealed import read_sealed
 from ..formats.summary_wording import shown_summary
 from ..policies.table import FATES, SUMMARISED
@@ -29,6 +29,7 @@ from .summary_jobs import Checkpoint
 
 def live_context(session: Session, ledger: Ledger) -> Context:
     """The context as it stands at the leaf: every live block verbatim, emptied outputs as emptied."""
+    expect("live_context", session=(session, Session), ledger=(ledger, Ledger))
     tokens = ledger.live_tokens(session).tolist()
     pieces = _pieces(session, range(len(tokens)), ["verbatim"] * len(tokens), tokens, {})
     return _context(session, pieces, ledger)
@@ -40,8 +41,11 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
     Without a `checkpoint` (a summary that somebody wrote; by default the plan's own) a deterministic stand-in
     takes its place and is marked; its tokens are those the plan states. A checkpoint stands as the session's
     format shows it and is counted by the plan's own counter. Raises `EditError` for one that holds an error,
-    not a summary.
+    not a summary, and `OtherSession` for a plan of another session, or of another moment.
     """
+    expect("build_context", session=(session, Session), plan=(plan, Plan))
+    expect("build_context", checkpoint=(checkpoint, Checkpoint, None))
+    _check_session(session, plan)
     checkpoint = plan.checkpoint if checkpoint is None else checkpoint
     if checkpoint is not None and checkpoint.error is not None:
         raise EditError("summary by", checkpoint.by, checkpoint.error)
@@ -54,6 +58,17 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
             index = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
             pieces[index:index] = _summary_pieces(session, plan, plan.place, checkpoint)
     return _context(session, pieces, plan.ledger)
+
+
+def _check_session(session: Session, plan: Plan) -> None:
+    mine = plan.session
+    if session is mine:
+        return
+    if session.leaf != mine.leaf:
+        moments = f"at {mine.leaf}, and this is {session.leaf}"
+        raise OtherSession("", f"the plan was made of another moment, {moments}: take plan.session")
+    if session.entries is not mine.entries and session.entries != mine.entries:
+        raise OtherSession("", "the plan was made of another session: take plan.session")
 
 
 def _remaining(session: Session, side: SideFates) -> list[Piece]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..cuts import END, CutPoint, CutPoints
-from ..errors import EditError, PolicyError
+from ..errors import EditError, PolicyError, expect
 from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, ask
 from ..policies.policy import NO_CONTRACT, Edits, Policy, check_reason, check_window, read_edits
@@ -545,6 +545,7 @@ def make_plan(
     setting that does not exist, or another contract, and `EditError` for a cut or pin that points at nothing
     or a cut that is illegal.
     """
+    expect("make_plan", session=(session, Session), ledger=(ledger, Ledger))
     changed = read_edits(edits)
     check_window(window)
     check_reason(reason)

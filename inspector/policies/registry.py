@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from ..errors import PolicyError
+from ..errors import PolicyError, expect
 from .builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING
 from .builtin.claude_code import CLAUDE_CODE
 from .builtin.codex import CODEX
@@ -98,6 +99,7 @@ def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
     if isinstance(policy, Policy):
         return policy.settled()
     if not isinstance(policy, str):
+        expect("find_policy", policy=(policy, str, Policy, Mapping))
         return _take_rules(read_policy(policy))
     for known in list_policies():
         if known.name == policy:

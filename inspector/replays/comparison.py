@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..errors import expect
 from ..policies.policy import Policy
 from ..policies.registry import list_policies
 from ..session.session import Session
@@ -98,8 +99,12 @@ def compare_policies(
     >>> [run.policy.name for run in runs], len(runs.table())
     (['flue', 'keep-recent-turns'], 2)
     """
+    expect("compare_policies", session=(session, Session), ledger=(ledger, Ledger, None))
+    expect("compare_policies", price=(price, Price, None))
     if isinstance(policies, str | Policy | dict):
         policies = [policies]
+    if policies is not None:
+        expect("compare_policies", policies=(policies, list, tuple))
     asked = list(list_policies() if policies is None else policies)
     first = 1 if ledger is None else 0
     parts = first + len(asked)

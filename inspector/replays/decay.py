@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import EditError
+from ..errors import ArgumentError, EditError, expect
 from ..facts.extract.collect import KINDS
 from ..facts.facts import Facts, find_facts
 from ..facts.trace import trace_moves
@@ -218,6 +218,9 @@ def compact_rounds(
     >>> [transition.entry for transition in decay.transitions]
     ['compaction-1', 'compaction-2']
     """
+    expect("compact_rounds", session=(session, Session), rounds=(rounds, int), facts=(facts, Facts, None))
+    if rounds < 1:
+        raise ArgumentError("compact_rounds", "rounds", rounds, "at least 1")
     life = strip_compactions(session)
     facts = find_facts(life) if facts is None else facts
     ends = find_moments(life, count_tokens(life, counter), rounds)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import EditError
+from ..errors import EditError, expect
 from ..policies.harness import STATES, lint
 from ..policies.policy import Policy, check_window
 from ..policies.registry import configure_policy
@@ -67,6 +67,8 @@ def replay(
     >>> [event.kind for event in run.events if event.channel == "audit"]
     ['threshold_hit', 'started', 'completed']
     """
+    expect("replay", session=(session, Session), ledger=(ledger, Ledger, None))
+    expect("replay", settings=(settings, dict, None))
     check_window(window)
     parts = 2 if ledger is None else 1
     if ledger is None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ..errors import EditError
+from ..errors import EditError, expect
 from ..mixins import Drawable
 from ..planning.assemble import live_context
 from ..planning.context import Context
@@ -166,6 +166,10 @@ def compact(
     >>> done.after.leaf == done.entry, done.after[done.entry].boundary.summary.splitlines()[0]
     (True, 'So far: a calendar.')
     """
+    expect("compact", session=(session, Session), ledger=(ledger, Ledger, None))
+    expect("compact", edits=(edits, Edits, Mapping, None), policy=(policy, str, Policy, Mapping))
+    if summariser is not None and not callable(summariser):
+        expect("compact", summariser=(summariser, Checkpoint))
     before, taken = _take_off(session, failed) if reason == "overflow" else (session, None)
     ledger = ledger if ledger is not None else count_tokens(session)
     asked = edits if isinstance(edits, Edits) or edits is None else dict(edits)

@@ -15,8 +15,8 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..errors import EditError, EscapeError, ReadError, WriteConflict
-from ..files import StrPath, find_place, open_session, write_whole
+from ..errors import EditError, EscapeError, ReadError, WriteConflict, expect
+from ..files import StrPath, find_place, open_session, resolve_place, write_whole
 from ..formats.manifest import READER, dump_manifest
 from ..formats.readers import read_session
 from ..policies.rules.spill_outputs import Spill, SpillOutputs, find_spills
@@ -85,10 +85,11 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
     was compacted, `EscapeError` for an output that would leave the folder, `EditError` when there is nothing
     to save, `RedactionError` and `OSError`; then the old manifest still stands.
     """
+    expect("save_compaction", transition=(transition, CompactionResult))
+    home = resolve_place(folder, "save_compaction")
     if transition.after.leaf == transition.session.leaf:
         raise EditError("save", transition.plan.policy.name, transition.why or "nothing was compacted")
     cleaner = None if keep_secrets else _find_secrets(transition.after)
-    home = Path(os.path.realpath(Path(folder).expanduser()))
     home.mkdir(parents=True, exist_ok=True)
     with hold(home):
         _sweep(home)

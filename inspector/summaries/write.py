@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import EditError, Stopped
+from ..errors import ArgumentError, EditError, Stopped, expect
 from ..planning.plan import Plan
 from ..planning.summary_jobs import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
 from ..policies.rules.carry_file_operations import CarryFileOperations, FileOperations, collect
@@ -56,6 +56,9 @@ def summarise(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
     >>> summarise(plan).by, summarise(plan, lambda job, session: "All is well.").text
     ('extractive', 'All is well.')
     """
+    expect("summarise", plan=(plan, Plan))
+    if summariser is not None and not callable(summariser):
+        raise ArgumentError("summarise", "summariser", summariser, "a function of a job and its session")
     if not plan.jobs:
         raise EditError("summary", plan.policy.name, plan.why or "the plan summarises nothing")
     summariser = ExtractiveSummariser(plan.ledger) if summariser is None else summariser
@@ -90,6 +93,7 @@ def checkpoint_from_text(text: str, plan: Plan | None = None, *, by: str = "past
     >>> checkpoint_from_text("<analysis>hm</analysis>\\n<summary>\\nAll is well.\\n</summary>").text
     'All is well.'
     """
+    expect("checkpoint_from_text", text=(text, str), plan=(plan, Plan, None), by=(by, str))
     marked = _WRAPPED.findall(text)
     words = (marked[0] if len(marked) == 1 else text).replace("\r\n", "\n").strip()
     if not words:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InspectorError
+from ..errors import InspectorError, expect
 from ..session.entries import Cost
 from ..session.session import Session
 from ..session.tree import Bools, Ints
@@ -369,6 +369,7 @@ def price_session(
     >>> price_session(Session(format="demo", entries=(reply,), leaf="a")).cost.total
     0.01
     """
+    expect("price_session", session=(session, Session), price=(price, Price, None), table=(table, Mapping))
     spent = find_spent(session, check_ttl(ttl))
     tokens = np.array(spent.tokens, np.int64).reshape(-1, len(KINDS))
     given = np.array(spent.given, np.float64).reshape(-1, len(KINDS) + 1)
@@ -497,6 +498,8 @@ def break_even(
     >>> break_even(20_000, 100_000).needed, break_even(20_000, 100_000, summary_cost=30_000).needed
     (3, 6)
     """
+    expect("break_even", rewritten=(rewritten, float), saved=(saved, float))
+    expect("break_even", summary_cost=(summary_cost, float), price=(price, Price, None))
     if not all(value >= 0 for value in (rewritten, saved, summary_cost)):
         raise InspectorError("break-even: rewritten, saved and summary_cost cannot be below 0")
     check_ttl(ttl)

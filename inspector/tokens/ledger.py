@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CounterError
+from ..errors import CounterError, expect
 from ..mixins import Drawable
 from ..session.blocks import Block, BlockRef, Text, ToolOutput
 from ..session.entries import Entry
@@ -242,6 +242,8 @@ def count_tokens(
     (`Stopped`) ends the counting. `known` is a ledger of this session when it was shorter, by the same
     counter: what it counted is not counted again, and the numbers are those of counting anew.
     """
+    expect("count_tokens", session=(session, Session), counter=(counter, str, Counter))
+    expect("count_tokens", known=(known, Ledger, None))
     counter = find_counter(counter) if isinstance(counter, str) else counter
     if tell is not None:
         tell(0.0)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..errors import expect, expect_count
 from ..planning.context import Context, Piece
 from ..session.blocks import Block, BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from .surrogates import has_lone_surrogate, replace_lone_surrogates
@@ -100,6 +101,8 @@ def render_request(context: Context, *, model: str | None = None, max_tokens: in
     >>> render_request(context).request["messages"]
     [{'role': 'user', 'content': [{'type': 'text', 'text': 'Hi.'}, {'type': 'text', 'text': 'Help!'}]}]
     """
+    expect("render_request", context=(context, Context), model=(model, str, None))
+    expect_count("render_request", max_tokens=max_tokens)
     known = model or context.model
     renderer = _Renderer(known)
     request: Json = {"model": known} if known else {}

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ...errors import expect
 from ...planning.assemble import build_context, live_context
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Policy
@@ -61,6 +62,7 @@ def lint(
     >>> lint(open_demo(), rules="CI001")[0].fact.form
     'src/tidepool/calendar/offsets.py'
     """
+    expect("lint", session=(session, Session), ledger=(ledger, Ledger, None))
     chosen = choose(rules)
     if policy is None:
         found, looked = _check_recorded(session, chosen, ledger)

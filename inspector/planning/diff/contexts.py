@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from ...errors import PatchError
+from ...errors import PatchError, expect
 from ...text import plural
 from ..context import Context, Piece
 from .runs import (
@@ -129,6 +129,7 @@ def diff_contexts(before: Context, after: Context) -> Diff:
     >>> diff_contexts(context(piece(0, "a"), piece(1, "b")), context(piece(1, "B"))).counts
     {'keep': 0, 'change': 1, 'insert': 0, 'remove': 1}
     """
+    expect("diff_contexts", before=(before, Context), after=(after, Context))
     rows: list[Row] = []
     old, new = before.pieces, after.pieces
     for i, j in weave_pairs(len(old), len(new), _align(old, new)):
@@ -152,6 +153,7 @@ def patch_context(before: Context, diff: Diff) -> Context:
 
     What the head did not change is taken from `before` as it is.
     """
+    expect("patch_context", before=(before, Context), diff=(diff, Diff))
     index = 0
     pieces: list[Piece] = []
     for number, row in enumerate(diff.rows):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...errors import expect
 from ...planning.context import Context
 from ...tokens.models import ModelClass
 from ..parsed import Check, Violation, read_request
@@ -128,6 +129,7 @@ def check_request(
     >>> [(found.rule, found.path) for found in check_request(request)]
     [('orphan_result', 'messages.0.content.0')]
     """
+    expect("check_request", request=(request, dict), previous=(previous, dict, None))
     sent = read_request(request, model_class=model_class, previous=previous, sizes=tuple(sizes))
     return tuple(
         Violation(check.__name__.removeprefix("find_"), path, sentence, f"{status}: {error}")
@@ -149,6 +151,7 @@ def check_context(
     `previous` is the context last sent. With `awaits_user` the user's next words are still to come, so a
     context that ends with the assistant's is no prefill. Paths lead back to pieces by `Rendered.piece_at`.
     """
+    expect("check_context", context=(context, Context), previous=(previous, Context, None))
     rendered = render_request(context, model=model)
     before = None if previous is None else render_request(previous, model=model).request
     last_words = (find_prefill, find_trailing_space)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...errors import FigureError
+from ...errors import ArgumentError, FigureError, expect
 from ...replays.decay import Decay, DecayLine
 from ..palette import colour
 from .style import make_template, plain, say
@@ -38,6 +38,11 @@ def draw_decay(
     >>> [(line.name, list(line.x)) for line in figure.data]
     [('stand-in', [0, 1, 2])]
     """
+    if isinstance(lines, str | Decay | DecayLine) or not isinstance(lines, Iterable):
+        raise ArgumentError("draw_decay", "lines", lines, "a list of what compact_rounds gives")
+    lines = list(lines)
+    for line in lines:
+        expect("draw_decay", lines=(line, Decay, DecayLine))
     mine = [line.line() if isinstance(line, Decay) else line for line in lines]
     mine = [line for line in mine if line.shares]
     if not mine:

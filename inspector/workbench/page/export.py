@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from ...files import StrPath, open_session, write_whole
+from ...errors import ArgumentError
+from ...files import StrPath, open_session, resolve_place, write_whole
 from ...redaction.redact import SecretFinding
 from ...session.session import Session
 from ...text import plural
@@ -73,7 +74,7 @@ def export_html(
     and `EditError` for names that do not exist; `OSError` when the place cannot be written. Whatever stood
     there then still does.
     """
-    target = Path(os.path.realpath(Path(path).expanduser()))
+    target = resolve_place(path, "export_html")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder")
     if target.exists() and not replace and not _is_ours(target):
@@ -99,11 +100,15 @@ def _find_model(
         return WorkbenchModel(what, **options)
     if options:
         raise TypeError(f"these belong to a session, not to a workbench: {', '.join(sorted(options))}")
+    if not isinstance(what, WorkbenchModel) and not hasattr(what, "model"):
+        raise ArgumentError("export_html", "what", what, "a session, the path of one or a workbench")
     # A model replaces what it holds and never changes it in place: the copy stays as it is.
     return copy(what) if isinstance(what, WorkbenchModel) else what.model
 
 
 def _is_ours(target: Path) -> bool:
+    if not target.is_file():
+        return False
     with target.open("rb") as file:
         head = file.read(_HEAD)
     return not head or f'<meta name="generator" content="{MARK}">'.encode() in head
