@@ -148,7 +148,7 @@ test("the block panel tells both plans' fates and who decides them", async () =>
   await frames();
   const told = find("block").textContent;
   expect(told).toContain("plan Apointer 7by rule 1, pointers");
-  expect(told).toContain("plan Bverbatim 100kept whole with its call or output");
+  expect(told).toContain("plan Bverbatim 100it shares the fate of its call or output");
 });
 
 test("the other half of a call is a button that goes there", async () => {

@@ -166,22 +166,6 @@ def test_a_shortened_block_shows_what_is_gone_and_what_is_new(page: Page, workbe
     screenshot(page, "compare-diff", ".ci-fates")
 
 
-def test_the_flow_adds_up_and_reads_as_the_gauge_does(page: Page, workbench: Workbench) -> None:
-    choose(page, "codex")
-    for name, gauge in (("flow-a", "gauge-after"), ("flow-b", "gauge-other")):
-        band = page.get_by_test_id(name)
-        expect(band).to_be_visible()
-        assert "ci-wrong" not in (band.get_attribute("class") or "")
-        parts = page.get_by_test_id(f"{name}-parts").locator("> span")
-        told = [part.get_attribute("title") or "" for part in parts.all()]
-        arrows = [re.findall(r": ([\d\s,]+) → ([\d\s,]+) tokens", title) for title in told]
-        pairs = [(number(a), number(b)) for found in arrows for a, b in found]
-        totals = [number(title.split(": ")[1].removesuffix(" tokens")) for title in (told[0], told[-1])]
-        assert [sum(a for a, _ in pairs), sum(b for _, b in pairs)] == totals
-        title = page.get_by_test_id(gauge).get_attribute("title") or ""
-        assert number(title.split(" tokens")[0]) == totals[1]
-
-
 def test_axe_finds_nothing_in_a_comparison(page: Page, workbench: Workbench) -> None:
     edit(page, "stud-wiki-deterministic")
     row = next(iter(workbench.plan.outcome.blocks))

@@ -5,7 +5,6 @@ import { makeFates } from "../panels/block-list/panel";
 import { makeVersus } from "../panels/compare/panel";
 import { makeCompare } from "../panels/compare/picker";
 import { makeFacts } from "../panels/facts/panel";
-import { makeFlow } from "../panels/flow/panel";
 import { makeLesson } from "../panels/lesson/panel";
 import { makeOverview } from "../panels/overview/panel";
 import { makeReplay } from "../panels/replay/panel";
@@ -77,7 +76,6 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     fates,
     block: makeBlock(actions),
     versus: makeVersus(actions),
-    flow: makeFlow(),
     replay: makeReplay(actions),
     recipe: makeRecipe(host.needsKernel === undefined ? deck.requests : undefined),
     notices: makeNotices(),

@@ -49,7 +49,7 @@ export const playTo = (scene: Scene, plan: Plan, reply: LessonReply, taken: numb
     ...{ fateKept: kept.fates, tokensKept: kept.tokens, ruleKept: kept.rules },
     ...{ afterTotal, afterSections, summaryTokens },
     // Python told where the tokens go under the whole policy only.
-    flows: null,
+    whole: false,
   };
 };
 

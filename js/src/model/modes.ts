@@ -46,7 +46,6 @@ export const PANELS = [
     modes: ["explore", "debug"],
   },
   { id: "versus", title: "Plan B", where: "wide", modes: ["explore", "debug"] },
-  { id: "flow", title: "Flow", where: "wide", modes: ["explore"] },
   { id: "replay", title: "Replay", where: "wide", modes: ["explore", "debug"] },
 ] as const satisfies readonly Panel[];
 

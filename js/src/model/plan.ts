@@ -1,6 +1,6 @@
 // What Python sends, decoded: a scene (the session and its places) and a plan (a fate for every block).
 // B live blocks, E live entries, E+1 places to cut (place p is before entry p, place E is "end"), N overview steps.
-import { bytes, type Columns, ints, readColumns, WireError } from "../payloads/columns";
+import { bytes, ints, readColumns, WireError } from "../payloads/columns";
 import type { PlanPayload, ScenePayload } from "../payloads/types";
 
 export interface Scene extends ScenePayload {
@@ -42,8 +42,8 @@ export interface Plan extends PlanPayload {
   afterTotal: Int32Array;
   afterSections: Int32Array;
   summaryTokens: Int32Array;
-  /** By place and fate what the blocks held and what stands of them, by place what was added; null where not told. */
-  flows: { before: Int32Array; after: Int32Array; added: Int32Array } | null;
+  /** Not a part of it that a lesson plays. */
+  whole: boolean;
 }
 
 const VERSION = 1;
@@ -108,16 +108,7 @@ export const decodePlan = (wire: object | null, data: DataView | null, scene: Sc
     afterTotal: ints(columns, "after_total", entries + 1),
     afterSections: ints(columns, "after_sections", (entries + 1) * sections.length),
     summaryTokens: ints(columns, "summary_tokens", entries + 1),
-    flows: decodeFlows(wire, columns, entries + 1),
-  };
-};
-
-const decodeFlows = ({ flow }: PlanPayload, columns: Columns, places: number): Plan["flows"] => {
-  const cells = places * flow.fates.length;
-  return {
-    before: ints(columns, "flow_before", cells),
-    after: ints(columns, "flow_after", cells),
-    added: ints(columns, "flow_added", places),
+    whole: true,
   };
 };
 

@@ -15,7 +15,7 @@ export const makePlanFacts = (actions: Actions): View => {
       if (!parts.has("scene") && !parts.has("plan") && !parts.has("lesson")) return;
       // They are those of the whole plan: they fit no part of it, and would give away a cut that is to be guessed.
       const facts =
-        plan.flows === null || lesson.guess !== null
+        !plan.whole || lesson.guess !== null
           ? []
           : [
               ...tellSurfaces(plan),
