@@ -131,17 +131,30 @@ def to_langchain(session: Session) -> list[Any]:
             calls = [{"name": c.name, "args": c.input, "id": c.id} for c in calls_of(entry)]
             out.append(AIMessage(content=words, id=entry.id, tool_calls=calls))
         else:
-            output = entry.blocks[0]
-            assert isinstance(output, ToolOutput)
-            out.append(ToolMessage(content=output.text, id=entry.id, tool_call_id=output.call_id))
+            for number, output in enumerate(entry.blocks):
+                assert isinstance(output, ToolOutput)
+                name = f"{entry.id}/{number}" if number else entry.id
+                out.append(ToolMessage(content=output.text, id=name, tool_call_id=output.call_id))
     return out
+
+
+def join_answers(session: Session) -> Session:
+    """The same with all answers of a step in one message, as a request to Anthropic has them."""
+    joined: list[Entry] = []
+    for entry in session.entries:
+        if joined and entry.role == joined[-1].role == "tool":
+            joined[-1] = joined[-1].model_copy(update={"blocks": (*joined[-1].blocks, *entry.blocks)})
+        else:
+            joined.append(entry)
+    return build(*joined)
 
 
 def langchain_counter(session: Session) -> Callable[[Any], int]:
     ledger = count_tokens(session, SIZE)
     sizes = {entry.id: int(n) for entry, n in zip(session.entries, ledger.entry_tokens, strict=True)}
     sizes["system"] = ledger.head_tokens
-    return lambda messages: sum(sizes[message.id] for message in messages)
+    # Of several results of one entry the first has its size.
+    return lambda messages: sum(sizes.get(message.id, 0) for message in messages)
 
 
 def summarise_by_langchain(session: Session, keep: tuple[str, int]) -> set[str]:
@@ -160,7 +173,14 @@ def summarise_by_langchain(session: Session, keep: tuple[str, int]) -> set[str]:
     messages = to_langchain(session)
     update = middleware.before_model({"messages": messages}, None)  # type: ignore[typeddict-item, arg-type]
     left = messages if update is None else [m for m in update["messages"] if not isinstance(m, RemoveMessage)]
-    return {message.id for message in left} & set(session.index)
+    return {(message.id or "").partition("/")[0] for message in left} & set(session.index)
+
+
+@given(conversations(), st.integers(1, 12))
+def test_langchain_counts_each_result_of_one_message(session: Session, keep: int) -> None:
+    joined = join_answers(session)
+    plan = plan_of(joined, "langchain-summarization", keep_recent_share__amount=keep)
+    assert kept(plan) == summarise_by_langchain(joined, ("messages", keep))
 
 
 @given(conversations(), st.integers(1, 12))

@@ -94,7 +94,9 @@ class KeepRecentShare(Rule):
             why = "The model's window is not known, so no share of it is."
             return Decision(why=why, older=spare, kept=spare)
         before = walk.total * (1 - self.share) if amount < 0 else walk.total - amount
-        place = walk.place(before, self.least)
+        # A call keeps all its results, so a limit between two of them lies before the first.
+        inside = self.snap == "call" and self.measure == "messages"
+        place = walk.place(before, self.least or inside)
         if self.keep_last and place >= n > first:
             place = n - 1
         place = _snap(self.snap, table, place, first)
@@ -144,10 +146,24 @@ def _add_up(rule: KeepRecentShare, table: Table, first: int) -> Longs:
         weights = np.bincount(table.live.position, table.tokens, n).astype(np.int64)
     elif rule.measure == "characters":
         weights = _characters(table)
+    else:
+        weights = _messages(table)
     weights[:first] = 0
     out = np.zeros(n + 1, np.int64)
     np.cumsum(weights, out=out[1:])
     return out
+
+
+def _messages(table: Table) -> Longs:
+    """int64[n]: messages of an entry, as these libraries have them: a result is one, and words beside it.
+
+    A request to Anthropic has all results of a step in one message.
+    """
+    live, n = table.live, len(table.live)
+    outputs = table.kind == KINDS.index("tool_output")
+    results = np.bincount(live.position[outputs], minlength=n)
+    words = np.bincount(live.position[~outputs], minlength=n)
+    return np.maximum(results + (words > 0), 1).astype(np.int64)
 
 
 def _answering(table: Table) -> Bools:
