@@ -33,6 +33,11 @@ FOREIGN = (
 )
 """Fields of a message that say it is another system's."""
 
+CLINE = (
+    "This is a session of Cline's, read as messages to Anthropic: attached files and the usage it reports "
+    "are not read."
+)
+
 # What a block of each type becomes; the rest of its JSON is kept beside it.
 _TAKEN: dict[str, tuple[str, ...]] = {
     "text": ("type", "text"),
@@ -134,6 +139,9 @@ def read(data: Data) -> Session:
             corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
     if not entries:
         raise EmptySession(FILE, [(NAME, "")])
+    if _is_cline(document):
+        entries = [_mark_cline(entry) for entry in entries]
+        warnings = (*warnings, CLINE)
     return Session(
         format=NAME,
         model=fields.text("model") or (entries[-1].model if reply is not None else None),
@@ -144,6 +152,25 @@ def read(data: Data) -> Session:
         corrupt=tuple(corrupt),
         warnings=warnings,
         extra=fields.rest | ({"around": around} if around else {}),
+    )
+
+
+def _is_cline(document: Any) -> bool:
+    """Whether it is a session of Cline's (FORMATS §6), whose messages have Anthropic's blocks."""
+    mine = {"messages", "sessionId", "version"} <= set(document) if isinstance(document, dict) else False
+    return mine and bool({"agent", "updated_at"} & set(document))
+
+
+def _mark_cline(entry: Entry) -> Entry:
+    """An entry of Cline's; one that says that it stands for what was compacted is a compaction."""
+    about = entry.extra.get("metadata")
+    kind = about.get("kind") if isinstance(about, dict) else None
+    if kind not in ("compaction", "compaction_summary"):
+        return entry
+    written = Fields(about).text("summary")
+    notice = next((block.text for block in reversed(entry.blocks) if isinstance(block, Text)), "")
+    return entry.model_copy(
+        update={"kind": "compaction", "boundary": Boundary(summary=notice if written is None else written)}
     )
 
 

@@ -1162,3 +1162,44 @@ def test_mini_every_message_of_the_published_vectors_is_read() -> None:
                 assert entry.role == message["role"]
                 count += 1
     assert count > 500
+
+
+# Cline, whose messages have Anthropic's blocks.
+
+
+def cline(*messages: Any) -> Session:
+    return read_session(
+        dump({"version": 1, "updated_at": TIME, "agent": "lead", "sessionId": "s", "messages": messages})
+    )
+
+
+def test_a_session_of_clines_says_what_it_is_and_what_is_not_read() -> None:
+    session = cline(user("go"), {"role": "assistant", "content": [TEXT]})
+    assert [note for note in session.warnings if note.startswith("This is a session of Cline's")]
+    assert not session.boundaries
+    assert not read_session(dump(ANTHROPIC)).warnings
+
+
+def test_what_cline_compacted_is_a_compaction() -> None:
+    notice = {"type": "text", "text": "Earlier context was compacted."}
+    whole = {**user("Context summary: done."), "metadata": {"kind": "compaction_summary", "summary": "done."}}
+    basic = {
+        "role": "user",
+        "content": [{"type": "text", "text": "go"}, notice],
+        "metadata": {"kind": "compaction"},
+    }
+    for message, summary in ((whole, "done."), (basic, notice["text"])):
+        session = cline(message, {"role": "assistant", "content": [TEXT]})
+        (boundary,) = [entry.boundary for entry in session.entries if entry.kind == "compaction"]
+        assert boundary is not None and boundary.summary == summary
+        assert len(session.live) == 2
+
+
+@needs_shared
+def test_the_compactions_of_real_sessions_of_clines_are_seen() -> None:
+    counts = {}
+    for path in sorted((SHARED / "sessions" / "cline").glob("*.*.json")):
+        session = read_session(path.read_bytes(), path.name)
+        assert any(note.startswith("This is a session of Cline's") for note in session.warnings)
+        counts[path.name] = len(session.boundaries)
+    assert counts == {"agentic.compaction.json": 1, "basic.compaction.json": 1, "session.messages.json": 0}
