@@ -734,7 +734,7 @@ def is_stuck(session: Session, tokens: float) -> bool:
 
 
 def ends_on_branch(session: Session, tokens: float) -> bool:
-    """Flue's other one: a cut that falls on a branch's summary is refused, and nothing compacted (FLUE §9)."""
+    """Flue's other one: a cut on a branch's summary is refused, and nothing compacted (FLUE §9)."""
     filled, nearest = 0, None
     for i in session.live.entries[::-1].tolist():
         entry = session.entries[i]

@@ -2,7 +2,7 @@
 
 In go the bytes of a request body, of `{request, response}`, of `{body, response}` or of a bare list of
 messages; out comes a `Session`. Messages are named m1, m2, … in order, the reply is the last one.
-Sources: CLAUDE §5 (compaction blocks), §7 (roles and pairing), §13 (blocks).
+Sources: CLAUDE §5 (compaction blocks), §7 (roles and pairing), §13 (blocks). Cline stores such messages too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Block, Image, Text
-from ..session.entries import Boundary, Corrupt, Entry, Tool
+from ..session.entries import Boundary, Corrupt, Cost, Entry, Tool, Usage
 from ..session.session import Session
 from .anthropic_blocks import Names, read_block, read_usage
 from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
@@ -199,9 +199,9 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
         fields.rest["error"] = refused.rest
     role = fields.text("role") or "unknown"
     content = fields.any("content")
-    usage = read_usage(fields.rest.get("usage"))
+    usage = read_usage(fields.rest.get("usage")) or _read_metrics(fields.rest.get("metrics"))
     reply: dict[str, Any] = {
-        "model": fields.text("model"),
+        "model": fields.text("model") or Fields(fields.rest.get("modelInfo")).text("id"),
         "stop_reason": fields.text("stop_reason"),
         "error": error,
         "usage": usage,
@@ -221,6 +221,22 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
         else:
             yield _read_compaction(run, summary, role, shared)
         parent = name
+
+
+def _read_metrics(raw: Any) -> Usage | None:
+    """What Cline writes beside a reply: tokens, those of the cache among what was sent, and the cost."""
+    told = Fields(raw)
+    sent, output, cost = told.number("inputTokens"), told.number("outputTokens"), told.number("cost")
+    read, written = told.number("cacheReadTokens") or 0, told.number("cacheWriteTokens") or 0
+    if sent is None or output is None:
+        return None
+    return Usage(
+        input=max(sent - read - written, 0),
+        output=output,
+        cache_read=read,
+        cache_write=written,
+        cost=None if cost is None else Cost(total=cost),
+    )
 
 
 def _split(content: Any) -> list[tuple[Any, str | None]]:

@@ -185,7 +185,7 @@ class Bill:
     @property
     def has_unknown(self) -> bool:
         """Whether there is something that has no price, or of which the file does not tell."""
-        return any(line.money is None for line in self.lines)
+        return bool(self.unpriced or self.silent_subagents or self.silent_compactions)
 
     @property
     def tokens(self) -> int:

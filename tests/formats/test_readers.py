@@ -189,6 +189,22 @@ FOREIGN: dict[str, bytes] = {
 # Sniffing
 
 
+def test_what_cline_writes_beside_a_reply_is_its_usage() -> None:
+    """What was read from the cache is among what was sent."""
+    told = {"inputTokens": 100, "outputTokens": 7, "cacheReadTokens": 60, "cacheWriteTokens": 5, "cost": 0.5}
+    message = {"role": "assistant", "content": "Yes.", "modelInfo": {"id": "opus"}, "metrics": told}
+    session = read_session(json.dumps({"messages": [{"role": "user", "content": "So?"}, message]}).encode())
+    assert session.entries[1].model == "opus"
+    assert session.entries[1].usage == Usage(
+        input=35, output=7, cache_read=60, cache_write=5, cost=Cost(total=0.5)
+    )
+    for odd in (None, 7, {}, {"inputTokens": "many", "outputTokens": 7}):
+        data = json.dumps(
+            {"messages": [{"role": "user", "content": "So?"}, message | {"metrics": odd}]}
+        ).encode()
+        assert read_session(data).entries[1].usage is None
+
+
 def test_every_reader_has_a_sample() -> None:
     assert [reader.name for reader in READERS] == list(SAMPLES)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .claude_code import Reply
-from .figures import Figures, Request, write_bill
+from .figures import Figures, Request, whole, write_bill
 
 _WITHIN = ("request", "body", "params")
 
@@ -39,6 +39,23 @@ def recount(path: Path) -> Figures:
             bool(content) if isinstance(content, str) else bool(others)
         )
         figures.replies += message.get("role") == "assistant"
+        told = message.get("metrics")
+        if isinstance(told, dict) and "usage" not in message:
+            # Cline's: what was read from the cache is among what was sent.
+            cached = [whole(told.get(f"cache{name}Tokens")) for name in ("Read", "Write")]
+            sent, output = whole(told.get("inputTokens")), whole(told.get("outputTokens"))
+            cost = {
+                "input": 0.0,
+                "cacheRead": 0.0,
+                "cacheWrite": 0.0,
+                "output": 0.0,
+                "total": told.get("cost") or 0.0,
+            }
+            tokens = [sent - sum(cached), *cached, 0, output]
+            name = (message.get("modelInfo") or {}).get("id")
+            replies.append([Request(name or model, tokens, cost if cost["total"] else None)])
+            figures.largest_request = max(figures.largest_request, sent)
+            figures.largest_context = max(figures.largest_context, sent + output)
         if isinstance(message.get("usage"), dict):
             reply = Reply()
             reply.take({}, message, number)

@@ -762,6 +762,8 @@ def test_a_cost_told_as_a_whole_is_a_row_of_its_own() -> None:
     assert line(bill, WHOLE) == (WHOLE, 1, None, 0.01)
     assert [each.money for each in bill.lines[:4]] == [None] * 4
     assert bill.cost == Cost(total=0.01)
+    assert not bill.has_unknown
+    assert "total known" not in repr(bill)
 
 
 @needs_shared

@@ -1,5 +1,5 @@
 // What the session cost by the usage in its file: a table behind a line that tells the sum.
-import { exact, plural } from "../../model/format";
+import { exact } from "../../model/format";
 import type { BillPayload } from "../../payloads/types";
 import type { View } from "../../store/view";
 import { h, setShown, setText } from "../../ui/dom";
@@ -39,9 +39,8 @@ export const makeBill = (): View => {
   };
 };
 
-/** The line above the table: the sum of what is known, and how much is not. */
-export const sayBill = ({ currency, total, rows }: BillPayload): string => {
+/** The line above the table: the sum, and whether that is all. */
+export const sayBill = ({ currency, total, whole }: BillPayload): string => {
   const known = total === null ? "not known" : `${currency} ${total.toFixed(2)}`;
-  const unknown = rows.filter(({ money }) => money === null).length;
-  return `Cost by the file's usage: ${known}${unknown > 0 ? `, ${plural(unknown, "row")} unknown` : ""}`;
+  return `Cost by the file's usage: ${known}${total === null || whole ? "" : ", and more that is not known"}`;
 };
