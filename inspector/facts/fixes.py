@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import EditError, InspectorError
 from ..planning.plan import Plan
 from ..policies.base_rule import Rule
+from ..policies.builtin.recorded import RECORDED
 from ..policies.rules.carry_file_operations import CarryFileOperations
 from ..session.blocks import BlockRef
 from ..text import printable
@@ -50,8 +51,9 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
         return ()
     entry, written = traced.scene.entry, plan.checkpoint
     text = entry.text if entry is not None else None if written is None else written.text
-    # A summary is written for one plan: all are compared with a stand-in in its place.
-    plan = plan.with_summary(None)
+    # A summary is written for one plan: all are compared with a stand-in in its place. What the file records
+    # stands in each of its plans.
+    plan = plan if plan.policy.name == RECORDED.name else plan.with_summary(None)
     judge = _Judge(traced, text, plan)
     if judge.base == "verbatim":
         # This plan keeps it as it is.

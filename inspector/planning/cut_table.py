@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cuts import END
+from ..errors import EditError
 from ..policies.table import Table
 from ..session.tree import Bools, Ints
 from ..tokens.rows import SECTIONS
@@ -103,3 +105,17 @@ def price_cuts(
             sections[n, COMPACTED] += notice.before.tokens.sum()
     total = np.where(table.cuts.legal, sections.sum(axis=1), -1)
     return CutTable(total.astype(np.int32), sections, summary)
+
+
+def find_edited_place(table: Table, name: str) -> int:
+    """The place that an edit's cut names; `EditError` where there is none, or none that is legal."""
+    if name == END:
+        place = len(table.live)
+    else:
+        positions = np.flatnonzero(table.live.entries == table.session.index.get(name, -1))
+        if not len(positions):
+            raise EditError("cut", name, "no such entry in this context")
+        place = int(positions[0])
+    if not table.cuts.legal[place]:
+        raise EditError("cut", name, table.cuts[place].sentence)
+    return place

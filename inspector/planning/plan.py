@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..cuts import END, CutPoint, CutPoints
+from ..cuts import CutPoint, CutPoints
 from ..errors import EditError, PolicyError, expect
 from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, ask
+from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import NO_CONTRACT, Edits, Policy, check_reason, check_window, read_edits
 from ..policies.registry import POLICIES, configure_policy
 from ..policies.rules.collapse import Collapse, CollapsedSegment, find_segments
@@ -32,7 +33,8 @@ from ..text import plural
 from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo
 from ..tokens.moment import Moment, find_moment
-from .cut_table import CutTable
+from .as_recorded import find_recorded
+from .cut_table import CutTable, find_edited_place
 from .fates import (
     BY_BOUND,
     BY_PAIR,
@@ -79,7 +81,9 @@ def write_recipe(plan: Plan) -> str:
         parts.append(f"window={plan.table.given_window}")
     if plan.reason != "auto":
         parts.append(f"reason={plan.reason!r}")
-    written = "" if plan.checkpoint is None else ".with_summary(checkpoint)"
+    # What the file records is found there again.
+    given = plan.checkpoint is not None and plan.policy.name != RECORDED.name
+    written = ".with_summary(checkpoint)" if given else ""
     return f"make_plan({', '.join(parts)}){written}"
 
 
@@ -104,7 +108,7 @@ def write_line(plan: Plan) -> str:
 
 def _is_known(plan: Plan) -> bool:
     """Whether the policy's name is enough to find it in any process."""
-    built_in = next((known for known in POLICIES if known.name == plan.policy.name), None)
+    built_in = next((known for known in (*POLICIES, RECORDED) if known.name == plan.policy.name), None)
     return built_in is not None and configure_policy(built_in, plan.edits.settings) == plan.policy
 
 
@@ -538,12 +542,14 @@ def make_plan(
 ) -> Plan:
     """Plan a compaction of the context at the session's leaf. Pure: nothing is changed or asked.
 
-    `policy` is a name, a `Policy` or its JSON; `edits` override its cut, pin blocks, set knobs. `window`
-    (tokens) replaces the one the session or its model tells. `reason` says what asked for it, which decides
-    the stages that may run; a cut by hand and a /compact ("manual") run at least one. `contract` is the one
-    that the policy has to keep, as a plan's `spec_json` tells it (S0-1). Raises `PolicyError` for a policy or
-    setting that does not exist, or another contract, and `EditError` for a cut or pin that points at nothing
-    or a cut that is illegal.
+    `policy` is a name, a `Policy` or its JSON; "recorded" is the compaction that the file holds right after
+    this moment, with its cut and its summary, so that an edit changes what really happened. `edits` override
+    its cut, pin blocks, set knobs. `window` (tokens) replaces the one the session or its model tells.
+    `reason` says what asked for it, which decides the stages that may run; a cut by hand and a /compact
+    ("manual") run at least one. `contract` is the one that the policy has to keep, as a plan's `spec_json` tells it (S0-1).
+    Raises `PolicyError` for a policy or setting that does not exist, or another contract, or a moment that no
+    recorded compaction follows, and `EditError` for a cut or pin that points at nothing or a cut that is
+    illegal.
     """
     expect("make_plan", session=(session, Session), ledger=(ledger, Ledger))
     changed = read_edits(edits)
@@ -574,22 +580,13 @@ def plan_moment(
     configured = configure_policy(policy, edits.settings)
     table = Table(session, moment, configured.rules, configured.trigger, window, reason)
     pinned = find_pinned(table, edits.pins)
-    by_hand = None if edits.cut is None else _edited_place(table, edits.cut)
+    by_hand = None if edits.cut is None else find_edited_place(table, edits.cut)
+    recorded = find_recorded(session, moment.cuts) if configured.name == RECORDED.name else None
+    if recorded is not None and by_hand is None:
+        by_hand = recorded.place
     tiers = StageOutcomes(configured, table, pinned, by_hand)
-    return Plan(session, moment.ledger, configured, edits, table, moment.cuts, tiers, tiers.stop())
-
-
-def _edited_place(table: Table, name: str) -> int:
-    if name == END:
-        place = len(table.live)
-    else:
-        positions = np.flatnonzero(table.live.entries == table.session.index.get(name, -1))
-        if not len(positions):
-            raise EditError("cut", name, "no such entry in this context")
-        place = int(positions[0])
-    if not table.cuts.legal[place]:
-        raise EditError("cut", name, table.cuts[place].sentence)
-    return place
+    plan = Plan(session, moment.ledger, configured, edits, table, moment.cuts, tiers, tiers.stop())
+    return plan if recorded is None or not plan.summarises else plan.with_summary(recorded.checkpoint)
 
 
 NOT_DETERMINISTIC = (

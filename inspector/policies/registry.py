@@ -20,6 +20,7 @@ from .builtin.langchain import LANGCHAIN_CLEAR, LANGCHAIN_SUMMARIZATION, LANGCHA
 from .builtin.mini_claude_code import MINI_CLAUDE_CODE, MINI_CLAUDE_CODE_COMPAT
 from .builtin.openhands import OPENHANDS
 from .builtin.pi import PI
+from .builtin.recorded import RECORDED
 from .builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
 from .core import SWITCHES
 from .harness import BUNDLED, TOOL
@@ -80,7 +81,7 @@ def add_policy(policy: Policy | dict[str, Any]) -> Policy:
     for a policy that cannot be read or has the name of a built-in one.
     """
     added = find_policy(policy)
-    if any(added.name == known.name for known in POLICIES):
+    if any(added.name == known.name for known in (*POLICIES, RECORDED)):
         raise PolicyError(added.name, "a built-in policy has this name")
     _own[added.name] = added
     return added
@@ -101,7 +102,7 @@ def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
     if not isinstance(policy, str):
         expect("find_policy", policy=(policy, str, Policy, Mapping))
         return _take_rules(read_policy(policy))
-    for known in list_policies():
+    for known in (*list_policies(), RECORDED):
         if known.name == policy:
             return known
     if policy.lstrip()[:1] in ("{", "["):

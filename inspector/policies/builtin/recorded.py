@@ -1,0 +1,20 @@
+"""What the file records: its own compaction, as a policy like the others.
+
+Where it cuts and what it writes stands in the file, so it is no row of the list of policies: it plans only
+the moment right before a recorded compaction (`planning/as_recorded.py`).
+"""
+
+from __future__ import annotations
+
+from ..policy import Policy
+from ..rules.keep_system import KeepSystem
+from ..rules.summarise_older import SummariseOlder
+from ..trigger import Trigger
+
+RECORDED = Policy(
+    name="recorded",
+    title="As recorded",
+    source="the file itself: the cut and the summary of the compaction that follows",
+    trigger=Trigger(reserve_tokens=0, measure="assembled", check="request"),
+    rules=(KeepSystem(), SummariseOlder(split_turns=False, limited=False)),
+)

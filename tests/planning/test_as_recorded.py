@@ -1,0 +1,77 @@
+"""The file's own compaction as a policy: what it left is what the file says, an edit changes just that."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.demo import LOST_PATH, open_demo
+from inspector.errors import PolicyError
+from inspector.facts.trace import trace_recorded
+from inspector.planning.plan import make_plan
+from inspector.policies.policy import Edits
+from inspector.policies.registry import list_policies
+from inspector.session.session import Session
+from inspector.tokens.ledger import count_tokens
+from tests.shared import SHARED, needs_shared, open_shared
+
+SESSION = open_demo()
+LEDGER = count_tokens(SESSION)
+COMPACTION = next(entry for entry in SESSION.entries if entry.kind == "compaction")
+BEFORE = SESSION.at(COMPACTION.parent)
+
+
+def test_the_plan_has_the_recorded_summary_and_cut() -> None:
+    plan = make_plan(BEFORE, LEDGER, "recorded")
+    assert plan.checkpoint is not None
+    assert plan.checkpoint.text == COMPACTION.text.strip()
+    assert plan.place == len(BEFORE.live)
+    assert plan.after < plan.before
+    assert plan.deterministic
+    assert plan.trace[LOST_PATH].fate == "lost"
+
+
+def test_what_would_have_kept_a_fact_is_an_edit_of_what_happened() -> None:
+    (recorded,) = trace_recorded(SESSION, SESSION.facts)
+    plan = make_plan(BEFORE, LEDGER, "recorded")
+    fix = next(fix for fix in recorded[LOST_PATH].fixes(plan) if fix.means == "pin")
+    assert (fix.plan.policy.name, fix.fate) == ("recorded", "verbatim")
+    assert fix.plan.checkpoint == plan.checkpoint
+    assert fix.plan.after == plan.after + fix.price
+    # Nothing else of what happened is another.
+    assert fix.plan.place == plan.place
+
+
+def test_its_recipe_makes_it_again() -> None:
+    plan = make_plan(BEFORE, LEDGER, "recorded", {"pins": [f"{BEFORE.live_refs()[3]}"]})
+    assert "checkpoint" not in plan.recipe
+    again = eval(plan.recipe, {"make_plan": make_plan, "Edits": Edits, "session": SESSION, "ledger": LEDGER})
+    assert (again.after, again.fate.tolist()) == (plan.after, plan.fate.tolist())
+    assert make_plan(BEFORE, LEDGER, **plan.spec_json).after == plan.after
+
+
+def test_a_moment_without_a_compaction_after_it_has_none() -> None:
+    with pytest.raises(PolicyError, match="records no compaction right after"):
+        make_plan(SESSION, LEDGER, "recorded")
+    assert "recorded" not in [policy.name for policy in list_policies()]
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    "name",
+    [
+        "claude-code--entireio-cli/cc-2auto-1519l.jsonl",
+        "claude-code--context-evaluator/cc-1compact-417l.jsonl",
+        "pi--pi-mono/pi-before-compaction.jsonl",
+        "flue/before-compaction.session.json",
+    ],
+)
+def test_on_real_sessions_the_plan_leaves_what_the_file_left(name: str) -> None:
+    session: Session = open_shared(SHARED / "sessions" / name)
+    ledger = count_tokens(session)
+    for recorded in trace_recorded(session, session.facts):
+        plan = make_plan(recorded.scene.session, ledger, "recorded")
+        told = {(one.fact.kind, one.fact.form): one.fate for one in recorded if one.stood}
+        planned = {(one.fact.kind, one.fact.form): one.fate for one in plan.trace if one.stood}
+        assert told.keys() == planned.keys()
+        same = sum(planned[key] == fate for key, fate in told.items())
+        assert same >= 0.98 * len(told)
