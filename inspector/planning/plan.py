@@ -546,10 +546,10 @@ def make_plan(
     this moment, with its cut and its summary, so that an edit changes what really happened. `edits` override
     its cut, pin blocks, set knobs. `window` (tokens) replaces the one the session or its model tells.
     `reason` says what asked for it, which decides the stages that may run; a cut by hand and a /compact
-    ("manual") run at least one. `contract` is the one that the policy has to keep, as a plan's `spec_json` tells it (S0-1).
-    Raises `PolicyError` for a policy or setting that does not exist, or another contract, or a moment that no
-    recorded compaction follows, and `EditError` for a cut or pin that points at nothing or a cut that is
-    illegal.
+    ("manual") run at least one. `contract` is the one that the policy has to keep, as a plan's `spec_json`
+    tells it (S0-1). Raises `PolicyError` for a policy or setting that does not exist, another contract, or a
+    moment that no recorded compaction follows, and `EditError` for a cut or pin that points at nothing or a
+    cut that is illegal.
     """
     expect("make_plan", session=(session, Session), ledger=(ledger, Ledger))
     changed = read_edits(edits)
