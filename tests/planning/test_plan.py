@@ -255,6 +255,19 @@ def test_policies_are_data() -> None:
     )
 
 
+def test_a_recipe_makes_its_plan_again_wherever_the_conversation_stood() -> None:
+    # Ids of one digit and of two: what comes later in the file does not sort later.
+    session = build(*(entry for n in range(6) for entry in (user(f"turn {n} asks this"), say(f"answer {n}"))))
+    ledger = count(session)
+    names = {"make_plan": make_plan, "session": session, "ledger": ledger, "Edits": Edits}
+    for leaf in session.path:
+        stood = session.at(session.entries[leaf].id)
+        plan = make_plan(stood, ledger, "keep-recent-turns", reason="manual", window=200_000)
+        again = eval(plan.recipe, dict(names))
+        assert (again.session.leaf, again.fate.tolist()) == (stood.leaf, plan.fate.tolist())
+        assert ("session.at(" in plan.recipe) == (leaf != session.path[-1])
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -1,0 +1,45 @@
+"""Texts are cut between characters as they are drawn, not between code points."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.policies.shorten import take_head, take_tail
+
+THUMB = "\N{THUMBS UP SIGN}"
+TONES = [
+    "\N{EMOJI MODIFIER FITZPATRICK TYPE-1-2}",
+    "\N{EMOJI MODIFIER FITZPATRICK TYPE-3}",
+    "\N{EMOJI MODIFIER FITZPATRICK TYPE-4}",
+    "\N{EMOJI MODIFIER FITZPATRICK TYPE-5}",
+    "\N{EMOJI MODIFIER FITZPATRICK TYPE-6}",
+]
+JOINED = [
+    *TONES,
+    "\N{VARIATION SELECTOR-1}",
+    "\N{VARIATION SELECTOR-15}",
+    "\N{VARIATION SELECTOR-16}",
+    "\N{COMBINING ACUTE ACCENT}",
+]
+APART = ["\N{AMPHORA}", "\N{RAT}", "\N{PRESENTATION FORM FOR VERTICAL COMMA}", "e"]
+"""The first two stand right before the skin tones and right after them, the third after the selectors."""
+
+
+def units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+@pytest.mark.parametrize("mark", JOINED, ids=ascii)
+def test_what_is_drawn_with_the_character_before_it_is_not_taken_from_it(mark: str) -> None:
+    text = f"a{THUMB}{mark}b"
+    assert take_head(text, 1 + units(THUMB)) == "a"
+    assert take_head(text, 1 + units(THUMB + mark)) == f"a{THUMB}{mark}"
+    assert take_tail(text, 1 + units(mark)) == "b"
+    assert take_tail(text, 1 + units(THUMB + mark)) == f"{THUMB}{mark}b"
+
+
+@pytest.mark.parametrize("other", APART, ids=ascii)
+def test_what_is_drawn_by_itself_is_left_when_its_neighbour_is_cut_away(other: str) -> None:
+    text = f"a{THUMB}{other}b"
+    assert take_head(text, 1 + units(THUMB)) == f"a{THUMB}"
+    assert take_tail(text, 1 + units(other)) == f"{other}b"
