@@ -81,3 +81,14 @@ def test_S1_11_compact_can_be_issued_while_warned_and_takes_the_offer_away() -> 
     run = live(session, WARNING, at("e4", "compact"))
     assert [item.reason for item in run.adopted] == ["manual"] and run.actions == ()
     assert to_json(draw_run(run).payload)["banners"] == [banner._asdict() for banner in run.banners] != []
+
+
+def test_a_run_in_words_counts_the_turns_of_its_compactions_from_one() -> None:
+    session = turns(40)
+    run = live(session)
+    assert len(run.compactions) > 2
+    at_turn = {entry.id: 1 + n // 2 for n, entry in enumerate(session.entries)}
+    assert [line.strip() for line in repr(run).splitlines() if ": auto" in line] == [
+        f"turn {at_turn[one.entry]}, step {one.step}: auto {one.before} -> {one.after}"
+        for one in run.compactions[:8]
+    ]
