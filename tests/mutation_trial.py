@@ -50,9 +50,9 @@ QUIET = (
 )
 SLOWER, SECONDS = 4, 15
 """A mutant whose tests take so many times the processor's time, and so many seconds more, runs for ever."""
-WAITING = 10
+WAITING = 40
 """Seconds on the clock for one of the processor's, after which a process is taken to wait for ever."""
-LONGEST = 40
+LONGEST = 8
 """Seconds of the processor for which the tests of one file are measured; later ones are not used."""
 MEMORY = 8 << 30
 """Bytes of address space after which a mutant is taken to grow for ever."""
@@ -412,15 +412,23 @@ class Trial:
         return self.seen[tests]
 
     def sort_files(self, file: str) -> list[str]:
-        """The files with tests, in the order in which they are asked about a file: what is nearest first."""
-        room, stem = Path(file).parts[1], Path(file).stem
-        word = re.compile(rf"\b{stem}\b")
+        """The files with tests, in the order in which they are asked about a file: what is nearest first.
 
-        def order(tests: str) -> tuple[bool, bool, bool, bool, str]:
+        That is the file itself for its examples, then the tests called after it or its folder, then those of
+        its room that name it, or what it defines, the most often.
+        """
+        room, stems = Path(file).parts[1], {Path(file).stem, *Path(file).parts[2:-1]}
+        tree = ast.parse("\n".join(self.sources[file]))
+        defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        # A rule is named by its kind too, which is its file's name with hyphens.
+        names = [Path(file).stem, Path(file).stem.replace("_", "-"), *defined]
+        words = re.compile(rf"\b(?:{'|'.join(names)})\b")
+
+        def order(tests: str) -> tuple[bool, bool, bool, int]:
             path = self.root / tests
-            named = bool(word.search(path.read_text("utf-8")))
-            mirror = path.name == f"test_{stem}.py"
-            return tests != file, not mirror, tests.split("/")[1] != room, not named, tests
+            mirror = path.stem.removeprefix("test_") in stems
+            named = len(words.findall(path.read_text("utf-8")))
+            return tests != file, not mirror, tests.split("/")[1] != room, -named
 
         return sorted(
             (tests for tests in self.files if tests == file or tests.startswith("tests/")), key=order
