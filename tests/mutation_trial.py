@@ -415,7 +415,7 @@ class Trial:
         """The files with tests, in the order in which they are asked about a file: what is nearest first.
 
         That is the file itself for its examples, then the tests called after it or its folder, then those of
-        its room that name it, or what it defines, the most often.
+        its room, then others that name it or what it defines. Whoever names it the most often comes first.
         """
         room, stems = Path(file).parts[1], {Path(file).stem, *Path(file).parts[2:-1]}
         tree = ast.parse("\n".join(self.sources[file]))
@@ -424,15 +424,18 @@ class Trial:
         names = [Path(file).stem, Path(file).stem.replace("_", "-"), *defined]
         words = re.compile(rf"\b(?:{'|'.join(names)})\b")
 
-        def order(tests: str) -> tuple[bool, bool, bool, int]:
-            path = self.root / tests
-            mirror = path.stem.removeprefix("test_") in stems
-            named = len(words.findall(path.read_text("utf-8")))
-            return tests != file, not mirror, tests.split("/")[1] != room, -named
+        named = {
+            tests: len(words.findall((self.root / tests).read_text("utf-8")))
+            for tests in self.files
+            if tests == file or tests.startswith("tests/")
+        }
 
-        return sorted(
-            (tests for tests in self.files if tests == file or tests.startswith("tests/")), key=order
-        )
+        def order(tests: str) -> tuple[bool, bool, bool, int]:
+            mirror = Path(tests).stem.removeprefix("test_") in stems
+            return tests != file, not mirror, tests.split("/")[1] != room, -named[tests]
+
+        near = [tests for tests, times in named.items() if times or tests.split("/")[1] == room]
+        return sorted(near, key=order)
 
     def choose_tests(self, file: str, place: Place) -> Iterator[list[str]]:
         """The tests that reach the place, file by file, up to the budget: the quickest of each first.
