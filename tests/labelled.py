@@ -35,6 +35,8 @@ LABELS = Path(__file__).parent / "cases" / "facts" / "labels.jsonl"
 HALVES = ("dev", "held")
 KINDS = ("file", "command", "error", "url", "symbol", "id", "number", "constraint", "decision", "todo")
 BY_FORM = ("file", "url", "id")
+AS_LABELLED = {"choice": "decision"}
+"""Kinds that were one when these labels were made."""
 
 
 class Mark(NamedTuple):
@@ -128,7 +130,9 @@ def _by_block(facts: Iterable[Any]) -> Iterator[tuple[str, list[Mark]]]:
     blocks: dict[str, list[Mark]] = {}
     for fact in facts.values() if isinstance(facts, Mapping) else facts:
         for said in fact.said:
-            mark = Mark(str(fact.kind), said.start, said.end, fact.form, said.operation)
+            mark = Mark(
+                AS_LABELLED.get(fact.kind, str(fact.kind)), said.start, said.end, fact.form, said.operation
+            )
             blocks.setdefault(str(said.ref), []).append(mark)
     yield from blocks.items()
 

@@ -17,7 +17,7 @@ from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
 from .facts import Fact, Facts, find_literal
-from .mentions import SAME_WORDS, FactPattern, Mention, Occurrences, SearchText, read_words, refer
+from .mentions import FactPattern, Mention, Occurrences, SearchText, read_words, refer
 from .remaining import Remaining, RemainingText, TextIndex
 from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope
 
@@ -212,7 +212,7 @@ class MomentFates:
         self._words: dict[str, list[int]] = {}
         self._runs: dict[str, list[int]] = {}
         self._folders: dict[str, list[int]] = {}
-        self._prose: list[tuple[int, frozenset[str]]] = []
+        self._prose: list[tuple[int, FactPattern]] = []
         for number, pattern in self.patterns.items():
             if pattern.parts:
                 self._runs.setdefault(pattern.parts[-1], []).append(number)
@@ -222,7 +222,7 @@ class MomentFates:
             for word in pattern.keys:
                 self._words.setdefault(word, []).append(number)
             if len(pattern.prose) > 1:
-                self._prose.append((number, pattern.prose))
+                self._prose.append((number, pattern))
 
     def named_in(self, text: str) -> list[int]:
         """The facts that stood and that a text names in full; kept by the text."""
@@ -282,7 +282,7 @@ class MomentFates:
         """The facts that one of the texts in others' place may name, in full or in part."""
         lines = [line for number in after.summaries for line in after.texts[number].lines]
         vocabulary = frozenset[str]().union(*lines)
-        same = (n for n, prose in self._prose if len(prose & vocabulary) >= SAME_WORDS * len(prose))
+        same = (n for n, pattern in self._prose if len(pattern.prose & vocabulary) >= pattern.least)
         return self._held_by(after.other_index).union(same)
 
 

@@ -28,10 +28,18 @@ from .extract.errors import shorten_error
 from .facts import Fact, Facts
 from .polarity import is_contrary
 
-PROSE = ("constraint", "decision", "todo")
+PROSE = ("constraint", "choice", "decision", "todo")
 """Kinds that are sentences: another wording of most of the same words counts as the same."""
 SAME_WORDS = 0.8
 """Share of a sentence's longer words that a line must hold to say the same; a choice of ours."""
+SOME_WORDS = 0.4
+"""Share of a message's telling words that a summary must hold for it to stand in part; a choice of ours."""
+_EVERYDAY = names(
+    "about after again also because been before being could does doing dont each even ever from going have "
+    "here into just know lets like maybe more most much need only other over please really same should some "
+    "something still such sure than thanks that their them then there these they thing think this those "
+    "very want well were what when where which while will with would your youre"
+)
 _SURFACES = 4
 _DEEPEST = 64
 """Folders that a path may go through: a text can be one run with a million slashes."""
@@ -49,6 +57,7 @@ class FactPattern(NamedTuple):
     the commands of a chain: a text that names each names it. `tails` are what is less than all of it, where
     that is words too: of a path that no run of text holds whole (it has a space or a bracket in it) its last
     part, of a command its first clause and its program with the subcommand, of an error its first clause.
+    `spread` is a message: its words count wherever they stand in a text, not in one line of it.
     """
 
     wordings: tuple[str, ...]
@@ -58,12 +67,18 @@ class FactPattern(NamedTuple):
     bare: bool = False
     clauses: tuple[str, ...] = ()
     tails: tuple[str, ...] = ()
+    spread: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
         """Words of which one stands in every text that names it, or less than it; not for a file's parts."""
         worded = [*self.clauses[:1], *self.tails]
         return tuple(dict.fromkeys([*self.longest, *map(longest_word, worded)]))
+
+    @property
+    def least(self) -> float:
+        """So many of its longer words a text must hold to say any of it in other words."""
+        return (SOME_WORDS if self.spread else SAME_WORDS) * len(self.prose)
 
     @property
     def is_file(self) -> bool:
@@ -134,6 +149,8 @@ class SearchText:
         for tail in pattern.tails:
             if has_words(self.flat, tail):
                 return Mention(tail, False)
+        if loosely and pattern.spread:
+            return self._find_spread(pattern)
         if loosely and len(pattern.prose) > 1:
             need = SAME_WORDS * len(pattern.prose)
             for line, words in zip(self._lines, self.lines, strict=True):
@@ -141,6 +158,18 @@ class SearchText:
                 if len(pattern.prose & words) >= need and not is_contrary(pattern.wordings[0], line):
                     return Mention("the same in other words", True)
         return None
+
+    def _find_spread(self, pattern: FactPattern) -> Mention | None:
+        """A message by its words: most of them say the same, some of them a part of it."""
+        number, every = (
+            sum(any(word in line for line in self.lines) for word in pattern.prose),
+            len(pattern.prose),
+        )
+        if every < 2 or number < pattern.least:
+            return None
+        if number >= SAME_WORDS * every:
+            return Mention("the same in other words", True)
+        return Mention(f"{number} of its {every} telling words", False)
 
 
 _READ: WeakValueDictionary[str, SearchText] = WeakValueDictionary()
@@ -259,8 +288,11 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
             wordings, parts = dict.fromkeys([*whole, *wordings]), ()
             tails = (whole[0].rpartition("/")[2],)
     longest = tuple(map(longest_word, wordings))
+    spread = fact.kind == "message"
     prose = long_words(fact.form) if fact.kind in PROSE else frozenset()
-    return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails)
+    if spread:
+        prose = long_words(max(wordings, key=len)) - _EVERYDAY
+    return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails, spread)
 
 
 _ONLY_NAMED = {-1, OPERATIONS.index("listed")}

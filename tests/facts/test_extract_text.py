@@ -254,11 +254,12 @@ def test_numbers_are_found_in_files_and_listings() -> None:
     assert forms(answer("RETRIES = 5", command="cat src/a.py"), "number") == ["RETRIES = 5"]
 
 
-def test_rules_are_the_users_and_decisions_anyones() -> None:
+def test_rules_and_choices_are_the_users_and_decisions_the_models() -> None:
     text = "Fix it. Never touch the database! Is that always so? We chose sqlite because it is small."
     assert forms(tell(text), "constraint") == ["Never touch the database!"]
-    assert forms(tell(text), "decision") == ["We chose sqlite because it is small."]
-    assert forms(tell(text, "assistant"), "constraint") == []
+    assert forms(tell(text), "choice") == ["We chose sqlite because it is small."]
+    assert forms(tell(text, "assistant"), "decision") == ["We chose sqlite because it is small."]
+    assert forms(tell(text), "decision") == forms(tell(text, "assistant"), "constraint") == []
     reminded = tell("ok\n<system-reminder>You must never say this.</system-reminder>\nalways use uv")
     assert forms(reminded, "constraint") == ["You must never say this.", "always use uv"]
     assert [fact.said[0].by for fact in reminded.by_kind("constraint")] == ["harness", "user"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.facts.extract.collect import KINDS, OPERATIONS
-from tests.labelled import HALVES, Score, find_all, print_table, read_labels, score
+from inspector.facts.extract.collect import OPERATIONS
+from tests.labelled import HALVES, KINDS, Score, find_all, print_table, read_labels, score
 from tests.shared import needs_shared
 
 GATES = dict.fromkeys(("file", "command", "error", "url"), (0.95, 0.9))

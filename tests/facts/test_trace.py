@@ -481,10 +481,8 @@ def test_counts_and_selections_are_those_of_the_facts_one_by_one(session: Sessio
 def test_a_fact_that_was_gone_before_is_looked_up_when_someone_asks() -> None:
     session = compacted("src/auth.py was listed")
     found = trace(session, "flue", cut="end")
-    assert [found.stood[found.kind == KINDS.index("file")].tolist(), found.fate.tolist().count(-1)] == [
-        [True, False],
-        1,
-    ]
+    files = found.kind == KINDS.index("file")
+    assert [found.stood[files].tolist(), found.fate[files].tolist().count(-1)] == [[True, False], 1]
     assert (found["src/main.py"].fate, found["src/main.py"].stood) == ("lost", False)
     assert found["src/main.py"] is next(t for t in found if t.fact.form == "src/main.py")
 

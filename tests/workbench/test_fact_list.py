@@ -241,7 +241,7 @@ def test_the_text_of_a_block_is_that_of_the_cut_that_was_asked_for(model: Workbe
 
 
 def test_a_session_without_facts_says_so() -> None:
-    for entries in ((), (Entry(id="a", role="user", blocks=(Text(text="ok"),)),)):
+    for entries in ((), (Entry(id="a", role="assistant", blocks=(Text(text="ok"),)),)):
         model = WorkbenchModel(
             Session(format="demo", entries=entries, leaf=entries[-1].id if entries else None)
         )
@@ -316,7 +316,8 @@ def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_
     reply = listed(model)
     first = next(at for at, legal in enumerate(model.plan.cuts.legal.tolist()) if legal)
     assert reply["risk"]["total"] == sum(kind["total"] for kind in reply["kinds"])
-    assert reply["risk"]["places"][first] == 0 < reply["risk"]["places"][-1] <= reply["risk"]["total"]
+    # Before the first legal place stands one message that a person typed.
+    assert reply["risk"]["places"][first] == 1 < reply["risk"]["places"][-1] <= reply["risk"]["total"]
 
 
 # -- one fact ---------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from ...session.toolcalls.call_paths import LONGEST
 from ...session.toolcalls.core_command import core_command
 from ...session.toolcalls.positions import blank_escapes, restore
 from .commands import find_commands
-from .constraints import find_rules
-from .decisions import find_decisions
+from .constraints import find_rules, find_typed_rules
+from .decisions import find_choices, find_decisions
 from .errors import find_errors, find_exit_codes, find_failure, find_json_errors, find_repeated
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers
@@ -28,8 +28,24 @@ from .segments import AGENT, ANSWERED, ASKED, CALLED, FAILED, HARNESS, LISTING, 
 from .sentences import Hit
 from .symbols import find_calls, find_symbols, find_ticked_symbols
 from .todos import find_tasks, find_todos
+from .typed import blank_pasted
 
-KINDS = ("file", "command", "error", "symbol", "url", "id", "number", "constraint", "decision", "todo")
+KINDS = (
+    *(
+        "file",
+        "command",
+        "error",
+        "symbol",
+        "url",
+        "id",
+        "number",
+        "constraint",
+        "choice",
+        "decision",
+        "todo",
+    ),
+    "message",
+)
 BY = ("user", "model", "tool", "summary", "harness", "agent")
 OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
 KIND = {kind: code for code, kind in enumerate(KINDS)}
@@ -42,7 +58,7 @@ Ints = NDArray[np.int32]
 _SPEAKER = np.array([0, 1, 1, 2, 2, 2, 2, 4, 3, 5], np.uint8)
 
 
-_PROSE = ("constraint", "decision", "todo")
+_PROSE = ("constraint", "choice", "decision", "todo")
 _LEAD = re.compile(r"^[\s,;:.)\]|>~]+(?=[\w\"'`*(\[])")
 _CLOSES = re.compile(r"(?<=[^\s*`])(?:\*\*|`)(?=[\s.,;:)!?]|$)")
 _WORDS = (ASKED, ANSWERED, HARNESS, SUMMARY, AGENT)
@@ -223,10 +239,15 @@ def _searches(
     if sort in _WORDS or sort == CALLED:
         named = _restored(whole, find_commands(whole, finder.programs), sort)
         yield "command", ((start, end, core_command(form)) for start, end, form in named)
-    if sort in (ASKED, HARNESS, SUMMARY):
+    if sort == ASKED:
+        own = _BREAK.join(map(blank_pasted, text.split(_BREAK)))
+        yield "constraint", find_typed_rules(own)
+        yield "choice", find_choices(own)
+    elif sort in (HARNESS, SUMMARY):
         yield "constraint", find_rules(text)
-    if sort in (ASKED, ANSWERED, SUMMARY):
+    if sort in (ANSWERED, SUMMARY):
         yield "decision", find_decisions(text)
+    if sort in (ASKED, ANSWERED, SUMMARY):
         yield "todo", find_tasks(text)
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from .sentences import ORDERS, Hit, find_sentences, opens_with
+from .typed import typed_sentences
 
 _RULE = re.compile(
     r"(?i)\b(?:never|always|must|shall|do not|don['’]?t|should not|shouldn['’]t|mustn['’]t|make sure"
@@ -61,7 +62,8 @@ _OF_ITSELF = re.compile(
 )
 # What only looks like one: a report of what someone does, and politeness.
 _TOLD = re.compile(
-    r"(?i)(?:\b(?:i|we|you|they|it|he|she|that|this|which|who|there|these|those|also|still|really|currently|is|are|was"
+    r"(?i)(?:\b(?:i|we|you|they|it|he|she|that|this|which|who|there|these|those|also|still|really|currently"
+    r"|is|are|was"
     r"|were|has|have|had|be|been|will|would|why|not|\w+s)|n['’]t) $"
 )
 _ORDER = re.compile(r"(?i)(?:^|[.!?,;:(|*\n>-]|\b(?:please|and|but|so|then|just|also|or)) *$")
@@ -107,3 +109,133 @@ def _is_rule(match: re.Match[str], start: int, form: str) -> bool:
 def _start_clause(match: re.Match[str], start: int) -> int:
     """ "…, it needs to …" is a clause of its own."""
     return match.start() if _CLAUSE.match(match.group()) else start
+
+
+_MAKES = (
+    "use|keep|avoid|write|prefer|answer|respond|reply|report|format|stick|follow|limit|ensure|end|start|begin|send"
+    "|show|call|name|include|cite|quote|list|put|give|run|ask|wait|confirm|restate|pick|choose|sign|address|present"
+    "|deploy|commit|push|open|create|add|make|return|state|explain|summari[sz]e|tell|say|check|update|notify"
+)
+"""Verbs of an order that a person may give for all times."""
+_WHENEVER = re.compile(
+    rf"(?i)\W*(?:(?:please|and|so|also|then|but|ok)\W+)*(?:when(?:ever)?|before|after|once|if|any ?time"
+    rf"|each time"
+    rf"|every time|unless)\b[^.!?\n]{{2,160}}?[,;] (?:then |please |always |just |first )*(?:{_MAKES}|do"
+    rf"|don['’]t)\b"
+)
+_FOR_ALL = re.compile(
+    rf"(?i)\W*(?:(?:please|and|so|also|then|but|always)\W+)*(?:{_MAKES})\b[^.!?\n]{{0,100}}?\b(?:every|all"
+    rf"|each|any"
+    rf"|everything|always|throughout|by default|whenever|at all times|style|format|tone)\b"
+)
+_IN_MANNER = re.compile(
+    r"(?i:\W*(?:please\W+)?(?:write|answer|respond|reply|report|format|send|use|express|give|show|present)\b)"
+    r"[^.!?\n]{1,80}? (?:in|on|with) (?:[A-Z]\w+|(?:the )?[\w-]+ (?:style|format|tone|units?|language"
+    r"|spelling)\b)"
+)
+_SETTING = re.compile(
+    r"(?i)(?:^|[,;:(\n]|\b(?:so|and|but|yet|then)) ?no (?!wait|idea|problem|worries|longer|more\b|one\b"
+    r"|thanks?|i\b"
+    r"|that|it\b|we\b|you\b|this|there|remove|need to know|matter|reason|way\b|clue|doubt|such|luck|users?\b)"
+    r"[a-z][\w-]+"
+    r"|\b(?!i\b|we\b|you\b|that\b)[\w`)'-]+ (?:\w+ )?(?:needs to|has to)\b|\bneeds? to be\b(?! (?:able"
+    r"|possible))"
+    r"|\b(?:just|only)\b[^.!?\n]{1,80}\bfor now\b|\bfor now,? (?:just|only)\b"
+    r"|\bi (?:basically |really |actually |just )?(?:would )?(?:only |just )?want (?!to\b|you\b|us\b"
+    r"|the answer)"
+    r"|^\W*ideally\b|\bregardless of\b|\b(?:nothing|anything) else\b|\bin (?:two|three|separate"
+    r"|one) commits?\b"
+    r"|\b(?:push|commit|merge|deploy|write|go)\b[^.!?,\n]{0,30} directly\b"
+    r"|\bif not,? \w+ [^.!?\n]{0,20}first\b"
+    r"|\bnot good enough\b|\bunder no circumstances\b|\b(?:is|are) capped\b|\bcap(?:ped)? (?:is|of|at)\b"
+    r"|\b(?:is|are) the expected\b|\bdo(?:es)? not move\b|\bdeadline (?:is|for)\b|\bhard (?:limit"
+    r"|constraint|cap)\b"
+    r"|\bneeds? (?:[\w'’]+ ){0,4}approval\b|\brequires? (?:[\w'’]+ ){0,4}(?:approval|sign-?off|review"
+    r"|confirmation)\b"
+    r"|\bwithout (?:[\w'’]+ ){0,5}(?:approv\w+|permission|consent|sign-?off)\b|\b(?:and|by) nobody else\b"
+    r"|\b(?:the )?users? (?:strongly |always |really )?(?:wants?|prefers?|likes?|needs?|expects?|asked"
+    r"|dislikes?|hates?)\b"
+    r"|\b(?:user|my|our)(?:['’]s)? (?:preferred|preference|favou?rite)\b|\b(?:i|we) (?:always "
+    r"|strongly )?prefer (?!that\b)"
+    r"|^\W*(?:please )?(?:use|keep|avoid|stick|always|never|prefer) [^?]{3,}$(?<!it)(?<!this)(?<!that)"
+    r"|\bcan you (?:please )?ensure\b|\bregardless\b|\bat no (?:point|time)\b|\bno exceptions?\b|\bstrictly\b"
+)
+_ENSURES = re.compile(r"(?i)\W*(?:\w+\W+){0,3}?can you (?:please )?ensure\b")
+_DOUBTS = re.compile(
+    r"(?i)\b(?:maybe|perhaps|i wonder|not sure|i guess|wouldn['’]t it|shouldn['’]t|would need to be)\b"
+    r"|, (?:right|no|yeah|hey)$"
+)
+_FAULT = re.compile(
+    r"(?i)(?:incorrect|expected|actual|result|example|scenario|note|issue|bug)\b[^.]{0,20}[,:] "
+)
+_REPORTS = re.compile(
+    r"(?i)\W*(?:i['’]ve|i (?:still )?(?:see|get|got|have)|there(?:['’]s| is| are)|we (?:still )?(?:see|get"
+    r"|got))\b[^.]*, no "
+)
+_ADVISES = re.compile(
+    r"(?i)\W*(?:consider|the (?:comment|code|function|method|calculation|current|inline)|this (?:method"
+    r"|function|code))\b"
+)
+
+
+def find_typed_rules(text: str) -> Iterator[Hit]:
+    """The same in words that a person typed: also what they want a thing to be, and orders for all times.
+
+    A question is none, but one that asks to ensure something; nor is what reads like a review or a report.
+
+    >>> [form for _, _, form in find_typed_rules("When you finish, end your reply with DONE. Is it fast?")]
+    ['When you finish, end your reply with DONE.']
+    """
+    seen: list[tuple[int, int]] = []
+    before = (0, 0)
+    for start, end, form in typed_sentences(text):
+        if (span := _find_typed_rule(text[start:end], form)) is not None:
+            first, last = start + span[0], start + span[1]
+            if _NO_OBJECT.match(form) and before[1] and not text[before[1] : start].strip(" \t"):
+                first = before[0]  # what it is about stands in the sentence before
+                seen = [one for one in seen if one != before]
+            seen.append((first, last))
+        before = (start, end)
+    for first, last in seen:
+        yield first, last, " ".join(text[first:last].split())
+    for start, end, form in find_rules(text):
+        if not _is_told(form) and not any(start < other and at < end for at, other in seen):
+            yield start, end, form
+
+
+_PLAN = re.compile(
+    r"(?i)\blet['’]s (?!not\b|just\b|only\b|always\b|keep\b|limit\b)|\bwe can (?:also )?drop\b"
+)
+_ITS_OWN = re.compile(r"(?i)\b(?:it|they|this|that|these|those) (?:all |also )?(?:needs? to|has to|must)\b")
+
+
+def _is_told(form: str) -> bool:
+    """Whether a sentence is a question, code, a doubt, a review's advice, a report or a plan."""
+    if form[-1] in "?？" and not _ENSURES.match(form):
+        return True
+    patterns = (_CODE, _DOUBTS, _PLAN)
+    begins = (_ADVISES, _FAULT, _REMINDS, _REPORTS)
+    return any(one.search(form) for one in patterns) or any(one.match(form) for one in begins)
+
+
+def _find_typed_rule(words: str, form: str) -> tuple[int, int] | None:
+    """Where in a sentence the rule is: in brackets, in the clause that starts with it, or all of it."""
+    for match in _IN_BRACKETS.finditer(words):
+        inner = match[1]
+        if inner.count(" ") > 1 and _SETTING.search(inner) and not _SETTING.search(words[: match.start()]):
+            return match.start(1), match.end(1)
+    if _is_told(form):
+        return None
+    if _SETTING.search(form) or any(one.match(form) for one in (_WHENEVER, _FOR_ALL, _IN_MANNER)):
+        own = _ITS_OWN.search(words)
+        clause = own is not None and own.start() > 0 and words[: own.start()].rstrip()[-1:] in ",;"
+        return (own.start() if own is not None and clause else 0), len(words)
+    return None
+
+
+_NO_OBJECT = re.compile(
+    r"(?i)\W*(?:please |and |but |so )*(?:never|always|do not|don['’]t|must not|may not|cannot"
+    r"|can['’]t) (?:ever )?\w+"
+    r"(?:\W*$| (?:without|unless|before|until|at all|under|for any|in any|again)\b)"
+)
+_IN_BRACKETS = re.compile(r"\(([^()\n]{8,300})\)")

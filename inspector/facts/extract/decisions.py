@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ...session.toolcalls.call_paths import names
 from .sentences import ORDERS, Hit, find_sentences, opens_with
+from .typed import typed_sentences
 
 _CHOICE = re.compile(
     r"(?i)\b(?:instead of|rather than|instead\b|because\b|since\b|as (?:it|they|we|the|th[ei]s|that)\b"
@@ -83,3 +84,103 @@ def _start_clause(match: re.Match[str], start: int) -> int:
             if _SETTLES.search(match.string, joint.end(), match.start()):
                 start = joint.end()
     return start
+
+
+_PICKS = (
+    "go|use|keep|drop|store|have|make|roll|leave|split|remove|move|change|rename|call|switch|replace|revert|add|put"
+    "|stick|skip|separate|define|merge|wire|limit|set|bump|push|hide|extract|inline|delete|treat"
+)
+"""Verbs that a person settles something with; "check", "look" and "run" only say what to do next."""
+_LETS = re.compile(
+    rf"(?i)(?:^|[,;(:–—-]|\b(?:and|but|so|then|yeah|yes|ok(?:ay)?|nah|no|think|feel|ah|well)) ?"
+    rf"let['’]s (?:just |simply |maybe |completely |try |go ahead and )*(?:{_PICKS}|do (?!it$|it\b|this\b"
+    rf"|that\b)|do (?:it|this|that) \w+"
+    rf"|tackle (?:\d|[a-z]\b)|adding|using|making|keeping|doing)"
+)
+_THINKS = re.compile(
+    rf"(?i)\bi (?:also |still |just |do )*(?:think|feel|figure|believe|say|vote) (?:that )?(?:we|it"
+    rf"|you) (?:should|can|could)"
+    rf" (?:also |just |simply |probably |at least |always )*(?:{_PICKS}|signal|log|do)\b"
+    r"|\bi (?:think|feel|say|guess) [^.?!\n]{1,40} (?:is|are|would be|seems?) (?:(?:the )?(?:right|best"
+    r"|better|simplest|cleanest)"
+    r"|to+ (?:much|big|many|complex|complicated|risky|small|slow))"
+    r"|\bthat['’]s the right (?:thing|approach|way|call|choice|place)"
+)
+_WANTS = re.compile(
+    rf"(?i)\b(?:i['’]d|i would|we['’]d)(?: \w+)? (?:like (?:it |this |that |them |us |you )?to"
+    rf"|prefer(?! that$)|rather|go (?:with|for))"
+    rf" ?(?!know\b|see\b|look\b(?! at  )|understand|ask|check|hear|test|discuss|try out)\S"
+    rf"|\b(?:i|we) (?:actually |really |do |just )*want (?:to (?:{_PICKS}|implement|do)\b|(?:it|this|that"
+    rf"|them) (?:to|in|as)\b)"
+    r"|\bi wouldn['’]t (?:do|add|use|keep|change|touch|bother|go)\b|\bi['’]ll (?:handle|take care|take"
+    r"|do) (?:it|that|this|those)\b"
+)
+_GIVEN = re.compile(
+    rf"(?i)\W*(?:no|nah|nope|yes|yeah|yep|ok(?:ay)?|sure|sounds good|agreed|right)\b[ ,!.:-]+(?:then "
+    rf"|please |just |so |but |and |let['’]s )*"
+    rf"(?:{_PICKS}|do nothing|do (?:both|neither|all|option|the|\d|[a-d]\b)|neither|both|option|that should"
+    rf"|it should|i want|we want)\b"
+    rf"|\W*(?:just |maybe |then |rather )+(?:{_PICKS})\b|\W*(?:put|keep|leave|make|move|store|use"
+    rf"|call) (?:it|them|this|that|those)\b"
+    rf"|\W*(?:\w+[,:] )?we can (?:also |just |simply )+(?:{_PICKS})\b|\W*(?:[a-d]|\d)\) (?:i|we|it['’]s|let"
+    rf"|use)\b"
+    r"|\W*(?:option|variant|approach|plan) (?:\d|[a-d])\b(?! (?:is|has|or))|\W*(?:go|going) (?:with|for)\b"
+    r"|\W*i concede\b"
+)
+_STEPS = re.compile(
+    r"(?i)\b(?:check|look|see|test|review|discuss|think|talk|understand|investigate|read|verify"
+    r"|try something)\b"
+)
+_MAPPED = re.compile(r"\S[^\n]{0,200}? (?:->|→|=>) \S[^\n]{0,80}$")
+_FEWEST = 3
+"""So many lines of "this -> that" below each other are a list of choices; one alone may show anything."""
+
+
+def find_choices(text: str) -> Iterator[Hit]:
+    """Sentences in which a person settles on something, with or without a reason; lists of "this -> that".
+
+    A question is none, nor is what is only to be done next.
+
+    >>> [form for _, _, form in find_choices("It is slow. Let's go with sqlite. Let's check it.")]
+    ["Let's go with sqlite."]
+    """
+    seen: list[tuple[int, int]] = []
+    for start, end, form in typed_sentences(text):
+        if _settles(form):
+            seen.append((start, end))
+            yield start, end, form
+    for start, end in _find_mapped(text):
+        seen.append((start, end))
+        yield start, end, " ".join(text[start:end].split())
+    for start, end, form in find_decisions(text):
+        if not any(start < other and at < end for at, other in seen) and not _NOT.search(form):
+            yield start, end, form
+
+
+_NOT = re.compile(r"(?i)\blet['’]s not\b|\bconsider\b|\bthe comment\b")
+
+
+def _settles(form: str) -> bool:
+    """Whether a person settles something in a sentence."""
+    if form[-1] in "?？" or _NOT.search(form):
+        return False
+    if _LETS.search(form) or _THINKS.search(form) or _WANTS.search(form):
+        return True
+    return _GIVEN.match(form) is not None and not _STEPS.search(form)
+
+
+def _find_mapped(text: str) -> Iterator[tuple[int, int]]:
+    """Lines of "this -> that", where several stand below each other."""
+    if not ("->" in text or "→" in text or "=>" in text):
+        return
+    run: list[tuple[int, int]] = []
+    at = 0
+    for line in [*text.split("\n"), ""]:
+        words = line.strip(" \t-*")
+        if _MAPPED.match(words) and len(words) < 300:
+            start = at + line.find(words)
+            run.append((start, start + len(words)))
+        else:
+            yield from run if len(run) >= _FEWEST else ()
+            run = []
+        at += len(line) + 1

@@ -10,6 +10,7 @@ from ...session.blocks import ToolCall
 from ...session.session import Session
 from ...session.speakers import Speaker, find_speech
 from ...session.toolcalls.arguments import Named, read_call
+from ...session.toolcalls.call_paths import LONGEST
 from ...session.toolcalls.positions import unescape
 from ...session.toolcalls.shell import directory_after, output_of
 from ...session.toolcalls.tool_names import TOOLS, bare_name, is_shell, operation_of
@@ -62,17 +63,31 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegmen
                 unknown = _Answered("", REPORT if block.name else CONTENT, None)
                 tool, sort, base = answers.get(block.call_id, unknown)
                 sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
-                for start, end, speaker, _ in find_speech(entry, block, tool):
+                for start, end, speaker, way in find_speech(entry, block, tool):
                     own = speaker == "tool" or (sort == FAILED and speaker == "agent")
                     said = sort if own else _SORT.get(speaker, sort)
                     text = block.text[start:end]
-                    yield TextSegment(position, at, start, said, text, base if own else None), []
+                    named = _read_words(text, start, way) if said == ASKED else []
+                    yield TextSegment(position, at, start, said, text, base if own else None), named
             elif block.kind == "text" and role == USER and words != SUMMARY:
-                for start, end, speaker, _ in find_speech(entry, block):
-                    yield TextSegment(position, at, start, _SORT[speaker], block.text[start:end]), []
+                for start, end, speaker, way in find_speech(entry, block):
+                    text = block.text[start:end]
+                    named = _read_words(text, start, way) if speaker == "user" else []
+                    yield TextSegment(position, at, start, _SORT[speaker], text), named
             elif block.kind in ("text", "reasoning", "document") and block.text:
                 kept = CONTENT if block.kind == "document" and words == ASKED else words
                 yield TextSegment(position, at, 0, kept, block.text), []
+
+
+def _read_words(text: str, start: int, way: str) -> list[Named]:
+    """What a person typed is a fact as a whole; an answer to a question is their choice besides."""
+    said = text.strip()
+    if way == "shell" or not said:
+        return []
+    start += text.find(said)
+    form = " ".join(said.split())[:LONGEST].rstrip()
+    kinds = ("message", "choice") if way == "answer" else ("message",)
+    return [Named(kind, form, start, start + len(said), None) for kind in kinds]
 
 
 class _Answered(NamedTuple):

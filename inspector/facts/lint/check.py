@@ -157,8 +157,9 @@ def _check_trace(trace: Trace, plan: Plan | None) -> Iterator[LintFinding]:
     ]
     if plan is None and trace.scene.tier == "inferred":
         name = printable(entry)
-        kinds = trace.counts.get("inferred", {}).values()
-        lost = sum(fates.get("lost", 0) for fates in kinds)
+        kinds = trace.counts.get("inferred", {})
+        # What people typed is listed as a whole; that it is gone is no loss of its own.
+        lost = sum(fates.get("lost", 0) for kind, fates in kinds.items() if kind != "message")
         losses = plural(lost, "loss is", "losses are")
         sentence = f"The summary of compaction {name} cannot be read; {losses} inferred."
         ref = (BlockRef(entry, 0),)
@@ -290,6 +291,9 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
             if last_form == fact.form:
                 did = "failed" if failed else "passed"
                 yield "CI005", f"The command {form}, which {did} last {_when(traced, ref)}, is lost."
+    elif kind == "choice":
+        if made := [said for said in known(traced) if said.by == "user"]:
+            yield "CI014", f"The choice {form}, made by the user {_when(traced, made[-1].ref)}, is lost."
     elif kind == "decision":
         yield "CI010", f"The decision {form}, made {_when(traced, traced.said[0])}, is lost."
 

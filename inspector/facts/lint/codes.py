@@ -100,8 +100,8 @@ _CHECKS = (
     Check(
         "CI010",
         "decision lost",
-        "warning",
-        "A decision of the user or the model is said nowhere any more.",
+        "note",
+        "What the model decided, and why, is said nowhere any more. Looked for only where it is asked for.",
         "The decision we keep SQLite because it needs no server, made in turn 2, is lost.",
     ),
     Check(
@@ -125,7 +125,16 @@ _CHECKS = (
         "What a policy leaves is no request that a provider takes.",
         "inspect-trim leaves what a provider refuses: nothing in the previous message made the call 'c1'.",
     ),
+    Check(
+        "CI014",
+        "user's choice lost",
+        "warning",
+        "What the user chose, in answering a question or on their own, is said nowhere any more.",
+        "The choice let's go with SQLite, made by the user in turn 2, is lost.",
+    ),
 )
+ASKED_FOR = frozenset({"CI010"})
+"""Checks that take part only where a rule names them: of what they find too much stands in other words."""
 LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
 """Every check by its code. Losses are of what could still be read before; the last two are of a policy."""
 
@@ -224,14 +233,19 @@ class LintReport(Framed, Sequence[LintFinding]):
 def choose(rules: str | Iterable[str] | None) -> frozenset[str]:
     """The codes that rules choose: codes or their beginnings, by commas; "-" before one leaves it out.
 
-    None, or rules that only leave out, start from all. Raises `EditError` for what begins no code.
+    None, or rules that only leave out, start from all but those of `ASKED_FOR`. Raises `EditError` for what
+    begins no code.
 
-    >>> sorted(choose("CI001,CI00,-CI008"))[-2:], len(choose("-CI007")) == len(LINT_CODES) - 1
+    >>> sorted(choose("CI001,CI00,-CI008"))[-2:], len(choose("-CI007")) == len(LINT_CODES) - 2
     (['CI007', 'CI009'], True)
+    >>> "CI010" in choose(None), "CI010" in choose("ALL")
+    (False, True)
     """
     asked = [rules] if isinstance(rules, str) else list(rules or ())
     named = [word.strip() for words in asked for word in words.split(",") if word.strip()]
-    chosen: set[str] = set() if any(not word.startswith("-") for word in named) else set(LINT_CODES)
+    chosen: set[str] = (
+        set() if any(not word.startswith("-") for word in named) else LINT_CODES.keys() - ASKED_FOR
+    )
     # What is left out is left out wherever it stands in the list.
     for word in sorted(named, key=lambda word: word.startswith("-")):
         begun = word.removeprefix("-").upper()

@@ -99,7 +99,7 @@ class _Gleaner:
         yield from self._lines("error", "context", telling[:NEWEST], "Error: ")
         yield from self._lines("error", "context", self.tried, "Not changed, every call failed: ")
         yield from runs[:NEWEST]
-        decisions = sorted(self._latest("decision"), key=lambda fact: not self._by_user(fact))
+        decisions = [*self._latest("choice"), *self._latest("decision")]
         yield from self._lines("decision", "decisions", decisions[:NEWEST])
         yield from self._last_words()
         yield from self._named_before()

@@ -37,8 +37,10 @@ LABELS = {
     "id": "ids",
     "number": "numbers",
     "constraint": "constraints",
+    "choice": "choices of the user",
     "decision": "decisions",
     "todo": "todos",
+    "message": "messages of the user",
 }
 NO_FACTS = "Nothing said so far is a path, a command, an error or anything else that is looked for."
 

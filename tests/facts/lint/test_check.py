@@ -137,9 +137,19 @@ def test_CI009_what_was_lost_and_read_again() -> None:
     assert "read again" in lost[0].sentence
 
 
-def test_CI010_a_decision_is_lost() -> None:
+def test_CI010_a_decision_of_the_model_is_lost_and_is_only_told_where_it_is_asked_for() -> None:
     chosen = say("We decided to keep SQLite because it needs no server.")
-    assert "SQLite" in codes(user("work"), chosen)["CI010"]
+    session = build(user("work"), chosen, compact("all is well"), user("go on"), say())
+    assert "CI010" not in lint(session).counts
+    (finding,) = lint(session, rules="CI010")
+    assert "SQLite" in finding.sentence and finding.severity == "note"
+
+
+def test_CI014_a_choice_of_the_user_is_lost() -> None:
+    asked = user("let's go with SQLite because it needs no server")
+    (finding,) = [one for one in found(asked, say()) if one.code == "CI014"]
+    assert "SQLite" in finding.sentence and "by the user in turn 1" in finding.sentence
+    assert finding.severity == "warning"
 
 
 def test_CI011_a_summary_nobody_can_read_makes_its_losses_inferred() -> None:
@@ -230,6 +240,7 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
         "summary unreadable",
         "nothing compacted",
         "context refused",
+        "user's choice lost",
     ]
     for code, one in LINT_CODES.items():
         assert one.code == code
@@ -241,12 +252,13 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
 @pytest.mark.parametrize(
     ("rules", "chosen"),
     [
-        (None, set(LINT_CODES)),
-        ("", set(LINT_CODES)),
+        (None, set(LINT_CODES) - {"CI010"}),
+        ("", set(LINT_CODES) - {"CI010"}),
         ("CI001", {"CI001"}),
         ("ci001, CI002", {"CI001", "CI002"}),
         (["CI001", "CI002,CI003"], {"CI001", "CI002", "CI003"}),
-        ("-CI007", set(LINT_CODES) - {"CI007"}),
+        ("-CI007", set(LINT_CODES) - {"CI007", "CI010"}),
+        ("ALL", set(LINT_CODES)),
         ("CI00,-CI007", {code for code in LINT_CODES if code < "CI010"} - {"CI007"}),
         (["-CI007", "CI00"], {code for code in LINT_CODES if code < "CI010"} - {"CI007"}),
         ("ALL,-CI01", {code for code in LINT_CODES if code < "CI010"}),

@@ -1,0 +1,253 @@
+"""How well what people type is read: rules and choices against `tests/cases/facts/typed.jsonl`.
+
+The labels are of typed messages, answers and refusals alone, of 17 sessions of four harnesses. One line of
+the file is one label: the first 16 digits of the SHA-256 of the transcript, the line of the row, which of the
+stretches a person typed there (`part`), start and end in characters of that stretch, the half, and the kind
+(`rule` or `choice`). The words stay in the transcripts. Every message of these files is labelled whole,
+pasted logs too; `FILES` says which half a transcript is in. A session is in one half only.
+
+**rule**: what a person wants always, never, or only so, and how a thing is to be; an order that says in what
+manner or order it is to be carried out, or what is not to be done with it. A plain task is none, nor is a
+question, a report of a fault, or what was pasted.
+**choice**: what a person settles on, among options or on their own, with a reason or without; the answer to a
+question. A bare "yes" is none, nor is a task.
+One sentence may be both.
+
+A match: spans of one kind with an intersection over union of at least one half, each used once.
+
+`python -m tests.typed [dev|clean] [-v]` prints the table per kind and per speaker. The clean half is for the
+end: nobody looks at what is missed in it while rules are written.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inspector import Session
+from inspector.errors import ReadError
+from inspector.facts.facts import find_facts
+from inspector.session.blocks import Text
+from inspector.session.entries import Entry
+from inspector.session.speakers import find_speech
+from tests.shared import SHARED, open_shared
+
+LABELS = Path(__file__).parent / "cases" / "facts" / "typed.jsonl"
+HALVES = ("dev", "clean")
+KINDS = {"rule": "constraint", "choice": "choice"}
+_ENTIRE, _SYNC = "claude-code--entireio-cli/", "claude-code--git-sync/"
+FILES = {
+    "dev": (
+        _ENTIRE + "cc-2auto-1519l.jsonl",
+        _ENTIRE + "cc-3auto-compactions-893l.jsonl",
+        _ENTIRE + "cc-auto+manual-1161l.jsonl",
+        _ENTIRE + "cc-1auto-1micro.jsonl",
+        "claude-code--context-evaluator/cc-1compact-2img.jsonl",
+        "claude-code--context-evaluator/cc-1compact-417l.jsonl",
+        "pi--pi-mono/pi-before-compaction.jsonl",
+        "codex--agentv/codex-0compacted-b9.jsonl",
+    ),
+    "clean": (
+        "growth-series--entireio-cli/step08-1350l.jsonl",
+        _ENTIRE + "cc-image+compaction.jsonl",
+        _ENTIRE + "cc-micro-only.jsonl",
+        _ENTIRE + "cc-small-no-compaction.jsonl",
+        _SYNC + "cc-426k-ctx-1142l.jsonl",
+        _SYNC + "cc-2.1.183-648l.jsonl",
+        "claude-code--entire-sem/cc-2.1.210-1404l.jsonl",
+        "codex--agentv/codex-3compacted-2302l.jsonl",
+        "copilot-cli--agentv/copilot-b4.jsonl",
+    ),
+}
+
+
+class Typed(NamedTuple):
+    """A stretch a person typed: the line of its row, which stretch of that row, how it came, its words."""
+
+    line: int
+    part: int
+    way: str
+    text: str
+
+
+class Label(NamedTuple):
+    """A labelled stretch of typed words."""
+
+    file: str
+    line: int
+    part: int
+    start: int
+    end: int
+    kind: str
+    half: str
+
+
+class Tally(NamedTuple):
+    """Labelled, found and matched, and what was missed and what was extra, for reading."""
+
+    labelled: int
+    found: int
+    matched: int
+    missed: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+
+    @property
+    def precision(self) -> float:
+        return self.matched / self.found if self.found else float("nan")
+
+    @property
+    def recall(self) -> float:
+        return self.matched / self.labelled if self.labelled else float("nan")
+
+
+def hash_file(file: str) -> str:
+    """What a label calls a transcript."""
+    return sha256((SHARED / "sessions" / file).read_bytes()).hexdigest()[:16]
+
+
+def read_labels(half: str | None = None) -> list[Label]:
+    rows = (json.loads(line) for line in LABELS.read_text("utf-8").splitlines())
+    return [label for label in (Label(**row) for row in rows) if half in (None, label.half)]
+
+
+@lru_cache
+def read_typed(file: str) -> tuple[Typed, ...]:
+    """What people typed in a transcript, by the product's own reader or, where it has none, by the rows."""
+    try:
+        session = open_shared(SHARED / "sessions" / file)
+    except ReadError:
+        return tuple(_read_rows((SHARED / "sessions" / file).read_text("utf-8")))
+    found: list[Typed] = []
+    for entry in session.entries:
+        parts = [
+            (span.way, block.text[span.start : span.end])
+            for block in entry.blocks
+            if entry.kind == "message" and entry.role in ("user", "tool") and hasattr(block, "text")
+            for span in find_speech(entry, block)
+            if span.speaker == "user" and span.way != "shell"
+        ]
+        found += [Typed(entry.sources[0].line, at, *part) for at, part in enumerate(parts)]
+    return tuple(found)
+
+
+def _read_rows(text: str) -> Iterator[Typed]:
+    """Prompts of Codex and of Copilot."""
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            row: Any = json.loads(line)
+        except ValueError:
+            continue
+        payload = row.get("payload") or {}
+        if row.get("type") == "event_msg" and payload.get("type") == "user_message":
+            yield Typed(number, 0, "", payload.get("message") or "")
+        elif row.get("type") == "user.message":
+            yield Typed(number, 0, "", row["data"].get("content") or "")
+
+
+def find_marks(file: str) -> dict[str, list[tuple[int, int, int, int, str]]]:
+    """By kind what the product finds a person to say: line, part, start, end, words."""
+    typed = read_typed(file)
+    entries = tuple(Entry(id=str(at), blocks=(Text(text=item.text),)) for at, item in enumerate(typed))
+    chained = tuple(e.model_copy(update={"parent": str(at - 1)}) for at, e in enumerate(entries) if at)
+    session = Session(format="typed", entries=(*entries[:1], *chained), leaf=str(len(entries) - 1))
+    facts = find_facts(session)
+    return {
+        name: [
+            (item.line, item.part, said.start, said.end, item.text[said.start : said.end])
+            for fact in facts.by_kind(kind)
+            for said in fact.said
+            if said.by == "user"
+            for item in (typed[int(said.ref.entry)],)
+        ]
+        for name, kind in KINDS.items()
+    }
+
+
+def score(half: str) -> dict[str, Tally]:
+    """One tally per kind, over all transcripts of a half."""
+    labels = read_labels(half)
+    tallies = {kind: Tally(0, 0, 0) for kind in KINDS}
+    for file in FILES[half]:
+        name, marks = hash_file(file), find_marks(file)
+        words = {(item.line, item.part): item.text for item in read_typed(file)}
+        for kind in KINDS:
+            mine = [label for label in labels if label.file == name and label.kind == kind]
+            found = marks[kind]
+            pairs = sorted(
+                (
+                    (_overlap(label, mark), a, b)
+                    for a, label in enumerate(mine)
+                    for b, mark in enumerate(found)
+                ),
+                reverse=True,
+            )
+            used_labels, used_marks = set[int](), set[int]()
+            for overlap, a, b in pairs:
+                if overlap >= 0.5 and a not in used_labels and b not in used_marks:
+                    used_labels.add(a)
+                    used_marks.add(b)
+            missed = [
+                f"{file}:{label.line} {words[label.line, label.part][label.start : label.end]}"
+                for a, label in enumerate(mine)
+                if a not in used_labels
+            ]
+            extra = [f"{file}:{mark[0]} {mark[4]}" for b, mark in enumerate(found) if b not in used_marks]
+            old = tallies[kind]
+            tallies[kind] = Tally(
+                old.labelled + len(mine),
+                old.found + len(found),
+                old.matched + len(used_labels),
+                (*old.missed, *missed),
+                (*old.extra, *extra),
+            )
+    return tallies
+
+
+def _overlap(label: Label, mark: tuple[int, int, int, int, str]) -> float:
+    """Intersection over union of the two spans; 0 in different stretches."""
+    line, part, start, end, _ = mark
+    if (label.line, label.part) != (line, part):
+        return 0.0
+    shared = min(label.end, end) - max(label.start, start)
+    return max(0, shared) / (max(label.end, end) - min(label.start, start))
+
+
+def count_speakers(kind: str) -> Counter[str]:
+    """Who says the facts of a kind in the Claude Code and pi files of both halves."""
+    counts = Counter[str]()
+    for file in (*FILES["dev"], *FILES["clean"]):
+        try:
+            facts = open_shared(SHARED / "sessions" / file).facts
+        except ReadError:
+            continue
+        counts.update(said.by for fact in facts.by_kind(kind) for said in fact.said)
+    return counts
+
+
+def print_table(half: str, tallies: dict[str, Tally], slips: bool = False) -> None:
+    print(f"{half}: {'said by the user':20} {'labelled':>8} {'found':>6} {'precision':>10} {'recall':>7}")
+    for kind, tally in tallies.items():
+        figures = f"{tally.labelled:8} {tally.found:6} {tally.precision:10.2f} {tally.recall:7.2f}"
+        print(f"{'':{len(half) + 1}} {kind:20} {figures}")
+        for name, several in (("missed", tally.missed), ("extra", tally.extra)) if slips else ():
+            for slip in several:
+                print(f"    {name}: {slip[:260]!r}")
+
+
+def main(words: list[str]) -> None:
+    for half in [word for word in words if word in HALVES] or HALVES:
+        print_table(half, score(half), slips="-v" in words)
+    for kind in ("constraint", "choice", "decision"):
+        print(f"{kind}, said by: {dict(count_speakers(kind).most_common())}")
+
+
+if __name__ == "__main__":
+    if not SHARED.exists():
+        sys.exit("The shared transcripts are not beside this checkout.")
+    main(sys.argv[1:])
