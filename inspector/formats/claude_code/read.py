@@ -26,7 +26,19 @@ from ..json_lines import Data, Reader, iter_lines, read_lines
 from .chain import Draft, LineChain
 from .entries import SYNTHETIC, make_entry
 from .queue import QUEUE, PromptQueue, words_of
-from .rows import BOOKKEEPING, SUBTYPES, TALK, Attachment, Message, Row, decode_row, decode_sign, read_origin
+from .rows import (
+    BOOKKEEPING,
+    SUBTYPES,
+    TALK,
+    Attachment,
+    Message,
+    Progress,
+    Row,
+    ToolResult,
+    decode_row,
+    decode_sign,
+    read_origin,
+)
 from .subagents import Heard, Spoken, SubAgentRows, hear
 
 NAME = "claude-code"
@@ -89,9 +101,9 @@ class ClaudeCodeLines:
             self.spoil(source, str(error))
         else:
             self.place(row, source)
-            if row.type == "progress":
-                self.subagents.take_progress(source, line)
-            elif row.type == "user":
+            if type(row.data) is Progress and row.data.type == "agent_progress":
+                self.subagents.take_progress(source, row.data)
+            elif type(row.tool_use_result) is ToolResult and row.tool_use_result.tells_of_agent:
                 self.subagents.take_result(source, line)
 
     def place(self, row: Row, source: Source) -> None:
@@ -275,8 +287,9 @@ class ClaudeCodeLines:
                 self.models[draft.aside] = message.model
         if message.stop_reason is not None:
             draft.stop_reason = message.stop_reason
-        if message.usage is not None and _output(message.usage) >= _output(draft.usage):
-            draft.usage = message.usage
+        usage = message.usage
+        if usage is not None and (draft.usage is None or _output(usage) >= _output(draft.usage)):
+            draft.usage = usage
         if row.is_api_error_message:
             draft.error = row.error if isinstance(row.error, str) else "api_error"
 

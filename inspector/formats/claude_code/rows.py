@@ -71,6 +71,35 @@ class Attachment(msgspec.Struct, rename="camel", gc=False):
     origin: Any = None
 
 
+class ToolResult(msgspec.Struct, rename="camel", gc=False):
+    """What tells the result of a sub-agent's call from that of another tool."""
+
+    status: Any = None
+    total_tool_use_count: Any = None
+
+    @property
+    def tells_of_agent(self) -> bool:
+        return self.total_tool_use_count is not None or self.status == "async_launched"
+
+
+class AgentRow(msgspec.Struct, rename="camel", gc=False):
+    """A row of a sub-agent's, as it stands in a row of progress."""
+
+    type: Any = None
+    uuid: Any = None
+    timestamp: Any = None
+    is_api_error_message: Any = None
+    message: Any = None
+
+
+class Progress(msgspec.Struct, rename="camel", gc=False):
+    """Of what a row tells progress."""
+
+    type: Any = None
+    agent_id: Any = None
+    message: AgentRow | str | list[Any] | bool | int | float | None = None
+
+
 class Row(msgspec.Struct, rename="camel", gc=False):
     """A line of the file."""
 
@@ -94,6 +123,8 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     microcompact_metadata: Any = None
     is_api_error_message: bool | None = None
     error: Any = None
+    data: Progress | str | list[Any] | bool | int | float | None = None
+    tool_use_result: ToolResult | str | list[Any] | bool | int | float | None = None
     summary: str | None = None
     content: Any = None
     leaf_uuid: str | None = None

@@ -14,8 +14,7 @@ from ...session.entries import Entry, Source, SubAgent, Usage
 from ..anthropic_blocks import Names, read_content, read_usage
 from ..json_document import Fields
 from ..json_lines import decode
-
-_PROGRESS, _RESULTS = b'"agent_progress"', (b'"totalToolUseCount"', b'"async_launched"')
+from .rows import AgentRow, Progress
 
 
 class Heard(NamedTuple):
@@ -72,38 +71,31 @@ class SubAgentRows:
         self.results: dict[str, _Result] = {}
         self.names: Names = {}
 
-    def take_progress(self, source: Source, line: memoryview) -> None:
-        """A row of type `progress`: a row of a sub-agent's reply, or of no concern."""
-        raw = bytes(line)
-        if _PROGRESS not in raw:
+    def take_progress(self, source: Source, data: Progress) -> None:
+        """A row in which a sub-agent tells what it does: one of its replies, or of no concern."""
+        row, agent = data.message, data.agent_id
+        if type(row) is not AgentRow or row.type != "assistant" or not isinstance(agent, str):
             return
-        data = Fields(_decode(raw).object("data"))
-        row = Fields(data.object("message"))
-        told = Fields(row.object("message"))
-        agent = data.text("agentId")
-        if data.text("type") != "agent_progress" or row.text("type") != "assistant" or agent is None:
-            return
+        told = Fields(row.message)
         usage, model = read_usage(told.object("usage")), told.text("model")
-        if usage is None or model == "<synthetic>" or row.flag("isApiErrorMessage"):
+        if usage is None or model == "<synthetic>" or row.is_api_error_message is True:
             return
-        name = told.text("id") or f"line-{source.line}"
-        reply = self.replies.setdefault(name, _Reply(agent, source))
-        reply.rows[row.text("uuid") or f"line-{source.line}"] = read_content(told.any("content"), self.names)
+        line = f"line-{source.line}"
+        reply = self.replies.setdefault(told.text("id") or line, _Reply(agent, source))
+        name = row.uuid if isinstance(row.uuid, str) else line
+        reply.rows[name] = read_content(told.any("content"), self.names)
         if reply.usage is None or reply.usage.output <= usage.output:
             reply.usage = usage
         fields = {
             "model": model,
             "stop_reason": told.text("stop_reason"),
-            "timestamp": row.text("timestamp"),
+            "timestamp": row.timestamp if isinstance(row.timestamp, str) else None,
         }
         reply.fields |= {key: value for key, value in fields.items() if value is not None}
 
     def take_result(self, source: Source, line: memoryview) -> None:
-        """A row of a tool's result: a sub-agent's, or of no concern."""
-        raw = bytes(line)
-        if not any(mark in raw for mark in _RESULTS):
-            return
-        row = _decode(raw)
+        """The row of a result that tells of a sub-agent."""
+        row = _decode(bytes(line))
         told = Fields(row.object("toolUseResult"))
         agent = told.text("agentId") or told.text("taskId")
         calls, status = told.number("totalToolUseCount"), told.text("status")
