@@ -67,28 +67,41 @@ def read_usage(raw: Any) -> Usage | None:
         last = messages[-1] if messages else raw
         if len(messages) != 1 or len(listed) != 1:
             requests = tuple(map(_request, listed))
-    return build(Usage, **_figures(last), requests=requests)
+    written, hour = _written(last)
+    return build(
+        Usage,
+        input=_tokens(last.get("input_tokens")),
+        output=_tokens(last.get("output_tokens")),
+        cache_read=_tokens(last.get("cache_read_input_tokens")),
+        cache_write=written,
+        cache_write_1h=hour,
+        requests=requests,
+    )
 
 
 def _request(raw: dict[str, Any]) -> Request:
-    return build(Request, kind=_chars(raw, "type") or "", model=_chars(raw, "model"), **_figures(raw))
+    written, hour = _written(raw)
+    return build(
+        Request,
+        kind=_chars(raw, "type") or "",
+        model=_chars(raw, "model"),
+        input=_tokens(raw.get("input_tokens")),
+        output=_tokens(raw.get("output_tokens")),
+        cache_read=_tokens(raw.get("cache_read_input_tokens")),
+        cache_write=written,
+        cache_write_1h=hour,
+    )
 
 
-def _figures(raw: dict[str, Any]) -> dict[str, Any]:
-    """What one request took. How long a cache entry is to live is told apart from how much was written."""
-    split = raw.get("cache_creation")
-    figures: dict[str, Any] = {
-        "input": _tokens(raw.get("input_tokens")),
-        "output": _tokens(raw.get("output_tokens")),
-        "cache_read": _tokens(raw.get("cache_read_input_tokens")),
-        "cache_write": _tokens(raw.get("cache_creation_input_tokens")),
-    }
-    if type(split) is dict and (_MINUTES in split or _HOUR in split):
-        minutes, hour = _tokens(split.get(_MINUTES)), _tokens(split.get(_HOUR))
-        if "cache_creation_input_tokens" not in raw:
-            figures["cache_write"] = minutes + hour
-        figures["cache_write_1h"] = min(hour, figures["cache_write"])
-    return figures
+def _written(raw: dict[str, Any]) -> tuple[Number, Number | None]:
+    """What a request wrote to the cache, and how much of it lives an hour: None where that is not told."""
+    written, split = _tokens(raw.get("cache_creation_input_tokens")), raw.get("cache_creation")
+    if type(split) is not dict or not (_MINUTES in split or _HOUR in split):
+        return written, None
+    hour = _tokens(split.get(_HOUR))
+    if "cache_creation_input_tokens" not in raw:
+        written = _tokens(split.get(_MINUTES)) + hour
+    return written, min(hour, written)
 
 
 _MINUTES, _HOUR = "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"
