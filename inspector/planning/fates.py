@@ -279,7 +279,8 @@ def close_messages(table: Table, side: SideFates) -> SideFates:
     session itself is left as it is, and so is what is pinned.
     """
     ending = _find_ending(table, side)
-    ending = ending[side.rule[ending] != BY_PIN]
+    if len(ending):
+        ending = ending[side.rule[ending] != BY_PIN]
     if not len(ending):
         return side
     fate, tokens, rule = side.fate.copy(), side.tokens.copy(), side.rule.copy()
@@ -301,10 +302,12 @@ def describe_ends(table: Table, side: SideFates) -> list[str]:
 
 def _find_ending(table: Table, side: SideFates) -> Ints:
     """Rows of reasoning that end a message of the assistant's, and did not in the session."""
-    stands = find_standing(side.fate)
-    thoughts = np.flatnonzero((table.kind == REASONING) & stands).astype(np.int32)
     nothing = np.zeros(0, np.int32)
-    if not len(thoughts) or stands.all():
+    stands = find_standing(side.fate)
+    if stands.all() or not stands.any():
+        return nothing
+    thoughts = np.flatnonzero((table.kind == REASONING) & stands).astype(np.int32)
+    if not len(thoughts):
         return nothing
     live = table.live
     ours = (live.role[live.position] == ASSISTANT) & (table.kind != _OUTPUT)
