@@ -52,12 +52,13 @@ FILES = {
         "claude-code--context-evaluator/cc-1compact-417l.jsonl",
         "pi--pi-mono/pi-before-compaction.jsonl",
         "codex--agentv/codex-0compacted-b9.jsonl",
-    ),
-    "clean": (
+        # Four that were in the clean half until a first score of it was read.
         "growth-series--entireio-cli/step08-1350l.jsonl",
         _ENTIRE + "cc-image+compaction.jsonl",
         _ENTIRE + "cc-micro-only.jsonl",
         _ENTIRE + "cc-small-no-compaction.jsonl",
+    ),
+    "clean": (
         _SYNC + "cc-426k-ctx-1142l.jsonl",
         _SYNC + "cc-2.1.183-648l.jsonl",
         "claude-code--entire-sem/cc-2.1.210-1404l.jsonl",

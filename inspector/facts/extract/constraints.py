@@ -118,7 +118,8 @@ _MAKES = (
 )
 """Verbs of an order that a person may give for all times."""
 _WHENEVER = re.compile(
-    rf"(?i)\W*(?:(?:please|and|so|also|then|but|ok)\W+)*(?:when(?:ever)?|before|after|once|if|any ?time"
+    rf"(?i)\W*(?:(?:please|and|so|also|then|but|ok)\W+)*(?:when(?:ever)?|before|after|once|any ?time"
+    rf"|if (?=you\b|we\b|i\b|in doubt|unsure|an?\b|any|the user|something|someone|there)"
     rf"|each time"
     rf"|every time|unless)\b[^.!?\n]{{2,160}}?[,;] (?:then |please |always |just |first )*(?:{_MAKES}|do"
     rf"|don['’]t)\b"
@@ -147,6 +148,9 @@ _SETTING = re.compile(
     r"|one) commits?\b"
     r"|\b(?:push|commit|merge|deploy|write|go)\b[^.!?,\n]{0,30} directly\b"
     r"|\bif not,? \w+ [^.!?\n]{0,20}first\b"
+    r"|\b(?:write|add|run|read|do|update|create|test|ask|build)\b [^.!?,\n]{1,60} first$"
+    r"|\b(?:write|add|run|read|do|update|create|test|ask|build)\b [^.!?\n]{1,200} first\.$"
+    r"|\bfocus (?:only )?on\b"
     r"|\bnot good enough\b|\bunder no circumstances\b|\b(?:is|are) capped\b|\bcap(?:ped)? (?:is|of|at)\b"
     r"|\b(?:is|are) the expected\b|\bdo(?:es)? not move\b|\bdeadline (?:is|for)\b|\bhard (?:limit"
     r"|constraint|cap)\b"
@@ -168,6 +172,10 @@ _DOUBTS = re.compile(
 _FAULT = re.compile(
     r"(?i)(?:incorrect|expected|actual|result|example|scenario|note|issue|bug)\b[^.]{0,20}[,:] "
 )
+_CHOOSES = re.compile(
+    r"(?i)\W*(?:i['’]d|i would) (?:\w+ )?(?:prefer|rather)\b"
+    r"|\W*(?:yeah|yes|yep|no|nah|ok(?:ay)?)\b[ ,]+(?:then |so )?(?:that|it|this|these) should\b"
+)
 _REPORTS = re.compile(
     r"(?i)\W*(?:i['’]ve|i (?:still )?(?:see|get|got|have)|there(?:['’]s| is| are)|we (?:still )?(?:see|get"
     r"|got))\b[^.]*, no "
@@ -188,8 +196,15 @@ def find_typed_rules(text: str) -> Iterator[Hit]:
     """
     seen: list[tuple[int, int]] = []
     before = (0, 0)
+    listed = False
     for start, end, form in typed_sentences(text):
-        if (span := _find_typed_rule(text[start:end], form)) is not None:
+        line = text.rfind("\n", 0, start) + 1
+        item = _ITEM.match(text, line) is not None
+        listed = _HEADS.search(form) is not None or (listed and item)
+        span = _find_typed_rule(text[start:end], form)
+        if span is None and listed and item and len(form) > 12 and form[-1] not in "?？:":
+            span = 0, end - start
+        if span is not None:
             first, last = start + span[0], start + span[1]
             if _NO_OBJECT.match(form) and before[1] and not text[before[1] : start].strip(" \t"):
                 first = before[0]  # what it is about stands in the sentence before
@@ -214,7 +229,7 @@ def _is_told(form: str) -> bool:
     if form[-1] in "?？" and not _ENSURES.match(form):
         return True
     patterns = (_CODE, _DOUBTS, _PLAN)
-    begins = (_ADVISES, _FAULT, _REMINDS, _REPORTS)
+    begins = (_ADVISES, _FAULT, _REMINDS, _REPORTS, _CHOOSES)
     return any(one.search(form) for one in patterns) or any(one.match(form) for one in begins)
 
 
@@ -233,6 +248,14 @@ def _find_typed_rule(words: str, form: str) -> tuple[int, int] | None:
     return None
 
 
+_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]")
+_HEADS = re.compile(
+    r"(?i)^(?:#+ )?(?:(?:[\w/&,-]+ ){0,3}(?:constraints?|conventions?|rules?|requirements?|guidelines?"
+    r"|preferences?)"
+    r"|.{0,60}\b(?:i['’]d (?:prefer|like) that|make sure(?: that)?|please (?:note|follow|ensure)(?: that)?))"
+    r"(?:[ /][\w/ -]{0,30})?$"
+)
+"""What a list of rules stands below."""
 _NO_OBJECT = re.compile(
     r"(?i)\W*(?:please |and |but |so )*(?:never|always|do not|don['’]t|must not|may not|cannot"
     r"|can['’]t) (?:ever )?\w+"

@@ -95,7 +95,7 @@ _LETS = re.compile(
     rf"(?i)(?:^|[,;(:–—-]|\b(?:and|but|so|then|yeah|yes|ok(?:ay)?|nah|no|think|feel|ah|well)) ?"
     rf"let['’]s (?:just |simply |maybe |completely |try |go ahead and )*(?:{_PICKS}|do (?!it$|it\b|this\b"
     rf"|that\b)|do (?:it|this|that) \w+"
-    rf"|tackle (?:\d|[a-z]\b)|adding|using|making|keeping|doing)"
+    rf"|\w+ [^.?!\n]{1, 60}\bfor now\b|tackle (?:\d|[a-z]\b)|adding|using|making|keeping|doing)"
 )
 _THINKS = re.compile(
     rf"(?i)\bi (?:also |still |just |do )*(?:think|feel|figure|believe|say|vote) (?:that )?(?:we|it"
@@ -121,11 +121,11 @@ _GIVEN = re.compile(
     rf"(?:{_PICKS}|do nothing|do (?:both|neither|all|option|the|\d|[a-d]\b)|neither|both|option|that should"
     rf"|it should|i want|we want)\b"
     rf"|\W*(?:just |maybe |then |rather )+(?:{_PICKS})\b|\W*(?:put|keep|leave|make|move|store|use"
-    rf"|call) (?:it|them|this|that|those)\b"
+    rf"|call) (?:it|them|this|that|those) \w"
     rf"|\W*(?:\w+[,:] )?we can (?:also |just |simply )+(?:{_PICKS})\b|\W*(?:[a-d]|\d)\) (?:i|we|it['’]s|let"
     rf"|use)\b"
     r"|\W*(?:option|variant|approach|plan) (?:\d|[a-d])\b(?! (?:is|has|or))|\W*(?:go|going) (?:with|for)\b"
-    r"|\W*i concede\b"
+    r""
 )
 _STEPS = re.compile(
     r"(?i)\b(?:check|look|see|test|review|discuss|think|talk|understand|investigate|read|verify"

@@ -1,0 +1,197 @@
+"""What people type as facts: whole messages, their choices, their rules; and how well the two are found."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from inspector.facts.extract.constraints import find_typed_rules
+from inspector.facts.extract.decisions import find_choices
+from inspector.facts.extract.typed import blank_pasted
+from inspector.facts.trace import trace_recorded
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
+from tests.shared import SHARED, needs_shared, open_shared
+from tests.typed import FILES, HALVES, KINDS, hash_file, print_table, read_labels, score
+
+FLOORS = {"rule": (0.70, 0.65), "choice": (0.45, 0.70)}
+"""Precision and recall on the clean half, a little under what was measured."""
+
+
+def rules(text: str) -> list[str]:
+    return [form for _, _, form in find_typed_rules(text)]
+
+
+def choices(text: str) -> list[str]:
+    return [form for _, _, form in find_choices(text)]
+
+
+def told(*words: str | Entry, summary: str) -> Session:
+    """Messages of a user, a compaction with this summary, and one word after it."""
+    said = [word if isinstance(word, Entry) else Entry(id="", blocks=(Text(text=word),)) for word in words]
+    made = Entry(id="", kind="compaction", blocks=(Text(text=summary),), boundary=Boundary(summary=summary))
+    after = Entry(id="", role="assistant", blocks=(Text(text="ok"),))
+    entries = [
+        entry.model_copy(update={"id": f"e{at}", "parent": f"e{at - 1}" if at else None})
+        for at, entry in enumerate([*said, made, after])
+    ]
+    return Session(format="demo", entries=tuple(entries), leaf=entries[-1].id)
+
+
+def test_every_message_a_person_typed_is_a_fact_with_a_fate_by_its_telling_words() -> None:
+    """Of ten telling words one summary holds all in other places, one half of them, one none."""
+    words = "rename the checkpoint branch, squash shadow commits, publish nightly metrics dashboard"
+    forms = {}
+    for summary in (
+        "The dashboard with nightly metrics: publish.\nsquash shadow commits; rename checkpoint branch",
+        "The checkpoint branch has a new name.\nIts shadow commits stand; squash later.",
+        "All is well.",
+    ):
+        session = told(words, summary=summary)
+        (fact,) = session.facts.by_kind("message")
+        assert (fact.form, fact.said[0].by) == (words, "user")
+        traced = trace_recorded(session, session.facts)[0]["message", words]
+        forms[traced.fate] = traced.words
+    assert list(forms) == ["restated", "weakened", "lost"]
+    assert forms["weakened"] == "5 of its 10 telling words"
+
+
+def test_an_answer_to_a_question_is_a_message_and_a_choice_of_the_user() -> None:
+    asked = Entry(id="", role="assistant", blocks=(ToolCall(id="1", name="AskUserQuestion", input={}),))
+    words = 'User has answered your questions: "Which store?"="Redis". You can now continue with it.'
+    answer = ToolOutput(call_id="1", parts=(Text(text=words),))
+    session = told("Store it", asked, Entry(id="", role="tool", blocks=(answer,)), summary="All is well.")
+    (choice,) = session.facts.by_kind("choice")
+    assert (choice.form, choice.said[0].by) == ('"Which store?"="Redis"', "user")
+    said = choice.said[0]
+    assert words[said.start : said.end] == choice.form
+    assert [fact.form for fact in session.facts.by_kind("message")] == ["Store it", choice.form]
+
+
+def test_rules_are_what_is_wanted_always_or_never_and_in_what_manner() -> None:
+    for rule in (
+        "no emojis in the README",
+        "Please keep the commits small.",
+        "let's only touch the parser for now",
+        "the reader needs to reload them before it evaluates commands",
+        "i only want e2e tests for this class",
+        "When you finish a task, end your reply with DONE.",
+        "Report all times in UTC.",
+        "The user prefers terse answers.",
+        "Total spending is capped at $481; exceeding it needs approval.",
+        "Under no circumstances reveal the key.",
+        "Can you ensure that both files are merged",
+    ):
+        assert rules(rule) == [rule]
+
+
+def test_questions_reports_doubts_plans_and_what_was_pasted_are_no_rules() -> None:
+    for words in (
+        "Should it always be there?",
+        "I've still got a shadow, no commit",
+        "There are two of them, no idea why",
+        "Consider extracting this, as it must be kept.",
+        "Keep in mind that it has to be fast",
+        "Let's look at it before lunch",
+        "expected, actual: you must set it",
+        "It fails:\nERROR: you must never do that\n    at run (a.js:1:2)",
+        "```\nNever do this.\n```",
+    ):
+        assert rules(blank_pasted(words)) == []
+
+
+def test_a_rule_without_an_object_keeps_the_sentence_before_it() -> None:
+    assert rules("Budget cap is $481 total. Never exceed without approval. Thanks.") == [
+        "Budget cap is $481 total. Never exceed without approval."
+    ]
+    assert rules("It is late. Never push to main.") == ["Never push to main."]
+
+
+def test_items_below_a_heading_of_rules_are_rules() -> None:
+    text = (
+        "## Constraints\n- snake_case on the wire\n- dashboards stay local\n\n## Steps\n- read the guides\n"
+    )
+    assert rules(text) == ["snake_case on the wire", "dashboards stay local"]
+
+
+def test_choices_settle_and_next_steps_questions_and_bare_consent_do_not() -> None:
+    for choice in (
+        "let's store it in metadata",
+        "I think 2 is the right approach.",
+        "no remove this again, the risk is too big",
+        "I'd prefer a map",
+        "put it in the handler",
+        "We chose sqlite because it is small.",
+    ):
+        assert choices(choice) == [choice]
+    assert choices("let's use it, can you show an example?") == ["let's use it"]
+    assert choices("tools -> core/tools\ntui -> modes/tui\ntheme -> modes/theme\n") == [
+        "tools -> core/tools",
+        "tui -> modes/tui",
+        "theme -> modes/theme",
+    ]
+    for words in (
+        "yes",
+        "let's check the logs",
+        "should we use it?",
+        "it went from a -> b",
+        "let's not worry",
+    ):
+        assert choices(words) == []
+
+
+def test_only_a_persons_words_are_messages() -> None:
+    session = told("<task-notification>done</task-notification>", "Fix it now", summary="x")
+    assert [fact.form for fact in session.facts.by_kind("message")] == ["Fix it now"]
+
+
+def test_the_labels_of_typed_words_are_well_formed() -> None:
+    labels = read_labels()
+    assert len(labels) >= 100 and len(set(labels)) == len(labels)
+    assert len({label.file for label in labels}) >= 10
+    assert not {f.file for f in read_labels("dev")} & {f.file for f in read_labels("clean")}
+    for label in labels:
+        assert label.half in HALVES and label.kind in KINDS and 0 <= label.start < label.end
+
+
+@needs_shared
+def test_rules_and_choices_of_the_clean_half_are_found(capsys: pytest.CaptureFixture[str]) -> None:
+    assert {label.file for label in read_labels()} <= {hash_file(f) for half in HALVES for f in FILES[half]}
+    tallies = score("clean")
+    print_table("clean", tallies)
+    table = capsys.readouterr().out
+    for kind, (precision, recall) in FLOORS.items():
+        assert tallies[kind].precision >= precision and tallies[kind].recall >= recall, table
+
+
+@needs_shared
+def test_a_session_lists_every_message_its_person_typed() -> None:
+    session = open_shared(SHARED / "sessions" / "claude-code--entire-sem" / "cc-2.1.210-1404l.jsonl")
+    facts = session.facts.by_kind("message")
+    assert sum(len(fact) for fact in facts) == len(session.turns) == 23
+    assert len(facts) == 20  # "Yes" was said four times
+
+
+def _sentences() -> Iterator[str]:
+    """The rule sentences of conpact and of compaction-conformance-kit, both MIT, if they are installed."""
+    constraints, generated = _load("conpact", "constraints"), _load("compaction_kit", "generated")
+    yield from (item["sc"] for item in constraints.SCS)
+    for subject in generated._SUBJECTS:
+        if subject.canary_type.value in ("safety_rule", "hard_constraint", "user_preference"):
+            yield from (template.replace("{v}", "Go") for template in subject.templates)
+
+
+def _load(package: str, name: str) -> ModuleType:
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package}, whose sentences are not ours to copy, is not installed")
+    return importlib.import_module(f"{package}.{name}")
+
+
+def test_rule_sentences_nobody_here_wrote_are_rules() -> None:
+    sentences = list(_sentences())
+    assert len(sentences) == 51
+    assert sum(bool(rules(sentence)) for sentence in sentences) >= 45
