@@ -154,7 +154,19 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "why": plan.why,
         "before": int(before.sum()),
         "after": int(after.sum()),
-        "unexplained": plan.hidden,
+        "after_range": list(plan.after_range),
+        "outside": {
+            name: {
+                "before": part.tokens,
+                "after": plan.parts_after[name],
+                "low": part.low,
+                "high": part.high,
+                "replies": list(part.replies),
+                "note": part.note,
+            }
+            for name, part in plan.outside.parts.items()
+            if part.tokens or part.high
+        },
         "fits": plan.fits,
         "trigger": plan.verdict._asdict(),
         "sections": {

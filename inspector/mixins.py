@@ -14,6 +14,11 @@ HOOKS = {
     "facts": "inspector.facts.facts:find_facts",
     "fixes": "inspector.facts.fixes:find_fixes",
     "figure": "inspector.workbench.charts.figures:draw_figure",
+    "line": "inspector.planning.plan_words:write_line",
+    "notes": "inspector.planning.plan_words:describe_plan",
+    "outside": "inspector.tokens.weighed_path:find_outside",
+    "recipe": "inspector.planning.plan_words:write_recipe",
+    "spec": "inspector.planning.plan_words:write_spec",
     "trace": "inspector.facts.trace:trace_plan",
     "why": "inspector.facts.explain:explain",
 }

@@ -20,6 +20,7 @@ from ..session.blocks import Block, BlockRef, Text
 from ..session.queries import is_summary
 from ..session.session import Session
 from ..tokens.ledger import Ledger, clear_output
+from ..tokens.moment import find_moment
 from .context import Context, Piece
 from .fates import STANDS, SideFates
 from .notice import PlacedNotice
@@ -32,7 +33,7 @@ def live_context(session: Session, ledger: Ledger) -> Context:
     expect("live_context", session=(session, Session), ledger=(ledger, Ledger))
     tokens = ledger.live_tokens(session).tolist()
     pieces = _pieces(session, range(len(tokens)), ["verbatim"] * len(tokens), tokens, {})
-    return _context(session, pieces, ledger)
+    return _context(session, pieces, ledger, find_moment(session, ledger).outside.tokens)
 
 
 def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
@@ -57,7 +58,10 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
             place = plan.summary_at
             index = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
             pieces[index:index] = _summary_pieces(session, plan, plan.place, checkpoint)
-    return _context(session, pieces, plan.ledger)
+    outside = plan.outside_after
+    if checkpoint != plan.checkpoint and plan.summarises:
+        outside = plan.with_summary(checkpoint).outside_after
+    return _context(session, pieces, plan.ledger, outside)
 
 
 def _check_session(session: Session, plan: Plan) -> None:
@@ -95,9 +99,15 @@ def _with_notice(
     return [*pieces[:index], message, *repeated, *pieces[index:]]
 
 
-def _context(session: Session, pieces: list[Piece], ledger: Ledger) -> Context:
+def _context(session: Session, pieces: list[Piece], ledger: Ledger, outside: int) -> Context:
     return Context(
-        session.system, session.tools, session.provided, tuple(pieces), ledger.head_tokens, session.model
+        session.system,
+        session.tools,
+        session.provided,
+        tuple(pieces),
+        ledger.head_tokens,
+        session.model,
+        outside,
     )
 
 

@@ -55,7 +55,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Context:
-    """A context: what is resent unchanged each time (system, tools, provided) and the pieces after it."""
+    """A context: what is resent unchanged each time (system, tools, provided) and the pieces after it.
+
+    `outside` are the tokens of the same request that are not in the file.
+    """
 
     system: tuple[Text | Image, ...]
     tools: tuple[Tool, ...]
@@ -63,10 +66,16 @@ class Context:
     pieces: tuple[Piece, ...]
     head_tokens: int = 0
     model: str | None = None
+    outside: int = 0
 
     @property
     def tokens(self) -> int:
-        """Tokens of everything in it."""
+        """Tokens of the request, on the provider's scale: what is counted, and what is not in the file."""
+        return self.counted + self.outside
+
+    @property
+    def counted(self) -> int:
+        """Tokens of everything in it, by the ledger's counter."""
         return self.head_tokens + sum(piece.tokens for piece in self.pieces)
 
     def __len__(self) -> int:

@@ -16,39 +16,47 @@ from ..cuts import END
 from ..errors import EditError
 from ..policies.table import Table
 from ..session.tree import Bools, Ints
+from ..tokens.counter import Longs
+from ..tokens.outside import PARTS
 from ..tokens.rows import SECTIONS
 from .fates import SideFates
 from .notice import PlacedNotice
 from .stand_in import StandIn
 
 COMPACTED = SECTIONS.index("compacted")
+WITHHELD = PARTS.index("withheld")
 Cells = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class CutTable:
-    """What each of the n + 1 places would leave, in tokens of the ledger's counter.
+    """What each of the n + 1 places would leave, in tokens.
 
-    total     int32[n+1]      everything the context would hold; -1 where a cut is illegal
-    sections  int32[n+1, s]   the same by section; summary and notice, with what it repeats, count as
-                              compacted history
+    total     int64[n+1]      the size of the next request, on the provider's scale; -1 where a cut is illegal
+    sections  int32[n+1, s]   what is counted of it, by section; summary and notice, with what it repeats,
+                              count as compacted history
     summary   int32[n+1]      the stand-in summary alone
+    outside   int64[n+1, 4]   what is not in the file, by PARTS; with the sections it makes up the total
     """
 
-    total: Ints
+    total: Longs
     sections: Ints
     summary: Ints
+    outside: Longs
 
-    def lengthen(self, place: int, tokens: int) -> CutTable:
-        """The same with a summary at one place that is so much longer, or shorter, than its stand-in."""
+    def lengthen(self, place: int, tokens: int, more: int = 0) -> CutTable:
+        """The same with a summary at one place that is so much longer, or shorter, than its stand-in, and
+        that weighs so much `more` beyond its count."""
         if not tokens:
             return self
         total, sections, summary = self.total.copy(), self.sections.copy(), self.summary.copy()
+        outside = self.outside.copy()
         sections[place, COMPACTED] += tokens
         summary[place] += tokens
+        outside[place, WITHHELD] += more
         if total[place] >= 0:
-            total[place] += tokens
-        return CutTable(total, sections, summary)
+            total[place] += tokens + more
+        return CutTable(total, sections, summary, outside)
 
 
 def sum_behind(kept: Cells, uncut: Cells, edge: int) -> Cells:
@@ -67,11 +75,13 @@ def price_cuts(
     writes: Bools,
     stand_in: StandIn,
     notice: PlacedNotice | None,
+    outside: Longs,
 ) -> CutTable:
     """What every place would leave, given each block's outcome on both sides of the cut.
 
     `sides` are the older one, the kept one, and what is kept where nothing before the cut is edited, which
-    is so up to live position `edge`. `writes` (bool[n+1]) says where there is anything to summarise.
+    is so up to live position `edge`. `writes` (bool[n+1]) says where there is anything to summarise, and
+    `outside` (int64[n+1, 4]) what each place leaves of what is not in the file.
     """
     live = table.live
     n = len(live)
@@ -103,8 +113,8 @@ def price_cuts(
         sections[:, COMPACTED] += notice.cost
         if notice.echoes(n):
             sections[n, COMPACTED] += notice.before.tokens.sum()
-    total = np.where(table.cuts.legal, sections.sum(axis=1), -1)
-    return CutTable(total.astype(np.int32), sections, summary)
+    total = np.where(table.cuts.legal, sections.sum(axis=1, dtype=np.int64) + outside.sum(axis=1), -1)
+    return CutTable(total, sections, summary, outside)
 
 
 def find_edited_place(table: Table, name: str) -> int:

@@ -14,8 +14,8 @@ class KeptPrefix(NamedTuple):
     """What stands before the first thing that is rewritten.
 
     `message` is the live position of the first message that is changed or gone, or before which something
-    new stands; None when nothing is. `rows` are the live blocks before it, `tokens` theirs, with the head and
-    what the provider reports beyond it.
+    new stands; None when nothing is. `rows` are the live blocks before it, `tokens` theirs on the provider's
+    scale, with the head and what else stands before every message.
     """
 
     message: int | None
@@ -23,10 +23,10 @@ class KeptPrefix(NamedTuple):
     tokens: int
 
 
-def find_prefix(table: Table, fate: Bytes, new: Iterable[int], beyond: int) -> KeptPrefix:
+def find_prefix(table: Table, fate: Bytes, new: Iterable[int], head: int) -> KeptPrefix:
     """The prefix that stays under these fates, where something new stands before the live positions `new`.
 
-    `beyond` are the tokens before every message. A block may be changed in the middle of its message: the
+    `head` are the tokens before every message. A block may be changed in the middle of its message: the
     prefix then ends inside it.
     """
     live = table.live
@@ -34,4 +34,6 @@ def find_prefix(table: Table, fate: Bytes, new: Iterable[int], beyond: int) -> K
     ends = [(row, int(live.position[row])) for row in changed]
     ends += [(int(live.start[place]), place) for place in new]
     rows, message = min(ends, default=(len(fate), None))
-    return KeptPrefix(message, rows, beyond + int(table.tokens[:rows].sum()))
+    outside = table.moment.outside
+    head += outside.fixed.tokens + (outside.passing if rows == len(fate) and message is None else 0)
+    return KeptPrefix(message, rows, head + int(table.tokens[:rows].sum()) + int(outside.spread[:rows].sum()))

@@ -8,7 +8,6 @@ stage, and stops at the first that meets its target.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,198 +19,35 @@ from ..errors import EditError, PolicyError, expect
 from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, ask
 from ..policies.builtin.recorded import RECORDED
-from ..policies.policy import NO_CONTRACT, Edits, Policy, check_reason, check_window, read_edits
-from ..policies.registry import POLICIES, configure_policy
+from ..policies.policy import Edits, Policy, check_reason, check_window, read_edits
+from ..policies.registry import configure_policy
 from ..policies.rules.collapse import Collapse, CollapsedSegment, find_segments
 from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
-from ..policies.table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
+from ..policies.table import COUNTED, SUMMARISED, Bytes, Decision, Summary, Table
 from ..policies.trigger import Measured, Reason, Verdict, judge_trigger
 from ..session.blocks import KINDS, BlockRef
 from ..session.session import Session
-from ..session.tree import SYSTEM, USER, Bools
-from ..text import plural
+from ..session.tree import Bools
 from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo
 from ..tokens.moment import Moment, find_moment
+from ..tokens.outside import Outside, PartName
+from ..tokens.reattached import ATTACHING
+from ..tokens.reattached import MOST as MOST_ATTACHED
 from .as_recorded import find_recorded
 from .cut_table import CutTable, find_edited_place
 from .fates import (
-    BY_BOUND,
-    BY_PAIR,
-    BY_WITHHELD,
     DECIDERS,
-    STANDS,
     SideFates,
-    describe_ends,
-    describe_lost,
     find_lost,
     find_pinned,
 )
 from .kept_prefix import KeptPrefix, find_prefix
+from .left_outside import leave_outside, takes, weigh_more
 from .notice import PlacedNotice
 from .stages import StageOutcome, StageOutcomes, StageReport, report_stages
 from .stand_in import StandIn
-from .summary_jobs import CAME_WHOLE, Checkpoint, SummaryJob, divide_summary, list_jobs
-
-
-def write_spec(plan: Plan) -> dict[str, Any]:
-    """The arguments of `make_plan` as JSON, but for the session and its ledger."""
-    spec: dict[str, Any] = {
-        "policy": plan.policy.name if _is_known(plan) else plan.policy.model_dump(mode="json"),
-        "edits": plan.edits.model_dump(mode="json", exclude_defaults=True),
-    }
-    if plan.table.given_window is not None:
-        spec["window"] = plan.table.given_window
-    if plan.reason != "auto":
-        spec["reason"] = plan.reason
-    if plan.policy.contract:
-        spec["contract"] = plan.policy.contract
-    return spec
-
-
-def write_recipe(plan: Plan) -> str:
-    """An expression over the names `session`, `ledger` and, for a written summary, `checkpoint`."""
-    policy = plan.policy.name if _is_known(plan) else _shorten(plan.policy)
-    parts = ["session", f"ledger, {policy!r}"]
-    if plan.session.leaf != _last_leaf(plan.session):
-        parts[0] = f"session.at({plan.session.leaf!r})"
-    if plan.edits != Edits():
-        parts.append(repr(plan.edits))
-    if plan.table.given_window is not None:
-        parts.append(f"window={plan.table.given_window}")
-    if plan.reason != "auto":
-        parts.append(f"reason={plan.reason!r}")
-    # What the file records is found there again.
-    given = plan.checkpoint is not None and plan.policy.name != RECORDED.name
-    written = ".with_summary(checkpoint)" if given else ""
-    return f"make_plan({', '.join(parts)}){written}"
-
-
-def write_line(plan: Plan) -> str:
-    """What a reader of a notebook sees of a plan."""
-    counts = Counter(plan.fate.tolist())
-    fates = ", ".join(f"{counts[code]} {fate}" for code, fate in enumerate(FATES) if counts[code])
-    if plan.cut is None:
-        left = f"{plan.after:,} counted tokens stay"
-        if plan.after != plan.before:
-            left = f"{plan.before:,} -> {plan.after:,} counted tokens; blocks: {fates}"
-        return f"Plan({plan.policy.name}: {plan.why or 'no cut,'} {left})"
-    turn = ""
-    if plan.place is not None and plan.place < len(plan.table.live):
-        turn = f" (turn {int(plan.table.live.turn[plan.place]) + 1})"
-    written = "" if plan.checkpoint is None else f"; summary by {plan.checkpoint.by}"
-    return (
-        f"Plan({plan.policy.name}: cut at {plan.cut.entry}{turn}, {plan.before:,} -> {plan.after:,} "
-        f"counted tokens; blocks: {fates or 'none'}{written}{'' if plan.fits else '; does not fit'})"
-    )
-
-
-def _is_known(plan: Plan) -> bool:
-    """Whether the policy's name is enough to find it in any process."""
-    built_in = next((known for known in (*POLICIES, RECORDED) if known.name == plan.policy.name), None)
-    return built_in is not None and configure_policy(built_in, plan.edits.settings) == plan.policy
-
-
-def _shorten(policy: Policy) -> dict[str, Any]:
-    """The policy as JSON without what is so by default."""
-    rules = [
-        {"kind": rule.kind, **rule.model_dump(mode="json", exclude_defaults=True)} for rule in policy.rules
-    ]
-    return {**policy.model_dump(mode="json", exclude_defaults=True), "rules": rules}
-
-
-def _last_leaf(session: Session) -> str | None:
-    """The leaf a reader would set: the last entry of the file that is on no sidechain."""
-    for entry in reversed(session.entries):
-        if entry.sidechain is None and entry.kind != "micro":
-            return entry.id
-    return None
-
-
-PAIRS = ("orphan-output", "inside-batch", "lone-output")
-"""Cut rules that are about a call and its output."""
-
-
-def describe_plan(plan: Plan) -> list[str]:
-    """What is missed, lost, refused or left alone, a sentence each."""
-    live, notes = plan.table.live, []
-    cut = plan.cut
-    if cut is None and plan.why:
-        notes.append(plan.why)
-    if plan.policy.source.startswith(NO_CONTRACT):
-        notes.append(f"{plan.policy.name} is {plan.policy.source}.")
-    # Where pairs are kept whole, a cut through one is no fault of what is left.
-    torn = plan.tier.unpaired or (cut is not None and cut.rule not in PAIRS)
-    if cut is not None and not cut.legal and torn and not STANDS[plan.fate[plan.is_older]].all():
-        notes.append(f"{plan.policy.title or plan.policy.name} cuts where a provider refuses: {cut.sentence}")
-    if withheld := int((plan.outcome.rule == BY_WITHHELD).sum()):
-        some = plural(withheld, "reasoning block is", "reasoning blocks are")
-        notes.append(f"{some} left out: this harness sends no reasoning.")
-    bound = int((plan.outcome.rule == BY_BOUND).sum())
-    if bound:
-        notes.append(
-            f"{plural(bound, 'reasoning block is', 'reasoning blocks are')} left out: "
-            f"{plan.session.model or 'this model'} refuses reasoning whose prefix was edited. "
-            "Edits by the provider itself would keep them."
-        )
-        pinned = int((plan.tiers.pinned & (plan.outcome.rule == BY_BOUND)).sum())
-        if pinned:
-            some = plural(pinned, "of them is pinned", "of them are pinned")
-            notes.append(f"{some}; no pin can keep those.")
-    if cut is not None and plan.edits.cut is not None and not (plan.fate != VERBATIM).any():
-        whys = dict.fromkeys(decision.why for decision in plan.decisions if decision.why)
-        notes.append(" ".join(["This policy changes nothing at this cut.", *whys]))
-    if fault := _beginning(plan):
-        notes.append(fault)
-    changed = plan.outcome.rule == BY_PAIR
-    lone = np.concatenate([live.orphans, live.pending])
-    lost = int(changed[lone].sum())
-    if lost:
-        notes.append(
-            f"{plural(lost, 'call or output is', 'calls or outputs are')} left out, "
-            "without their other half; no request may carry such."
-        )
-    notes += describe_ends(plan.table, plan.outcome)
-    moved = int(changed.sum()) - lost
-    if moved:
-        some = plural(moved, "block shares", "blocks share")
-        notes.append(f"{some} the fate of the other half of {'its' if moved == 1 else 'their'} call.")
-    if plan.under_target is False:
-        limit = plan.tiers.limit
-        left = f"{plan.left:,} are left by the policy's own measure"
-        notes.append(f"The target of {limit:,} is missed: {left}.")
-    if not plan.fits:
-        notes.append("What is left would trigger the policy again.")
-    if not plan.deterministic:
-        notes.append(NOT_DETERMINISTIC)
-    per_turn = plan.spec is not None and plan.spec.per_turn and len(plan.jobs) > 1
-    if per_turn and plan.checkpoint is not None and len(plan.divide(plan.checkpoint)) == 1:
-        notes.append(CAME_WHOLE)
-    if plan.checkpoint is not None and plan.checkpoint.truncated:
-        notes.append("The summary came out longer than its budget and was cut to it: its end is missing.")
-    if lossy := describe_lost(plan.fate):
-        notes.append(lossy)
-    for decision in plan.decisions:
-        notes.extend(decision.notes)
-    return notes
-
-
-def _beginning(plan: Plan) -> str:
-    """What a provider would refuse about how the context begins, if the plan made it so."""
-    if plan.summarises and plan.summary_at == 0:
-        return ""
-    live, stands = plan.table.live, STANDS[plan.fate]
-    emptied = [row for row, block in plan.outcome.blocks.items() if block is None]
-    stands[emptied] = False
-    rows = np.flatnonzero(stands)
-    if len(live.position) and not len(rows) and plan.notice is None and not plan.summarises:
-        return "Nothing is left to send: a request needs at least one message."
-    first = live.position[rows[:1]]
-    began = len(live) and live.role[0] in (USER, SYSTEM)
-    if began and len(first) and live.role[first[0]] not in (USER, SYSTEM):
-        return "The context would not begin with the user's words, as providers ask for."
-    return ""
-
+from .summary_jobs import Checkpoint, SummaryJob, divide_summary, list_jobs
 
 _MEASURED: Memo[Measured] = Memo()
 
@@ -361,7 +197,7 @@ class Plan(Drawable):
         new = [self.summary_at] if self.summarises else []
         if self.notice is not None and self.place is not None:
             new.append(self.place)
-        return find_prefix(self.table, self.fate, new, self.ledger.head_tokens + self.hidden)
+        return find_prefix(self.table, self.fate, new, self.ledger.head_tokens)
 
     @property
     def saved(self) -> dict[str, int]:
@@ -391,14 +227,84 @@ class Plan(Drawable):
 
     @property
     def before(self) -> int:
-        """Tokens of the context as it stands, by the ledger's counter."""
+        """Tokens of the request as the context stands, on the provider's scale: what is counted, and what is
+        not in the file.
+
+        >>> from inspector import count_tokens, open_demo
+        >>> session = open_demo()
+        >>> plan = make_plan(session, count_tokens(session))
+        >>> plan.before == plan.counted_before + plan.outside.tokens
+        True
+        """
+        return self.counted_before + self.outside.tokens
+
+    @property
+    def after(self) -> int:
+        """The same of the request this plan leaves; where no summary is written, the stand-in is in it."""
+        return self.counted_after + self.outside_after
+
+    @property
+    def counted_before(self) -> int:
+        """Tokens of the context as it stands, by the ledger's counter: a part of `before`."""
         return self.ledger.head_tokens + int(self.table.tokens.sum())
 
     @cached_property
-    def after(self) -> int:
-        """Tokens of the context this plan leaves; where no summary is written, the stand-in is counted."""
+    def counted_after(self) -> int:
+        """Tokens of the context this plan leaves, by the ledger's counter: a part of `after`."""
         stands = int(self.outcome.tokens.sum())
         return self.ledger.head_tokens + stands + self.summary_tokens + self.notice_tokens
+
+    @property
+    def outside(self) -> Outside:
+        """What the request holds that the file does not, as the context stands."""
+        return self.table.moment.outside
+
+    @cached_property
+    def parts_after(self) -> dict[PartName, int]:
+        """What is not in the file of the request that this plan leaves, by part, in tokens.
+
+        The fixed part stays; what is withheld goes with its blocks; history from before the file, and what a
+        harness attached again, go as soon as anything is summarised or dropped.
+        """
+        outside = self.outside
+        left = int(leave_outside(self.table, self.outcome).sum())
+        left += weigh_more(outside, self.summary_tokens)
+        if self.notice is not None and self.place is not None:
+            left += weigh_more(outside, int(self.notice.cost[self.place]))
+            if self.notice.echoes(self.place):
+                left += int(leave_outside(self.table, self.notice.before).sum())
+        taken = bool(takes(self.outcome).any())
+        return {
+            "fixed": outside.fixed.tokens,
+            "withheld": left,
+            "earlier": 0 if taken else outside.earlier.tokens,
+            "attached": 0 if taken else outside.attached.tokens,
+        }
+
+    @property
+    def outside_after(self) -> int:
+        """What is not in the file of the request that this plan leaves, in tokens."""
+        return sum(self.parts_after.values())
+
+    @cached_property
+    def after_range(self) -> tuple[int, int]:
+        """The least and the most that `after` may be, where the file does not tell all of it.
+
+        What Claude Code attaches again after its own compaction is in no `after`, but it is in the most.
+        """
+        low = high = self.counted_after
+        for name, tokens in self.parts_after.items():
+            part = self.outside.parts[name]
+            share = tokens / part.tokens if part.tokens else 0
+            low += tokens - round(share * (part.tokens - part.low))
+            high += tokens + round(share * (part.high - part.tokens))
+        return low, high + (MOST_ATTACHED if self.attaches else 0)
+
+    @property
+    def attaches(self) -> bool:
+        """Whether the harness attaches files again after this plan, as far as is known."""
+        own = self.session.format in ATTACHING and self.policy.name in ATTACHING
+        return own and self.summarises and not self.outside.exceeds
 
     @cached_property
     def summary_tokens(self) -> int:
@@ -423,14 +329,18 @@ class Plan(Drawable):
         return self.summary_tokens - int(self.stand_in.cost[self.place])
 
     @property
-    def left(self) -> int:
-        """What is left by the policy's own measure; a summary counts by the ledger's."""
-        return self.tier.size(self.place) + self._longer
+    def _longer_outside(self) -> int:
+        """What the written summary weighs beyond its count, more than its stand-in does."""
+        if not self._longer or self.place is None:
+            return 0
+        stand_in = weigh_more(self.outside, int(self.stand_in.cost[self.place]))
+        return weigh_more(self.outside, self.summary_tokens) - stand_in
 
     @property
-    def hidden(self) -> int:
-        """Tokens the provider reports beyond what the file accounts for, before and after alike."""
-        return self.table.moment.unexplained.tokens
+    def left(self) -> int:
+        """What is left by the policy's own measure; a summary counts by the ledger's."""
+        more = self._longer_outside if self.policy.trigger.measure in COUNTED else 0
+        return self.tier.size(self.place) + self._longer + more
 
     @cached_property
     def under_target(self) -> bool | None:
@@ -454,7 +364,7 @@ class Plan(Drawable):
     def fits(self) -> bool:
         """Whether what is left would not trigger the policy again. True when nothing tells the threshold."""
         trigger = self.policy.trigger
-        size = self.after + self.hidden if trigger.measure in COUNTED else self.left
+        size = self.after if trigger.measure in COUNTED else self.left
         return not trigger.fires(size, self.table.window)
 
     @cached_property
@@ -468,7 +378,9 @@ class Plan(Drawable):
     def cut_table(self) -> CutTable:
         """All places planned at once, each with a stand-in; the plan's own with what was written for it."""
         table = self.tiers.cuts
-        return table if self.place is None else table.lengthen(self.place, self._longer)
+        if self.place is None:
+            return table
+        return table.lengthen(self.place, self._longer, self._longer_outside)
 
     def with_edits(self, edits: Edits) -> Plan:
         """The same moment planned by the same policy, window and reason, with these edits in place of its
@@ -509,7 +421,7 @@ class Plan(Drawable):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Sentences about this plan that a reader should not miss."""
-        return tuple(describe_plan(self))
+        return tuple(ask("notes", self))
 
     def rule_of(self, row: int) -> str:
         """Who decided the live block `row`: a rule's kind, pin, pair, bound, withheld or nothing."""
@@ -519,15 +431,18 @@ class Plan(Drawable):
     @property
     def spec_json(self) -> dict[str, Any]:
         """The plan as data. `make_plan(session, ledger, **spec)` makes the same plan from it."""
-        return write_spec(self)
+        told: dict[str, Any] = ask("spec", self)
+        return told
 
     @property
     def recipe(self) -> str:
         """The Python that makes this plan, with a ledger by the same counter, and the `checkpoint` it has."""
-        return write_recipe(self)
+        told: str = ask("recipe", self)
+        return told
 
     def __repr__(self) -> str:
-        return write_line(self)
+        told: str = ask("line", self)
+        return told
 
 
 def make_plan(
@@ -587,10 +502,3 @@ def plan_moment(
     tiers = StageOutcomes(configured, table, pinned, by_hand)
     plan = Plan(session, moment.ledger, configured, edits, table, moment.cuts, tiers, tiers.stop())
     return plan if recorded is None or not plan.summarises else plan.with_summary(recorded.checkpoint)
-
-
-NOT_DETERMINISTIC = (
-    "Not deterministic: a model writes the summary, and the same history may give another one; all turns "
-    "after it depend on which."
-)
-"""Said of every plan that has a summary written; no setting hides it (S0-69, S0-72)."""

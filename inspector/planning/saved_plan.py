@@ -11,7 +11,7 @@ from collections import Counter as Multiset
 from hashlib import sha256
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import AliasChoices, Field, ValidationError
 
 from ..errors import EditError, OtherSession, PlanError
 from ..policies.harness import BUNDLED
@@ -45,13 +45,14 @@ class Origin(Value):
 
 
 class SavedOutcome(Value):
-    """What came of it: tokens by its counter, the blocks of each fate, and the hash of every decision."""
+    """What came of it: tokens of the request before and after, those after it that are not in the file, the
+    blocks of each fate, and the hash of every decision."""
 
     title: str
     cut: Chars | None
     before: int
     after: int
-    unexplained: int
+    outside: int = Field(validation_alias=AliasChoices("outside", "unexplained"))
     fits: bool
     blocks: dict[str, int]
     sha256: str
@@ -105,7 +106,7 @@ def pack_plan(plan: Plan) -> SavedPlan:
             cut=None if plan.cut is None else plan.cut.entry,
             before=plan.before,
             after=plan.after,
-            unexplained=plan.hidden,
+            outside=plan.outside_after,
             fits=plan.fits,
             blocks={fate: counts[code] for code, fate in enumerate(FATES) if counts[code]},
             sha256=_hash_decisions(plan),
@@ -238,7 +239,7 @@ def _hash_decisions(plan: Plan, saved: dict[str, Any] | None = None) -> str:
             if policy[FORMER]["engine"] == BUNDLED:
                 policy[FORMER]["engine"] = "tool"
         policy = _take_known(policy, saved)
-    columns = [plan.fate.tolist(), plan.outcome.tokens.tolist(), plan.place, plan.after]
+    columns = [plan.fate.tolist(), plan.outcome.tokens.tolist(), plan.place, plan.counted_after]
     return digest([policy, plan.session.leaf, columns])
 
 

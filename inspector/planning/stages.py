@@ -11,7 +11,7 @@ import numpy as np
 
 from ..policies.base_rule import Rule
 from ..policies.policy import Policy
-from ..policies.table import SUMMARISED, Claim, Decision, Summary, Table
+from ..policies.table import COUNTED, SUMMARISED, Claim, Decision, Summary, Table
 from ..session.blocks import REASONING
 from ..session.tree import Bools, Ints
 from ..tokens.counter import Longs
@@ -28,6 +28,7 @@ from .fates import (
     unbind,
     weigh_side,
 )
+from .left_outside import leave_outside, price_outside, takes
 from .notice import PlacedNotice
 from .stand_in import StandIn, make_stand_in
 
@@ -117,7 +118,8 @@ class StageOutcome:
         out = np.zeros(len(older) + 1, np.int64)
         np.cumsum(older, out=out[1:])
         out[:-1] += sum_behind(kept, uncut, self.edge)
-        out += self.table.beyond
+        if self.table.trigger.measure in COUNTED:
+            out += self.table.ledger.head_tokens + self.outside.sum(axis=1)
         if self.spec is not None:
             out += np.where(self.writes, self.stand_in.cost, 0)
         if self.notice is not None:
@@ -127,8 +129,23 @@ class StageOutcome:
     def size(self, place: int | None) -> int:
         """The same for one place, or for no cut."""
         if place is None:
-            return int(self.weights[2].sum()) + self.table.beyond
+            counted = self.table.trigger.measure in COUNTED
+            rest = self.table.ledger.head_tokens + self.outside_uncut if counted else 0
+            return int(self.weights[2].sum()) + rest
         return int(self.sizes[place])
+
+    @cached_property
+    def outside(self) -> Longs:
+        """int64[n+1, 4]: what each place leaves of what is not in the file, by PARTS."""
+        sides = (self.older, self.kept, self.uncut)
+        return price_outside(self.table, sides, self.edge, self.writes, self.stand_in, self.notice)
+
+    @cached_property
+    def outside_uncut(self) -> int:
+        """The same where nothing is cut."""
+        outside = self.table.moment.outside
+        passing = 0 if takes(self.uncut).any() else outside.passing
+        return outside.fixed.tokens + passing + int(leave_outside(self.table, self.uncut).sum())
 
     @cached_property
     def acts(self) -> Bools:
@@ -154,9 +171,9 @@ class StageOutcome:
 
     @cached_property
     def cuts(self) -> CutTable:
-        """What every place leaves in tokens of the ledger's counter, whatever stage that takes."""
+        """What every place leaves in tokens."""
         sides = (self.older, self.kept, self.uncut)
-        return price_cuts(self.table, sides, self.edge, self.writes, self.stand_in, self.notice)
+        return price_cuts(self.table, sides, self.edge, self.writes, self.stand_in, self.notice, self.outside)
 
 
 class StageOutcomes:
@@ -292,15 +309,13 @@ class StageOutcomes:
             return self[0].cuts
         reached = sorted(set(self.depths.tolist()))
         tables = {depth: self[depth].cuts for depth in reached}
-        total, sections, summary = (
-            getattr(tables[reached[-1]], name).copy() for name in ("total", "sections", "summary")
-        )
+        names = ("total", "sections", "summary", "outside")
+        columns = {name: getattr(tables[reached[-1]], name).copy() for name in names}
         for depth in reached[:-1]:
             here = self.depths == depth
-            total[here] = tables[depth].total[here]
-            sections[here] = tables[depth].sections[here]
-            summary[here] = tables[depth].summary[here]
-        return CutTable(total, sections, summary)
+            for name, values in columns.items():
+                values[here] = getattr(tables[depth], name)[here]
+        return CutTable(**columns)
 
 
 def _listed(claims: Claim | tuple[Claim, ...] | None) -> tuple[Claim, ...]:

@@ -85,17 +85,6 @@ class Table:
         return clear_output(block) if self.live.cleared[row] else block
 
     @cached_property
-    def beyond(self) -> int:
-        """What every request holds beyond the live entries, by the policy's own measure.
-
-        The head and what the provider reports beyond the file, where tokens are counted; nothing by the
-        published estimates, which look at messages alone.
-        """
-        if self.trigger.measure not in COUNTED:
-            return 0
-        return self.moment.beyond
-
-    @cached_property
     def calls(self) -> Ints:
         """int32[m]: the row of the call that an output answers, -1 for everything else."""
         out = np.full(len(self.tokens), -1, np.int32)

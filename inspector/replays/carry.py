@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..planning.fates import STANDS, SideFates
+from ..planning.left_outside import leave_outside, weigh_more
 from ..planning.plan import Plan
 from ..policies.table import VERBATIM
 from ..session.blocks import Text, build
@@ -27,11 +28,12 @@ from ..tokens.rows import Bytes, gather_rows
 
 class CarriedEntry(NamedTuple):
     """An entry of the context that is left. `origin` is its position in the session that was planned when it
-    is unchanged, else -1, and `tokens` then has one figure per block."""
+    is unchanged, else -1, and `tokens` then has one figure per block. `withheld` is what it weighs more."""
 
     entry: Entry
     origin: int = -1
     tokens: tuple[int, ...] = ()
+    withheld: int = 0
 
 
 def change(entry: Entry, **fields: Any) -> Entry:
@@ -60,7 +62,9 @@ def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[Car
         return _in_line([item for _, item in standing])
     if plan.notice is not None:
         said = Entry(id=f"{name}-notice", role=plan.notice.role, blocks=(Text(text=plan.notice.text(place)),))
-        extra = [CarriedEntry(change(said, meta=True), tokens=(int(plan.notice.cost[place]),))]
+        cost = int(plan.notice.cost[place])
+        more = weigh_more(plan.outside, cost)
+        extra = [CarriedEntry(change(said, meta=True), tokens=(cost,), withheld=more)]
         if plan.notice.echoes(place):
             for at, item in _standing(plan, plan.notice.before):
                 extra.append(_renamed(plan, item, f"{name}-again-{at}"))
@@ -74,7 +78,9 @@ def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[Car
     costs = _share(plan, texts, plan.summary_tokens if written is None else written)
     new = [
         CarriedEntry(
-            Entry(id=f"{name}-{number}", kind="branch_summary", blocks=(Text(text=text),)), tokens=(tokens,)
+            Entry(id=f"{name}-{number}", kind="branch_summary", blocks=(Text(text=text),)),
+            tokens=(tokens,),
+            withheld=weigh_more(plan.outside, tokens),
         )
         for number, (text, tokens) in enumerate(zip(texts, costs, strict=True))
     ]
@@ -95,16 +101,18 @@ def _standing(plan: Plan, side: SideFates) -> Standing:
     touched = np.zeros(len(live), bool)
     touched[live.position[side.fate != VERBATIM]] = True
     start, entries = live.start.tolist(), live.entries.tolist()
+    left = np.bincount(live.position, leave_outside(plan.table, side), len(live)).astype(int).tolist()
     out: Standing = []
     for at, i in enumerate(entries):
         if not touched[at] and not live.cleared[start[at] : start[at + 1]].any():
-            out.append((at, CarriedEntry(session.entries[i], i)))
+            out.append((at, CarriedEntry(session.entries[i], i, withheld=left[at])))
             continue
         rows = [row for row in range(start[at], start[at + 1]) if stands[row]]
         if rows:
             blocks = tuple(side.blocks.get(row) or plan.table.block(row) for row in rows)
             tokens = tuple(side.tokens[rows].tolist())
-            out.append((at, CarriedEntry(change(session.entries[i], blocks=blocks), tokens=tokens)))
+            entry = change(session.entries[i], blocks=blocks)
+            out.append((at, CarriedEntry(entry, tokens=tokens, withheld=left[at])))
     return out
 
 
@@ -120,7 +128,7 @@ def _renamed(plan: Plan, item: CarriedEntry, name: str) -> CarriedEntry:
     if item.origin >= 0:
         ledger = plan.ledger
         tokens = tuple(ledger.tokens[ledger.start[item.origin] : ledger.start[item.origin + 1]].tolist())
-    return CarriedEntry(_settle(change(item.entry, id=name)), tokens=tokens)
+    return CarriedEntry(_settle(change(item.entry, id=name)), tokens=tokens, withheld=item.withheld)
 
 
 def _in_line(items: list[CarriedEntry]) -> list[CarriedEntry]:
@@ -149,7 +157,8 @@ def _boundary(plan: Plan, place: int, name: str, kept: Standing, written: int | 
     first = kept[0][1].entry.id if kept else None
     told = Boundary(trigger="plan", first_kept=first, summary=text, **file_fields(plan))
     entry = Entry(id=name, kind="compaction", blocks=(Text(text=text),), boundary=told)
-    return CarriedEntry(entry, tokens=(plan.summary_tokens if written is None else written,))
+    tokens = plan.summary_tokens if written is None else written
+    return CarriedEntry(entry, tokens=(tokens,), withheld=weigh_more(plan.outside, tokens))
 
 
 def _share(plan: Plan, texts: list[str], total: int) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..planning.kept_prefix import KeptPrefix
+from ..planning.left_outside import weigh_more
 from ..planning.plan import Plan
 from ..policies.events import count_retention, write_word
 from ..policies.policy import Policy
@@ -79,7 +80,10 @@ class Compactor:
                 "How long summaries come out has no effect here: this policy gives them no budget of tokens.",
             )
         kept = plan.prefix
-        left = plan.after + plan.hidden + (tries.written - plan.summary_tokens if plan.summarises else 0)
+        left = plan.after
+        if plan.summarises:
+            longer = tries.written - plan.summary_tokens
+            left += longer + weigh_more(plan.outside, longer)
         if not tries.stands:
             self._keep(plan, reason, before, left, kept, tries, adopted=False)
             error = {"error": "ContextOverflow", "cause": "SummarizeFailed", "calls": tries.calls}
@@ -107,7 +111,7 @@ class Compactor:
         if downgraded:
             self.log.record("reasoning_downgraded", blocks=downgraded)
         name = f"{self._name}-{len(self.compactions) + 1}"
-        self.context.carry(carry_entries(plan, name, tries.written if plan.summarises else None))
+        self.context.carry(plan, carry_entries(plan, name, tries.written if plan.summarises else None))
         after = self.context.size
         self.log.record("prefix_reset", before=before, after=after, reason=plan.reason, prefix=kept.tokens)
         self._keep(plan, plan.reason, before, after, kept, tries, adopted=True)
@@ -150,7 +154,7 @@ class Compactor:
         legal = totals[totals >= 0]
         if trigger.measure not in COUNTED or not len(legal):
             return
-        least, threshold = int(legal.min()) + plan.hidden, trigger.threshold(self.context.window)
+        least, threshold = int(legal.min()), trigger.threshold(self.context.window)
         if trigger.fires(least, self.context.window):
             self.log.record_once("irreducible", before=self.context.size, after=least)
             self.log.note_once(

@@ -41,7 +41,7 @@ class EarlyRules:
             return None
         before = self.context.size
         self._changes += 1
-        self.context.carry(carry_entries(plan, f"{self._name}-{self._changes}"))
+        self.context.carry(plan, carry_entries(plan, f"{self._name}-{self._changes}"))
         self.log.record(
             "stage", before=before, after=self.context.size, stage=write_word(self._stage), ran=True
         )

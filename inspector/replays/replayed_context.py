@@ -18,7 +18,8 @@ from ..session.entries import Entry
 from ..session.session import Session
 from ..tokens.ledger import Ledger
 from ..tokens.moment import Moment, find_moment
-from ..tokens.reported import Unexplained
+from ..tokens.outside import Outside, Part
+from ..tokens.weighed_path import share_tokens, spread_entries
 from .carry import CarriedEntry, Columns, chain, change, count_carried, join_ledger, take_columns
 from .timeline import Timeline, weigh_entries
 
@@ -41,8 +42,12 @@ class ReplayedContext:
         # Lists, because they are looked at one by one.
         self._tokens, self._weight = life.tokens.tolist(), life.weight.tolist()
         self._hidden, self._prompt = life.hidden.tolist() or [0], life.prompt.tolist()
-        self._reports = life.reports.tolist()
+        self._reports, self._withheld = life.reports.tolist(), life.withheld.tolist()
         self._counted, self._own = ledger.head_tokens, 0
+        # From the first change on: what stands before all messages, and what is withheld of those that stand.
+        self._before, self._stays = 0, 0
+        self._carried_withheld: tuple[int, ...] = ()
+        self._passing = False
         self._last: int | None = None
         self._model: str | None = None
         self._moment: tuple[Session, Ledger] | None = None
@@ -57,15 +62,18 @@ class ReplayedContext:
         number = self.position
         self._counted += self._tokens[number]
         self._own += self._weight[number]
+        self._stays += self._withheld[number]
         self.position += 1
         if self._reports[number]:
             self._last = self.size
 
     @property
     def hidden(self) -> int:
-        """What the provider reports beyond what is counted: its very word until the context is changed."""
-        beyond: int = self._hidden[max(self.position - 1, 0)]
-        return max(beyond, 0) if self.changed else beyond
+        """What is not in the file: by the provider's very word until the context is changed."""
+        if self.changed:
+            return self._before + self._stays
+        told: int = self._hidden[max(self.position - 1, 0)]
+        return told
 
     @property
     def size(self) -> int:
@@ -75,16 +83,15 @@ class ReplayedContext:
     @property
     def asked(self) -> int:
         """Tokens of the request that the next entry answers: reported for it, as long as nothing changed."""
+        if self.changed:
+            return self.size
         told: int = self._prompt[self.position]
-        if told >= 0 and not self.changed:
-            return told
-        beyond: int = self._hidden[self.position]
-        return max(self._counted + (max(beyond, 0) if self.changed else beyond), 0)
+        return told if told >= 0 else max(self._counted + self._hidden[self.position], 0)
 
     @property
     def head(self) -> int:
-        """Tokens in front of the messages: the file's head, and what the provider reports beyond it."""
-        return self._file.head_tokens + max(self.hidden, 0)
+        """Tokens in front of the messages: the file's head, and what is not in the file but no step's."""
+        return self._file.head_tokens + (self._before if self.changed else max(self.hidden - self._stays, 0))
 
     @property
     def value(self) -> int:
@@ -112,15 +119,28 @@ class ReplayedContext:
     def plan(self, policy: Policy, reason: Reason = "auto") -> Plan:
         """Plan on the context as it stands, with the replay's figures in place of what a file would say."""
         session, ledger = self.look()
-        beyond = max(self.hidden, 0)
-        note = (
-            f"{beyond:,} tokens are reported beyond what is counted, carried over from the recorded session."
-        )
-        told = Unexplained(beyond, self.size, self._counted, None, note)
         moment = self._planned
         if moment is None or moment.ledger is not ledger or moment.session.leaf != session.leaf:
-            moment = self._planned = find_moment(session, ledger, told)
+            moment = self._planned = find_moment(session, ledger, self._outside(session, ledger))
         return plan_moment(moment, policy, Edits(), window=self.window, reason=reason)
+
+    def _outside(self, session: Session, ledger: Ledger) -> Outside:
+        """What is not in the file, of the context as it stands; carried over from the recorded session."""
+        arrived = self.life.withheld[self.first : self.position]
+        withheld = np.concatenate([np.array(self._carried_withheld, np.int64), arrived])
+        whole = max(self.hidden, 0)
+        if (sums := int(withheld.sum())) > whole:
+            withheld, sums = share_tokens(withheld, whole), whole
+        live = session.live
+        spread = spread_entries(withheld[live.entries], live, ledger.live_tokens(session))
+        earlier = 0 if self.changed and not self._passing else min(self.life.earlier, whole - sums)
+        note = "carried over from the recorded session"
+        fixed, more, past = (
+            Part(tokens, tokens, tokens, (), note) for tokens in (whole - sums - earlier, sums, earlier)
+        )
+        return Outside(
+            fixed, more, past, spread=spread, reported=self.size, counted=self._counted, scale=self.life.scale
+        )
 
     def look(self) -> tuple[Session, Ledger]:
         """The context as a session of its own, and its ledger."""
@@ -154,21 +174,36 @@ class ReplayedContext:
             changes["model"] = self._model
         return self.session.with_entries(entries, None, **changes)
 
-    def carry(self, items: Sequence[CarriedEntry]) -> None:
+    def carry(self, plan: Plan, items: Sequence[CarriedEntry]) -> None:
         """Go on from these entries, made by a plan on the context as it stands."""
         _, ledger = self.look()
+        parts = plan.parts_after
         self._set(chain(item.entry for item in items), count_carried(ledger, items))
+        self._go_on(sum(parts.values()) - parts["withheld"], parts["earlier"] > 0, items)
+
+    def _go_on(self, before: int, passing: bool, items: Sequence[CarriedEntry]) -> None:
+        self._carried_withheld = tuple(item.withheld for item in items)
+        self._before, self._passing, self._stays = before, passing, sum(self._carried_withheld)
 
     def clear(self, entries: Sequence[Entry]) -> None:
         """Go on from these entries of the file, and nothing else."""
-        items = [CarriedEntry(entry, self.session.index[entry.id]) for entry in entries]
+        before = max(self.hidden - self._stays, 0) if not self.changed else self._before
+        withheld = dict(zip(self.life.at.tolist(), self._withheld, strict=True))
+        origins = [self.session.index[entry.id] for entry in entries]
+        items = [
+            CarriedEntry(entry, at, withheld=withheld.get(at, 0))
+            for entry, at in zip(entries, origins, strict=True)
+        ]
+        before -= min(self.life.earlier, before) if not self.changed or self._passing else 0
         whole = [item for item in items if self.session.entries[item.origin].blocks is item.entry.blocks]
         if len(whole) == len(items):
             self._set(chain(entries), count_carried(self._file, items))
+            self._go_on(before, False, items)
             return
         counted = [self._file.count_blocks(entry.blocks).tolist() for entry in entries]
         new = [CarriedEntry(e, tokens=tuple(n)) for e, n in zip(entries, counted, strict=True)]
         self._set(chain(entries), count_carried(self._file, new))
+        self._go_on(before, False, items)
 
     def _set(self, entries: tuple[Entry, ...], columns: Columns) -> None:
         self.carried, self._columns, self.first = entries, columns, self.position

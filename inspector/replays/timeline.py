@@ -22,6 +22,7 @@ from ..tokens.counter import Longs
 from ..tokens.history import History, count_along
 from ..tokens.ledger import Ledger
 from ..tokens.reported import context_tokens, is_snapshot, is_tokens, request_tokens, whole_tokens
+from ..tokens.weighed_path import WeighedPath
 
 Overflow = Literal["token_overflow", "byte_overflow"]
 
@@ -46,7 +47,8 @@ class Timeline:
     tokens    int64[n]  by the ledger's counter
     weight    int64[n]  by the policy's own measure
     hidden    int64[n]  what the last reply up to here reported beyond what is counted for the same context;
-                        from the first recorded compaction on, what it was before that
+                        from the first recorded compaction on, what it was before that and has grown since
+    withheld  int64[n]  what the entry weighs beyond its count
     prompt    int64[n]  tokens of the request a reply answers, as reported for this very context; -1 unknown
     output    int64[n]  tokens of a reply: reported, else counted; 0 for other entries
     replies   bool[n]   the assistant speaks
@@ -56,7 +58,10 @@ class Timeline:
     answers   bool[n]   the entry holds a tool's output
 
     `recorded` (int64[k], by step) is the context as it was: the provider's last word and what is counted
-    since. `refusals` has, by the number of the entry that comes next, what the provider refused.
+    since. `refusals` has, by the number of the entry that comes next, what the provider refused. `earlier` is
+    history from before the file (tokens), `scale` the provider's tokens to a counted one. Where more is
+    counted than some reply reports, `exceeds` says so, and every size is a counted one: no run has two
+    measures.
     """
 
     session: Session
@@ -66,6 +71,7 @@ class Timeline:
     tokens: Longs
     weight: Longs
     hidden: Longs
+    withheld: Longs
     prompt: Longs
     output: Longs
     replies: Bools
@@ -75,6 +81,9 @@ class Timeline:
     answers: Bools
     recorded: Longs
     refusals: dict[int, list[Refusal]]
+    earlier: int = 0
+    scale: float = 1.0
+    exceeds: bool = False
 
     def __len__(self) -> int:
         return len(self.at)
@@ -94,6 +103,10 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
     full = full - np.cumsum(np.where(failed, ledger.entry_tokens[path], 0))
     usage = _read_usage(session, ledger, path, sort)
     said = usage[0] >= 0
+    compacted = np.flatnonzero(sort == COMPACTION)
+    own = said & (np.arange(n) < (compacted[0] if len(compacted) else n))
+    if exceeds := bool((usage[0] < full)[own].any()):
+        usage, said = np.full_like(usage, -1), np.zeros(n, bool)
     beyond = np.where(said, usage[0] - full, 0)
     # Before the first reply nothing is reported; the first one's word stands for it.
     last = np.maximum.accumulate(np.where(said, np.arange(n), -1)) if n else np.zeros(0, np.int64)
@@ -102,9 +115,11 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
     ends = np.append(np.flatnonzero(np.diff(history.step)), n - 1) if n else np.zeros(0, np.int64)
     recorded = np.maximum(full + hidden, 0)[ends]
     # After a recorded compaction a harness attaches files again, which a life without it never saw.
-    compacted = np.flatnonzero(sort == COMPACTION)
+    weighed = WeighedPath(session, ledger)
+    withheld = np.zeros(n, np.int64) if exceeds else weighed.grown
     if len(compacted) and compacted[0]:
-        hidden[compacted[0] :] = hidden[compacted[0] - 1]
+        more = np.where(np.isin(sort, UNSEEN) | failed, 0, withheld)[compacted[0] :]
+        hidden[compacted[0] :] = hidden[compacted[0] - 1] + np.cumsum(more)
     same = np.cumsum(np.isin(sort, (COMPACTION, MICRO))) == 0
     seen = np.flatnonzero(~np.isin(sort, UNSEEN) & ~failed)
     at = path[seen]
@@ -120,6 +135,7 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
         tokens=tokens,
         weight=weigh_entries(session, ledger, measure)[at] if measure not in COUNTED else tokens,
         hidden=hidden[seen].astype(np.int64),
+        withheld=withheld[seen],
         prompt=np.where(same, usage[1], -1)[seen],
         output=np.where(replies, np.where(usage[2][seen] > 0, usage[2][seen], tokens), 0),
         replies=replies,
@@ -129,6 +145,9 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
         answers=answers,
         recorded=recorded,
         refusals={},
+        earlier=0 if exceeds else weighed.earlier,
+        scale=1.0 if exceeds else weighed.scale.middle,
+        exceeds=exceeds,
     )
     for i, kind in refused:
         size = int(full[i] + hidden[max(i - 1, 0)])

@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 
+from ..planning.left_outside import leave_outside
 from ..policies.policy import Policy
 from ..policies.table import CLEARED, VERBATIM, Bytes
 from ..summaries.record import edits_request, split_policy
@@ -58,7 +59,10 @@ class WireEdits:
         grown = bool((fate[len(before) :] != VERBATIM).any()) if self._same is None else fate.any()
         prefix = None
         if first < len(before):
-            prefix = plan.ledger.head_tokens + plan.hidden + int(plan.outcome.tokens[:first].sum())
+            left = leave_outside(plan.table, plan.outcome)[:first]
+            parts = plan.parts_after
+            prefix = plan.ledger.head_tokens + sum(parts.values()) - parts["withheld"]
+            prefix += int(plan.outcome.tokens[:first].sum()) + int(left.sum())
         size = self.context.size
         saved = min(plan.before - plan.after, size)
         if len(differs) or grown:

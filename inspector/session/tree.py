@@ -36,6 +36,7 @@ class Tree:
     opens   bool[n]      a user's words start here
     bounded int32[·]     entries that record a compaction, whole or micro
     named   bool[n]      the entry says which model wrote it
+    reports int32[·]     entries that tell the provider's usage
     chain   int32[n]     the first of the entries before this one that are each the parent of the next
     start   int32[n+1]   blocks of entry i are rows start[i] … start[i+1]
     calls   dict         the id of a tool call to its number
@@ -51,6 +52,7 @@ class Tree:
     opens: Bools
     bounded: Ints
     named: Bools
+    reports: Ints
     chain: Ints
     start: Ints
     calls: dict[str, int]
@@ -69,6 +71,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
     opens: list[bool] = []
     bounded: list[int] = []
     named: list[bool] = []
+    reports: list[int] = []
     start = [0]
     calls: dict[str, int] = {}
     call: list[int] = []
@@ -85,6 +88,8 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         if entry.boundary is not None:
             bounded.append(i)
         named.append(bool(entry.model))
+        if entry.usage is not None:
+            reports.append(i)
         for block in entry.blocks:
             number = -1
             if block.kind == "tool_call":
@@ -106,6 +111,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         opens=np.array(opens, bool),
         bounded=np.array(bounded, np.int32),
         named=np.array(named, bool),
+        reports=np.array(reports, np.int32),
         chain=_chain(parent),
         start=np.array(start, np.int32),
         calls=calls,

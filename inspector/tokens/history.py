@@ -144,7 +144,7 @@ def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -
     grown, lasting = _add_up(weight), _add_up(np.where(sort == COMPACTION, 0, weight))
     where = {i: at for at, i in enumerate(path.tolist())} if cuts else {}
     compacted = set(cuts)
-    position, since, less = _emptied(session, ledger, path)
+    position, since, less = find_emptied(session, ledger, path)
     base, saved = np.zeros(len(path), np.int64), np.zeros(len(path), np.int64)
     for at, end in zip([0, *cuts], [*cuts, len(path)], strict=True):
         spans = _kept(session, path, where, at) if at in compacted else []
@@ -178,7 +178,7 @@ def _kept(session: Session, path: Ints, where: dict[int, int], at: int) -> list[
     return [*((one, one + 1) for one in sorted(single) if one < first), (first, at)]
 
 
-def _emptied(session: Session, ledger: Ledger, path: Ints) -> tuple[Longs, Longs, Longs]:
+def find_emptied(session: Session, ledger: Ledger, path: Ints) -> tuple[Longs, Longs, Longs]:
     """Outputs on the path that a micro-compaction on it emptied, in their order.
 
     int64 each: the path position of the output, the one from which it is empty, and the tokens that saved.

@@ -2,7 +2,7 @@
 
 A ledger does not depend on the leaf: `session.at(...)` shares it, and the context at any leaf is a
 selection of its rows. It holds tokens only. What the provider reported stands beside the counts and is
-never mixed into them; the difference is a number of its own, `unexplained`.
+never mixed into them; the difference is a value of its own, `outside`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CounterError, expect
-from ..mixins import Drawable
+from ..mixins import Drawable, ask
 from ..session.blocks import Block, BlockRef, Text, ToolOutput
 from ..session.entries import Entry
 from ..session.session import Session
@@ -26,7 +26,8 @@ from .counter import Calibration, Counter, Longs
 from .counters import find_counter
 from .memo import Memo, Memory
 from .models import model_of
-from .reported import Reported, Unexplained, explain, find_reported
+from .outside import Outside, Part
+from .reported import Reported, find_reported
 from .rows import HEAD, SECTIONS, Bytes, Counted, count_rows, gather_rows
 
 CLEARED_TEXT = "[output cleared by an earlier compaction]"
@@ -35,7 +36,6 @@ CLEARED_TEXT = "[output cleared by an earlier compaction]"
 
 _CLEARED: Memo[int] = Memo()
 _WEIGHTS: Memo[Ints] = Memo()
-_UNEXPLAINED: Memo[Unexplained] = Memo(256)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,17 +208,17 @@ class Ledger(Drawable):
         return find_reported(self.session)
 
     @property
-    def unexplained(self) -> Unexplained:
-        """`explain` for the leaf this ledger was counted at."""
-        return self.explain(self.session)
+    def outside(self) -> Outside:
+        """What the request at the ledger's leaf holds that the file does not.
 
-    def explain(self, session: Session) -> Unexplained:
-        """Reported tokens of the last request on the live chain, less what is counted for the same request.
+        The system prompt, tool schemas, withheld reasoning: it belongs to no section.
 
-        That is what the file does not hold: a system prompt, tool schemas, message frames. It belongs to no
-        section.
+        >>> from inspector import open_demo
+        >>> count_tokens(open_demo()).outside.fixed.tokens > 0
+        True
         """
-        return _UNEXPLAINED.of(self, lambda: explain(session, self.count_context), session.leaf)
+        found: Outside = ask("outside", self.session, self)
+        return found
 
     def __repr__(self) -> str:
         return _draw(self)
@@ -295,16 +295,24 @@ def _weigh(session: Session, name: str) -> Ints:
 
 def _draw(ledger: Ledger) -> str:
     """The context at the ledger's leaf as a small table: tokens and share of every section that has any."""
-    sections, unexplained = ledger.by_section(), ledger.unexplained
+    sections, outside = ledger.by_section(), ledger.outside
     context = sum(sections.values())
     figures = [(name, tokens) for name, tokens in sections.items() if tokens]
-    asked = f"{unexplained.reported:,} reported for the last request, {unexplained.counted:,} counted"
-    wide = max(len(f"{tokens:,}") for tokens in (context, unexplained.tokens))
+    asked = f"{outside.reported:,} reported for the last request, {outside.counted:,} counted"
+    told = [(name, part) for name, part in outside.parts.items() if part.tokens]
+    total = context + outside.tokens
+    wide = max(len(f"{tokens:,}") for tokens in (total, ledger.total))
     lines = [
         f"Ledger: {context:,} tokens in the context, {ledger.total:,} in the file ({len(ledger):,} blocks)",
         *(f"  {name:<12}{tokens:>{wide},}  {100 * tokens / context:>5.1f} %" for name, tokens in figures),
-        f"  unexplained {unexplained.tokens:>{wide},}  {asked}",
+        *(f"  {name:<12}{part.tokens:>{wide},}  not in the file{_span(part)}" for name, part in told),
+        f"  {'total':<12}{total:>{wide},}  {asked}",
+        *(f"  ! {warning}" for warning in outside.warnings),
     ]
     if ledger.missing:
         lines.append("  not counted: " + ", ".join(f"{n} {why}" for why, n in sorted(ledger.missing.items())))
     return "\n".join([*lines, f"  {ledger.source}"])
+
+
+def _span(part: Part) -> str:
+    return "" if part.certain else f": {part.low:,} to {part.high:,}"

@@ -16,8 +16,9 @@ from ..session.tree import Ints
 from .ledger import Ledger
 from .memo import Memo, Memory, column
 from .models import Window, window_of
-from .reported import Unexplained
+from .outside import Outside
 from .rows import Bytes
+from .weighed_path import find_outside
 
 ColumnT = TypeVar("ColumnT", Ints, Bytes)
 
@@ -34,7 +35,7 @@ class Moment:
 
     session: Session
     ledger: Ledger
-    given: Unexplained | None = None
+    given: Outside | None = None
     memory: Memory = field(default_factory=Memory, init=False, repr=False)
 
     @column
@@ -73,14 +74,14 @@ class Moment:
         return window_of(self.session)
 
     @column
-    def unexplained(self) -> Unexplained:
-        """What is reported for the last request beyond what is counted for it."""
-        return self.ledger.explain(self.session) if self.given is None else self.given
+    def outside(self) -> Outside:
+        """What a request of this context holds that the file does not."""
+        return find_outside(self.session, self.ledger) if self.given is None else self.given
 
     @property
     def beyond(self) -> int:
-        """Tokens of every request beside the live entries: the head, and what is unexplained."""
-        return self.ledger.head_tokens + self.unexplained.tokens
+        """Tokens of the request beside what is counted of the live entries: the head, and what is outside."""
+        return self.ledger.head_tokens + self.outside.tokens
 
     def weights(self, measure: str) -> Ints:
         """int32[n]: each live entry weighed by a published estimate, such as "chars4_utf16".
@@ -91,10 +92,10 @@ class Moment:
 
 
 _MOMENTS: Memo[Moment] = Memo(LATELY)
-_GIVEN: Memo[dict[str | None, Unexplained]] = Memo()
+_GIVEN: Memo[dict[str | None, Outside]] = Memo()
 
 
-def find_moment(session: Session, ledger: Ledger, given: Unexplained | None = None) -> Moment:
+def find_moment(session: Session, ledger: Ledger, given: Outside | None = None) -> Moment:
     """The moment at a session's leaf, the same one as long as it is kept.
 
     What is `given` for a leaf stays with the ledger, so that a plan of a replay can be made again of the same

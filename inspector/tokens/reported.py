@@ -1,12 +1,10 @@
 """What the provider reported, beside what is counted.
 
-In goes a session, out come its replies' usage as columns, and the difference between one request as it was
-reported and the same request as it is counted.
+In goes a session, out come its replies' usage as columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +13,6 @@ from ..session.blocks import Number
 from ..session.entries import Cost, Entry, Usage
 from ..session.session import Session
 from ..session.tree import Ints
-from ..text import brief
 from .counter import Longs
 
 MOST = 2**53
@@ -33,19 +30,6 @@ class Reported(NamedTuple):
     entry: Ints
     prompt: Longs
     output: Longs
-
-
-class Unexplained(NamedTuple):
-    """What was reported for one request beyond what the file accounts for, never below 0.
-
-    `entry` is the id of the reply that reported it, None when there is none. `note` tells it in a sentence.
-    """
-
-    tokens: int
-    reported: int
-    counted: int
-    entry: str | None
-    note: str
 
 
 def is_tokens(value: Number) -> bool:
@@ -134,32 +118,3 @@ def find_reported(session: Session) -> Reported:
             rows.append((at, request_tokens(entry.usage), whole_tokens(entry.usage.output)))
     table = np.array(rows, np.int64).reshape(-1, 3)
     return Reported(table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
-
-
-def explain(session: Session, count_context: Callable[[Session], int]) -> Unexplained:
-    """Compare the last request on the live chain with the context as it stood when it was made.
-
-    `count_context` counts the context at a session's leaf, its head too.
-    """
-    reply = next((e for i in reversed(session.live.entries) if _usable(e := session.entries[i])), None)
-    if reply is None:
-        return Unexplained(0, 0, 0, None, "No reply in the context reports its usage.")
-    parent = reply.parent if reply.parent in session.index else None  # a file may begin in the middle
-    reported, counted = request_tokens(reply.usage), count_context(session.at(parent))
-    rest = reported - counted
-    name = brief(reply.id)
-    asked = f"{reported:,} tokens were reported for the request answered by {name}, {counted:,} are counted"
-    if rest < 0:
-        note = f"{asked}: more than was reported, so nothing is left to explain."
-        return Unexplained(0, reported, counted, reply.id, note)
-    note = (
-        f"{asked}; the rest is not in the file: the system prompt and tools, and what the harness attaches. "
-        "A plan is shown as if it stayed the same."
-    )
-    return Unexplained(rest, reported, counted, reply.id, note)
-
-
-def _usable(entry: Entry) -> bool:
-    if entry.role != "assistant" or entry.kind != "message" or entry.usage is None:
-        return False
-    return not entry.cut_short and request_tokens(entry.usage) > 0

@@ -16,9 +16,12 @@ HUES: dict[str, tuple[str, str]] = {
     "tool_call": ("#a45d1a", "#bf7435"),
     "tool_output": ("#dba041", "#ebbc69"),
     "unknown": ("#20242a", "#e7ecf2"),
-    "unexplained": ("#a3abb5", "#6b747f"),
+    "fixed": ("#a3abb5", "#6b747f"),
+    "withheld": ("#8f6f8b", "#a98aa5"),
+    "earlier": ("#7d8791", "#8a949e"),
+    "attached": ("#8a7f5c", "#a89c74"),
 }
-"""One per section."""
+"""One per section, and one per part that is not in the file."""
 
 NEUTRALS: dict[str, tuple[str, str]] = {
     "ground": ("#ffffff", "#111418"),

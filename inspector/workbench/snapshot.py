@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from ..text import plural
+from ..tokens.outside import PARTS
 from .payloads.columns import unpack
 from .payloads.scene import PlanPayload, ScenePayload
 from .payloads.sections import format_tokens
@@ -91,7 +92,7 @@ def draw_bar(still: SnapshotData, label: str, sums: Sequence[int], y: int) -> It
     for section, tokens in zip(still.sections, sums, strict=True):
         wide = _PLOT * tokens / full
         if wide > 0:
-            fate = "unexplained" if section == "unexplained" else "verbatim"
+            fate = "outside" if section in PARTS else "verbatim"
             fate = "summarised" if section == "compacted" and label == "after" and not still.uncut else fate
             yield f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="15" {fill_fate(section, fate)}/>'
         x += wide
@@ -118,7 +119,7 @@ def draw_key(still: SnapshotData, y: int) -> tuple[int, list[str]]:
             continue
         if x > LEFT + _PLOT - 60:
             x, y = LEFT, y + 34
-        fate = "unexplained" if section == "unexplained" else "verbatim"
+        fate = "outside" if section in PARTS else "verbatim"
         out.append(f'<rect x="{x}" y="{y}" width="9" height="9" {fill_fate(section, fate)}/>')
         out.append(write(x + 14, y + 8, label, "dim", 10))
         told = (

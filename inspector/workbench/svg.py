@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from ..tokens.outside import PARTS
 from .palette import FACE, HUES, NEUTRALS
 
 GONE = ("dropped", "cleared")
@@ -47,7 +48,7 @@ def stroke(colour: str, width: float = 1) -> str:
     return f'class="s-{colour}" stroke="{COLOURS[colour][0]}" stroke-width="{width:g}"'
 
 
-PATTERNED = ("summarised", "pointer", "truncated", "cleared", "unexplained")
+PATTERNED = ("summarised", "pointer", "truncated", "cleared", "outside")
 
 
 def fill_fate(section: str, fate: str) -> str:
@@ -77,7 +78,7 @@ def make_patterns(sections: Sequence[str], fates: Sequence[str]) -> Iterator[str
     names = [section if section in COLOURS else "unknown" for section in (*sections, "ink")]
     made = set()
     wanted = [(section, fate) for fate in fates if fate in PATTERNED for section in names]
-    for section, fate in [*wanted, ("compacted", "summarised"), ("unexplained", "unexplained")]:
+    for section, fate in [*wanted, ("compacted", "summarised"), *((part, "outside") for part in PARTS)]:
         name = name_pattern(section, fate)
         if name in made:
             continue
@@ -90,7 +91,7 @@ def make_patterns(sections: Sequence[str], fates: Sequence[str]) -> Iterator[str
         )
 
 
-_WASH = {"summarised": 0.2, "pointer": 0.1, "truncated": 0.45, "cleared": 0, "unexplained": 0.25}
+_WASH = {"summarised": 0.2, "pointer": 0.1, "truncated": 0.45, "cleared": 0, "outside": 0.25}
 _SLANT = "M-1 6L6 -1M-1 1L1 -1M4 6L6 4"
 _MARKS = {
     "summarised": lambda c: f'<path d="{_SLANT}" {stroke(c, 1.2)}/>',
@@ -99,7 +100,7 @@ _MARKS = {
         f'<circle cx="1.25" cy="1.25" r="1" {fill(c)}/><circle cx="3.75" cy="3.75" r="1" {fill(c)}/>'
     ),
     "cleared": lambda c: f'<path d="M0 2.5h5" {stroke(c, 1.1)}/>',
-    "unexplained": lambda c: f'<path d="{_SLANT}M-1 -1L6 6" {stroke(c, 0.7)}/>',
+    "outside": lambda c: f'<path d="{_SLANT}M-1 -1L6 6" {stroke(c, 0.7)}/>',
 }
 
 _DARK = (f".f-{name}{{fill:{dark}}}.s-{name}{{stroke:{dark}}}" for name, (_, dark) in COLOURS.items())

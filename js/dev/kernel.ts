@@ -21,7 +21,10 @@ const SECTIONS = [
   ["tool_call", "tool call"],
   ["tool_output", "tool output"],
   ["unknown", "unknown"],
-  ["unexplained", "unexplained"],
+  ["fixed", "not in the file: fixed"],
+  ["withheld", "not in the file: withheld"],
+  ["earlier", "not in the file: earlier history"],
+  ["attached", "not in the file: attached again"],
 ] as const;
 const FATES = ["verbatim", "truncated", "pointer", "summarised", "dropped", "cleared"];
 const HEAD = [14_180, 11_640, 1_310];

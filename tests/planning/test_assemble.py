@@ -200,4 +200,4 @@ def test_a_reply_whose_request_is_not_in_the_file_is_still_explained() -> None:
     )
     session = Session(format="test", entries=(reply,), leaf="a")
     plan = make_plan(session, count_tokens(session, LENGTH))
-    assert plan.hidden == 10
+    assert plan.outside.tokens == plan.outside.fixed.tokens == 10

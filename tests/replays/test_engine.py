@@ -960,7 +960,11 @@ def test_a_kept_plan_stands_on_a_session_of_its_own_and_can_be_made_again() -> N
     assert all(entry.usage is None for entry in second.session.entries)
     for plan in (first, second):
         again = make_plan(plan.session, plan.ledger, run.policy, reason="manual")
-        assert (again.before, again.after, again.hidden) == (plan.before, plan.after, plan.hidden)
+        assert (again.before, again.after, again.outside.tokens) == (
+            plan.before,
+            plan.after,
+            plan.outside.tokens,
+        )
         assert again.table.window == plan.table.window and (again.fate == plan.fate).all()
 
 

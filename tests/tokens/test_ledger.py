@@ -25,6 +25,7 @@ from inspector.tokens.counter import Counter
 from inspector.tokens.counters import chars4_utf16, find_counter, tiered
 from inspector.tokens.ledger import CLEARED_TEXT, Ledger, clear_output, count_tokens
 from inspector.tokens.rows import SECTIONS
+from inspector.tokens.weighed_path import find_outside
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 
@@ -94,7 +95,10 @@ def test_a_ledger_does_not_depend_on_the_leaf(session: Session) -> None:
         earlier = session.at(entry.id)
         assert np.array_equal(count_tokens(earlier, LENGTH).tokens, ledger.tokens)
         assert ledger.count_context(earlier) == sum(ledger.by_section(earlier).values())
-        assert ledger.explain(earlier).tokens >= 0
+        outside = find_outside(earlier, ledger)
+        assert min(part.tokens for part in outside.parts.values()) >= 0
+        assert outside.low <= outside.tokens <= outside.high
+        assert int(outside.spread.sum()) == outside.withheld.tokens
 
 
 @settings(max_examples=40)
@@ -269,8 +273,8 @@ def reply(name: str, parent: str, prompt: int, text: str = "ok", **given: object
     return say(name, parent, text, role="assistant", usage=Usage(cache_read=prompt, output=7), **given)
 
 
-def test_unexplained_compares_one_request_with_the_same_request() -> None:
-    """What came after the last reply, and the reply itself, were not in its request."""
+def test_the_first_request_tells_what_is_fixed_and_the_next_what_a_step_weighed() -> None:
+    """Of the last reply its own word tells: 7 tokens, where 2 are counted."""
     session = Session(
         format="demo",
         system=(Text(text="s" * 30),),
@@ -285,19 +289,22 @@ def test_unexplained_compares_one_request_with_the_same_request() -> None:
         leaf="u3",
     )
     ledger = count_tokens(session, LENGTH)
-    found = ledger.unexplained
-    assert (found.entry, found.reported, found.counted, found.tokens) == ("a2", 1200, 182, 1018)
-    assert ledger.explain(session.at("a1"))[:3] == (870, 1000, 130)
-    assert "unexplained" in repr(ledger) and "1,200 reported for the last request, 182 counted" in repr(
-        ledger
-    )
+    found = ledger.outside
+    assert (found.entry, found.reported, found.counted) == ("a2", 1200, 182)
+    assert (found.fixed.tokens, found.fixed.replies) == (1000 - 130, ("a1",))
+    assert found.withheld.tokens == (1200 - 182) - (1000 - 130) + (7 - 2)
+    # The reply a1 wrote 5 tokens beyond its words; the rest of its step goes by what is counted: 2 and 50.
+    assert found.spread.tolist() == [0, 5 + 6, 137, 5, 0, 0]
+    first = find_outside(session.at("a1"), ledger)
+    assert (first.reported, first.counted, first.fixed.tokens, first.tokens) == (1000, 130, 870, 875)
+    assert "1,200 reported for the last request, 182 counted" in repr(ledger)
     assert ledger.by_section()["system"] == 30
     assert ledger.reported.prompt.tolist() == [1000, 1200, 9999]
     assert ledger.reported.output.tolist() == [7, 7, 7]
     assert ledger.reported.entry.tolist() == [1, 3, 4]
 
 
-def test_unexplained_of_a_reply_kept_by_a_compaction_looks_at_the_context_before_it() -> None:
+def test_what_was_told_before_a_compaction_is_kept_after_it() -> None:
     session = Session(
         format="demo",
         entries=(
@@ -311,19 +318,21 @@ def test_unexplained_of_a_reply_kept_by_a_compaction_looks_at_the_context_before
     )
     ledger = count_tokens(session, LENGTH)
     assert ledger.count_context() == 7 + 50 + 2
-    assert (ledger.unexplained.reported, ledger.unexplained.counted) == (2000, 1050)
+    found = ledger.outside
+    assert (found.entry, found.reported, found.fixed.tokens) == (None, 0, 2000 - 1050)
+    assert found.withheld.tokens == 7 - 2 and found.fixed.low < 950 < found.fixed.high
 
 
-def test_unexplained_is_never_negative_and_says_why() -> None:
+def test_where_more_is_counted_than_reported_every_size_is_a_counted_one() -> None:
     session = Session(format="demo", entries=(say("u", None, "x" * 500), reply("a", "u", 100)), leaf="a")
-    found = count_tokens(session, LENGTH).unexplained
-    assert found.tokens == 0
-    assert "more than was reported" in found.note
+    found = count_tokens(session, LENGTH).outside
+    assert (found.tokens, found.exceeds) == (0, True)
+    assert "more than was reported, so every size here is a counted one" in found.note
 
 
-def test_without_usage_nothing_is_unexplained() -> None:
+def test_without_usage_nothing_is_outside() -> None:
     session = Session(format="demo", entries=(say("u", None, "hi"),), leaf="u")
-    found = count_tokens(session, LENGTH).unexplained
+    found = count_tokens(session, LENGTH).outside
     assert (found.tokens, found.entry, found.note) == (0, None, "No reply in the context reports its usage.")
 
 
@@ -332,7 +341,7 @@ def test_usage_that_tells_only_a_total_is_used() -> None:
     session = Session(format="demo", entries=(say("u", None, "hi"), answer), leaf="a")
     ledger = count_tokens(session, LENGTH)
     assert ledger.reported.prompt.tolist() == [100]
-    assert ledger.unexplained.reported == 100
+    assert ledger.outside.reported == 100
 
 
 # -- the picture in a terminal --------------------------------------------------------------------------
@@ -348,7 +357,8 @@ def test_a_ledger_shows_itself_as_a_table() -> None:
         "Ledger: 2,000 tokens in the context, 2,100 in the file (3 blocks)",
         "  user        1,500   75.0 %",
         "  assistant     500   25.0 %",
-        "  unexplained 1,000  2,500 reported for the last request, 1,500 counted",
+        "  fixed       1,000  not in the file",
+        "  total       3,000  2,500 reported for the last request, 1,500 counted",
         "  Characters",
     ]
 
@@ -377,7 +387,10 @@ def test_a_real_session_adds_up_and_counts_less_than_was_reported(name: str) -> 
     session = read_session(path.read_bytes(), path.name)
     ledger = count_tokens(session)
     assert sum(ledger.by_section().values()) == ledger.count_context()
-    found = ledger.unexplained
+    found = ledger.outside
     assert 0 < found.counted < found.reported
-    assert found.tokens == found.reported - found.counted
+    assert found.tokens >= found.reported - found.counted, "what came since weighs more too"
     assert found.reported in ledger.reported.prompt
+    last = session.at(session[found.entry or ""].parent)
+    told = find_outside(last, ledger)
+    assert ledger.count_context(last) + told.tokens == pytest.approx(found.reported, rel=0.05)

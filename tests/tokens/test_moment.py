@@ -22,7 +22,7 @@ from inspector.session.session import Session
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.tokens.memo import Memo
 from inspector.tokens.moment import LATELY, Moment, find_moment
-from inspector.tokens.reported import Unexplained
+from inspector.tokens.outside import Outside, Part
 
 T = TypeVar("T")
 THREADS = 8
@@ -65,7 +65,7 @@ def together(works: list[Callable[[], T]]) -> list[T]:
         return [done.result(120) for done in [pool.submit(start, work) for work in works]]
 
 
-COLUMNS = ("rows", "tokens", "section", "kind", "cuts", "live", "window", "unexplained")
+COLUMNS = ("rows", "tokens", "section", "kind", "cuts", "live", "window", "outside")
 
 
 @pytest.mark.usefixtures("hurry")
@@ -149,13 +149,14 @@ def test_a_moment_of_another_session_is_refused(session: Session, ledger: Ledger
 def test_figures_that_are_given_stand_in_the_place_of_what_is_reported(
     session: Session, ledger: Ledger
 ) -> None:
-    given = Unexplained(700, 5000, 4300, None, "")
+    spread = np.zeros(len(session.live.position), np.int64)
+    given = Outside(Part(700, 700, 700), spread=spread, reported=5000, counted=4300)
     plan = plan_moment(Moment(session, ledger, given), "flue", Edits())
-    assert (plan.hidden, plan.measured.tokens) == (700, 5000)
+    assert (plan.outside.tokens, plan.measured.tokens) == (700, 5000)
     again = plan.with_edits(Edits(cut="end"))
-    assert (again.hidden, again.measured.tokens) == (700, 5000)
+    assert (again.outside.tokens, again.measured.tokens) == (700, 5000)
     # They are of that moment alone: who asks the ledger hears what the file says.
-    assert make_plan(session, ledger, "flue").hidden == ledger.explain(session).tokens != 700
+    assert make_plan(session, ledger, "flue").outside.tokens == ledger.outside.tokens != 700
 
 
 def test_a_memo_keeps_what_was_asked_for_last(ledger: Ledger) -> None:

@@ -93,4 +93,4 @@ def test_a_plan_that_edits_without_a_cut_tells_what_it_leaves() -> None:
     assert plan.place is None and plan.after < plan.before
     wire, _ = draw_plan(plan)
     assert told_at(plan, 0) == without_nothing(sums_of(plan))
-    assert wire.after.total == plan.after + plan.hidden
+    assert wire.after.total == plan.after

@@ -22,7 +22,7 @@ from .runs import (
     weave_pairs,
 )
 
-HEAD = ("system", "tools", "provided", "head_tokens", "model")
+HEAD = ("system", "tools", "provided", "head_tokens", "model", "outside")
 """Fields of a context that stand before its pieces."""
 CROSSED = "A summary stands between them: the same history may give another one, and other turns after it."
 RUN_LIMIT = 8
@@ -208,7 +208,7 @@ def _table(diff: Diff) -> Iterator[str]:
     if diff.crosses_summary:
         yield f"  ! {CROSSED}"
     for change in diff.head:
-        if change.field in ("model", "head_tokens"):
+        if change.field in ("model", "head_tokens", "outside"):
             old_one, new_one = (_name(value) for value in (change.before, change.after))
             yield f"~ {change.field}: {show_plain(f'{old_one} → {new_one}', 100)}"
         else:

@@ -13,11 +13,13 @@ import numpy as np
 
 from ...errors import FigureError
 from ...mixins import Drawable
+from ...planning.left_outside import leave_outside, takes
 from ...planning.plan import Plan
-from ...policies.table import COUNTED, FATES
+from ...policies.table import COUNTED, DROPPED, FATES, SUMMARISED, VERBATIM
 from ...replays.decay import Decay
 from ...replays.run import Run
 from ...tokens.ledger import Ledger
+from ...tokens.outside import PARTS
 from ...tokens.rows import SECTIONS
 from ..palette import FACE, colour, fade
 from ..payloads.sections import ALL_SECTIONS, LABELS, sum_sections
@@ -68,12 +70,13 @@ def _label(section: str) -> str:
 
 def _draw_ledger(figure: Any, ledger: Ledger, dark: bool) -> None:
     """The context at the leaf, a bar for each section; what is reported beyond it has one of its own."""
-    beyond = ledger.unexplained
-    sums = {**ledger.by_section(), "unexplained": beyond.tokens}
+    outside = ledger.outside
+    sums: dict[str, int] = ledger.by_section()
+    sums |= {name: part.tokens for name, part in outside.parts.items()}
     whole = sum(sums.values())
     for section, tokens in sums.items():
         if tokens:
-            told = plain(beyond.note, 400) if section == "unexplained" else "counted"
+            told = plain(outside.note, 400) if section in PARTS else "counted"
             _add_bar(figure, section, [_label(section)], [tokens], [f"{tokens / whole:.1%}, {told}"], dark)
     say(figure, f"{whole:,} tokens in the context", ledger.source)
     rows = max(len(figure.data), 1)
@@ -87,7 +90,7 @@ def _draw_plan(figure: Any, plan: Plan, dark: bool) -> None:
     rows = ["before", "after"]
     for section, *tokens in zip(ALL_SECTIONS, before.tolist(), after.tolist(), strict=True):
         if any(tokens):
-            told = "reported beyond what is counted" if section == "unexplained" else "counted"
+            told = "not in the file" if section in PARTS else "counted"
             notes = [told, told]
             if section == "compacted" and plan.summary_tokens:
                 written = plan.checkpoint is not None
@@ -138,7 +141,7 @@ def _draw_flow(figure: Any, plan: Plan, dark: bool) -> None:
     at = {name: index for index, name in enumerate(names)}
     say(
         figure,
-        f"{plain(plan.policy.name)}: where {plan.before + plan.hidden:,} tokens go",
+        f"{plain(plan.policy.name)}: where {plan.before:,} tokens go",
         plan.ledger.source,
     )
     figure.add_sankey(
@@ -176,11 +179,12 @@ def find_flows(plan: Plan) -> list[tuple[str, str, int]]:
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session))
-    >>> sum(n for _, to, n in find_flows(plan) if to == STAYS) == plan.after + plan.hidden
+    >>> sum(n for _, to, n in find_flows(plan) if to == STAYS) == plan.after
     True
     """
     table, outcome = plan.table, plan.outcome
     before, after = table.tokens.astype(np.int64), outcome.tokens.astype(np.int64)
+    withheld, left = plan.outside.spread, leave_outside(table, outcome)
     cells = table.section.astype(np.int64) * len(FATES) + outcome.fate
     grid = np.bincount(cells, before, len(SECTIONS) * len(FATES)).astype(np.int64)
     grid = grid.reshape(len(SECTIONS), len(FATES))
@@ -188,14 +192,23 @@ def find_flows(plan: Plan) -> list[tuple[str, str, int]]:
     flows = [
         (section, fate, int(grid[s, f])) for s, section in enumerate(SECTIONS) for f, fate in enumerate(FATES)
     ]
-    flows.append(("unexplained", FATES[0], plan.hidden))
+    parts = plan.outside.parts
+    flows.append(("fixed", FATES[0], parts["fixed"].tokens))
+    flows += [("withheld", fate, int(withheld[outcome.fate == f].sum())) for f, fate in enumerate(FATES)]
+    taken = [f for f in (SUMMARISED, DROPPED) if (takes(outcome) & (outcome.fate == f)).any()]
+    goes = FATES[taken[0] if taken else VERBATIM]
+    flows += [(name, goes, parts[name].tokens) for name in ("earlier", "attached")]
+    passing = plan.outside.passing
     for f, fate in enumerate(FATES):
         mine = outcome.fate == f
-        gone = int(np.maximum(before - after, 0)[mine].sum())
+        gone = int(np.maximum(before - after, 0)[mine].sum() + (withheld - left)[mine].sum())
+        gone += passing if taken and fate == goes else 0
         came = sum(tokens for _, target, tokens in flows if target == fate)
         flows += [(fate, STAYS, came - gone), (fate, GOES, gone)]
     flows.append((ADDED, STAYS, int(np.maximum(after - before, 0).sum())))
-    flows.append((WRITTEN, STAYS, plan.summary_tokens + plan.notice_tokens))
+    written = plan.summary_tokens + plan.notice_tokens
+    more = plan.parts_after["withheld"] - int(left.sum())
+    flows.append((WRITTEN, STAYS, written + more))
     return [flow for flow in flows if flow[2]]
 
 

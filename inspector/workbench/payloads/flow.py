@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from ...planning.cut_table import sum_behind
 from ...planning.fates import SideFates
+from ...planning.left_outside import leave_outside, weigh_all, weigh_more
 from ...planning.plan import Plan
 from ...planning.stages import StageOutcome
-from ...policies.table import FATES
-from ...session.tree import Ints
+from ...policies.table import DROPPED, FATES, SUMMARISED, VERBATIM, Table
 from ...tokens.counter import Longs
+from ...tokens.outside import PARTS
 from .base_payload import Payload
 from .columns import ColumnPacker
 
@@ -45,8 +46,9 @@ class Flow:
     after   int64[n+1, F]  what stands of them
     added   int64[n+1]     what stands and was not there before: summary, notice, what either repeats
 
-    Where there is no cut, before the first entry, stands what a plan without a cut leaves. `head` and
-    `hidden` are in every request, before and after alike; `new` is what `added` holds beside the summary.
+    What is withheld of a block goes with it. Where there is no cut, before the first entry, stands what a
+    plan without a cut leaves. `head`, and `hidden`, which is not in the file, are in the request before and
+    after alike; `new` is what `added` holds beside the summary.
     """
 
     fates: Longs
@@ -72,7 +74,7 @@ def trace_flow(plan: Plan) -> Flow:
     >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session))
     >>> flow = trace_flow(plan)
-    >>> bool(flow.head + flow.after[plan.place].sum() + flow.added[plan.place] == plan.after)
+    >>> bool(flow.head + flow.hidden + flow.after[plan.place].sum() + flow.added[plan.place] == plan.after)
     True
     """
     tiers = plan.tiers
@@ -88,8 +90,11 @@ def trace_flow(plan: Plan) -> Flow:
         uncut = _sum_tier(plan.tier, fates)
         before[0], after[0], added[0] = uncut[0][0], uncut[1][0], 0
     if plan.checkpoint is not None and plan.place is not None:
-        added[plan.place] = plan.summary_tokens + plan.notice_tokens
-    return Flow(fates, before, after, added, plan.ledger.head_tokens, plan.hidden)
+        added[plan.place] += plan.summary_tokens + weigh_more(plan.outside, plan.summary_tokens)
+        stand_in = int(plan.stand_in.cost[plan.place])
+        added[plan.place] -= stand_in + weigh_more(plan.outside, stand_in)
+    hidden = plan.outside.fixed.tokens
+    return Flow(fates, before, after, added, plan.ledger.head_tokens, hidden)
 
 
 def _find_fates(tiers: list[StageOutcome]) -> Longs:
@@ -107,7 +112,7 @@ def _sum_tier(tier: StageOutcome, fates: Longs) -> tuple[Longs, Longs, Longs]:
     code = np.zeros(len(FATES), np.int64)
     code[fates] = np.arange(len(fates))
 
-    def spread(side: SideFates, tokens: Ints) -> NDArray[Any]:
+    def spread(side: SideFates, tokens: Longs) -> NDArray[Any]:
         cells = position * np.int64(len(fates)) + code[side.fate]
         return np.bincount(cells, tokens, n * len(fates)).reshape(n, len(fates))
 
@@ -119,15 +124,30 @@ def _sum_tier(tier: StageOutcome, fates: Longs) -> tuple[Longs, Longs, Longs]:
 
     def both(given: bool) -> Longs:
         older, kept, uncut = (
-            spread(side, table.tokens if given else side.tokens) if side is not None else None
+            spread(side, _weigh(table, side, given)) if side is not None else None
             for side in (tier.older, tier.kept, None if tier.uncut is tier.kept else tier.uncut)
         )
         assert older is not None and kept is not None
         return add_up(older, kept, kept if uncut is None else uncut)
 
-    added = np.where(tier.writes, tier.stand_in.cost, 0).astype(np.int64)
+    outside = table.moment.outside
+    added = weigh_all(outside, np.where(tier.writes, tier.stand_in.cost, 0))
     if tier.notice is not None:
-        added += tier.notice.cost
-        if tier.notice.echoes(n):
-            added[n] += int(tier.notice.before.tokens.sum())
-    return both(True), both(False), added
+        added += weigh_all(outside, tier.notice.cost)
+    if tier.notice is not None and tier.notice.echoes(n):
+        added[n] += int(_weigh(table, tier.notice.before, given=False).sum())
+    before, after = both(True), both(False)
+    if outside.passing:
+        stays = tier.outside[:, [PARTS.index("earlier"), PARTS.index("attached")]].sum(axis=1)
+        before[:, code[VERBATIM]] += stays
+        after[:, code[VERBATIM]] += stays
+        gone = SUMMARISED if SUMMARISED in fates else DROPPED if DROPPED in fates else VERBATIM
+        before[:, code[gone]] += outside.passing - stays
+    return before, after, added
+
+
+def _weigh(table: Table, side: SideFates, given: bool) -> Longs:
+    """int64[m]: what each block holds, or what is left of it, what is withheld of it included."""
+    if given:
+        return table.tokens.astype(np.int64) + table.moment.outside.spread
+    return side.tokens.astype(np.int64) + leave_outside(table, side)

@@ -89,14 +89,14 @@ def _find_pace(plan: Plan) -> tuple[float, int]:
 
 def share_history(plan: Plan) -> float:
     """The part of the context that is history; the rest comes before it in every request (S1-3)."""
-    total = plan.before + plan.hidden
+    total = plan.before
     return int(plan.table.tokens.sum()) / total if total else 0.0
 
 
 def is_head_above(plan: Plan) -> bool:
     """Whether the policy fires for what stands before the history alone, so that no compaction helps."""
     trigger = plan.policy.trigger
-    head = plan.ledger.head_tokens + plan.hidden
+    head = plan.ledger.head_tokens + plan.outside.fixed.tokens
     return trigger.measure in COUNTED and trigger.fires(head, plan.table.window)
 
 
@@ -107,9 +107,9 @@ def describe_fill(plan: Plan) -> str:
     if len(plan.table.tokens):
         said.append(f"{100 * share_history(plan):.0f} % of the context is history.")
     if is_head_above(plan):
-        head = plan.ledger.head_tokens + plan.hidden
+        head = plan.ledger.head_tokens + plan.outside.fixed.tokens
         said.append(
-            f"System prompt, tools and what the file does not account for are above the threshold by "
+            f"System prompt and tools, in the file or not, are above the threshold by "
             f"themselves ({head:,} tokens): no compaction gets below it."
         )
     return " ".join(said)
@@ -122,7 +122,7 @@ def fill_payload(plan: Plan) -> RunState:
     the user is offered, none below them.
     """
     harness, window = plan.policy.harness, plan.table.window
-    ratio = (plan.before + plan.hidden) / window if window else None
+    ratio = plan.before / window if window else None
     state: State = "normal" if ratio is None else level_of(harness, ratio)
     described = describe_state(state, harness.dialect)
     return replace(described, banner=write_banner(harness, ratio), actions=list(find_actions(harness, state)))

@@ -17,6 +17,7 @@ from ...planning.assemble import live_context
 from ...planning.context import Context, Piece
 from ...planning.cut_table import COMPACTED
 from ...planning.fates import BY_BOUND, BY_END, BY_PAIR, BY_PIN, BY_WITHHELD
+from ...planning.left_outside import leave_outside, takes, weigh_more
 from ...planning.plan import Plan
 from ...policies.base_rule import Rule
 from ...session.blocks import Text
@@ -26,7 +27,9 @@ from ...tokens.rows import SECTIONS
 from ...wire.checks import check_context
 from .base_payload import Payload
 from .rules import first_rule
+from .sections import ALL_SECTIONS
 
+WITHHELD, EARLIER, ATTACHED = (ALL_SECTIONS.index(part) for part in ("withheld", "earlier", "attached"))
 MOST_PAIRS = 4
 _KNOB = re.compile(r"\{(\w+)\}")
 _ONE_TURN = re.compile(r"(?<![\d,.])1 turns\b")
@@ -50,7 +53,7 @@ class LessonStep(Payload, frozen=True):
     """One rule of a policy played: how many `blocks` it decides, and what stands before and after it.
 
     `rule` is its number in the plan's columns (negative for pins, pairs and bound reasoning). Sums are tokens
-    of everything that stands, what the provider reports beyond the file included; `sections` are those after
+    of everything that stands, what is not in the file included; `sections` are those after
     it, `summary` those of the summary so far. A block belongs to the rule that decides it last.
     """
 
@@ -117,17 +120,29 @@ def play_rules(plan: Plan, place: int) -> LessonReply:
 
 def _play(plan: Plan) -> Iterator[LessonStep]:
     sections = _count_sections(plan, plan.table.tokens) + plan.ledger.head_sections
-    sections = np.append(sections, plan.hidden)
+    outside = plan.outside
+    sections = np.append(sections, [part.tokens for part in outside.parts.values()])
+    left, taken = leave_outside(plan.table, plan.outcome), False
     summary = 0
     for number, title, sentence in _order(plan):
         mine = plan.outcome.rule == number
         before = int(sections.sum())
+        sections[WITHHELD] += int((left - outside.spread)[mine].sum())
+        if outside.passing and not taken and (mine & takes(plan.outcome)).any():
+            # What goes with any compaction goes with the first block that is taken.
+            sections[EARLIER], sections[ATTACHED], taken = 0, 0, True
         change = np.where(mine, plan.outcome.tokens.astype(np.int64) - plan.table.tokens, 0)
-        sections[:-1] += _count_sections(plan, change)
+        sections[: len(SECTIONS)] += _count_sections(plan, change)
         written = _written(plan, number)
         summary += written
         sections[COMPACTED] += written
-        sections[:-1] += _noticed(plan, number)
+        noticed = _noticed(plan, number)
+        sections[: len(SECTIONS)] += noticed
+        sections[WITHHELD] += weigh_more(outside, summary) - weigh_more(outside, summary - written)
+        if noticed.any() and plan.notice is not None and plan.place is not None:
+            sections[WITHHELD] += weigh_more(outside, int(plan.notice.cost[plan.place]))
+            if plan.notice.echoes(plan.place):
+                sections[WITHHELD] += int(leave_outside(plan.table, plan.notice.before).sum())
         yield LessonStep(
             rule=number + first_rule(plan.policy) if number >= 0 else number,
             title=title,

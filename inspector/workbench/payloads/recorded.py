@@ -23,12 +23,14 @@ from ...session.tree import MESSAGE, Bools
 from ...text import plural, printable
 from ...tokens.counter import Longs
 from ...tokens.history import History
+from ...tokens.moment import find_moment
+from ...tokens.outside import Outside
 from ...tokens.reported import context_tokens, is_snapshot, whole_tokens
 from ...tokens.rows import SECTIONS
 from .columns import ColumnPacker
 from .flow import Flow
 from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, TriggerVerdict
-from .sections import sum_before
+from .sections import ALL_SECTIONS, sum_before
 
 OFF_PATH = "This moment is not on the session's main path, so no recorded compaction follows it."
 NONE_LEFT = "The file records no compaction after this moment: the session ends there without one."
@@ -45,6 +47,7 @@ class RecordedCompaction:
     summary   int        tokens of the recorded summary, and of other words that it put there
     returned  int64[s]   by section: blocks that an earlier compaction had taken and this one gave back
     skipped   int        tokens it kept of what was said between the moment and itself
+    outside   Outside    what the request after it holds that is not in the file, before a reply tells it
     """
 
     plan: Plan
@@ -56,6 +59,7 @@ class RecordedCompaction:
     summary: int
     returned: Longs
     skipped: int
+    outside: Outside
 
     @property
     def boundary(self) -> Boundary:
@@ -64,9 +68,9 @@ class RecordedCompaction:
 
     @property
     def after(self) -> int:
-        """Tokens it left of the moment, by the ledger's counter, what is beyond the file included."""
+        """Tokens of the request that it left of the moment, what is not in the file included."""
         stands = int(self.tokens.sum()) + self.summary + int(self.returned.sum())
-        return self.plan.ledger.head_tokens + stands + self.plan.hidden
+        return self.plan.ledger.head_tokens + stands + self.outside.tokens
 
 
 def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
@@ -120,6 +124,7 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
         summary=int(live_after[own].sum()),
         returned=np.bincount(sections[back], live_after[back], len(SECTIONS)).astype(np.int64),
         skipped=int(live_after[between].sum()),
+        outside=find_moment(left_by, ledger).outside,
     )
 
 
@@ -140,11 +145,11 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     ('recorded', 'end')
     """
     found = find_recorded(plan, history)
-    live, hidden = plan.session.live, plan.hidden
+    live = plan.session.live
     n, place = len(live), found.place or 0
     rule = np.full(len(found.fate), BY_NONE, np.int32)
-    sections = np.zeros((n + 1, len(SECTIONS) + 1), np.int64)
-    sections[place] = [*_sum_sections(found), hidden]
+    sections = np.zeros((n + 1, len(ALL_SECTIONS)), np.int64)
+    sections[place] = [*_sum_sections(found), *(part.tokens for part in found.outside.parts.values())]
     total, summary = np.full(n + 1, -1, np.int64), np.zeros(n + 1, np.int64)
     summary[place] = found.summary
     if found.place is not None:
@@ -169,7 +174,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         cut=_cut(found, plan.session),
         rules=[],
         stages=[],
-        before=SectionSums(plan.before + hidden, sum_before(plan)),
+        before=SectionSums(plan.before, sum_before(plan)),
         after=SectionSums(found.after, sections[place].tolist()),
         flow=flow,
         thresholds=[],
@@ -240,11 +245,16 @@ def _flow(found: RecordedCompaction, place: int) -> Flow:
     size = len(FATES)
     fates = np.flatnonzero(np.bincount([*found.fate.tolist(), VERBATIM], minlength=size)).astype(np.int64)
     before, after = np.zeros((2, n + 1, len(fates)), np.int64)
-    before[place] = np.bincount(found.fate, plan.table.tokens, size)[fates]
+    outside = plan.outside
+    weights = plan.table.tokens.astype(np.int64) + outside.spread
+    before[place] = np.bincount(found.fate, weights, size)[fates]
+    taken = np.isin(fates, (SUMMARISED, DROPPED))
+    before[place, int(np.argmax(taken))] += outside.passing
     after[place] = np.bincount(found.fate, found.tokens, size)[fates]
     added = np.zeros(n + 1, np.int64)
-    added[place] = found.summary + int(found.returned.sum())
-    return Flow(fates, before, after, added, plan.ledger.head_tokens, plan.hidden, new="brought back")
+    head, hidden = plan.ledger.head_tokens, outside.fixed.tokens
+    added[place] = max(found.after - head - hidden - int(after[place].sum()), 0)
+    return Flow(fates, before, after, added, head, hidden, new="brought back")
 
 
 def _cut(found: RecordedCompaction, session: Session) -> CutPayload:
@@ -285,6 +295,9 @@ def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, s
     last = [i for i in history.path[: found.at].tolist() if session.entries[i].usage is not None]
     if last and (reply := _measure_reply(found, last[-1])):
         told.append(("before", f"{reply:,}", "usage of the last reply before it"))
+    low, high = (found.after - found.outside.tokens + end for end in (found.outside.low, found.outside.high))
+    if low != high:
+        told.append(("after", f"{low:,} to {high:,}", "what is not in the file cannot be told exactly"))
     if after is not None:
         told.append(("after", f"{whole_tokens(after):,}", "as the file records it"))
     sort = session.tree.sort
@@ -304,7 +317,7 @@ def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, s
 
 
 def _notes(found: RecordedCompaction) -> list[str]:
-    notes = []
+    notes = list(found.outside.warnings)
     between = found.at - len(found.plan.session.path)
     if between:
         more = f" {found.skipped:,} tokens of it were kept." if found.skipped else ""

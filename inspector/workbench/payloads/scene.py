@@ -24,6 +24,7 @@ from ...text import plural, printable
 from ...tokens.history import History, Stretch
 from ...tokens.ledger import Ledger
 from ...tokens.models import window_of
+from ...tokens.moment import find_moment
 from ...tokens.rows import SECTIONS
 from .base_payload import Labelled, Payload
 from .bill import BillPayload, describe_bill
@@ -33,7 +34,7 @@ from .gauge import RunState, describe_fill, fill_payload
 from .provenance import BY_MODEL, describe_downstream
 from .provided import ProvidedPayload, describe_provided
 from .rules import RulePayload, describe_rules, first_rule
-from .sections import ALL_SECTIONS, LABELS, _after, label_mark, sum_before
+from .sections import ALL_SECTIONS, LABELS, label_mark, sum_after, sum_before
 from .subagents import SidePayload, place_sides
 from .surfaces import SurfacesPayload, describe_surfaces
 
@@ -305,16 +306,15 @@ def draw_scene(plan: Plan, history: History) -> DrawnScene:
 
 def draw_plan(plan: Plan, seq: int = 0) -> DrawnPlan:
     """A plan over its scene: fates on both sides of the cut, and the cut table."""
-    table, cuts = plan.cut_table, plan.cuts
-    hidden = plan.hidden
-    sections = np.concatenate([table.sections, np.full((len(cuts), 1), hidden, np.int64)], axis=1)
+    table = plan.cut_table
+    sections = np.concatenate([table.sections, table.outside], axis=1)
     pack = ColumnPacker()
     for name, side in (("older", plan.older), ("kept", plan.kept)):
         pack.add(f"fate_{name}", side.fate, "u8")
         pack.add(f"tokens_{name}", side.tokens)
         # The trigger, and a target, stand first in the list of rules.
         pack.add(f"rule_{name}", np.where(side.rule >= 0, side.rule + first_rule(plan.policy), side.rule))
-    pack.add("after_total", np.where(table.total >= 0, table.total.astype(np.int64) + hidden, -1))
+    pack.add("after_total", table.total)
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
     flow = trace_flow(plan).pack(pack)
@@ -327,8 +327,8 @@ def draw_plan(plan: Plan, seq: int = 0) -> DrawnPlan:
         cut=_cut(plan),
         rules=describe_rules(plan),
         stages=describe_stages(plan),
-        before=SectionSums(plan.before + hidden, sum_before(plan)),
-        after=SectionSums(plan.after + hidden, _after(plan)),
+        before=SectionSums(plan.before, sum_before(plan)),
+        after=SectionSums(plan.after, sum_after(plan)),
         flow=flow,
         saved=plan.saved,
         prefix=PrefixPayload(*plan.prefix),
@@ -428,9 +428,8 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
     if sealed:
         notices.append(f"{plural(sealed, 'reasoning block')} encrypted or withheld: counted without text.")
     notices += [f"Not counted: {number} {what}." for what, number in ledger.missing.items()]
-    beyond = ledger.explain(session)
-    if beyond.note:
-        notices.append(beyond.note)
+    outside = find_moment(session, ledger).outside
+    notices += [*outside.warnings, outside.note]
     sides = len({entry.sidechain for entry in session.entries if entry.sidechain is not None})
     if sides:
         notices.append(f"{plural(sides, 'sidechain')} of sub-agents: in the file, not in this context.")

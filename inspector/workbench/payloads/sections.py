@@ -8,12 +8,22 @@ import numpy as np
 
 from ...planning.plan import Plan
 from ...tokens.counter import Longs
+from ...tokens.outside import PARTS
 from ...tokens.rows import SECTIONS
 
-ALL_SECTIONS = (*SECTIONS, "unexplained")
+ALL_SECTIONS = (*SECTIONS, *PARTS)
+"""What is counted, by section, and what is not in the file, by part."""
 
 
-LABELS = {"compacted": "summary", "tool_call": "tool call", "tool_output": "tool output"}
+LABELS = {
+    "compacted": "summary",
+    "tool_call": "tool call",
+    "tool_output": "tool output",
+    "fixed": "not in the file: fixed",
+    "withheld": "not in the file: withheld",
+    "earlier": "not in the file: earlier history",
+    "attached": "not in the file: attached again",
+}
 
 
 def label_mark(kind: str, before: int | None, after: int | None) -> str:
@@ -37,29 +47,29 @@ def format_tokens(tokens: int) -> str:
 
 
 def sum_before(plan: Plan) -> list[int]:
-    """Tokens of the context by section, what is reported beyond the count as the last."""
-    live = np.bincount(plan.table.section, plan.table.tokens, len(SECTIONS)).astype(int)
-    return [*(live + plan.ledger.head_sections).tolist(), plan.hidden]
+    """Tokens of the request by section, then what is not in the file by part."""
+    before: list[int] = sum_sections(plan)[0].tolist()
+    return before
 
 
-def _after(plan: Plan) -> list[int]:
+def sum_after(plan: Plan) -> list[int]:
     """The same of what the plan leaves; a summary and a notice count as compacted history."""
-    left = np.bincount(plan.table.section, plan.outcome.tokens, len(SECTIONS)).astype(int)
-    left[SECTIONS.index("compacted")] += plan.summary_tokens + plan.notice_tokens
-    return [*(left + plan.ledger.head_sections).tolist(), plan.hidden]
+    after: list[int] = sum_sections(plan)[1].tolist()
+    return after
 
 
 def sum_sections(plan: Plan) -> tuple[Longs, Longs]:
-    """int64[11] each: tokens by section before and after, what is reported beyond the count as the last.
+    """int64[14] each: tokens before and after, by section, then what is not in the file by part.
 
-    They add up to `plan.before` and `plan.after`, each with `plan.hidden`. What a summary will be, and a
-    notice, count as compacted history.
+    They add up to `plan.before` and `plan.after`. What a summary will be, and a notice, count as compacted
+    history.
     """
     head = plan.ledger.head_sections
     before = head + _by_section(plan, plan.table.tokens)
     after = head + _by_section(plan, plan.outcome.tokens)
     after[SECTIONS.index("compacted")] += plan.summary_tokens + plan.notice_tokens
-    return np.append(before, plan.hidden), np.append(after, plan.hidden)
+    parts = [part.tokens for part in plan.outside.parts.values()]
+    return np.append(before, parts), np.append(after, list(plan.parts_after.values()))
 
 
 def _by_section(plan: Plan, tokens: Any) -> Longs:

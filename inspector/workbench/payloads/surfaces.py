@@ -45,6 +45,6 @@ def describe_surfaces(plan: Plan) -> SurfacesPayload | None:
     kept = stored.after if changes else plan.before
     cleared = int(np.count_nonzero(plan.fate == CLEARED))
     return SurfacesPayload(
-        ManifestPayload(kept + plan.hidden, changes),
-        WirePayload(plan.after + plan.hidden, cleared, kept - plan.after, IN_FLIGHT),
+        ManifestPayload(kept, changes),
+        WirePayload(plan.after, cleared, kept - plan.after, IN_FLIGHT),
     )

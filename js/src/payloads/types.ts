@@ -536,7 +536,7 @@ export interface LessonReply {
  * One rule of a policy played: how many `blocks` it decides, and what stands before and after it.
  *
  * `rule` is its number in the plan's columns (negative for pins, pairs and bound reasoning). Sums are tokens
- * of everything that stands, what the provider reports beyond the file included; `sections` are those after
+ * of everything that stands, what is not in the file included; `sections` are those after
  * it, `summary` those of the summary so far. A block belongs to the rule that decides it last.
  */
 export interface LessonStep {

@@ -1,3 +1,5 @@
+import { OUTSIDE } from "../model/outside";
+
 // A tiny way to write DOM. Text always arrives as text: nothing here can make markup from a string.
 
 type Attributes = Record<string, string | number | boolean | undefined>;
@@ -65,7 +67,7 @@ export const setShown = (node: HTMLElement, shown: boolean): void => {
 /** A chip that carries hue (section) and pattern (fate), as the bars do. */
 export const chip = (section: string, fate = "verbatim"): HTMLElement =>
   h("i", {
-    class: `ci-chip ci-is-${token(section === "unexplained" ? section : fate)}`,
+    class: `ci-chip ci-is-${token(OUTSIDE.has(section) ? "outside" : fate)}`,
     style: hue(section),
     "aria-hidden": "true",
   });

@@ -1,4 +1,6 @@
 // The colours and patterns of the canvases, read from the stylesheet so that one place defines them.
+
+import { OUTSIDE } from "../../model/outside";
 import type { Labelled } from "../../payloads/types";
 
 export interface Palette {
@@ -60,7 +62,7 @@ export const readPalette = (root: HTMLElement, sections: readonly Labelled[]): P
     sections: hues,
     fill(section, fate) {
       const hue = GREY.has(fate) ? gone : (hues[section] ?? gone);
-      const draw = PATTERNS[sections[section]?.id === "unexplained" ? "unexplained" : fate];
+      const draw = PATTERNS[OUTSIDE.has(sections[section]?.id ?? "") ? "outside" : fate];
       if (draw === undefined) return hue;
       return tile(`${hue} ${fate}`, draw, hue);
     },
@@ -122,7 +124,7 @@ const lines: Draw = (context, size) => context.fillRect(0, size * 0.4, size, siz
 
 const PATTERNS: Record<string, Draw> = {
   summarised: hatch,
-  unexplained: lattice,
+  outside: lattice,
   pointer: dots,
   cleared: lines,
 };

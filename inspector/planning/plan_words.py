@@ -1,0 +1,201 @@
+"""A plan in words: the recipe that makes it again, its line in a notebook, what a reader should not miss."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from ..policies.builtin.recorded import RECORDED
+from ..policies.policy import NO_CONTRACT, Edits, Policy
+from ..policies.registry import POLICIES, configure_policy
+from ..policies.table import FATES, VERBATIM
+from ..session.session import Session
+from ..session.tree import SYSTEM, USER
+from ..text import plural
+from ..tokens.reattached import MOST as MOST_ATTACHED
+from .fates import BY_BOUND, BY_PAIR, BY_WITHHELD, STANDS, describe_ends, describe_lost
+from .plan import Plan
+from .summary_jobs import CAME_WHOLE
+
+NOT_DETERMINISTIC = (
+    "Not deterministic: a model writes the summary, and the same history may give another one; all turns "
+    "after it depend on which."
+)
+"""Said of every plan that has a summary written; no setting hides it (S0-69, S0-72)."""
+
+
+def write_spec(plan: Plan) -> dict[str, Any]:
+    """The arguments of `make_plan` as JSON, but for the session and its ledger."""
+    spec: dict[str, Any] = {
+        "policy": plan.policy.name if _is_known(plan) else plan.policy.model_dump(mode="json"),
+        "edits": plan.edits.model_dump(mode="json", exclude_defaults=True),
+    }
+    if plan.table.given_window is not None:
+        spec["window"] = plan.table.given_window
+    if plan.reason != "auto":
+        spec["reason"] = plan.reason
+    if plan.policy.contract:
+        spec["contract"] = plan.policy.contract
+    return spec
+
+
+def write_recipe(plan: Plan) -> str:
+    """An expression over the names `session`, `ledger` and, for a written summary, `checkpoint`."""
+    policy = plan.policy.name if _is_known(plan) else _shorten(plan.policy)
+    parts = ["session", f"ledger, {policy!r}"]
+    if plan.session.leaf != _last_leaf(plan.session):
+        parts[0] = f"session.at({plan.session.leaf!r})"
+    if plan.edits != Edits():
+        parts.append(repr(plan.edits))
+    if plan.table.given_window is not None:
+        parts.append(f"window={plan.table.given_window}")
+    if plan.reason != "auto":
+        parts.append(f"reason={plan.reason!r}")
+    # What the file records is found there again.
+    given = plan.checkpoint is not None and plan.policy.name != RECORDED.name
+    written = ".with_summary(checkpoint)" if given else ""
+    return f"make_plan({', '.join(parts)}){written}"
+
+
+def write_line(plan: Plan) -> str:
+    """What a reader of a notebook sees of a plan."""
+    counts = Counter(plan.fate.tolist())
+    fates = ", ".join(f"{counts[code]} {fate}" for code, fate in enumerate(FATES) if counts[code])
+    if plan.cut is None:
+        left = f"{plan.after:,} tokens stay"
+        if plan.after != plan.before:
+            left = f"{plan.before:,} -> {plan.after:,} tokens{_span(plan)}; blocks: {fates}"
+        return f"Plan({plan.policy.name}: {plan.why or 'no cut,'} {left})"
+    turn = ""
+    if plan.place is not None and plan.place < len(plan.table.live):
+        turn = f" (turn {int(plan.table.live.turn[plan.place]) + 1})"
+    written = "" if plan.checkpoint is None else f"; summary by {plan.checkpoint.by}"
+    return (
+        f"Plan({plan.policy.name}: cut at {plan.cut.entry}{turn}, {plan.before:,} -> {plan.after:,} "
+        f"tokens{_span(plan)}; blocks: {fates or 'none'}{written}{'' if plan.fits else '; does not fit'})"
+    )
+
+
+def _span(plan: Plan) -> str:
+    """How sure the tokens after a plan are; that it makes the context larger."""
+    low, high = plan.after_range
+    span = f" ({low:,} to {high:,})" if low != high else ""
+    return span + (", larger than before" if plan.after > plan.before else "")
+
+
+def _is_known(plan: Plan) -> bool:
+    """Whether the policy's name is enough to find it in any process."""
+    built_in = next((known for known in (*POLICIES, RECORDED) if known.name == plan.policy.name), None)
+    return built_in is not None and configure_policy(built_in, plan.edits.settings) == plan.policy
+
+
+def _shorten(policy: Policy) -> dict[str, Any]:
+    """The policy as JSON without what is so by default."""
+    rules = [
+        {"kind": rule.kind, **rule.model_dump(mode="json", exclude_defaults=True)} for rule in policy.rules
+    ]
+    return {**policy.model_dump(mode="json", exclude_defaults=True), "rules": rules}
+
+
+def _last_leaf(session: Session) -> str | None:
+    """The leaf a reader would set: the last entry of the file that is on no sidechain."""
+    for entry in reversed(session.entries):
+        if entry.sidechain is None and entry.kind != "micro":
+            return entry.id
+    return None
+
+
+PAIRS = ("orphan-output", "inside-batch", "lone-output")
+"""Cut rules that are about a call and its output."""
+
+
+def describe_plan(plan: Plan) -> list[str]:
+    """What is missed, lost, refused or left alone, a sentence each."""
+    live, notes = plan.table.live, []
+    cut = plan.cut
+    if cut is None and plan.why:
+        notes.append(plan.why)
+    if plan.policy.source.startswith(NO_CONTRACT):
+        notes.append(f"{plan.policy.name} is {plan.policy.source}.")
+    # Where pairs are kept whole, a cut through one is no fault of what is left.
+    torn = plan.tier.unpaired or (cut is not None and cut.rule not in PAIRS)
+    if cut is not None and not cut.legal and torn and not STANDS[plan.fate[plan.is_older]].all():
+        notes.append(f"{plan.policy.title or plan.policy.name} cuts where a provider refuses: {cut.sentence}")
+    if withheld := int((plan.outcome.rule == BY_WITHHELD).sum()):
+        some = plural(withheld, "reasoning block is", "reasoning blocks are")
+        notes.append(f"{some} left out: this harness sends no reasoning.")
+    bound = int((plan.outcome.rule == BY_BOUND).sum())
+    if bound:
+        notes.append(
+            f"{plural(bound, 'reasoning block is', 'reasoning blocks are')} left out: "
+            f"{plan.session.model or 'this model'} refuses reasoning whose prefix was edited. "
+            "Edits by the provider itself would keep them."
+        )
+        pinned = int((plan.tiers.pinned & (plan.outcome.rule == BY_BOUND)).sum())
+        if pinned:
+            some = plural(pinned, "of them is pinned", "of them are pinned")
+            notes.append(f"{some}; no pin can keep those.")
+    if cut is not None and plan.edits.cut is not None and not (plan.fate != VERBATIM).any():
+        whys = dict.fromkeys(decision.why for decision in plan.decisions if decision.why)
+        notes.append(" ".join(["This policy changes nothing at this cut.", *whys]))
+    if fault := _beginning(plan):
+        notes.append(fault)
+    changed = plan.outcome.rule == BY_PAIR
+    lone = np.concatenate([live.orphans, live.pending])
+    lost = int(changed[lone].sum())
+    if lost:
+        notes.append(
+            f"{plural(lost, 'call or output is', 'calls or outputs are')} left out, "
+            "without their other half; no request may carry such."
+        )
+    notes += describe_ends(plan.table, plan.outcome)
+    moved = int(changed.sum()) - lost
+    if moved:
+        some = plural(moved, "block shares", "blocks share")
+        notes.append(f"{some} the fate of the other half of {'its' if moved == 1 else 'their'} call.")
+    if plan.under_target is False:
+        limit = plan.tiers.limit
+        left = f"{plan.left:,} are left by the policy's own measure"
+        notes.append(f"The target of {limit:,} is missed: {left}.")
+    if plan.after > plan.before:
+        more = plan.after - plan.before
+        notes.append(f"This makes the context larger, by {plural(more, 'token')}: nothing is won by it.")
+    notes.extend(plan.outside.warnings)
+    if plan.attaches:
+        notes.append(
+            "After its compaction Claude Code attaches again what it read last, which is not in these "
+            f"figures: up to {MOST_ATTACHED:,} tokens more."
+        )
+    if not plan.fits:
+        notes.append("What is left would trigger the policy again.")
+    if not plan.deterministic:
+        notes.append(NOT_DETERMINISTIC)
+    per_turn = plan.spec is not None and plan.spec.per_turn and len(plan.jobs) > 1
+    if per_turn and plan.checkpoint is not None and len(plan.divide(plan.checkpoint)) == 1:
+        notes.append(CAME_WHOLE)
+    if plan.checkpoint is not None and plan.checkpoint.truncated:
+        notes.append("The summary came out longer than its budget and was cut to it: its end is missing.")
+    if lossy := describe_lost(plan.fate):
+        notes.append(lossy)
+    for decision in plan.decisions:
+        notes.extend(decision.notes)
+    return notes
+
+
+def _beginning(plan: Plan) -> str:
+    """What a provider would refuse about how the context begins, if the plan made it so."""
+    if plan.summarises and plan.summary_at == 0:
+        return ""
+    live, stands = plan.table.live, STANDS[plan.fate]
+    emptied = [row for row, block in plan.outcome.blocks.items() if block is None]
+    stands[emptied] = False
+    rows = np.flatnonzero(stands)
+    if len(live.position) and not len(rows) and plan.notice is None and not plan.summarises:
+        return "Nothing is left to send: a request needs at least one message."
+    first = live.position[rows[:1]]
+    began = len(live) and live.role[0] in (USER, SYSTEM)
+    if began and len(first) and live.role[first[0]] not in (USER, SYSTEM):
+        return "The context would not begin with the user's words, as providers ask for."
+    return ""

@@ -1,0 +1,463 @@
+"""Session + ledger -> Outside: the path to a leaf as the provider weighed it, beside what is counted.
+
+From one reply to the next the provider's usage tells what each step weighed on its own scale: its tokenizer,
+and reasoning nobody sees. What a step weighed more than is counted belongs to its entries. What the first
+request weighed more belongs to no step: it is the fixed part, and in a file that begins in the middle unseen
+history too. Each recorded compaction begins a new stretch, fitted anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..session.blocks import KINDS
+from ..session.live import Live
+from ..session.session import Session
+from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, TOOL, Bools, Ints
+from ..text import plural
+from .counter import Longs
+from .history import count_along, find_emptied
+from .ledger import Ledger
+from .memo import Memo
+from .models import SYNTHETIC
+from .outside import NOTHING, Outside, Part
+from .reattached import ATTACHING, MOST, SHARE, Reattached, find_reattached
+from .reported import request_tokens, whole_tokens
+
+SEEN = (MESSAGE, COMPACTION, BRANCH_SUMMARY)
+REASONING = KINDS.index("reasoning")
+STEPS, TEXT = 5, 300
+"""The least it takes to fit the scale: so many steps, each with so many counted tokens beside the reply."""
+WIDEST = 4.0
+"""A scale beyond this is no tokenizer's."""
+DRIFT = 0.05
+"""The part of the fixed tokens by which they differ, at most, between stretches where both are told."""
+MIDDLE = 100_000
+"""Tokens of a first request that no system prompt has: the file does not hold how the session began."""
+
+NEXT_TO_NOTHING = 1_000
+"""Tokens attached again that are no file's."""
+
+
+class Typical(NamedTuple):
+    """Fixed tokens where nothing in the file tells them: as a rule, at least and at most."""
+
+    tokens: int
+    least: int
+    most: int
+
+
+TYPICAL = {"claude-code": Typical(40_000, 15_000, 60_000)}
+"""First requests of public Claude Code sessions, versions 2.1.7 to 2.1.210: from 17 to 51 thousand, in the
+middle 41."""
+ELSEWHERE = Typical(8_000, 1_000, 40_000)
+"""Other harnesses: pi's first request held 2.6 thousand; none is published."""
+
+
+class Replies(NamedTuple):
+    """Replies that tell the size of their request: k rows. `at` are positions in `session.entries`."""
+
+    at: Ints
+    prompt: Longs
+    output: Longs
+    cached: Longs
+
+
+class Scale(NamedTuple):
+    """The provider's tokens to each counted one, and between which shares of the text it lies."""
+
+    middle: float = 1.0
+    low: float = 1.0
+    high: float = 1.0
+
+
+_REPLIES: Memo[Replies] = Memo()
+_OUTSIDE: Memo[Outside] = Memo(64)
+_AFTER_FIRST: Memo[Part] = Memo()
+
+
+def find_replies(session: Session) -> Replies:
+    """Replies whose usage is told: neither those that failed, nor those that no model wrote."""
+    rows = []
+    for at in session.tree.reports.tolist():
+        entry = session.entries[at]
+        usage = entry.usage
+        if usage is None or entry.role != "assistant" or entry.kind != "message":
+            continue
+        if entry.cut_short or entry.model == SYNTHETIC:
+            continue
+        if (prompt := request_tokens(usage)) > 0:
+            rows.append((at, prompt, whole_tokens(usage.output), whole_tokens(usage.cache_read)))
+    table = np.array(rows, np.int64).reshape(-1, 4)
+    return Replies(table[:, 0].astype(np.int32), table[:, 1], table[:, 2], table[:, 3])
+
+
+def find_outside(session: Session, ledger: Ledger) -> Outside:
+    """What is not in the file, of the context at the session's leaf. Kept with the ledger.
+
+    What is told on the path to the leaf is used, and nothing later; but for a file that begins in the middle,
+    where the first request after the first recorded compaction tells what every request holds.
+
+    >>> from inspector import count_tokens, open_demo
+    >>> session = open_demo()
+    >>> outside = find_outside(session, count_tokens(session))
+    >>> sum(part.tokens for part in outside.parts.values()) == outside.tokens > outside.fixed.tokens > 0
+    True
+    """
+    ledger.check(session)
+    return _OUTSIDE.of(ledger, lambda: WeighedPath(session, ledger).outside, session.leaf)
+
+
+class WeighedPath:
+    """The p entries of the path to a session's leaf, and its k replies that tell the size of a request.
+
+    at        int64[k]  path position of each reply
+    cuts      list      path positions of the recorded compactions
+    stretch   int64[k]  how many of them stand before the reply
+    residual  int64[k]  what was reported for its request beyond what is counted for it
+    grown     int64[p]  what each entry weighs beyond what is counted for it
+    """
+
+    def __init__(self, session: Session, ledger: Ledger) -> None:
+        self.session, self.ledger = session, ledger
+        self.path = path = session.trail
+        told = _REPLIES.of(ledger, lambda: find_replies(ledger.session))
+        self._where = np.full(len(session.entries), -1, np.int64)
+        self._where[path] = np.arange(len(path))
+        mine = np.flatnonzero(self._where[told.at] >= 0)
+        mine = mine[np.argsort(self._where[told.at[mine]], kind="stable")]
+        self.at = self._where[told.at[mine]]
+        self.prompt, self.output, self.cached = told.prompt[mine], told.output[mine], told.cached[mine]
+        sort = session.tree.sort[path]
+        self.cuts: list[int] = np.flatnonzero(sort == COMPACTION).tolist()
+        self.stretch = np.searchsorted(np.array(self.cuts, np.int64), self.at, side="right")
+        full = count_along(session, ledger, path, self.cuts)
+        self.counted = np.where(self.at > 0, full[np.maximum(self.at - 1, 0)], ledger.head_tokens)
+        self.residual: Longs = self.prompt - self.counted
+        self.tokens = np.where(np.isin(sort, SEEN), ledger.entry_tokens[path], 0).astype(np.int64)
+        self.scale = self._fit_scale()
+        self.grown: Longs = np.rint((self.scale.middle - 1) * self.tokens).astype(np.int64)
+        place, since, less = find_emptied(session, ledger, path)
+        self._emptied = place, since, np.rint((self.scale.middle - 1) * less).astype(np.int64), less
+        for number in range(len(self.cuts) + 1):
+            self._grow(number)
+
+    def rows(self, number: int) -> Ints:
+        """Which replies stand in a stretch."""
+        return np.flatnonzero(self.stretch == number).astype(np.int32)
+
+    # -- what each step weighed -----------------------------------------------------------------------------
+
+    def _fit_scale(self) -> Scale:
+        """The weighted median over steps of mostly shown text, and its tenths.
+
+        A reply's own tokens are those it reports of its output, where that is more than is counted.
+        """
+        same = self.stretch[1:] == self.stretch[:-1]
+        own = self.tokens[self.at[:-1]]
+        text = np.diff(self.counted) - own
+        rest = np.diff(self.prompt) - np.maximum(self.output[:-1], own)
+        good = same & (text >= TEXT) & (rest > 0)
+        if good.sum() < STEPS:
+            return Scale()
+        ratio, weight = rest[good] / text[good], text[good]
+        order = np.argsort(ratio, kind="stable")
+        reached = np.cumsum(weight[order])
+        at = np.searchsorted(reached, reached[-1] * np.array([0.5, 0.1, 0.9]))
+        return Scale(*np.clip(ratio[order][at], 1.0, WIDEST).tolist())
+
+    def _grow(self, number: int) -> None:
+        """Put what each step of a stretch weighed more than counted on its entries.
+
+        Entries before the first reply of a stretch, and from the last one on, weigh what the scale says; the
+        last reply at least what it reports of its output.
+        """
+        rows, first = self.rows(number), self.cuts[number - 1] if number else 0
+        place, since, gone, _ = self._emptied
+        if len(rows):
+            at = self.at[rows]
+            mine = since >= first
+            released = np.zeros(len(self.path) + 1, np.int64)
+            np.add.at(released, since[mine], gone[mine])
+            rest = self.residual[rows] + np.cumsum(released)[np.maximum(at - 1, 0)]
+            self._lay(rows, at, _fit_steps(rest))
+            last = int(at[-1])
+            self.grown[last] = max(int(self.output[rows[-1]] - self.tokens[last]), int(self.grown[last]))
+        end = self.cuts[number] if number < len(self.cuts) else len(self.path)
+        mine = (since >= first) & (since < end)
+        np.subtract.at(self.grown, place[mine], gone[mine])
+        np.maximum(self.grown, 0, out=self.grown)
+
+    def _lay(self, rows: Ints, at: Longs, steps: Longs) -> None:
+        """Spread what each step weighed more over its entries: int64, one fewer than replies.
+
+        First what its reply wrote beyond its words: as it reports, or as the scale leaves it where reasoning
+        is sealed. The rest goes by counted tokens.
+        """
+        if len(at) < 2:
+            return
+        begin, end = at[:-1], at[1:]
+        inside = slice(int(at[0]), int(at[-1]))
+        sums = np.add.reduceat(self.tokens, begin)
+        sums[-1] = self.tokens[begin[-1] : end[-1]].sum()
+        own = np.maximum(self.output[rows[:-1]] - self.tokens[begin], 0)
+        plain = np.rint((self.scale.middle - 1) * sums).astype(np.int64)
+        own = np.where(self._sealed[begin], np.maximum(own, steps - plain), own)
+        own = np.where(sums > 0, np.minimum(own, steps), steps)
+        share = np.divide(steps - own, sums, out=np.zeros(len(sums)), where=sums > 0)
+        reached = np.cumsum(self.tokens[inside] * np.repeat(share, end - begin))
+        self.grown[inside] = np.diff(np.rint(reached).astype(np.int64), prepend=0)
+        self.grown[begin] += own
+
+    @cached_property
+    def _sealed(self) -> Bools:
+        """bool[p]: the entry holds reasoning without words."""
+        ledger = self.ledger
+        mute = (ledger.kind == REASONING) & (ledger.tokens == 0)
+        sums = np.concatenate(([0], np.cumsum(mute)))[ledger.start]
+        return np.asarray(np.diff(sums) > 0)[self.path]
+
+    # -- what belongs to no step ----------------------------------------------------------------------------
+
+    @cached_property
+    def begins_in_the_middle(self) -> bool:
+        """Whether the file does not hold how the session began.
+
+        The first entry's parent is not in it, or that entry answers somebody, or no system prompt is as large
+        as the first request.
+        """
+        if not len(self.path):
+            return False
+        root = self.session.entries[int(self.path[0])]
+        if root.parent is not None and root.parent not in self.session.index:
+            return True
+        told = self.residual[self.rows(0)[:1]]
+        large = bool(len(told) and told[0] > MIDDLE)
+        return large or self.session.tree.role[self.path[0]] in (ASSISTANT, TOOL)
+
+    def remainder(self, number: int) -> int:
+        """What the last request of a stretch weighed beyond its entries, and what was withheld of them.
+
+        As long as no step weighed less than is counted that is so of all its requests.
+        """
+        row = int(self.rows(number)[-1])
+        before = int(self.at[row]) - 1
+        name = self.session.entries[int(self.path[before])].id if before >= 0 else None
+        live = self.session.at(name).live.entries
+        place, since, gone, _ = self._emptied
+        # Outputs that were emptied later stood in full.
+        whole = int(gone[(place < self.at[row]) & (since > self.at[row])].sum())
+        return max(int(self.residual[row] - self.grown[self._where[live]].sum()) - whole, 0)
+
+    def reattached(self, number: int) -> Reattached:
+        """What the harness is expected to attach again after the compaction that begins a stretch."""
+        first = self.cuts[number - 2] if number > 1 else 0
+        return find_reattached(self.session, self.ledger, self.path, first, self.cuts[number - 1])
+
+    @cached_property
+    def outside(self) -> Outside:
+        """The parts, of the context at the leaf."""
+        here, m = len(self.cuts), len(self.session.live.position)
+        rows = self.rows(here)
+        told = int(rows[-1]) if len(rows) else -1
+        size, counted = (int(self.prompt[told]), int(self.counted[told])) if told >= 0 else (0, 0)
+        name = self._name(told) if told >= 0 else None
+        if len(self.at) and self.residual[-1] < 0:
+            nothing = np.zeros(m, np.int64)
+            return Outside(spread=nothing, reported=size, counted=counted, entry=name, exceeds=True)
+        fixed, earlier = self._begin()
+        attached = NOTHING
+        seen: list[int] = []
+        for number in range(1, here + 1):
+            earlier = NOTHING
+            fixed, attached = self._go_on(number, fixed, seen)
+        spread = self._spread() if len(self.at) else np.zeros(m, np.int64)
+        withheld, slack = int(spread.sum()), self._slack(told)
+        note = "what the steps weighed more than is counted for them"
+        more = Part(withheld, max(withheld - slack, 0), withheld + slack, self._names(rows), note)
+        warnings = self._warn(fixed, earlier, attached)
+        scale = self.scale.middle
+        return Outside(fixed, more, earlier, attached, spread, size, counted, name, scale, False, warnings)
+
+    @property
+    def earlier(self) -> int:
+        """Tokens of history from before the file, as they stood before the first recorded compaction."""
+        return self._begin()[1].tokens
+
+    def _begin(self) -> tuple[Part, Part]:
+        """Fixed and earlier of the first stretch."""
+        rows = self.rows(0)
+        if not len(rows):
+            return NOTHING, NOTHING
+        rest, names = self.remainder(0), self._names(rows[:1])
+        usual = TYPICAL.get(self.session.format, ELSEWHERE)
+        if not self.begins_in_the_middle or rest <= usual.tokens:
+            return Part(rest, rest, rest, names, "what the first request weighed beyond its entries"), NOTHING
+        ledger = self.ledger
+        fixed = _AFTER_FIRST.of(ledger, lambda: _find_after_first(ledger))
+        if not fixed.tokens:
+            fixed = self._guess_fixed(rows, usual)
+        tokens, low, high = (min(value, rest) for value in fixed[:3])
+        fixed = Part(tokens, low, high, fixed.replies, fixed.note)
+        note = "what the first request weighed beyond that"
+        return fixed, Part(rest - tokens, rest - high, rest - low, names, note)
+
+    def _guess_fixed(self, rows: Ints, usual: Typical) -> Part:
+        """Fixed tokens that nothing tells: as a rule, but no fewer than what stays in the cache when all else
+        has expired, which is the system prompt and the tools."""
+        cold = self.cached[rows][1:] < self.prompt[rows][:-1] // 2
+        least = self.cached[rows][1:][cold & (self.cached[rows][1:] > 0)]
+        if not len(least) or self.session.format not in TYPICAL:
+            return Part(usual.tokens, usual.least, usual.most, (), "as a rule; nothing in the file tells it")
+        low = int(least.min())
+        note = "as a rule, and no fewer than the prefix that stays in the cache"
+        return Part(max(usual.tokens, low), low, max(usual.most, low), (), note)
+
+    def _go_on(self, number: int, fixed: Part, seen: list[int]) -> tuple[Part, Part]:
+        """Fixed and attached of a stretch after a recorded compaction. `seen` grows: what was attached."""
+        rows, again = self.rows(number), self.reattached(number)
+        attaches = self._attaches(number)
+        expected = _expect(self.scale.middle * again.tokens, seen)
+        files = plural(len(again.files), "file")
+        if not len(rows):
+            drift = round(DRIFT * fixed.tokens) if fixed.certain else 0
+            fixed = fixed._replace(low=fixed.low - drift, high=fixed.high + drift)
+            if not attaches:
+                return fixed, NOTHING
+            most = max(MOST, expected)
+            note = (
+                f"After a compaction Claude Code attaches again what it read last ({files} here), a plan and "
+                f"its tasks; the file does not show them. About {expected:,} tokens, at most {most:,}."
+            )
+            return fixed, Part(expected, 0, most, (), note)
+        names, rest = self._names(rows[:1]), self.remainder(number)
+        note = "what the first request after the last compaction weighed beyond its entries"
+        if not attaches:
+            return Part(rest, rest, rest, names, note), NOTHING
+        if not fixed.replies:
+            # Of the two only the sum is told.
+            tokens = max(rest - expected, min(rest, TYPICAL[self.session.format].least))
+            low = max(rest - MOST, min(rest, TYPICAL[self.session.format].least))
+            fixed = Part(tokens, min(low, tokens), rest, names, note)
+        else:
+            tokens = min(fixed.tokens, rest)
+            fixed = Part(tokens, tokens, tokens, fixed.replies, fixed.note)
+        more = rest - fixed.tokens
+        seen.append(more)
+        note = f"what Claude Code attached again ({files} touched last)"
+        return fixed, Part(more, rest - fixed.high, rest - fixed.low, names, note)
+
+    def _attaches(self, number: int) -> bool:
+        """Whether a harness that attaches files again made the compaction: the file records it."""
+        made = self.session.entries[int(self.path[self.cuts[number - 1]])]
+        return self.session.format in ATTACHING and bool(made.sources)
+
+    def _slack(self, told: int) -> int:
+        """Tokens by which what is withheld may be off: none where a reply told it and nothing went since."""
+        wide = max(self.scale.high - self.scale.middle, self.scale.middle - self.scale.low)
+        if told < 0:
+            live = self.session.live.entries
+            return round(wide * int(self.tokens[self._where[live]].sum()))
+        _, since, _, less = self._emptied
+        return round(wide * int(less[since > int(self.at[told])].sum()))
+
+    def _warn(self, fixed: Part, earlier: Part, attached: Part) -> tuple[str, ...]:
+        out = []
+        if earlier.tokens:
+            out.append(
+                f"The file begins in the middle of its session: {earlier.tokens:,} tokens of history "
+                f"({earlier.low:,} to {earlier.high:,}) are not in it. A compaction takes them too."
+            )
+        if fixed.high - fixed.low > 2 * DRIFT * fixed.tokens + 1:
+            out.append(
+                f"System prompt and tools are not told by this file: {fixed.low:,} to {fixed.high:,} tokens."
+            )
+        if not attached.certain and not attached.replies:
+            out.append(attached.note)
+        return tuple(out)
+
+    # -- blocks ---------------------------------------------------------------------------------------------
+
+    def _spread(self) -> Longs:
+        """int64[m]: what each live block weighs beyond its count."""
+        session, live, ledger = self.session, self.session.live, self.ledger
+        rows, tokens = ledger.live_rows(session), ledger.live_tokens(session)
+        mute: Bools = (ledger.kind[rows] == REASONING) & (tokens == 0)
+        return spread_entries(self.grown[self._where[live.entries]], live, tokens, mute, self.scale.middle)
+
+    def _name(self, row: int) -> str:
+        return self.session.entries[int(self.path[self.at[row]])].id
+
+    def _names(self, rows: Ints) -> tuple[str, ...]:
+        ends = dict.fromkeys([int(rows[0]), int(rows[-1])]) if len(rows) else {}
+        return tuple(self._name(row) for row in ends)
+
+
+def _find_after_first(ledger: Ledger) -> Part:
+    """Fixed tokens as the first request after a file's first compaction tells them, if one does."""
+    path = WeighedPath(ledger.session, ledger)
+    if not path.cuts or not len(path.rows(1)):
+        return NOTHING
+    rest, again = path.remainder(1), path.reattached(1).tokens
+    attaches = ledger.session.format in ATTACHING
+    expected = _expect(path.scale.middle * again, []) if attaches else 0
+    least = min(rest, TYPICAL.get(ledger.session.format, ELSEWHERE).least)
+    low = max(rest - MOST, least) if attaches else rest
+    note = "told by the first request after the first recorded compaction"
+    return Part(max(rest - expected, least), low, rest, path._names(path.rows(1)[:1]), note)
+
+
+def _expect(files: float, seen: Sequence[int]) -> int:
+    """Tokens that come back: by the `files` that were touched, and by what the session attached before.
+
+    A session tells as much as its files do; one that attached next to nothing goes on so.
+    """
+    if not seen:
+        return round(SHARE * files)
+    before = sum(seen) / len(seen)
+    return round(before if before < NEXT_TO_NOTHING else (files + before) / 2)
+
+
+def _fit_steps(rest: Longs) -> Longs:
+    """What each step weighed more, none below 0: together what was added since the first request."""
+    steps = np.maximum(np.diff(rest), 0)
+    whole = max(int(rest[-1] - rest[0]), 0)
+    return share_tokens(steps, whole) if steps.sum() > whole else steps
+
+
+def share_tokens(weights: Longs, tokens: int) -> Longs:
+    """Whole tokens by weight, adding up to `tokens`; nothing where no weight is."""
+    total = int(weights.sum())
+    if total <= 0:
+        return np.zeros(len(weights), np.int64)
+    reached: Longs = np.rint(np.cumsum(weights.astype(np.float64)) * (tokens / total)).astype(np.int64)
+    return reached - np.concatenate(([0], reached[:-1]))
+
+
+def spread_entries(
+    grown: Longs, live: Live, tokens: Ints, mute: Bools | None = None, scale: float = 1.0
+) -> Longs:
+    """int64[m]: what n live entries weigh beyond their count (`grown`, int64[n]), by block.
+
+    In an entry, reasoning without words (`mute`, bool[m]) takes what the scale does not explain. The rest
+    goes by counted tokens, and what rounding leaves stands with the first block.
+    """
+    n = len(live)
+    if not grown.any():
+        return np.zeros(len(live.position), np.int64)
+    mute = np.zeros(len(tokens), bool) if mute is None else mute
+    sums = np.bincount(live.position, tokens, n)
+    count = np.bincount(live.position, mute, n)
+    plain = np.where(count > 0, np.minimum(np.rint((scale - 1) * sums), grown), grown)
+    plain = np.where(sums > 0, plain, 0)
+    share = np.divide(plain, sums, out=np.zeros(n), where=sums > 0)[live.position]
+    each = np.divide(grown - plain, count, out=np.zeros(n), where=count > 0)[live.position]
+    out: Longs = np.floor(share * tokens + np.where(mute, each, 0)).astype(np.int64)
+    left = grown - np.bincount(live.position, out, n).astype(np.int64)
+    has = np.flatnonzero(np.diff(live.start) > 0)
+    out[live.start[has]] += left[has]
+    return out
