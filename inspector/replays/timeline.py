@@ -17,7 +17,7 @@ from ..session.entries import Entry
 from ..session.live import UNSEEN
 from ..session.overflow import classify_refusal
 from ..session.session import Session
-from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, Bools, Ints
+from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, Ints
 from ..tokens.counter import Longs
 from ..tokens.history import History, count_along
 from ..tokens.ledger import Ledger
@@ -57,11 +57,11 @@ class Timeline:
     requests  bool[n]   a request was answered by this entry
     answers   bool[n]   the entry holds a tool's output
 
-    `recorded` (int64[k], by step) is the context as it was: the provider's last word and what is counted
-    since. `refusals` has, by the number of the entry that comes next, what the provider refused. `earlier` is
-    history from before the file (tokens), `scale` the provider's tokens to a counted one. Where more is
-    counted than some reply reports, `exceeds` says so, and every size is a counted one: no run has two
-    measures.
+    `recorded` (int64[k], by step) is the context as it was at the end of the step: the provider's last word
+    and what is counted since; `peak` the most it was within the step. `refusals` has, by the number of the
+    entry that comes next, what the provider refused. `earlier` is history from before the file (tokens),
+    `scale` the provider's tokens to a counted one. Where more is counted than some reply reports, `exceeds`
+    says so, and every size is a counted one: no run has two measures.
     """
 
     session: Session
@@ -80,6 +80,7 @@ class Timeline:
     requests: Bools
     answers: Bools
     recorded: Longs
+    peak: Longs
     refusals: dict[int, list[Refusal]]
     earlier: int = 0
     scale: float = 1.0
@@ -113,7 +114,9 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
     first = int(np.argmax(said)) if said.any() else -1
     hidden = np.where(last >= 0, beyond[np.maximum(last, 0)], beyond[first] if first >= 0 else 0)
     ends = np.append(np.flatnonzero(np.diff(history.step)), n - 1) if n else np.zeros(0, np.int64)
-    recorded = np.maximum(full + hidden, 0)[ends]
+    whole = np.maximum(full + hidden, 0)
+    recorded = whole[ends]
+    peak = np.maximum.reduceat(whole, np.append(0, ends[:-1] + 1)) if n else recorded
     # After a recorded compaction a harness attaches files again, which a life without it never saw.
     weighed = WeighedPath(session, ledger)
     withheld = np.zeros(n, np.int64) if exceeds else weighed.grown
@@ -144,6 +147,7 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
         requests=replies & ~still[:-1],
         answers=answers,
         recorded=recorded,
+        peak=peak,
         refusals={},
         earlier=0 if exceeds else weighed.earlier,
         scale=1.0 if exceeds else weighed.scale.middle,
@@ -174,7 +178,8 @@ def _find_failed(session: Session, path: Ints, sort: Ints) -> tuple[Bools, list[
     """bool[p]: replies on the path that failed for length; and each, with what it was refused for."""
     failed = np.zeros(len(path), bool)
     refused: list[tuple[int, Overflow]] = []
-    for i in np.flatnonzero((session.tree.role[path] == ASSISTANT) & (sort == MESSAGE)).tolist():
+    spoken = (session.tree.role[path] == ASSISTANT) & np.isin(sort, (MESSAGE, NOTE))
+    for i in np.flatnonzero(spoken).tolist():
         entry = session.entries[path[i]]
         if entry.error is None and entry.stop_reason not in ("error", "model_context_window_exceeded"):
             continue

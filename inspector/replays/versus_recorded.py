@@ -67,8 +67,11 @@ def _beside(
     trigger: Trigger,
     window: int,
 ) -> RecordedBeside:
-    sizes = life.recorded[begin : mark.step]
-    tokens = mark.before or (int(sizes[-1]) if len(sizes) else 0)
+    # Outputs may be emptied within a step, so its end tells too little; nor does a file that was compacted
+    # while it waited for a reply.
+    sizes = life.peak[begin : mark.step].copy()
+    tokens = mark.before or (int(life.recorded[mark.step - 1]) if len(sizes) else 0)
+    sizes[-1:] = np.maximum(sizes[-1:], mark.before or 0)
     turn = int(history.turn[max(mark.step - 1, 0)])
     told = (
         f"Recorded in turn {turn + 1} at {tokens:,} tokens{_share(tokens, window)}"
@@ -92,7 +95,7 @@ def _beside(
     if len(hits):
         at = begin + int(hits[0])
         fired = int(history.turn[at])
-        size = int(life.recorded[at])
+        size = int(sizes[at - begin])
         return say(f"the policy fires {_when(turn - fired)}, {fires}: there at {size:,}.", fired)
     most = max(int(sizes.max()) if len(sizes) else 0, 0)
     if above.any():

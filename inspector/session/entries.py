@@ -83,6 +83,10 @@ def _add_known(one: Number | None, other: Number | None) -> Number | None:
     return None if one is None and other is None else (one or 0) + (other or 0)
 
 
+SYNTHETIC = "<synthetic>"
+"""The model that Claude Code names for what no model wrote, such as "API Error …": no request holds it."""
+
+
 class Source(NamedTuple):
     """Where a record stands in the file: 1-based line (or element), byte offset and size in bytes."""
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .entries import SYNTHETIC
+
 if TYPE_CHECKING:
     from .entries import Entry
 
@@ -83,7 +85,9 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
             aliases[alias] = i
         parents.append(entry.parent)
         role.append(_ROLE.get(entry.role, OTHER))
-        sort.append(_SORT[entry.kind])
+        # What no model wrote is told to the user alone.
+        unsent = entry.model == SYNTHETIC and entry.role == "assistant" and entry.kind == "message"
+        sort.append(NOTE if unsent else _SORT[entry.kind])
         opens.append(role[-1] == USER and entry.opens_turn)
         if entry.boundary is not None:
             bounded.append(i)

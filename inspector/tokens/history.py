@@ -16,6 +16,7 @@ from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
 from .counter import Longs
 from .ledger import CLEARED_TEXT, Ledger
+from .models import find_class, model_of
 from .reported import context_tokens, is_snapshot, is_tokens
 
 
@@ -141,6 +142,7 @@ def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -
     sort = session.tree.sort[path]
     weight = np.where(np.isin(sort, (MICRO, NOTE)), 0, ledger.entry_tokens[path])
     # A summary is in the context until the next one only, so none is ever among what was kept.
+    strips = find_class(model_of(session)) == "strip"
     grown, lasting = _add_up(weight), _add_up(np.where(sort == COMPACTION, 0, weight))
     where = {i: at for at, i in enumerate(path.tolist())} if cuts else {}
     compacted = set(cuts)
@@ -157,7 +159,23 @@ def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -
         here = here[(since[here] >= at) & (since[here] < end)]
         np.add.at(saved, since[here], less[here])
         base[at:end] = kept - grown[at] - np.cumsum(saved[at:end])
+        if strips:
+            base[at:end] -= _strip(session, ledger, path, spans, at, end)
     return np.asarray(ledger.head_tokens + base + grown[1:], np.int64)
+
+
+def _strip(
+    session: Session, ledger: Ledger, path: Ints, spans: list[tuple[int, int]], at: int, end: int
+) -> Longs:
+    """int64[end - at]: reasoning of earlier turns that stands after each entry, and that is not counted."""
+    spoken = np.where(session.tree.opens[path], np.arange(len(path)), -1)
+    last = np.maximum.accumulate(spoken)[at:end]
+    standing = np.zeros(len(path), bool)
+    standing[at:end] = True
+    for first, stop in spans:
+        standing[first:stop] = True
+    before = _add_up(np.where(standing, ledger.reasoning_tokens[path], 0))
+    return np.where(last >= 0, before[np.maximum(last, 0)], 0)
 
 
 def _add_up(values: Longs) -> Longs:

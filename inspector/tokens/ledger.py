@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from ..errors import CounterError, expect
 from ..mixins import Drawable, ask
-from ..session.blocks import Block, BlockRef, Text, ToolOutput
+from ..session.blocks import REASONING, Block, BlockRef, Text, ToolOutput
 from ..session.entries import Entry
 from ..session.session import Session
-from ..session.tree import Ints
+from ..session.tree import Bools, Ints
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter
 from .memo import Memo, Memory
-from .models import model_of
+from .models import find_class, model_of
 from .outside import Outside, Part
 from .reported import Reported, find_reported
 from .rows import HEAD, SECTIONS, Bytes, Counted, count_rows, gather_rows
@@ -105,12 +105,36 @@ class Ledger(Drawable):
             raise CounterError(self.counter.name, "this ledger was counted from another session")
 
     def live_tokens(self, session: Session) -> Ints:
-        """int32[m]: tokens of each live block at a session's leaf; an emptied output is CLEARED_TEXT."""
+        """int32[m]: tokens of each live block at a session's leaf; an emptied output is CLEARED_TEXT.
+
+        Reasoning that the provider strips is nothing.
+        """
         tokens = self.tokens[self.live_rows(session)]
         if session.live.cleared.any():
             stub = _CLEARED.of(self, lambda: int(self.count_texts([CLEARED_TEXT])[0]))
             tokens[session.live.cleared] = stub
+        tokens[self.find_stripped(session)] = 0
         return tokens
+
+    def find_stripped(self, session: Session) -> Bools:
+        """bool[m]: live reasoning that the provider leaves out and does not count.
+
+        That is what was reasoned in earlier turns, on a model that strips it.
+
+        Source: Anthropic's platform documentation, thinking.
+        """
+        live = session.live
+        out = np.zeros(len(live.position), bool)
+        opens = np.flatnonzero(live.opens)
+        if len(opens) and find_class(model_of(session)) == "strip":
+            rows = self.live_rows(session)
+            out[:] = (self.kind[rows] == REASONING) & (live.position < opens[-1])
+        return out
+
+    @cached_property
+    def reasoning_tokens(self) -> Longs:
+        """int64[n]: tokens of each entry's reasoning."""
+        return _sum_entries(np.where(self.kind == REASONING, self.tokens, 0), self.start)
 
     @property
     def uncounted(self) -> tuple[BlockRef, ...]:

@@ -13,12 +13,11 @@ from functools import lru_cache
 from math import ceil
 from typing import Literal, NamedTuple
 
+from ..session.entries import SYNTHETIC as SYNTHETIC
 from ..session.session import Session
 
 ModelClass = Literal["strip", "keep", "bound"]
-SYNTHETIC = "<synthetic>"
-"""The name Claude Code gives to replies no model wrote."""
-
+CLAUDE_CODE = "claude-code"
 _WINDOW, _LARGE_WINDOW = 200_000, 1_000_000
 _LARGE_SUFFIX = "[1m]"
 _NEWEST_FIRST = re.compile(
@@ -145,6 +144,11 @@ def window_of(session: Session) -> Window:
             None, f"not told by the file, and none is published here for {model or 'an unnamed model'}"
         )
     largest = _largest_context(session)
+    if session.format == CLAUDE_CODE and _is_extended(model) and largest <= _WINDOW:
+        return Window(
+            _WINDOW,
+            f"{_WINDOW:,} in Claude Code unless the model's name ends in {_LARGE_SUFFIX}; none was larger",
+        )
     if published > _WINDOW >= largest and _LARGE_SUFFIX not in (model or "").lower():
         if any(b.kind == "compact" and b.trigger != "manual" for _, b in session.boundaries):
             return Window(
@@ -158,6 +162,17 @@ def window_of(session: Session) -> Window:
             f"observed: {published:,} is published for {model}, but a context held {largest:,} tokens",
         )
     return Window(published, f"published for {model}")
+
+
+def _is_extended(model: str | None) -> bool:
+    """Whether Claude Code gives it the large window only where its name asks for that: Opus and Sonnet 4.6.
+
+    Source: Claude Code's documentation, model configuration.
+    """
+    claude = find_claude(model)
+    if claude is None or _LARGE_SUFFIX in (model or "").lower():
+        return False
+    return claude.family in ("opus", "sonnet") and claude.version == (4, 6)
 
 
 def _largest_context(session: Session) -> int:

@@ -79,7 +79,9 @@ def find_reattached(session: Session, ledger: Ledger, path: Ints, first: int, en
                 file = files[name] = files.pop(name, _File())
                 _touch(file, tool, given, call, float(ledger.tokens[row + number]))
     last = tuple(reversed(files))[:FILES]
-    return Reattached(round(sum(files[name].size for name in last)) + BESIDE, last)
+    # What was read, planned and listed stood in the context before.
+    most = int(ledger.entry_tokens[path[first:end]].sum())
+    return Reattached(min(round(sum(files[name].size for name in last)) + BESIDE, most), last)
 
 
 def _touch(file: _File, tool: str, given: Mapping[str, Any], call: float, output: float) -> None:

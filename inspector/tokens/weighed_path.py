@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..session.blocks import KINDS
+from ..session.entries import SYNTHETIC
 from ..session.live import Live
 from ..session.session import Session
 from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, TOOL, Bools, Ints
@@ -23,7 +24,6 @@ from .counter import Longs
 from .history import count_along, find_emptied
 from .ledger import Ledger
 from .memo import Memo
-from .models import SYNTHETIC
 from .outside import NOTHING, Outside, Part
 from .reattached import ATTACHING, MOST, SHARE, Reattached, find_reattached
 from .reported import request_tokens, whole_tokens
@@ -39,6 +39,8 @@ DRIFT = 0.05
 MIDDLE = 100_000
 """Tokens of a first request that no system prompt has: the file does not hold how the session began."""
 
+UNFITTED = 0.7
+"""By how much a counted token may weigh more where no steps tell the scale: as with the newest tokenizers."""
 NEXT_TO_NOTHING = 1_000
 """Tokens attached again that are no file's."""
 
@@ -73,6 +75,7 @@ class Scale(NamedTuple):
     middle: float = 1.0
     low: float = 1.0
     high: float = 1.0
+    fitted: bool = False
 
 
 _REPLIES: Memo[Replies] = Memo()
@@ -168,7 +171,8 @@ class WeighedPath:
         order = np.argsort(ratio, kind="stable")
         reached = np.cumsum(weight[order])
         at = np.searchsorted(reached, reached[-1] * np.array([0.5, 0.1, 0.9]))
-        return Scale(*np.clip(ratio[order][at], 1.0, WIDEST).tolist())
+        middle, low, high = np.clip(ratio[order][at], 1.0, WIDEST).tolist()
+        return Scale(middle, low, high, True)
 
     def _grow(self, number: int) -> None:
         """Put what each step of a stretch weighed more than counted on its entries.
@@ -359,6 +363,7 @@ class WeighedPath:
     def _slack(self, told: int) -> int:
         """Tokens by which what is withheld may be off: none where a reply told it and nothing went since."""
         wide = max(self.scale.high - self.scale.middle, self.scale.middle - self.scale.low)
+        wide = wide if self.scale.fitted else UNFITTED
         if told < 0:
             live = self.session.live.entries
             return round(wide * int(self.tokens[self._where[live]].sum()))
@@ -378,6 +383,8 @@ class WeighedPath:
             )
         if not attached.certain and not attached.replies:
             out.append(attached.note)
+        if len(self.at) and not self.scale.fitted and not len(self.rows(len(self.cuts))):
+            out.append("Too few replies tell how the provider counts text: what is left is a guess.")
         return tuple(out)
 
     # -- blocks ---------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ test("a call and its output know each other, and a helper's words stand beside t
 test("the plan keeps the last turn and the pin; what is not in the file stays whatever is cut", () => {
   expect(plan.cut).toMatchObject({ id: "e7", place: 3, by: "policy" });
   expect(plan.before.total).toBe(15 + 10 + 8 + 12 + 6 + 5 + 40 + 7 + 6);
-  expect(plan.before.sections[code("unexplained")]).toBe(31 - 15 - 10);
+  expect(plan.before.sections[code("fixed")]).toBe(31 - 15 - 10);
   expect([...plan.afterTotal]).toEqual([-1, -1, 84, 76, 70, -1, 25, 18]);
   expect(sayPlace(scene, plan, 3)).toBe("turn 3, legal, 76 after");
 });

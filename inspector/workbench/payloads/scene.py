@@ -23,7 +23,7 @@ from ...session.session import Session
 from ...text import plural, printable
 from ...tokens.history import History, Stretch
 from ...tokens.ledger import Ledger
-from ...tokens.models import window_of
+from ...tokens.models import model_of, window_of
 from ...tokens.moment import find_moment
 from ...tokens.rows import SECTIONS
 from .base_payload import Labelled, Payload
@@ -428,6 +428,9 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
     if sealed:
         notices.append(f"{plural(sealed, 'reasoning block')} encrypted or withheld: counted without text.")
     notices += [f"Not counted: {number} {what}." for what, number in ledger.missing.items()]
+    if stripped := int(ledger.find_stripped(session).sum()):
+        some = plural(stripped, "reasoning block of an earlier turn", "reasoning blocks of earlier turns")
+        notices.append(f"{some} not counted: {model_of(session)} is not shown them again.")
     outside = find_moment(session, ledger).outside
     notices += [*outside.warnings, outside.note]
     sides = len({entry.sidechain for entry in session.entries if entry.sidechain is not None})

@@ -1,6 +1,6 @@
-import { OUTSIDE } from "../model/outside";
-
 // A tiny way to write DOM. Text always arrives as text: nothing here can make markup from a string.
+
+import { OUTSIDE } from "../model/outside";
 
 type Attributes = Record<string, string | number | boolean | undefined>;
 
