@@ -144,11 +144,6 @@ def window_of(session: Session) -> Window:
             None, f"not told by the file, and none is published here for {model or 'an unnamed model'}"
         )
     largest = _largest_context(session)
-    if session.format == CLAUDE_CODE and _is_extended(model) and largest <= _WINDOW:
-        return Window(
-            _WINDOW,
-            f"{_WINDOW:,} in Claude Code unless the model's name ends in {_LARGE_SUFFIX}; none was larger",
-        )
     if published > _WINDOW >= largest and _LARGE_SUFFIX not in (model or "").lower():
         if any(b.kind == "compact" and b.trigger != "manual" for _, b in session.boundaries):
             return Window(
@@ -156,6 +151,11 @@ def window_of(session: Session) -> Window:
                 f"observed: {published:,} is published for {model}, but the session was compacted and "
                 f"its largest context was {largest:,} tokens",
             )
+    if session.format == CLAUDE_CODE and _is_extended(model) and largest <= _WINDOW:
+        return Window(
+            _WINDOW,
+            f"{_WINDOW:,} in Claude Code unless the model's name ends in {_LARGE_SUFFIX}; none was larger",
+        )
     if largest > published:
         return Window(
             max(_LARGE_WINDOW, largest),

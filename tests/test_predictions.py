@@ -1,0 +1,81 @@
+"""What is predicted of recorded compactions, and the table of its errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .predictions.__main__ import main
+from .predictions.measure import find_predictions, read_reported, summarise, write_rows
+from .shared import SHARED, needs_shared
+
+TABLE = Path(__file__).parent / "cases" / "predictions.tsv"
+
+
+@needs_shared
+def test_the_committed_table_is_what_the_command_prints() -> None:
+    found = list(find_predictions(SHARED / "sessions"))
+    assert list(write_rows(found)) == TABLE.read_text("utf-8").splitlines()
+
+
+@needs_shared
+def test_predictions_are_near_what_the_provider_reported() -> None:
+    """Of sessions with more than a handful of tokens; what cannot be told is a range, and warned of."""
+    found = [p for p in find_predictions(SHARED / "sessions") if p.reported > 1_000]
+    errors = sorted(abs(p.error) for p in found)
+    assert len(found) > 15
+    assert errors[len(errors) // 2] < 0.06
+    assert sum(error < 0.15 for error in errors) > 0.85 * len(errors)
+    assert sum(p.holds for p in found) >= 0.9 * len(found)
+    assert all(p.warned for p in found if abs(p.error) > 0.15)
+
+
+def write_claude_code(folder: Path, after: int) -> Path:
+    """Six turns, a compaction, and one more turn that reports `after` tokens."""
+    rows: list[dict[str, object]] = []
+
+    def add(name: str, kind: str, content: object, prompt: int = 0, **more: object) -> None:
+        parent = rows[-1]["uuid"] if rows else None
+        message: dict[str, object] = {"role": kind, "content": content}
+        if kind == "assistant":
+            usage = {"input_tokens": 3, "cache_read_input_tokens": prompt - 3, "output_tokens": 40}
+            message |= {"id": f"m-{name}", "model": "claude-opus-4-5", "usage": usage}
+        rows.append({"type": kind, "uuid": name, "parentUuid": parent, "message": message} | more)
+
+    for turn in range(6):
+        add(f"u{turn}", "user", "word " * 1000)
+        add(f"a{turn}", "assistant", [{"type": "text", "text": "word " * 40}], 20_000 + 1000 + 1040 * turn)
+    told = {"trigger": "manual", "preTokens": 27_000}
+    rows.append({"type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": None})
+    rows[-1] |= {"logicalParentUuid": "a5", "compactMetadata": told, "content": "compacted"}
+    add("s", "user", "So far: words.", isCompactSummary=True)
+    add("u9", "user", "word " * 500)
+    add("a9", "assistant", [{"type": "text", "text": "done"}], after)
+    path = folder / "session.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def test_a_prediction_does_not_look_at_its_own_answer(tmp_path: Path) -> None:
+    one = list(find_predictions(write_claude_code(tmp_path, 21_000)))
+    other = list(find_predictions(write_claude_code(tmp_path, 90_000)))
+    assert len(one) == len(other) == 1
+    assert one[0].predicted == other[0].predicted and one[0].evidence == other[0].evidence
+    assert (one[0].reported, other[0].reported) == (21_000, 90_000)
+    assert 20_000 < one[0].predicted < 26_000 and one[0].holds and not other[0].holds
+
+
+def test_the_provider_is_read_from_raw_rows(tmp_path: Path) -> None:
+    path = write_claude_code(tmp_path, 21_000)
+    told = read_reported(path)
+    assert told[2] == 21_000 and max(told.values()) == 20_000 + 1000 + 1040 * 5 and len(told) == 7
+
+
+def test_the_last_line_sums_up_the_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(write_claude_code(tmp_path, 21_000))]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) == 3 and shown[-1].startswith("median ") and shown[-1].endswith("1 compactions")
+    assert summarise([]) == "no recorded compaction with a request after it, 0 compactions"
+    assert main([]) == 2 and main([str(tmp_path / "none")]) == 2
