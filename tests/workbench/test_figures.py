@@ -28,7 +28,7 @@ from inspector.workbench.charts.replay import find_fullest
 from inspector.workbench.charts.style import make_template, plain
 from inspector.workbench.palette import HUES, NEUTRALS
 from inspector.workbench.payloads.flow import trace_flow
-from inspector.workbench.payloads.sections import ALL_SECTIONS, sum_sections
+from inspector.workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
 
 TOKENS = Path(__file__).parents[2] / "js" / "style" / "tokens.css"
 NAMES = [policy.name for policy in POLICIES]
@@ -92,7 +92,8 @@ def test_the_bars_of_a_ledger_are_its_sections(dark: bool) -> None:
         for name, n in ledger.by_section().items()
         if n
     }
-    assert drawn == {**told, "unexplained": ledger.unexplained.tokens}
+    parts = {LABELS[name]: part.tokens for name, part in ledger.outside.parts.items() if part.tokens}
+    assert drawn == {**told, **parts} and parts
     assert all(
         bar.marker.color == HUES[name][dark]
         for bar, name in zip(figure.data, sections_of(drawn), strict=True)
@@ -102,7 +103,8 @@ def test_the_bars_of_a_ledger_are_its_sections(dark: bool) -> None:
 
 
 def sections_of(labels: dict[str, int]) -> list[str]:
-    return [label.replace("tool ", "tool_").replace("summary", "compacted") for label in labels]
+    names = {label: name for name, label in LABELS.items()}
+    return [names.get(label, label) for label in labels]
 
 
 @pytest.mark.parametrize("policy", NAMES)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from inspector.demo import open_demo
+from inspector.planning.left_outside import leave_outside, weigh_more
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.registry import names_of_policies
 from inspector.policies.table import FATES
@@ -20,10 +21,12 @@ from tests.test_laws import plans
 def sums_of(plan: Plan) -> dict[str, tuple[int, int]]:
     """By hand: what the blocks of each fate held, and what stands of them."""
     out = {}
+    withheld, stays = plan.outside.spread, leave_outside(plan.table, plan.outcome)
     for code, fate in enumerate(FATES):
         mine = plan.fate == code
         if mine.any():
-            out[fate] = (int(plan.table.tokens[mine].sum()), int(plan.outcome.tokens[mine].sum()))
+            held, left = plan.table.tokens + withheld, plan.outcome.tokens + stays
+            out[fate] = (int(held[mine].sum()), int(left[mine].sum()))
     return out
 
 
@@ -43,8 +46,9 @@ def without_nothing(sums: dict[str, tuple[int, int]]) -> dict[str, tuple[int, in
 def test_the_parts_add_up_to_before_and_after_at_every_legal_cut(plan: Plan) -> None:
     flow, total = trace_flow(plan), plan.cut_table.total
     legal = np.flatnonzero(plan.cuts.legal)
-    assert (flow.head + flow.before[legal].sum(axis=1) == plan.before).all()
-    after = flow.head + flow.after[legal].sum(axis=1) + flow.added[legal]
+    fixed = flow.head + flow.hidden
+    assert (fixed + flow.before[legal].sum(axis=1) == plan.before).all()
+    after = fixed + flow.after[legal].sum(axis=1) + flow.added[legal]
     assert after.tolist() == total[legal].tolist()
     assert (flow.added[legal] >= plan.cut_table.summary[legal]).all()
 
@@ -67,7 +71,8 @@ def test_at_the_plans_own_place_the_parts_are_its_fates(plan: Plan) -> None:
     flow = trace_flow(plan)
     if plan.place is None or not plan.policy.stages or plan.edits.cut is not None:
         assert told_at(plan, place) == without_nothing(sums_of(plan))
-        assert flow.added[place] == plan.summary_tokens + plan.notice_tokens
+        more = weigh_more(plan.outside, plan.summary_tokens)
+        assert flow.added[place] >= plan.summary_tokens + plan.notice_tokens + more
 
 
 @pytest.mark.parametrize("policy", names_of_policies())

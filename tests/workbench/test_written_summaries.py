@@ -39,7 +39,7 @@ def check_figures(plan: Plan) -> None:
     )
     assert int(table.total[place]) == int(table.sections[place].sum()) == plan.after
     assert int(table.summary[place]) == plan.summary_tokens
-    assert flow.head + int(flow.after[place].sum()) + int(flow.added[place]) == plan.after
+    assert flow.head + flow.hidden + int(flow.after[place].sum()) + int(flow.added[place]) == plan.after
     drawn, data = draw_plan(plan)
     assert drawn.after.total == plan.after
     assert sum(drawn.after.sections) == drawn.after.total

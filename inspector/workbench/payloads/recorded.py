@@ -295,9 +295,6 @@ def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, s
     last = [i for i in history.path[: found.at].tolist() if session.entries[i].usage is not None]
     if last and (reply := _measure_reply(found, last[-1])):
         told.append(("before", f"{reply:,}", "usage of the last reply before it"))
-    low, high = (found.after - found.outside.tokens + end for end in (found.outside.low, found.outside.high))
-    if low != high:
-        told.append(("after", f"{low:,} to {high:,}", "what is not in the file cannot be told exactly"))
     if after is not None:
         told.append(("after", f"{whole_tokens(after):,}", "as the file records it"))
     sort = session.tree.sort
@@ -318,6 +315,10 @@ def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, s
 
 def _notes(found: RecordedCompaction) -> list[str]:
     notes = list(found.outside.warnings)
+    outside = found.outside
+    if outside.low != outside.high:
+        low, high = (found.after - outside.tokens + end for end in (outside.low, outside.high))
+        notes.append(f"What it left is {low:,} to {high:,} tokens, as known before the next request.")
     between = found.at - len(found.plan.session.path)
     if between:
         more = f" {found.skipped:,} tokens of it were kept." if found.skipped else ""
