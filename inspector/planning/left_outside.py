@@ -78,8 +78,8 @@ def price_outside(
         out += weigh_all(outside, summary) - summary
         if notice is not None:
             out += weigh_all(outside, notice.cost) - notice.cost
-            if notice.echoes(n):
-                out[n] += int(leave_outside(table, notice.before).sum())
+    if notice is not None and notice.echoes(n):
+        out[n] += int(leave_outside(table, notice.before).sum())
     if outside.passing:
         taken = _taken(table, older, kept, uncut, edge)
         parts[taken] *= ~np.isin(PARTS, ("earlier", "attached"))

@@ -21,12 +21,18 @@ from tests.test_laws import plans
 def sums_of(plan: Plan) -> dict[str, tuple[int, int]]:
     """By hand: what the blocks of each fate held, and what stands of them."""
     out = {}
-    withheld, stays = plan.outside.spread, leave_outside(plan.table, plan.outcome)
+    withheld, rest = plan.outside.spread, leave_outside(plan.table, plan.outcome)
     for code, fate in enumerate(FATES):
         mine = plan.fate == code
         if mine.any():
-            held, left = plan.table.tokens + withheld, plan.outcome.tokens + stays
+            held, left = plan.table.tokens + withheld, plan.outcome.tokens + rest
             out[fate] = (int(held[mine].sum()), int(left[mine].sum()))
+    # What goes with any compaction goes with the first block that is taken.
+    passing = plan.outside.earlier.tokens + plan.outside.attached.tokens
+    stays = plan.parts_after["earlier"] + plan.parts_after["attached"]
+    gone = "verbatim" if stays == passing else next(f for f in ("summarised", "dropped") if f in out)
+    before, after = out.get(gone, (0, 0))
+    out[gone] = (before + passing, after + stays)
     return out
 
 

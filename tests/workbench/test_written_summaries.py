@@ -37,7 +37,8 @@ def check_figures(plan: Plan) -> None:
     assert sum(piece.tokens for piece in context.pieces if piece.summary and piece.message <= 0) == (
         plan.summary_tokens
     )
-    assert int(table.total[place]) == int(table.sections[place].sum()) == plan.after
+    whole = int(table.sections[place].sum()) + int(table.outside[place].sum())
+    assert int(table.total[place]) == whole == plan.after
     assert int(table.summary[place]) == plan.summary_tokens
     assert flow.head + flow.hidden + int(flow.after[place].sum()) + int(flow.added[place]) == plan.after
     drawn, data = draw_plan(plan)
