@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..planning.left_outside import leave_outside, weigh_more
 from ..planning.plan import Plan
 from ..policies.table import SUMMARISED
 from ..session.blocks import REASONING
@@ -89,6 +90,8 @@ class StageSearch:
         self.open = [at for at, traced in enumerate(found) if FATES.index(traced.fate) > search.least]
         table = plan.table
         self.gain = table.tokens.astype(np.int64) - plan.outcome.tokens
+        # What is withheld of a block stands and goes with it.
+        self.gain += plan.outside.spread - leave_outside(table, plan.outcome)
         # Half a pair cannot stand, so a pin does not help it; reasoning that is bound falls to other edits.
         self.barred = np.zeros(len(self.gain), bool)
         if not plan.tier.unpaired:
@@ -137,14 +140,22 @@ class StageSearch:
     @cached_property
     def bounds(self) -> tuple[int, int | None]:
         """What keeping the facts takes at least if the policy stops here: with a summary, and with none."""
-        least = self.plan.after - self.plan.notice_tokens + int(np.minimum(self.gain, 0).sum())
+        notice = self.plan.notice_tokens
+        notice += self._more(notice)
+        least = self.plan.after - notice + int(np.minimum(self.gain, 0).sum())
         cover = self._cover(self.barred, self.unsure)
         whole = least + (0 if cover is None else cover.bound)
         if not self.summarised.any():
             return whole, None
         rest = self._cover(self.barred, self.unsure | self.summarised)
-        unwritten = int(self.gain[self.summarised & ~self.unsure].sum()) - self.plan.summary_tokens
+        summary = self.plan.summary_tokens
+        unwritten = int(self.gain[self.summarised & ~self.unsure].sum()) - summary - self._more(summary)
         return whole, least + unwritten + (0 if rest is None else rest.bound)
+
+    def _more(self, tokens: int) -> int:
+        """What new text may weigh beyond its count; one more, for it is rounded text by text."""
+        more = weigh_more(self.plan.outside, tokens)
+        return more + 1 if more else 0
 
     @property
     def bound(self) -> int:
