@@ -52,7 +52,7 @@ def _see_ledger(work: Work, name: str) -> Any:
         "entry block kind section tokens start head uncounted_rows missing total head_tokens head_sections"
     )
     return [
-        take(ledger, f"{named} entry_tokens uncounted calibration source reported unexplained"),
+        take(ledger, f"{named} entry_tokens uncounted calibration source reported outside"),
         np.bincount(ledger.kind, ledger.tokens),
         [[str(ledger.ref(row)), int(ledger.tokens[row])] for row in largest],
         {
