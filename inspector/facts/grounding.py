@@ -137,6 +137,10 @@ class Sources:
             for run in known
         )
 
+    def has_ending(self, name: str) -> bool:
+        """Whether a file was named whose name ends in this one: `keys.go` of `manual_keys.go`."""
+        return "/" not in name and any(known.endswith((f"_{name}", f"-{name}")) for known in self.index.runs)
+
 
 def _flat(texts: Iterable[str]) -> str:
     return " ".join(" ".join(text.replace("\\n", " ").replace('\\"', '"').split()) for text in texts)
@@ -185,7 +189,7 @@ def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
             and not _NUMBER.fullmatch(run)
         ):
             rest = rest.replace(run, " ")
-            if not sources.has_path(run) and not sources.has_words(run):
+            if not (sources.has_path(run) or sources.has_words(run) or sources.has_ending(run)):
                 yield "path", run
     for match in _ID.finditer(rest):
         if not sources.has_id(match[0]):

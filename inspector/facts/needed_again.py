@@ -35,6 +35,7 @@ _VERDICT = re.compile(
 _REFUSED = re.compile(
     r"(?i)doesn't want to (?:proceed|take)|tool use was rejected|request interrupted|permission to use"
     r"|requires? (?:approval|permission)|has been denied|cancelled by (?:the )?user"
+    r"|sibling tool call errored|file has not been read yet"
 )
 _STOCK = names(
     "error errors err failed fails failing failure fatal panic warning exception traceback most recent call "
@@ -102,6 +103,16 @@ def _shows(words: list[str]) -> bool:
     return bool(names & _SHOWS)
 
 
+def is_verdict(form: str) -> bool:
+    """Whether an error says no more than that something failed, or what a user or a harness decided.
+
+    >>> is_verdict("exit code 1"), is_verdict("KeyError: 'a'")
+    (True, False)
+    """
+    line = " ".join(form.split())
+    return bool(_VERDICT.match(line) or _REFUSED.search(line))
+
+
 def is_specific(form: str) -> bool:
     """Whether an error says what is wrong: it names a file or something of the code, or has words of its own.
 
@@ -109,7 +120,7 @@ def is_specific(form: str) -> bool:
     (False, True)
     """
     line = " ".join(form.split())
-    if _VERDICT.match(line) or _REFUSED.search(line):
+    if is_verdict(line):
         return False
     if any(not _CLASS.match(name) for name in _NAMED.findall(line)):
         return True

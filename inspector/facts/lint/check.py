@@ -10,6 +10,7 @@ would write a summary, so a finding there says that no rule keeps the thing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,7 @@ from ...session.blocks import BlockRef, ToolCall
 from ...session.queries import pair_calls
 from ...session.session import Session
 from ...session.toolcalls.arguments import read_call
+from ...session.toolcalls.core_command import split_core
 from ...text import plural, printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
@@ -31,6 +33,7 @@ from ...wire.checks import check_context
 from ...wire.render import render_request
 from ..facts import Said
 from ..grounding import ground_recorded
+from ..needed_again import is_verdict
 from ..regret import find_regret
 from ..trace import trace_recorded
 from ..traced import Trace, TracedFact
@@ -208,30 +211,88 @@ class _Look:
 
     @cached_property
     def error(self) -> tuple[str, BlockRef] | None:
-        """The error that a tool reported last, the first of several in one output."""
+        """The error that a test, build or check reported last, the first of several in one output; only one
+        that says what is wrong, and that the same command did not leave behind when it was run again."""
         said = [
             (self.place(said.ref), -said.start, traced.fact.form, said.ref)
             for traced in self.trace
-            if traced.fact.kind == "error"
+            if traced.fact.kind == "error" and not is_verdict(traced.fact.form)
             for said in known(traced)
-            if said.by == "tool"
+            if said.by == "tool" and self._is_open(said.ref, traced.fact.form)
         ]
         return max(said)[2:] if said else None
 
+    def _is_open(self, output: BlockRef, error: str) -> bool:
+        """Whether an output is that of a check which did not pass later, nor one of the test that failed."""
+        form, place = self._commands.get(self._calls.get(output, output), ""), self.place(output)
+        test = _FAILED.match(error)
+        again = test is not None and any(
+            test[1] in other and not failed and self.place(ref) > place
+            for other, runs in self._runs.items()
+            for failed, ref in runs
+        )
+        return bool(_CHECKS.search(form)) and not again and not self._has_passed(form, place)
+
+    def _has_passed(self, form: str, after: tuple[int, int]) -> bool:
+        """Whether a command, or a chain with all of its clauses, worked after a place."""
+        clauses = set(split_core(form))
+        return any(
+            not failed and self.place(ref) > after
+            for other, runs in self._runs.items()
+            if other == form or clauses <= set(split_core(other))
+            for failed, ref in runs
+        )
+
+    @cached_property
+    def _calls(self) -> dict[BlockRef, BlockRef]:
+        return {output: call for call, output in self.answers.items()}
+
+    @cached_property
+    def _runs(self) -> dict[str, list[tuple[bool, BlockRef]]]:
+        """By command whether it failed and where, in the order of the path."""
+        errors = {said.ref for t in self.trace if t.fact.kind == "error" for said in t.fact.said}
+        out: dict[str, list[tuple[bool, BlockRef]]] = {}
+        for form, ref in ((form, ref) for ref, form in self._commands.items()):
+            answer = self.answers.get(ref)
+            if answer is not None:
+                out.setdefault(form, []).append((answer in errors or not self.has_worked(ref), ref))
+        return {form: sorted(runs, key=lambda run: self.place(run[1])) for form, runs in out.items()}
+
+    @cached_property
+    def _commands(self) -> dict[BlockRef, str]:
+        """The command of every call that is one."""
+        return {
+            said.ref: traced.fact.form
+            for traced in self.trace
+            if traced.fact.kind == "command"
+            for said in known(traced)
+            if said.operation == "ran"
+        }
+
     @cached_property
     def outcomes(self) -> dict[bool, tuple[str, BlockRef]]:
-        """Whether it failed, to the last command that did and where it was run."""
-        errors = {said.ref for t in self.trace if t.fact.kind == "error" for said in t.fact.said}
+        """Whether it failed, to the last command that did and where it was run: of commands that check
+        something, each by its last run."""
         out: dict[bool, tuple[str, BlockRef]] = {}
-        for traced in self.trace:
-            for said in known(traced) if traced.fact.kind == "command" else ():
-                answer = self.answers.get(said.ref)
-                if answer is None:
-                    continue
-                failed = answer in errors or not self.has_worked(said.ref)
-                if failed not in out or self.place(said.ref) > self.place(out[failed][1]):
-                    out[failed] = traced.fact.form, said.ref
+        for form, runs in self._runs.items():
+            failed, ref = runs[-1]
+            if failed and self._has_passed(form, self.place(ref)):
+                continue
+            if _CHECKS.search(form) and (failed not in out or self.place(ref) > self.place(out[failed][1])):
+                out[failed] = form, ref
         return out
+
+
+# Commands whose outcome says how the work stands; that a push or a listing passed says nothing.
+_CHECKS = re.compile(
+    r"\b(?:tests?|test:\w+|lint|check|build|typecheck|vet|tsc|tsgo|compile|pytest|jest|vitest|mocha|rspec|phpunit"
+    r"|mypy|pyright|ruff|flake8|eslint|biome|clippy|golangci-lint|ctest|tox|nox|e2e)\b|\bmake\b"
+)
+_FAILED = re.compile(r"(?:--- )?FAIL(?:ED)?:?\s+([A-Za-z_]\w{3,})")
+# Working papers of a harness and what lies in temporary folders: nobody misses their names.
+_PAPERS = re.compile(
+    r"(?:^|/)\.(?:claude|codex|gemini|cursor|pi|flue)/(?:plans?|tmp|todos|projects)/|^(?:/private)?/tmp/|^/var/folders/"
+)
 
 
 _LISTS = ("todo", "todos", "plan", "tasks")
@@ -263,13 +324,19 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
         done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
         # What failed changed nothing.
         changed = [said for said in done if said.operation in CHANGED and look.has_worked(said.ref)]
-        if traced.fate == "weakened" and traced.ambiguous and done:
-            other = printable(traced.others[0], LONGEST)
+        others = [name for name in traced.others if not name.startswith("...")]
+        if traced.fate == "weakened" and others and done:
+            other = printable(others[0], LONGEST)
             words = printable(traced.words, LONGEST)
             yield "CI007", f'Of the file {form} only "{words}" is left, which {other} is called too.'
         created = [said for said in changed if said.operation == "created"]
         # What was made and taken away again is nothing to keep.
-        if traced.fate == "lost" and changed and not (created and changed[-1].operation == "deleted"):
+        if (
+            traced.fate == "lost"
+            and changed
+            and not _PAPERS.search(fact.form)
+            and not (created and changed[-1].operation == "deleted")
+        ):
             code, last = ("CI006", created[-1]) if created else ("CI001", changed[-1])
             yield code, f"The file {form}, {last.operation} {_when(traced, last.ref)}, is lost."
     elif traced.fate != "lost":

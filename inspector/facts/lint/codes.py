@@ -59,14 +59,14 @@ _CHECKS = (
         "CI004",
         "last error lost",
         "warning",
-        "The error that a tool reported last is said nowhere any more.",
+        "The error that a test, build or check reported last, and did not leave behind, is said nowhere.",
         "The error TypeError: missing argument, last met in turn 8, is lost.",
     ),
     Check(
         "CI005",
         "last outcome lost",
         "warning",
-        "The command that passed last, or the one that failed last, is said nowhere any more.",
+        "The test, build or check that passed last, or the one that failed last, is said nowhere any more.",
         "The command pytest -q, which failed last in turn 8, is lost.",
     ),
     Check(

@@ -1,0 +1,39 @@
+"""What the checks find on the shared sessions, read by hand: how much of it is right, code by code."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+
+from inspector.facts.lint.check import lint
+from tests.shared import SHARED, needs_shared, open_shared
+
+READINGS = Path(__file__).parents[2] / "cases" / "facts" / "readings.jsonl"
+ERRORS, WARNINGS = ("CI001", "CI006"), ("CI004", "CI005", "CI007")
+LEAST = {**dict.fromkeys(ERRORS, 0.95), **dict.fromkeys(WARNINGS, 0.8)}
+
+
+def digest(sentence: str) -> str:
+    """A finding without its words."""
+    return sha256(sentence.encode()).hexdigest()[:16]
+
+
+@needs_shared
+def test_what_the_checks_find_is_right() -> None:
+    """Every error is read; of the warnings those that were read count."""
+    rows = [json.loads(line) for line in READINGS.read_text("utf-8").splitlines()]
+    read = {(row["file"], row["entry"], row["code"], row["digest"]): row["right"] for row in rows}
+    right, counted, unread = Counter[str](), Counter[str](), []
+    for file in sorted({row["file"] for row in rows}):
+        for finding in lint(open_shared(SHARED / "sessions" / file), rules=",".join(LEAST)):
+            key = (file, finding.entry, finding.code, digest(finding.sentence))
+            if key in read:
+                counted[finding.code] += 1
+                right[finding.code] += read[key]
+            elif finding.code in ERRORS:
+                unread.append(finding.sentence)
+    assert unread == []
+    for code, least in LEAST.items():
+        assert counted[code] and right[code] >= least * counted[code], (code, right[code], counted[code])
