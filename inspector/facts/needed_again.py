@@ -29,7 +29,7 @@ _VERDICT = re.compile(
     r"(?i)^(?:exit code \d+|exited with .{0,20}"
     r"|(?:command|operation|request) (?:was )?(?:aborted|cancel.*|timed out.*)"
     r"|FAIL(?:ED)?(?:[ \t]+\S+)?(?: \[[^\]]*\])?(?:[ \t]+[\d.]+m?s)?|npm (?:err!|error)\b.*"
-    r"|make(?:\[\d+\])?: \*\*\*.*|\[[^\]]{1,40}\] error task failed)$"
+    r"|found \d+ errors?\.?|make(?:\[\d+\])?: \*\*\*.*|\[[^\]]{1,40}\] error task failed)$"
 )
 # What a user or a harness decided is no error of the work.
 _REFUSED = re.compile(

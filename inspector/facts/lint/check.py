@@ -25,12 +25,14 @@ from ...session.blocks import BlockRef, ToolCall
 from ...session.queries import pair_calls
 from ...session.session import Session
 from ...session.toolcalls.arguments import read_call
+from ...session.toolcalls.call_paths import names
 from ...session.toolcalls.core_command import split_core
 from ...text import plural, printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
 from ...wire.checks import check_context
 from ...wire.render import render_request
+from ..extract.errors import find_errors
 from ..facts import Said
 from ..grounding import ground_recorded
 from ..needed_again import is_verdict
@@ -216,7 +218,7 @@ class _Look:
         said = [
             (self.place(said.ref), -said.start, traced.fact.form, said.ref)
             for traced in self.trace
-            if traced.fact.kind == "error" and not is_verdict(traced.fact.form)
+            if traced.fact.kind == "error" and _reports(traced.fact.form)
             for said in known(traced)
             if said.by == "tool" and self._is_open(said.ref, traced.fact.form)
         ]
@@ -231,15 +233,18 @@ class _Look:
             for other, runs in self._runs.items()
             for failed, ref in runs
         )
-        return bool(_CHECKS.search(form)) and not again and not self._has_passed(form, place)
+        return _is_check(form) and not again and not self._has_passed(form, place)
 
     def _has_passed(self, form: str, after: tuple[int, int]) -> bool:
-        """Whether a command, or a chain with all of its clauses, worked after a place."""
-        clauses = set(split_core(form))
+        """Whether a command, or a chain with all of its clauses, or a check of the same path, worked after a
+        place."""
+        clauses, target = set(split_core(form)), _find_target(form)
         return any(
             not failed and self.place(ref) > after
             for other, runs in self._runs.items()
-            if other == form or clauses <= set(split_core(other))
+            if other == form
+            or clauses <= set(split_core(other))
+            or (target and target == _find_target(other) and _is_check(other))
             for failed, ref in runs
         )
 
@@ -278,7 +283,7 @@ class _Look:
             failed, ref = runs[-1]
             if failed and self._has_passed(form, self.place(ref)):
                 continue
-            if _CHECKS.search(form) and (failed not in out or self.place(ref) > self.place(out[failed][1])):
+            if _is_check(form) and (failed not in out or self.place(ref) > self.place(out[failed][1])):
                 out[failed] = form, ref
         return out
 
@@ -288,6 +293,27 @@ _CHECKS = re.compile(
     r"\b(?:tests?|test:\w+|lint|check|build|typecheck|vet|tsc|tsgo|compile|pytest|jest|vitest|mocha|rspec|phpunit"
     r"|mypy|pyright|ruff|flake8|eslint|biome|clippy|golangci-lint|ctest|tox|nox|e2e)\b|\bmake\b"
 )
+
+
+def _find_target(form: str) -> str:
+    """The path that a check is run on, as its command names it last; empty without one."""
+    return next((word for word in reversed(form.split()) if "/" in word and word != "./..."), "")
+
+
+def _reports(form: str) -> bool:
+    """Whether an error reads as one by itself and says more than that something failed."""
+    return not is_verdict(form) and next(find_errors(form), None) is not None
+
+
+def _is_check(form: str) -> bool:
+    """Whether a command tests, builds or checks something: by its program and the words after it."""
+    clauses = (clause.split() for clause in split_core(form))
+    return any(
+        words and words[0] not in _NO_CHECKS and _CHECKS.search(" ".join(words[:3])) for words in clauses
+    )
+
+
+_NO_CHECKS = names("git gh grep rg cat ls sed awk find rm cp mv mkdir head tail cd echo diff wc curl open")
 _FAILED = re.compile(r"(?:--- )?FAIL(?:ED)?:?\s+([A-Za-z_]\w{3,})")
 # Working papers of a harness and what lies in temporary folders: nobody misses their names.
 _PAPERS = re.compile(
