@@ -347,6 +347,17 @@ def test_too_many_equal_lines_are_given_whole_and_that_is_said() -> None:
     assert [row.text for row in diff.rows if row.kind == "insert"] == after.split("\n")
 
 
+def test_a_long_text_with_few_equal_lines_is_searched_whole() -> None:
+    def text(name: str) -> str:
+        own = [f"{name} {i}" for i in range(400)]
+        return "\n".join([*own[:200], "end", *own[200:], "end", name])
+
+    # "end" stands twice in each, so it is no anchor: difflib finds it, in four steps for each line.
+    diff = diff_text(text("one"), text("other"))
+    assert diff.exact
+    assert [row.text for row in diff.rows if row.kind == "keep"] == ["end", "end"]
+
+
 def test_a_huge_output_with_its_middle_cut_is_exact() -> None:
     whole = [f"line {i}" for i in range(50_000)]
     cut = [*whole[:10], "[cut]", *whole[-10:]]

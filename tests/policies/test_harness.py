@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 import pytest
@@ -370,6 +371,11 @@ def test_S1_2_S1_11_the_user_decides() -> None:
     assert find_actions(WARNING, "warning") == ("/compact", "/reset", "continue", "stop")
     assert find_actions(WARNING, "critical") == ("/compact", "/reset", "override", "stop")
     assert find_actions(OFF, "blocking") == ("/compact", "/reset", "stop")
+    # A state that was read from a file is the same state.
+    assert [find_actions(WARNING, json.loads(f'"{state}"')) for state in ("normal", "warning")] == [
+        (),
+        ("/compact", "/reset", "continue", "stop"),
+    ]
 
 
 def test_S1_38_S1_39_without_a_tool_the_warning_still_fires_and_names_reset() -> None:
