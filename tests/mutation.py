@@ -32,6 +32,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = Path(__file__).with_name("explained_mutants.toml")
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "browser", "bench", "shots")
@@ -89,6 +91,19 @@ def list_mutants(root: Path, files: Sequence[str]) -> Iterator[Mutant]:
             for occurrence, (start, _) in enumerate(places):
                 if not any(first <= start < end for first, end in left_out):
                     yield Mutant(file, start[0], start[1], name, occurrence)
+
+
+def list_kept_mutants(files: Sequence[str], kept: Path) -> list[Mutant]:
+    """The mutants of these files, found anew only where the files or this module have changed."""
+    from tests.mutation_trial import digest_files
+
+    path = kept / f"{digest_files([Path(__file__), *(ROOT / file for file in files)])}.list"
+    if path.exists():
+        return msgspec.msgpack.decode(path.read_bytes(), type=list[Mutant])
+    mutants = list(list_mutants(ROOT, files))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(msgspec.msgpack.encode(mutants))
+    return mutants
 
 
 Place = tuple[int, int]
@@ -203,14 +218,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.original is None:
         return in_copy(sys.argv[1:] if arguments is None else arguments)
     until = time.monotonic() + 60 * given.minutes
+    kept = given.original / ".pytest_cache" / "mutants"
     from tests.mutation_trial import Trial, list_sources
 
     files = [name for path in list_sources(ROOT) if given.only in (name := str(path.relative_to(ROOT)))]
-    every = list(list_mutants(ROOT, files))
+    every = list_kept_mutants(files, kept)
     print(f"{len(every):,} mutants of {len(files)} files, seed {given.seed}", flush=True)
     explained = read_explained()
     counts: Counter[str] = Counter()
-    kept = given.original / ".pytest_cache" / "mutants"
     trial = Trial(ROOT, ROOT.parent / "tests", kept, given.budget)
     number = 0
     for mutant in draw_sample(every, len(every), given.seed):

@@ -450,17 +450,23 @@ class Trial:
                 for name, lines in self.sources.items()
             }
         left = self.budget
-        for tests in self.sort_files(file):
+        files = self.sort_files(file)
+        found = False
+        # What only other imports read is in no test's lines: then whatever is near may notice it.
+        for tests, every in [*((tests, False) for tests in files), *((tests, True) for tests in files)]:
+            if every and (found or place.function is not None):
+                return
             seen = self.measure(tests)
             chosen: list[str] = []
             for name in sorted(seen, key=lambda name: seen[name][0]):
                 seconds, lines = seen[name]
-                if any(lines.get(other, 0) & bits for other, bits in wanted.items()):
+                if every or any(lines.get(other, 0) & bits for other, bits in wanted.items()):
                     left -= seconds
                     if left < 0 and chosen:
                         break
                     chosen.append(name)
             if chosen:
+                found = found or not every
                 yield chosen
             if left < 0:
                 return

@@ -37,3 +37,14 @@ def test_S0_106_a_summary_that_grows_is_told_and_ends_automatic_passes() -> None
     assert [(item.reason, item.written) for item in run.adopted] == [("manual", 25), ("auto", 36)]
     assert run.adopted[1].after >= 0.95 * run.adopted[1].before
     assert kinds(run)[-1] == "no_progress" and run.context[-1] > 300
+
+
+def test_a_switch_to_a_model_without_a_published_window_names_it() -> None:
+    run = live(turns(3), make_policy(), at("e2", "switch", model="nobody's model"))
+    told = " ".join(one.sentence for one in run.findings)
+    assert "No window is published for nobody's model" in told
+    assert run.window == live(turns(3), make_policy()).window
+    nothing = live(turns(3), make_policy(), at("e2", "switch"))
+    assert any("neither a window nor a model" in one.sentence for one in nothing.findings)
+    larger = live(turns(3), make_policy(), at("e2", "switch", model="nobody's model", window=500))
+    assert not any("No window is published" in one.sentence for one in larger.findings)
