@@ -52,7 +52,7 @@ SLOWER, SECONDS = 4, 15
 """A mutant whose tests take so many times the processor's time, and so many seconds more, runs for ever."""
 WAITING = 40
 """Seconds on the clock for one of the processor's, after which a process is taken to wait for ever."""
-LONGEST = 8
+LONGEST = 30
 """Seconds of the processor for which the tests of one file are measured; later ones are not used."""
 MEMORY = 8 << 30
 """Bytes of address space after which a mutant is taken to grow for ever."""
@@ -281,7 +281,7 @@ class _Collected(_Runner):
     def measure(self, file: str, items: Sequence[pytest.Item]) -> dict[str, Seen]:
         """The tests of a file that pass, run in a process of their own, or as they were last time."""
         digest = digest_files([self.root / file, *list_sources(self.root)])
-        path = self.kept / f"{digest}.msgpack"
+        path = self.kept / f"{digest}-{LONGEST}.msgpack"
         if path.exists():
             return msgspec.msgpack.decode(path.read_bytes(), type=dict[str, Seen])
 
