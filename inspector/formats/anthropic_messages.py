@@ -14,6 +14,7 @@ from ..errors import EmptySession, ReadError
 from ..session.blocks import Block, Image, Text
 from ..session.entries import Boundary, Corrupt, Cost, Entry, Tool, Usage
 from ..session.session import Session
+from ..session.speakers import judge
 from .anthropic_blocks import Names, read_block, read_usage
 from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
 from .json_lines import Data, Reader
@@ -274,7 +275,10 @@ def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> 
     blocks, more = gather(only_outputs(found) if role == "tool" else found)
     if role == "user" and blocks and all(block.kind == "tool_output" for block in blocks):
         role = "tool"
-    return Entry(role=role, blocks=blocks, **(shared | {"extra": shared.get("extra", {}) | more}))
+    said = "\n".join(block.text for block in blocks if block.kind == "text")
+    texts = role == "user" and bool(blocks) and all(block.kind == "text" for block in blocks)
+    extra = {"extra": shared.get("extra", {}) | more}
+    return Entry(role=role, blocks=blocks, meta=texts and judge(said).meta, **(shared | extra))
 
 
 def _find_rest(raw: dict[str, Any]) -> dict[str, Any]:

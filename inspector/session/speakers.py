@@ -206,6 +206,8 @@ def who_speaks(entry: Entry) -> Speech:
     if entry.role != "user":
         return Speech("harness")
     speaker, way = entry.extra.get("speaker"), entry.extra.get("way")
+    if way is None and isinstance(entry.extra.get("command"), str):
+        way = "shell"  # pi's record of a command that its user ran
     usual: Speaker = "harness" if entry.meta else "user"
     named = next((each for each in SPEAKERS if each == speaker), usual)
     return Speech(named, way if isinstance(way, str) else "")
@@ -217,7 +219,7 @@ def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator
     >>> from .blocks import Text
     >>> said = Text(text="Go on.<system-reminder>Mind the todos.</system-reminder>")
     >>> [tuple(span) for span in find_speech(Entry(id="a", blocks=(said,)), said)]
-    [(0, 6, 'user', ''), (6, 55, 'harness', 'reminder')]
+    [(0, 6, 'user', ''), (6, 56, 'harness', 'reminder')]
     """
     text, speech = block.text, who_speaks(entry)
     if not text:
@@ -239,6 +241,7 @@ def _speech_of_message(text: str, speech: Speech) -> Iterator[SpeechSpan]:
             inner = [(*match.span(1), "user", "arguments") for match in _ARGUMENTS.finditer(text)][:1]
         elif speech.way == "shell":
             inner = [(*match.span(), "user", "shell") for match in _SHELL.finditer(text)][:1]
+            inner = inner or [(0, len(text), "user", "shell")]
         elif speech.speaker == "agent" and "<result>" in text:
             inner = [(*match.span(1), "agent", speech.way) for match in _REPORT.finditer(text)][:1]
         outer: Speaker = "agent" if speech.speaker == "agent" and not inner else "harness"

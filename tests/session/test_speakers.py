@@ -139,6 +139,18 @@ def test_the_fields_of_a_row_are_asked_before_its_words(fields: Row, speech: Spe
     assert who_speaks(again["u1"]) == speech
 
 
+def test_in_a_request_the_tags_tell_too() -> None:
+    """A report of a background task in a request body; and pi's record of a command that its user ran."""
+    said = ["Mend it", NOTIFIED, "<system-reminder>x</system-reminder>\nGo on"]
+    messages = [{"role": "user", "content": words} for words in said]
+    session = read_session(json.dumps({"model": "m", "max_tokens": 9, "messages": messages}).encode())
+    assert [entry.opens_turn for entry in session.entries] == [True, False, True]
+    ran = Entry(id="a", extra={"command": "ls"}, blocks=(Text(text="Ran `ls`: a.py"),))
+    assert who_speaks(ran) == Speech("user", "shell")
+    facts = find_facts(Session(format="demo", entries=(ran,), leaf="a"))
+    assert facts.by_kind("message") == ()
+
+
 def test_a_sub_agents_task_is_the_models_and_opens_a_turn_in_a_file_of_its_own() -> None:
     session = read(user("u1", None, "Always use tabs.", isSidechain=True, agentId="a"))
     assert (who_speaks(session["u1"]), len(session.turns)) == (Speech("model", "task"), 1)

@@ -69,8 +69,8 @@ _MOST = 400
 def typed_sentences(text: str) -> Iterator[Hit]:
     """(start, end, form) of every sentence. Of one that ends in a question, what comes before the question.
 
-    >>> [form for _, _, form in typed_sentences("- let's use it, can you show it? ok. Fine!")]
-    ["let's use it", 'ok.', 'Fine!']
+    >>> [form for _, _, form in typed_sentences("- let's use it, can you show it? It is late. Fine!")]
+    ["let's use it", 'It is late.', 'Fine!']
     """
     at = 0
     while at < len(text):
