@@ -1,6 +1,6 @@
 """How well what people type is read: rules and choices against `tests/cases/facts/typed.jsonl`.
 
-The labels are of typed messages, answers and refusals alone, of 17 sessions of four harnesses. One line of
+The labels are of typed messages, answers and refusals alone, of 17 transcripts of four harnesses. One line of
 the file is one label: the first 16 digits of the SHA-256 of the transcript, the line of the row, which of the
 stretches a person typed there (`part`), start and end in characters of that stretch, the half, and the kind
 (`rule` or `choice`). The words stay in the transcripts. Every message of these files is labelled whole,
