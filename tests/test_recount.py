@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +171,5 @@ def test_the_real_sessions_are_all_that_the_package_opens() -> None:
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
 def test_every_figure_of_a_real_session_is_the_one_recounted(path: Path) -> None:
     session = open_shared(path)
-    # Who speaks is told by the package from the moment it has a file of that name.
-    passed_over = () if find_spec("inspector.session.speakers") else ("turns",)
-    figures = [each for each in recount.compare(path, session) if each.name not in passed_over]
+    figures = recount.compare(path, session)
     assert [str(figure) for figure in figures if not figure.same] == []

@@ -35,8 +35,8 @@ FOREIGN = (
 """Fields of a message that say it is another system's."""
 
 CLINE = (
-    "This is a session of Cline's, read as messages to Anthropic: attached files and the usage it reports "
-    "are not read."
+    "This is a session of Cline's, read as messages to Anthropic: the files attached to a message are not "
+    "read."
 )
 
 # What a block of each type becomes; the rest of its JSON is kept beside it.

@@ -36,6 +36,11 @@ class Part(NamedTuple):
     replies: tuple[str, ...] = ()
     note: str = ""
 
+    def within(self) -> Part:
+        """The same, none of it below 0, its range around the tokens: of a few a guess may be more."""
+        tokens = max(self.tokens, 0)
+        return self._replace(tokens=tokens, low=max(min(self.low, tokens), 0), high=max(self.high, tokens))
+
     @property
     def certain(self) -> bool:
         """Whether it can be nothing else."""

@@ -285,6 +285,7 @@ class WeighedPath:
         more = Part(withheld, max(withheld - slack, 0), withheld + slack, self._names(rows), note)
         warnings = self._warn(fixed, earlier, attached)
         scale = self.scale.middle
+        fixed, more, earlier, attached = (part.within() for part in (fixed, more, earlier, attached))
         return Outside(fixed, more, earlier, attached, spread, size, counted, name, scale, False, warnings)
 
     @property

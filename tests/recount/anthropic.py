@@ -26,6 +26,12 @@ def recount(path: Path) -> Figures:
     silent = 0
     for number, message in enumerate(messages):
         content = message.get("content")
+        about = message.get("metadata")
+        if isinstance(about, dict) and about.get("kind") in ("compaction", "compaction_summary"):
+            # Cline marks the message that stands for what it compacted; nobody typed it.
+            figures.compactions += 1
+            silent += 1
+            continue
         blocks = [each for each in content if isinstance(each, dict)] if isinstance(content, list) else []
         made = [
             each

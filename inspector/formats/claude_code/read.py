@@ -32,7 +32,7 @@ from .rows import (
     TALK,
     Attachment,
     Message,
-    Progress,
+    ProgressRow,
     Row,
     ToolResult,
     decode_row,
@@ -101,7 +101,7 @@ class ClaudeCodeLines:
             self.spoil(source, str(error))
         else:
             self.place(row, source)
-            if type(row.data) is Progress and row.data.type == "agent_progress":
+            if type(row.data) is ProgressRow and row.data.type == "agent_progress":
                 self.subagents.take_progress(source, row.data)
             elif type(row.tool_use_result) is ToolResult and row.tool_use_result.tells_of_agent:
                 self.subagents.take_result(source, line)

@@ -92,7 +92,7 @@ class AgentRow(msgspec.Struct, rename="camel", gc=False):
     message: Any = None
 
 
-class Progress(msgspec.Struct, rename="camel", gc=False):
+class ProgressRow(msgspec.Struct, rename="camel", gc=False):
     """Of what a row tells progress."""
 
     type: Any = None
@@ -123,7 +123,7 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     microcompact_metadata: Any = None
     is_api_error_message: bool | None = None
     error: Any = None
-    data: Progress | str | list[Any] | bool | int | float | None = None
+    data: ProgressRow | str | list[Any] | bool | int | float | None = None
     tool_use_result: ToolResult | str | list[Any] | bool | int | float | None = None
     summary: str | None = None
     content: Any = None

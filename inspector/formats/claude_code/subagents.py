@@ -14,7 +14,7 @@ from ...session.entries import Entry, Source, SubAgent, Usage
 from ..anthropic_blocks import Names, read_content, read_usage
 from ..json_document import Fields
 from ..json_lines import decode
-from .rows import AgentRow, Progress
+from .rows import AgentRow, ProgressRow
 
 
 class Heard(NamedTuple):
@@ -71,7 +71,7 @@ class SubAgentRows:
         self.results: dict[str, _Result] = {}
         self.names: Names = {}
 
-    def take_progress(self, source: Source, data: Progress) -> None:
+    def take_progress(self, source: Source, data: ProgressRow) -> None:
         """A row in which a sub-agent tells what it does: one of its replies, or of no concern."""
         row, agent = data.message, data.agent_id
         if type(row) is not AgentRow or row.type != "assistant" or not isinstance(agent, str):
