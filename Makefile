@@ -39,7 +39,7 @@ EXTENSION := $(EXTENSIONS)/compaction-inspector
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test checklist mutants lint format build rooms bench retention decay summaries wheel binder chromium clean
+.PHONY: help lab test checklist mutants lint format build rooms bench retention decay summaries predictions recount wheel binder chromium clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -80,6 +80,12 @@ decay: $(MADE)/test ## write what five compactions in a row leave of them, as a 
 
 summaries: $(MADE)/test ## write what the extractive summary keeps beside the recorded ones, as a table
 	@$(PY) tests/bench/summaries.py
+
+predictions: $(MADE)/test ## write what was predicted after each recorded compaction beside the provider's next request
+	@$(PY) -m tests.predictions ../shared/sessions > tests/cases/predictions.tsv.new && mv tests/cases/predictions.tsv.new tests/cases/predictions.tsv
+
+recount: $(MADE)/test ## count every figure of the shared sessions again from their raw rows
+	@$(PY) -m tests.recount ../shared/sessions
 
 wheel: build $(MADE)/test ## build the wheel and the source archive into dist/
 	$(PY) -m build --no-isolation
