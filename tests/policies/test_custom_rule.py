@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import inspector
 from inspector import build_context, count_tokens, make_plan, open_demo
-from inspector.errors import PolicyError
+from inspector.errors import ArgumentError, PolicyError
 from inspector.planning.assemble import live_context
 from inspector.planning.diff.contexts import diff_contexts, patch_context
 from inspector.policies import rules as rule_registry
@@ -283,7 +283,6 @@ def test_a_list_answers_like_a_tuple() -> None:
         ),
         ('{"name": "x", "rules": []}' + " " * 99, "pass the parsed object"),
         ("[1, 2]", "pass the parsed object"),
-        (5, "an object is needed"),
     ],
 )
 def test_what_is_wrong_in_a_policy_is_told_with_the_way_there(given_policy: Any, said: str) -> None:
@@ -292,6 +291,11 @@ def test_what_is_wrong_in_a_policy_is_told_with_the_way_there(given_policy: Any,
     assert said in str(caught.value)
     if not isinstance(given_policy, dict):
         assert len(str(caught.value)) < 150
+
+
+def test_what_is_no_policy_at_all_is_refused_at_the_door() -> None:
+    with pytest.raises(ArgumentError, match="policy must be a text or a Policy or a Mapping, not 5"):
+        find_policy(5)  # type: ignore[arg-type]
 
 
 def test_a_rule_can_be_written_again() -> None:
