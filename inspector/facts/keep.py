@@ -120,7 +120,7 @@ def keep_facts(
     >>> from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
     >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    >>> kept = keep_facts(plan, [LOST_PATH, "src/tidepool/jobs/outbox.py"], tokens=11_000)
+    >>> kept = keep_facts(plan, [LOST_PATH, "src/tidepool/jobs/outbox.py"], tokens=28_000)
     >>> kept.fits, kept.optimal, kept.plan.after - plan.after == kept.price
     (True, True, True)
     >>> keep_facts(plan, [LOST_PATH], tokens=100).answer

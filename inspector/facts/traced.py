@@ -168,7 +168,7 @@ class TracedFact:
         >>> before = recorded.scene.session
         >>> plan = make_plan(before, count_tokens(session), "claude-code", {"cut": "end"})
         >>> [(fix.means, fix.price, fix.fate) for fix in recorded[LOST_PATH].fixes(plan)][0]
-        ('pin', 77, 'verbatim')
+        ('pin', 120, 'verbatim')
         """
         plan = plan or self.scene.plan
         fixes: tuple[Fix, ...] = () if plan is None else ask("fixes", plan, self)

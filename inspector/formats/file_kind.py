@@ -107,7 +107,7 @@ def name_foreign(data: Data) -> str:
     """
     head = bytes(memoryview(data)[:HEAD])
     for mark, kind in _WIDE:
-        if head.startswith(mark):
+        if head.startswith(mark) and b"\0" in head:  # without one, a broken line of another encoding
             return kind + AS_UTF8
     for at, mark, kind in _MARKS:
         if head.startswith(mark, at):

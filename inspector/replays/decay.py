@@ -63,7 +63,7 @@ def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
     >>> session = open_demo()
     >>> (only,) = measure_decay(trace_recorded(session, session.facts))
     >>> only.first["file"], only.kept["file"]
-    (61, 17)
+    (59, 16)
     """
     cohort = {(t.fact.kind, t.fact.form) for t in traces[0] if t.stood} if traces else set[Key]()
     silent = cohort - _find_said_again(traces)

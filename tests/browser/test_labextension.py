@@ -346,22 +346,19 @@ def test_a_link_opens_its_block(page: Page, lab: Lab, quiet: Watch) -> None:
     wait_until(lambda: document.get_by_test_id("block").inner_text() == told, page)
 
 
-def test_without_the_server_extension_a_kernel_reads_the_file(page: Page, lab: Lab, watch: Watch) -> None:
-    """As in JupyterLite, where nobody answers below /inspector."""
-    name = lab.write_session("kernel.session.jsonl")
+def test_without_the_server_extension_a_document_says_what_is_missing(
+    page: Page, lab: Lab, watch: Watch
+) -> None:
+    """As in JupyterLite, where nobody answers below /inspector; no kernel is started for it."""
+    name = lab.write_session("nobody.session.jsonl")
     page.route(
         "**/inspector/**",
         lambda route: route.fulfill(status=404, content_type="text/html", body="<!doctype html>not here"),
     )
     open_lab(page, lab)
     find_file(page, name).dblclick()
-    document = settle(page)
-    kernels = lab.api("kernels")
-    assert isinstance(kernels, list)
-    assert len(kernels) == 1
-    choose_policy(document, "keep-recent-turns")
-    choose_block(document)
+    expect(page.get_by_test_id("failure")).to_contain_text("enable its server extension")
+    assert lab.api("kernels") == []
     page.evaluate(CLOSE_ALL)
-    wait_until(lambda: lab.api("kernels") == [], page)
     assert watch.strangers(lab) == []
     assert all("404" in error for error in watch.errors), watch.errors

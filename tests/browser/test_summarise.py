@@ -115,7 +115,8 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
     # Everything that draws the plan draws the summary now.
     expect(cut_line(page)).to_contain_text("by claude-")
     assert gauge(page) - shown == workbench.plan.after - before
-    expect(fact).to_contain_text("lost")
+    # Its program and subcommand still stand in what is kept.
+    expect(fact).to_contain_text("weakened")
     cut_line(page).click()
     expect(page.locator(".ci-fates .ci-text pre").first).to_contain_text("Times are kept in UTC")
     for dark in (True, False):

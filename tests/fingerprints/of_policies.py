@@ -28,7 +28,7 @@ def _see_plan(plan: Any) -> Any:
     named = (
         "place why cut splits summary_at reason fate is_older lost deterministic before after summary_tokens"
     )
-    more = "notice_tokens left hidden under_target fits notes stages measured verdict summarises jobs recipe"
+    more = "notice_tokens left outside under_target fits notes stages measured verdict summarises jobs recipe"
     saved = max(plan.before - plan.after, 0)
     price = api.find_price(plan.session.model).price
     bill = api.price_steps([plan.before, plan.after], [0, 0], [0, plan.summary_tokens], price)

@@ -265,7 +265,7 @@ def test_S4_50_a_summariser_that_fails_appends_nothing_and_retries_nothing() -> 
 @settings(max_examples=100)
 @given(transitions())
 def test_what_is_told_of_tokens_agrees_with_a_fresh_count(done: CompactionResult) -> None:
-    """Before and after are counted alike; what a provider reported of before stands in the boundary alone."""
+    """Before and after are told on the provider's scale, and what is counted of both is as counted anew."""
     if not done.done:
         assert repr(done) == f"CompactionResult(nothing appended: {done.why})"
         return
@@ -274,8 +274,9 @@ def test_what_is_told_of_tokens_agrees_with_a_fresh_count(done: CompactionResult
     before, after = (
         count_tokens(session, LENGTH).count_context(session) for session in (done.plan.session, done.after)
     )
-    assert entry.boundary.tokens_after == after
-    assert f"{before:,} -> {after:,} tokens" in repr(done)
+    assert (done.plan.counted_before, done.promised.counted) == (before, after)
+    assert entry.boundary.tokens_after == done.promised.tokens == after + done.promised.outside
+    assert f"{done.plan.before:,} -> {done.promised.tokens:,} tokens" in repr(done)
 
 
 def test_the_entry_tells_what_it_was_made_by() -> None:
