@@ -12,10 +12,14 @@ const program = ts.createProgram(fileNames, options);
 const checker = program.getTypeChecker();
 
 const SEARCHES = new Set(
-  "includes indexOf lastIndexOf match matchAll search startsWith endsWith split replace replaceAll".split(" "),
+  "includes indexOf lastIndexOf match matchAll search startsWith endsWith split replace replaceAll".split(
+    " ",
+  ),
 );
 const MARKUP = new Set(
-  "innerHTML outerHTML insertAdjacentHTML createContextualFragment srcdoc setHTMLUnsafe parseFromString write writeln".split(" "),
+  "innerHTML outerHTML insertAdjacentHTML createContextualFragment srcdoc setHTMLUnsafe parseFromString write writeln".split(
+    " ",
+  ),
 );
 const SCALES = new Set(["/", "*", "%", ">>", ">>>"]);
 // What Python sends; nobody changes it on the way to the screen.
@@ -42,7 +46,10 @@ const isWrite = node => {
       parent.operatorToken.kind >= ts.SyntaxKind.FirstAssignment &&
       parent.operatorToken.kind <= ts.SyntaxKind.LastAssignment
     );
-  return (ts.isPostfixUnaryExpression(parent) || ts.isPrefixUnaryExpression(parent)) && /\+\+|--/.test(parent.getText());
+  return (
+    (ts.isPostfixUnaryExpression(parent) || ts.isPrefixUnaryExpression(parent)) &&
+    /\+\+|--/.test(parent.getText())
+  );
 };
 
 const visit = (file, node) => {
@@ -56,7 +63,12 @@ const visit = (file, node) => {
     const named = bound && "elements" in bound ? [...bound.elements] : [];
     const allTypes = !clause.name && named.length > 0 && named.every(({ isTypeOnly }) => isTypeOnly);
     if (node.moduleSpecifier) {
-      const target = ts.resolveModuleName(node.moduleSpecifier.text, file.fileName, options, ts.sys).resolvedModule;
+      const target = ts.resolveModuleName(
+        node.moduleSpecifier.text,
+        file.fileName,
+        options,
+        ts.sys,
+      ).resolvedModule;
       const own = target && !target.isExternalLibraryImport;
       imports.push({
         file: nameOf(file.fileName),
@@ -74,14 +86,20 @@ const visit = (file, node) => {
     if (node.expression.kind === ts.SyntaxKind.ImportKeyword) tell("asks", "import()");
     if (ts.isPropertyAccessExpression(node.expression)) {
       const { name, expression } = node.expression;
-      if (SEARCHES.has(name.text) && isText(checker.getTypeAtLocation(expression))) tell("search", `.${name.text}()`);
+      if (SEARCHES.has(name.text) && isText(checker.getTypeAtLocation(expression)))
+        tell("search", `.${name.text}()`);
     }
   }
+  if (ts.isJsxAttribute(node) && /^(dangerouslySetInnerHTML|innerHTML|srcdoc)$/i.test(node.name.getText()))
+    tell("markup", node.name.getText());
   if (ts.isPropertyAccessExpression(node) && MARKUP.has(node.name.text)) {
     const owner = checker.getSymbolAtLocation(node.name);
     if (owner === undefined || isOfPage(owner)) tell("markup", node.name.text);
   }
-  if (ts.isIdentifier(node) && !ts.isPropertyAccessExpression(node.parent?.name === node ? node.parent : node)) {
+  if (
+    ts.isIdentifier(node) &&
+    !ts.isPropertyAccessExpression(node.parent?.name === node ? node.parent : node)
+  ) {
     const symbol = checker.getSymbolAtLocation(node);
     if (symbol !== undefined && isOfPage(symbol) && !ts.isPartOfTypeNode(node) && node.parent.name !== node)
       tell("page", node.text);
@@ -112,4 +130,6 @@ const decided = owner => DECIDED.has(owner);
 
 const files = program.getSourceFiles().filter(file => nameOf(file.fileName).startsWith("src/"));
 for (const file of files) visit(file, file);
-process.stdout.write(JSON.stringify({ files: files.map(({ fileName }) => nameOf(fileName)), imports, facts }));
+process.stdout.write(
+  JSON.stringify({ files: files.map(({ fileName }) => nameOf(fileName)), imports, facts }),
+);

@@ -34,7 +34,11 @@ IMPORTS: dict[str, set[str]] = {
 }
 # What runs without a page.
 BARE = {"payloads", "model"}
-PACKAGES = {"lab": ("@jupyterlab/", "@lumino/"), "widget.ts": ("@anywidget/types",)}
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "lab": ("@jupyterlab/", "@lumino/"),
+    "widget.ts": ("@anywidget/types",),
+    **dict.fromkeys(("ui", "store", "panels", "layout"), ("preact", "@preact/signals")),
+}
 
 # Names of a page's world that what runs without a page may use: every JavaScript runtime has them.
 ANYWHERE = {"AbortController", "TextDecoder", "TextEncoder", "clearTimeout", "performance", "queueMicrotask"}

@@ -25,7 +25,7 @@ from ..workbench.controller import Controller, Traits
 from ..workbench.inputs import INPUTS, pick_inputs
 from ..workbench.tasks import describe_error
 
-SCREEN_ONLY: Traits = {"mode": "explore", "block": "", "_seq": 0}
+SCREEN_ONLY: Traits = {"tab": "blocks", "block": "", "_seq": 0}
 """What a screen decides and nobody answers."""
 BLANK: Traits = {
     "_run": {},

@@ -1,7 +1,7 @@
 """DOOR: `%load_ext inspector` gives `%inspect`, which shows a session file in one line.
 
     %inspect session.jsonl --policy flue
-    %inspect "my session.jsonl" --mode teach --follow
+    %inspect "my session.jsonl" --tab lesson --follow
     wb = %inspect session --versus claude-code
 
 What cannot be done is told in a sentence, without a stack trace.
@@ -20,12 +20,12 @@ from ..policies.registry import names_of_policies
 from ..session.session import Session
 from ..text import error_sentence
 from ..tokens.counters import COUNTERS
+from ..workbench.inputs import TABS
 
 if TYPE_CHECKING:
     from .widget import Workbench
 
 NAME = "inspect"
-MODES = ("explore", "teach", "debug")
 
 
 class _Refused(Exception):
@@ -58,7 +58,7 @@ def make_parser() -> ArgumentParser:
     parser.add_argument("--window", metavar="TOKENS", type=int, help="the model's context window")
     parser.add_argument("--versus", metavar="NAME", help='another policy beside it, or "recorded"')
     parser.add_argument("--replay", action="store_true", help="live the whole session again")
-    parser.add_argument("--mode", choices=MODES, help="explore, teach or debug")
+    parser.add_argument("--tab", choices=TABS, help="the tab that is open")
     parser.add_argument("--follow", action="store_true", help="follow the file while it grows")
     return parser
 
@@ -100,7 +100,7 @@ def complete(line: str) -> list[str]:
     >>> complete("%inspect a.jsonl --policy keep-r")
     ['keep-recent-turns']
     >>> complete("%inspect a.jsonl --mo")
-    ['--mode']
+    ['--tab']
     """
     *words, symbol = ["", *line.split()] if line[-1:].strip() else ["", *line.split(), ""]
     before = words[-1]
@@ -109,8 +109,8 @@ def complete(line: str) -> list[str]:
         choices = [*names_of_policies(), *(["recorded"] if before == "--versus" else [])]
     elif before == "--counter":
         choices = [counter.name for counter in COUNTERS]
-    elif before == "--mode":
-        choices = MODES
+    elif before == "--tab":
+        choices = TABS
     elif symbol.startswith("-"):
         choices = [name for action in make_parser()._actions for name in action.option_strings]
     return sorted(name for name in choices if name.startswith(symbol))

@@ -7,6 +7,7 @@ Only small values are synced; columns go as bytes and bodies on demand.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from importlib.resources import files
@@ -30,7 +31,7 @@ from ..tokens.counters import find_counter
 from ..tokens.history import History
 from ..tokens.ledger import Ledger
 from ..workbench.controller import Controller
-from ..workbench.inputs import INPUTS
+from ..workbench.inputs import INPUTS, TABS
 from ..workbench.model import WorkbenchModel
 from ..workbench.payloads.scene import DrawnPlan
 from ..workbench.snapshot import Snapshot
@@ -79,7 +80,8 @@ class Workbench(anywidget.AnyWidget):
     at = t.Unicode("").tag(sync=True)
     versus = t.Dict().tag(sync=True)
     replay = t.Bool(False).tag(sync=True)
-    mode = t.Enum(("explore", "teach", "debug"), "explore").tag(sync=True)
+    # The tab of the dock that is open.
+    tab = t.Enum(TABS, "blocks").tag(sync=True)
     # The block looked at, "" for none.
     block = t.Unicode("").tag(sync=True)
 
@@ -110,7 +112,8 @@ class Workbench(anywidget.AnyWidget):
         versus: Mapping[str, Any] | None = None,
         replay: bool = False,
         scenario: Scenario | dict[str, Any] | None = None,
-        mode: str = "explore",
+        tab: str = "blocks",
+        mode: str | None = None,
         follow: bool = False,
     ) -> None:
         shown = session if isinstance(session, Plan) else None
@@ -141,7 +144,7 @@ class Workbench(anywidget.AnyWidget):
         first = self._controller.start({**inputs, "versus": dict(versus or {})}, replay)
         if self._controller.last_error is not None:
             raise self._controller.last_error
-        super().__init__(**first, mode=mode)
+        super().__init__(**first, tab=tab if mode is None else _tab_of(mode))
         self.observe(self._replan, names=[*INPUTS, "_seq", "replay"])
         self.on_msg(self._reply)
         if self.comm is not None:
@@ -150,6 +153,15 @@ class Workbench(anywidget.AnyWidget):
         self._controller.begin()
         if file is not None:
             self._controller.follow(file)
+
+    @property
+    def mode(self) -> str:
+        """The word of 0.1 for the tab that is open; use `tab`."""
+        return next((mode for mode, tab in _MODES.items() if tab == self.tab), "explore")
+
+    @mode.setter
+    def mode(self, mode: str) -> None:
+        self.tab = _tab_of(mode)
 
     @property
     def session(self) -> Session:
@@ -303,6 +315,18 @@ class Workbench(anywidget.AnyWidget):
         if self.comm is not None and not self._controller.closed:
             with self._controller.lock:
                 self.send(reply)
+
+
+_MODES = {"explore": "blocks", "teach": "lesson", "debug": "findings"}
+
+
+def _tab_of(mode: str) -> str:
+    """The tab that stands for a mode of 0.1, with a warning."""
+    if mode not in _MODES:
+        raise t.TraitError(f"there is no mode {mode!r:.40}; the tabs are {', '.join(TABS)}")
+    tab = _MODES[mode]
+    warnings.warn(f'mode="{mode}" is now tab="{tab}"', DeprecationWarning, stacklevel=3)
+    return tab
 
 
 # Who imports this opens a session next, and the token tables take some 0.3 s to load, once.

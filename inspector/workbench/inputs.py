@@ -13,6 +13,8 @@ from ..text import plural
 
 INPUTS = ("cut", "policy", "settings", "pins", "at", "versus")
 """`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is."""
+TABS = ("findings", "facts", "blocks", "context", "summary", "replay", "rules", "lesson")
+"""The tabs of the dock, in reading order."""
 _TYPES: dict[str, type[Any]] = {
     "cut": str,
     "policy": str,

@@ -354,7 +354,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     _scene_data: scene.bytes,
     _plan: {},
     _plan_data: null,
-    ...{ pins: [], mode: "explore", block: "", versus: {} },
+    ...{ pins: [], tab: "blocks", block: "", versus: {} },
     replay: false,
     _run: {},
     _run_data: null,

@@ -1,7 +1,6 @@
 // The workbench on a plain page: #steps=114&delay=60&state=loading|error|problem&policy=claude-code&replay=1
 
 import { renderWorkbench } from "../src/layout/workbench";
-import type { Mode } from "../src/payloads/host";
 import { MemoryHost } from "./host";
 import { startKernel } from "./kernel";
 
@@ -10,7 +9,7 @@ const kernel = startKernel(Number(options.get("steps") ?? 114), Number(options.g
 const { traits } = kernel;
 traits.policy = options.get("policy") ?? traits.policy;
 traits.replay = options.has("replay");
-traits.mode = (options.get("mode") ?? "explore") as Mode;
+traits.tab = options.get("tab") ?? "blocks";
 Object.assign(traits, kernel.plan(traits));
 const state = options.get("state");
 if (state === "loading" || state === "error") Object.assign(traits, { _scene: {}, _plan: {} });

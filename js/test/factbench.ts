@@ -14,7 +14,7 @@ export const blocks = scene.entryIds.map((id, turn) => ({
 }));
 export const facts = inventFacts(blocks, scene.entries + 1, [0, 1]);
 const traits = (changes: Partial<Traits> = {}): Traits => ({
-  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], mode: "debug", block: "", versus: {} },
+  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], tab: "facts", block: "", versus: {} },
   ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },
   ...changes,
 });

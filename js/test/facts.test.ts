@@ -28,7 +28,7 @@ import {
 afterEach(close);
 
 test("facts are asked for once a plan, and only where the panel is open", async () => {
-  const host = await open({ mode: "explore" });
+  const host = await open({ tab: "blocks" });
   expect(asked(host)).toEqual([]);
   find("mode-debug").click();
   await settle();
@@ -128,7 +128,7 @@ test("of many facts few exist, and the next page comes when it is in sight", asy
 });
 
 test("f goes to the search, the query is Python's to match, arrows and Enter open a story, Escape closes it", async () => {
-  const host = await open({ mode: "explore" });
+  const host = await open({ tab: "blocks" });
   press("f", document.querySelector(".ci") as Element);
   await settle();
   const input = find("facts-search") as HTMLInputElement;

@@ -118,8 +118,8 @@ test("the memory keeps the choices of the documents used last, and only what out
   const memory = new Memory(store);
   expect(await memory.recall("old")).toEqual({ cut: "e0" });
   expect(await memory.recall("broken")).toEqual({});
-  await memory.keep("new", { cut: "e1", mode: "teach", replay: true, block: "e1/0", _seq: 4 });
-  expect(kept).toEqual({ old: { cut: "e0" }, new: { cut: "e1", mode: "teach" } });
+  await memory.keep("new", { cut: "e1", tab: "lesson", replay: true, block: "e1/0", _seq: 4 });
+  expect(kept).toEqual({ old: { cut: "e0" }, new: { cut: "e1", tab: "lesson" } });
   for (let i = 0; i < 40; i++) await memory.keep(`d${i}`, { cut: "e2" });
   expect(Object.keys(kept)).toHaveLength(30);
   expect(kept.old).toBeUndefined();

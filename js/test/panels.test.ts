@@ -24,7 +24,7 @@ let dispose = () => {};
 const open = async (changes: Partial<Traits> = {}) => {
   const host = new MemoryHost(
     {
-      ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], mode: "explore", block: "", versus: {} },
+      ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], tab: "blocks", block: "", versus: {} },
       ...{ _seq: 0, _scene: wire, _scene_data: data, ...plan({}), _error: "" },
       ...changes,
     },
@@ -56,13 +56,13 @@ test("a fold is opened and closed by the same key, and the hand stays on it", as
 });
 
 test("a block is asked for only where its panel is open, and once it is opened", async () => {
-  const host = await open({ mode: "teach" });
+  const host = await open({ tab: "lesson" });
   const grid = document.querySelector('[role="grid"]') as HTMLElement;
   press(grid, "ArrowRight");
   press(grid, "ArrowDown");
   await settle();
   expect(asked(host, "body")).toEqual([]);
-  host.receive({ mode: "explore" });
+  host.receive({ tab: "blocks" });
   await settle();
   expect(asked(host, "body")).toHaveLength(1);
   expect(find("block").textContent).toContain("turn 1 · tool output");
@@ -128,7 +128,7 @@ test("another density of pixels is told, and then the next", () => {
 });
 
 test("a guess is answered by the policy's cut, even if that is still on its way", async () => {
-  const host = await open({ mode: "teach", cut: "e4", ...plan({ cut: cutAt(4) }) });
+  const host = await open({ tab: "lesson", cut: "e4", ...plan({ cut: cutAt(4) }) });
   find("guess-hide").click();
   await settle();
   expect(host.get("cut")).toBe("");

@@ -10,7 +10,7 @@ import { smallPlan, smallScene } from "./small";
 const { wire, data, scene } = smallScene();
 const planned = smallPlan(scene);
 const traits = (changes: Partial<Traits> = {}): Traits => ({
-  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], mode: "explore", block: "", versus: {} },
+  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], tab: "blocks", block: "", versus: {} },
   ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },
   ...changes,
 });
@@ -58,13 +58,13 @@ test("a mode opens its panels, by hand, by key and from Python", async () => {
   expect(panels()).toContain("fates");
   find("mode-teach").click();
   await frames();
-  expect([host.get("mode"), host.saves]).toEqual(["teach", 1]);
+  expect([host.get("tab"), host.saves]).toEqual(["teach", 1]);
   expect(panels()).toEqual(["lesson", "rules"]);
   press("m");
   await frames();
-  expect(host.get("mode")).toBe("debug");
+  expect(host.get("tab")).toBe("debug");
   expect(panels()).toContain("found");
-  host.receive({ mode: "explore" });
+  host.receive({ tab: "blocks" });
   await frames();
   expect(find("mode-explore").getAttribute("aria-checked")).toBe("true");
   expect(host.get("_seq")).toBe(0);
@@ -74,7 +74,7 @@ test("arrow keys go from mode to mode", async () => {
   const host = await open();
   press("ArrowLeft", {}, find("mode-explore"));
   await frames();
-  expect(host.get("mode")).toBe("debug");
+  expect(host.get("tab")).toBe("debug");
   expect(document.activeElement).toBe(find("mode-debug"));
 });
 
@@ -110,7 +110,7 @@ test("keys do nothing while someone types, and none with alt", async () => {
   press("m", {}, find("search"));
   press("m", { altKey: true });
   press("m", {}, find("policy"));
-  expect(host.get("mode")).toBe("explore");
+  expect(host.get("tab")).toBe("explore");
   expect(press("m").defaultPrevented).toBe(true);
   expect(press("F5").defaultPrevented).toBe(false);
 });
@@ -239,7 +239,7 @@ test("what is searched for is asked of Python, listed as text and marked", async
 });
 
 test("a hit in another stretch moves there first and is shown when it has come", async () => {
-  const host = await open({ mode: "debug" });
+  const host = await open({ tab: "facts" });
   const input = find("search") as HTMLInputElement;
   expect(find("found-note").textContent).toContain("All 2 turns are searched");
   input.value = "door";
@@ -259,14 +259,14 @@ test("a hit in another stretch moves there first and is shown when it has come",
 });
 
 test("a search that finds nothing, and one without a kernel, say so", async () => {
-  const host = await open({ mode: "debug" });
+  const host = await open({ tab: "facts" });
   const input = find("search") as HTMLInputElement;
   input.value = "nowhere";
   press("Enter", {}, input);
   await answer(host, "search", { query: "nowhere", total: 0, hits: [] });
   expect(find("found-note").textContent).toContain("“nowhere” is nowhere in this session");
   dispose();
-  await open({ mode: "debug" }, { needsKernel: "This page has no kernel to search with." });
+  await open({ tab: "facts" }, { needsKernel: "This page has no kernel to search with." });
   (find("search") as HTMLInputElement).value = "door";
   press("Enter", {}, find("search"));
   await frames();
@@ -365,7 +365,7 @@ const lesson = (place: number): Partial<LessonReply> => ({
 });
 
 test("the policy is played rule by rule, and the whole picture goes along", async () => {
-  const host = await open({ mode: "teach" });
+  const host = await open({ tab: "lesson" });
   press(".");
   press(".");
   await answer(host, "lesson", lesson(3));
@@ -391,7 +391,7 @@ test("the policy is played rule by rule, and the whole picture goes along", asyn
 });
 
 test("a lesson of another policy is not played over this one", async () => {
-  const host = await open({ mode: "teach" });
+  const host = await open({ tab: "lesson" });
   press(".");
   await frames();
   host.set("settings", { "pointer.over": 9 });
@@ -403,7 +403,7 @@ test("a lesson of another policy is not played over this one", async () => {
 });
 
 test("a guess hides the policy's cut, stays out of Python, and is compared with it", async () => {
-  const host = await open({ mode: "teach" });
+  const host = await open({ tab: "lesson" });
   press("g");
   await frames();
   expect(document.body.textContent).not.toContain("The policy cuts before turn 2.");
@@ -421,7 +421,7 @@ test("a guess hides the policy's cut, stays out of Python, and is compared with 
 });
 
 test("standing on an illegal place in Teach shows the pair and the provider's answer", async () => {
-  const host = await open({ mode: "teach" });
+  const host = await open({ tab: "lesson" });
   slider().focus();
   press("ArrowLeft", { shiftKey: true }, slider());
   await frames();
@@ -443,7 +443,7 @@ test("leaving takes the keys along", async () => {
   const left = root();
   dispose();
   press("m", {}, left);
-  expect(host.get("mode")).toBe("explore");
+  expect(host.get("tab")).toBe("explore");
 });
 
 test("a block stays chosen when the same moment is drawn anew", async () => {

@@ -12,7 +12,7 @@ export const CHOICES = [
   "pins",
   "versus",
   "replay",
-  "mode",
+  "tab",
   "block",
 ] as const satisfies readonly (keyof Traits)[];
 
@@ -36,7 +36,7 @@ export const blankTraits = (): Traits => ({
   pins: [],
   replay: false,
   versus: {},
-  mode: "explore",
+  tab: "",
   block: "",
   _seq: 0,
   _scene: null,

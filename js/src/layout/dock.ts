@@ -1,162 +1,73 @@
-// The layout: which view stands where. Below the lines for trouble there is either the bench or a blank.
-import { columnsOf, PANELS, type PanelId } from "../model/modes";
-import type { Screen } from "../store/store";
+// The dock: a row of tabs, and below it what the open one holds. The rest of the screen stays as it is.
+import { besideTab, TABS, type TabId } from "../model/tabs";
 import type { Actions, Picture, View } from "../store/view";
-import { h, setAttributes, setShown, setText } from "../ui/dom";
-import { makeProgress } from "./progress";
+import { h, makeId, setAttributes, setShown, setText } from "../ui/dom";
 
-type Fixed =
-  | "header"
-  | "gauge"
-  | "stages"
-  | "legend"
-  | "lanes"
-  | "strip"
-  | "handle"
-  | "reason"
-  | "fatekey"
-  | "planfacts"
-  | "recipe"
-  | "notices"
-  | "bill";
-export type Named = Record<Fixed, View> & Partial<Record<PanelId, View>>;
+/** What each tab holds, left to right; one without views is not offered. */
+export type TabViews = Partial<Record<TabId, readonly View[]>>;
 
-export interface Bench extends Screen {
-  /** A short sentence about what has just been done; gone after a while. */
-  say(words: string): void;
-  /** Opens and closes the panels as the picture says. */
+export interface Dock {
+  readonly node: HTMLElement;
+  /** Opens the tab that the picture names. */
   arrange(picture: Picture): void;
+  /** Says how much a tab holds beside its name, "" for nothing. */
+  count(tab: TabId, words: string): void;
 }
 
-const LOADING = ["Reading the session", "Its tokens are being counted; the picture follows."] as const;
-const A_WHILE = 4000;
-
-interface Slot {
-  id: PanelId;
-  node: HTMLElement;
-  /** In the panel's title: closes it. */
-  close: HTMLElement;
-  /** On the shelf: opens it. */
-  open: HTMLElement;
-  view: View;
-}
-
-export const makeBench = (views: Named, actions: Actions, help: HTMLElement): Bench => {
-  const slots = PANELS.flatMap(({ id, title }) => {
-    const view = (views as Partial<Record<PanelId, View>>)[id];
-    return view === undefined ? [] : [makeSlot(id, title, view, actions)];
+export const makeDock = (views: TabViews, actions: Actions): Dock => {
+  const slots = TABS.flatMap(({ id, title }) => {
+    const held = views[id];
+    if (held === undefined || held.length === 0) return [];
+    const count = h("span", { class: "ci-count" });
+    const panel = makeId("tabpanel");
+    const tab = h(
+      "button",
+      { role: "tab", class: "ci-tab", id: makeId("tab"), "aria-controls": panel, "data-testid": `tab-${id}` },
+      title,
+      count,
+    );
+    tab.addEventListener("click", () => actions.openTab(id));
+    const node = h(
+      "div",
+      { role: "tabpanel", class: "ci-tabpanel", id: panel, "aria-labelledby": tab.id, "data-panel": id },
+      ...held.map(view => view.node),
+    );
+    return [{ id, tab, node, count, held }];
   });
-  const nodesOf = (where: string) =>
-    slots.filter(({ id }) => PANELS.find(panel => panel.id === id)?.where === where).map(({ node }) => node);
-  const columns = h("div", { class: "ci-panels" }, ...nodesOf("column"));
-  const shelf = h("p", { class: "ci-shelf", role: "group", "aria-label": "Closed panels" });
-  const progress = makeProgress(actions);
-  const cut = h("div", { class: "ci-label" }, h("span", {}, "cut"));
-  const { header, gauge, lanes, strip, handle, reason, fatekey } = views;
-  const bench = h(
+  const row = h(
     "div",
-    { class: "ci-bench" },
-    header.node,
-    h("div", { class: "ci-sticky" }, gauge.node),
-    views.stages.node,
-    views.legend.node,
-    ...nodesOf("top"),
-    h(
-      "section",
-      { class: "ci-turns", "aria-label": "Turns" },
-      lanes.node,
-      h("div", { class: "ci-lined ci-cuts" }, cut, strip.node),
-      h("div", { class: "ci-stage" }, handle.node),
-    ),
-    h("div", { class: "ci-under" }, reason.node, fatekey.node),
-    views.planfacts.node,
-    ...nodesOf("first"),
-    columns,
-    ...nodesOf("wide"),
-    shelf,
-    views.recipe.node,
-    views.notices.node,
-    views.bill.node,
+    { class: "ci-tabs", role: "tablist", "aria-label": "Panels" },
+    ...slots.map(s => s.tab),
   );
-  const failure = h("b", {}, "This session could not be shown");
-  const problem = h("span", { "data-testid": "error" });
-  const alert = h("div", { class: "ci-error", role: "alert", hidden: true }, failure, problem);
-  const waiting = h("p", { class: "ci-waiting", role: "status" });
-  const said = h("p", { class: "ci-said", role: "status", "data-testid": "said" });
-  const [title, sentence] = LOADING;
-  const blank = h("div", { class: "ci-blank", role: "status" }, h("b", {}, title), h("p", {}, sentence));
-  const root = h(
-    "div",
-    { class: "ci", tabindex: -1 },
-    ...[progress.node, alert, waiting, blank, bench, said, help],
-  );
-  let hasViews = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  const node = h("section", { class: "ci-dock", "aria-label": "Details" }, row, ...slots.map(s => s.node));
 
-  const arrange = () => {
-    const troubled = problem.textContent !== "";
-    setShown(bench, hasViews);
-    setShown(alert, troubled);
-    setShown(failure, !hasViews);
-    setShown(blank, !hasViews && !troubled);
-  };
-  arrange();
+  row.addEventListener("keydown", event => {
+    const way = ({ ArrowLeft: -1, ArrowRight: 1 } as const)[event.key as "ArrowLeft"];
+    const here = slots.find(({ tab }) => tab === document.activeElement);
+    if (way === undefined || here === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const offered = slots.filter(({ tab }) => !tab.hidden).map(({ id }) => id);
+    const next = besideTab(offered, here.id, way as 1 | -1);
+    actions.openTab(next);
+    slots.find(({ id }) => id === next)?.tab.focus();
+  });
 
   return {
-    root,
-    showViews(shown) {
-      hasViews = shown;
-      arrange();
-    },
-    complain(words) {
-      setText(problem, words);
-      arrange();
-    },
-    wait: words => setText(waiting, words),
-    setBusy: busy => setAttributes(root, { "aria-busy": busy ? "true" : undefined }),
-    showWork: work => progress.show(work),
-    say(words) {
-      setText(said, words);
-      clearTimeout(timer);
-      timer = setTimeout(() => setText(said, ""), A_WHILE);
-    },
-    arrange({ mode, open }) {
-      root.dataset.mode = mode;
-      // A panel that says itself that it has nothing to show is offered nowhere.
-      const offered = slots.filter(({ view }) => !view.node.hidden);
+    node,
+    arrange({ tab: wanted }) {
+      const isOffered = ({ held }: (typeof slots)[number]) => held.some(view => !view.node.hidden);
+      const shown = slots.find(slot => slot.id === wanted && isOffered(slot)) ?? slots.find(isOffered);
       for (const slot of slots) {
-        const focused = slot.node.contains(document.activeElement) && !open.has(slot.id);
-        const asked = document.activeElement === slot.open && open.has(slot.id);
-        setShown(slot.node, open.has(slot.id));
-        if (focused) queueMicrotask(() => slot.open.focus());
-        if (asked) queueMicrotask(() => slot.close.focus());
+        const isOpen = slot === shown;
+        setShown(slot.tab, isOffered(slot));
+        setAttributes(slot.tab, { "aria-selected": String(isOpen), tabindex: isOpen ? 0 : -1 });
+        setShown(slot.node, isOpen);
       }
-      const closed = offered.filter(({ id }) => !open.has(id)).map(slot => slot.open);
-      shelf.replaceChildren(...closed);
-      setShown(shelf, closed.length > 0);
-      const shown = offered.filter(({ id }) => open.has(id)).map(({ id }) => id);
-      columns.style.setProperty("--ci-columns", columnsOf(shown));
-      setShown(columns, columnsOf(shown) !== "");
+    },
+    count(tab, words) {
+      const slot = slots.find(({ id }) => id === tab);
+      if (slot !== undefined) setText(slot.count, words);
     },
   };
-};
-
-/** A panel that can be closed by its own title; on the shelf it is opened again. */
-const makeSlot = (id: PanelId, title: string, view: View, actions: Actions): Slot => {
-  const close = h("button", { class: "ci-toggle", "aria-expanded": "true", title: "Close" });
-  const open = h(
-    "button",
-    { class: "ci-toggle", "aria-expanded": "false", "data-testid": `open-${id}` },
-    title,
-  );
-  close.addEventListener("click", () => actions.openPanel(id, false));
-  open.addEventListener("click", () => actions.openPanel(id, true));
-  const heading = view.node.querySelector("h3, .ci-label > span");
-  const words = heading?.firstChild;
-  if (words?.nodeType === Node.TEXT_NODE) {
-    words.replaceWith(close);
-    close.append(words);
-  }
-  const node = h("div", { class: "ci-slot", "data-panel": id }, view.node);
-  return { id, node, close, open, view };
 };

@@ -1,5 +1,4 @@
 // The session's name and what is known of it; above the facts everything that is about the whole workbench.
-import { MODES } from "../model/modes";
 import type { Actions, View } from "../store/view";
 import { h, setAttributes, setText } from "../ui/dom";
 
@@ -11,19 +10,10 @@ export const makeHeader = (actions: Actions, search: HTMLElement, openHelp: () =
   const redo = makeIcon("↷", "redo", actions.redo);
   const help = makeIcon("?", "open-help", openHelp);
   setAttributes(help, { "aria-label": "Keys", title: "Keys (?)" });
-  const modes = makeModes(actions);
   const node = h(
     "div",
     { class: "ci-header" },
-    h(
-      "div",
-      { class: "ci-top" },
-      title,
-      h("span", { class: "ci-pasts" }, undo, redo),
-      modes.node,
-      search,
-      help,
-    ),
+    h("div", { class: "ci-top" }, title, h("span", { class: "ci-pasts" }, undo, redo), search, help),
     h("div", { class: "ci-about" }, facts, unit),
   );
   const name = (button: HTMLButtonElement, verb: string, what: string, key: string) => {
@@ -33,8 +23,7 @@ export const makeHeader = (actions: Actions, search: HTMLElement, openHelp: () =
   };
   return {
     node,
-    draw({ scene, mode, past }, parts) {
-      if (parts.has("mode")) modes.show(mode);
+    draw({ scene, past }, parts) {
       if (parts.has("past")) {
         name(undo, "Undo", past.undo, "z");
         name(redo, "Redo", past.redo, "Z");
@@ -56,35 +45,4 @@ const makeIcon = (sign: string, id: string, act: () => void): HTMLButtonElement 
   const button = h("button", { class: "ci-icon", "data-testid": id }, sign);
   button.addEventListener("click", act);
   return button;
-};
-
-/** Explore, Teach or Debug: one of them is on, and the arrow keys go from one to the next. */
-const makeModes = (actions: Actions) => {
-  const buttons = MODES.map(({ id, label, title }) =>
-    h("button", { role: "radio", title, "data-testid": `mode-${id}` }, label),
-  );
-  const node = h("div", { class: "ci-modes", role: "radiogroup", "aria-label": "Mode" }, ...buttons);
-  const choose = (at: number) => {
-    const wrapped = (at + MODES.length) % MODES.length;
-    buttons[wrapped]?.focus();
-    actions.setMode(MODES[wrapped]!.id);
-  };
-  buttons.forEach((button, at) => {
-    button.addEventListener("click", () => actions.setMode(MODES[at]!.id));
-    button.addEventListener("keydown", event => {
-      const way = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
-      if (way === undefined) return;
-      event.preventDefault();
-      choose(at + way);
-    });
-  });
-  return {
-    node,
-    show(mode: string) {
-      buttons.forEach((button, at) => {
-        const on = MODES[at]!.id === mode;
-        setAttributes(button, { "aria-checked": String(on), tabindex: on ? 0 : -1 });
-      });
-    },
-  };
 };

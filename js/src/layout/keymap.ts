@@ -2,10 +2,10 @@
 
 import { heldOf } from "../model/compare";
 import { nextLegal, previousLegal } from "../model/cuts";
-import { nextMode } from "../model/modes";
 import { rowOfDifference, rowOfTurn } from "../model/next";
 import { reveal, zoomAround } from "../model/range";
 import { refOf } from "../model/refs";
+import { TABS } from "../model/tabs";
 import { middle } from "../panels/timeline/zoom";
 import type { Actions, Picture } from "../store/view";
 
@@ -80,13 +80,13 @@ const hold = ({ picture, actions }: Reach) => {
 const play =
   (way: Way) =>
   ({ picture, actions }: Reach) => {
-    actions.openPanel("lesson", true);
+    actions.openTab("lesson");
     const taken = picture.lesson.play?.step ?? (way > 0 ? 0 : Number.POSITIVE_INFINITY);
     actions.playTo(picture.lesson.play === null && way > 0 ? 0 : taken + way);
   };
 
 const guess = ({ picture: { lesson }, actions }: Reach) => {
-  actions.openPanel("lesson", true);
+  actions.openTab("lesson");
   actions.guess(lesson.guess?.shown === false ? "show" : "hide");
 };
 
@@ -97,7 +97,7 @@ const nudge =
     const { scene, cuts, lesson, place } = picture;
     const from = lesson.broken?.place ?? place;
     const next = Math.max(0, Math.min(cuts.end, from + way));
-    actions.openPanel("lesson", true);
+    actions.openTab("lesson");
     if (scene.placeLegal[next] !== 1) return actions.breakAt(next);
     actions.breakAt(-1);
     actions.slideCut(next, false);
@@ -178,7 +178,7 @@ export const KEYS: readonly Key[] = [
   {
     ...{ keys: ["a"], shown: "a", help: "add a rule", group: "Plan" },
     act(reach) {
-      reach.actions.openPanel("rules", true);
+      reach.actions.openTab("rules");
       reach.addRule();
     },
   },
@@ -207,10 +207,10 @@ export const KEYS: readonly Key[] = [
     ...{ keys: ["shift+ArrowLeft"], shown: "⇧←", help: "try the place before", group: "Teach" },
     ...{ onCut: true, act: nudge(-1) },
   },
-  {
-    ...{ keys: ["m"], shown: "m", help: "Explore, Teach, Debug", group: "Workbench" },
-    act: ({ picture, actions }) => actions.setMode(nextMode(picture.mode)),
-  },
+  ...TABS.map(({ id, title }, at) => ({
+    ...{ keys: [`${at + 1}`], shown: `${at + 1}`, help: title, group: "Tabs" },
+    act: ({ actions }: Reach) => actions.openTab(id),
+  })),
   { keys: ["?"], shown: "?", help: "these keys", group: "Workbench", act: reach => reach.openHelp() },
 ];
 

@@ -27,9 +27,10 @@ import { makeReceiving } from "../store/receive";
 import { Deck } from "../store/store";
 import { readPalette } from "../ui/canvas/canvas-colours";
 import { watchTheme } from "../ui/theme";
-import { makeBench } from "./dock";
+import { makeDock } from "./dock";
 import { makeExporter } from "./export-dialog";
 import { makeRecipe } from "./footer";
+import { makeFrame } from "./frame";
 import { makeHeader } from "./header";
 import { makeHelp } from "./help-dialog";
 import { makeNotices } from "./notices";
@@ -47,7 +48,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const actions = makeActions(
     deck,
     row => fates.openBody(row),
-    words => bench.say(words),
+    words => frame.say(words),
   );
   const help = makeHelp(writing !== undefined);
   const search = makeSearch(actions);
@@ -75,7 +76,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     rules,
     fates,
     block: makeBlock(actions),
-    versus: makeVersus(actions),
+    versus: makeVersus(),
     replay: makeReplay(actions),
     recipe: makeRecipe(host.needsKernel === undefined ? deck.requests : undefined),
     notices: makeNotices(),
@@ -84,24 +85,35 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   // A page that was exported cannot make another.
   if (host.needsKernel === undefined)
     views.recipe.node.append(...(summary ? [summary.button] : []), makeExporter(deck.requests));
-  const bench = makeBench(views, actions, help.node);
-  const { root } = bench;
-  const { listeners, begin } = makeReceiving(deck, bench);
+  const dock = makeDock(
+    {
+      facts: [facts],
+      blocks: [views.fates, views.block],
+      ...(summary && { summary: [summary] }),
+      replay: [views.replay],
+      rules: [rules, views.versus],
+      lesson: [views.lesson],
+    },
+    actions,
+  );
+  const frame = makeFrame(views, dock, actions, help.node);
+  const { root } = frame;
+  const { listeners, begin } = makeReceiving(deck, frame);
   let width = 0;
 
-  deck.screen = bench;
+  deck.screen = frame;
   deck.measureWidth = () => {
     width = strip.node.clientWidth;
     return width;
   };
   deck.draw = (picture, parts) => {
-    if (parts.has("mode")) bench.arrange(picture);
+    if (parts.has("tab")) dock.arrange(picture);
     if (parts.has("size") || parts.has("range"))
       Object.assign(picture, deck.measure(picture.scene, picture.range));
     if (parts.has("size") || parts.has("theme")) picture.palette = readPalette(root, picture.scene.sections);
     for (const view of Object.values(views)) view.draw(picture, parts);
-    // A view may have come to have something to show, or nothing any more.
-    if (ARRANGED.some(part => parts.has(part))) bench.arrange(picture);
+    // A tab whose views have nothing to show is not offered.
+    if (ARRANGED.some(part => parts.has(part))) dock.arrange(picture);
   };
 
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);

@@ -105,7 +105,7 @@ export class Answering implements Line {
       if (!(error instanceof Sorry)) throw error;
       // Nothing came of it: everything stands as it was.
       const [wire, data] = this.find(this.granted.policy ?? "", this.granted.cut ?? "");
-      const { mode: _, block: __, ...stands } = this.granted;
+      const { tab: _, block: __, ...stands } = this.granted;
       Object.assign(news, stands, { _error: error.message });
       Object.assign(news, { _plan: { ...wire, seq }, _plan_data: store.bytes(data) });
     }

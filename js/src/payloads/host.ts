@@ -5,9 +5,6 @@ import type { PlanPayload, RunPayload, ScenePayload } from "./types";
 
 export type Settings = Readonly<Record<string, Setting>>;
 
-/** Which panels are open; the model is the same in all three. */
-export type Mode = "explore" | "teach" | "debug";
-
 /** What plan B is: nothing, what the file records, or another edit of the same moment. */
 export type Versus =
   | Record<string, never>
@@ -26,7 +23,8 @@ export interface Choices {
   replay?: boolean;
   /** Plan B; a host without comparisons has none. */
   versus?: Versus;
-  mode?: Mode;
+  /** Which tab of the dock is open. */
+  tab?: string;
   /** The block looked at ("entry/index"), "" for none. */
   block?: string;
 }

@@ -2,7 +2,6 @@
 
 import { swapped } from "../model/compare";
 import { idOf } from "../model/cuts";
-import type { PanelId } from "../model/modes";
 import { makeInquiry } from "./facts";
 import { makeTeaching } from "./lesson";
 import { makeFinding } from "./navigate";
@@ -80,7 +79,7 @@ export const makeActions = (
       deck.redraw("row");
     },
     openBody(row) {
-      actions.openPanel("fates", true);
+      actions.openTab("blocks");
       actions.select(row);
       reveal(row);
     },
@@ -103,15 +102,13 @@ export const makeActions = (
       const next = deck.picture && swapped(deck.picture);
       if (next) change(next);
     },
-    setMode(mode) {
-      host.set("mode", mode);
+    openTab(tab) {
+      if (deck.picture === undefined || deck.picture.tab === tab) return;
+      deck.picture.tab = tab;
+      host.set("tab", tab);
       host.save_changes();
-    },
-    openPanel(id, open) {
-      const { picture } = deck;
-      if (picture === undefined || picture.open.has(id) === open) return;
-      picture.open = toggled(picture.open, id, open);
-      deck.redraw("mode", "size");
+      deck.hooks.forget();
+      deck.redraw("tab", "row");
     },
     brush(first, end) {
       if (deck.picture === undefined) return;
@@ -148,11 +145,4 @@ export const makeActions = (
 
   const travel = (state: ReturnType<Deck["past"]["undo"]>) => state !== undefined && change(state);
   return actions;
-};
-
-const toggled = (open: ReadonlySet<PanelId>, id: PanelId, wanted: boolean): ReadonlySet<PanelId> => {
-  const next = new Set(open);
-  if (wanted) next.add(id);
-  else next.delete(id);
-  return next;
 };

@@ -1,8 +1,8 @@
 // Asking Python of facts, once for each plan that has settled. An answer to an older question is dropped.
 
 import type { Tracing, Wish } from "../model/facts";
-import type { PanelId } from "../model/modes";
 import type { Plan, Scene } from "../model/plan";
+import type { TabId } from "../model/tabs";
 import type { Host, Settings } from "../payloads/host";
 import type { FactName } from "../payloads/replies";
 import type { Requests } from "../payloads/requests";
@@ -27,7 +27,7 @@ interface Asked {
         readonly settled: boolean;
         readonly dragging: boolean;
         readonly needsKernel: string;
-        readonly open: ReadonlySet<PanelId>;
+        readonly tab: TabId;
         tracing: Tracing;
       }
     | undefined;
@@ -128,7 +128,7 @@ export const makeInquiry = (screen: Asked, redraw: () => void): Inquiry => {
   const follow = () => {
     const { picture, plan: made } = screen;
     if (picture === undefined || made === undefined) return;
-    if (picture.needsKernel !== "" || !picture.open.has("facts")) return;
+    if (picture.needsKernel !== "" || picture.tab !== "facts") return;
     if (!picture.settled || picture.dragging) return;
     const at = screen.host.get("at");
     const choices = [at, made.policy, picture.settings, made.pins, made.rules, made.summary];

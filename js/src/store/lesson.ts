@@ -149,7 +149,7 @@ export const makeTeaching = (deck: Deck) => {
     drop() {
       const place = left;
       left = -1;
-      if (deck.picture?.mode !== "teach") return;
+      if (deck.picture?.tab !== "lesson") return;
       if (place >= 0) this.breakAt(place);
       else if (deck.picture.lesson.broken !== null) show({ broken: null });
     },

@@ -54,7 +54,7 @@ export const makeFinding = (deck: Deck, actions: Actions, say: (words: string) =
     if (picture === undefined) return;
     const seen = revealStep(picture.range, picture.scene.steps, stepOfRow(picture.scene, row));
     if (seen !== picture.range) actions.brush(...seen);
-    if (!picture.open.has("block") && !picture.open.has("fates")) actions.openPanel("block", true);
+    actions.openTab("blocks");
     actions.select(row);
   };
 

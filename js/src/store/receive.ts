@@ -3,7 +3,6 @@
 import { makeCuts } from "../model/cuts";
 import { NO_TRACING } from "../model/facts";
 import { NO_LESSON } from "../model/lesson";
-import { openIn } from "../model/modes";
 import { decideSame, decodePlan, decodeScene, type Scene } from "../model/plan";
 import { refOf, rowOf } from "../model/refs";
 import { readPalette } from "../ui/canvas/canvas-colours";
@@ -63,7 +62,6 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       tracing: old?.tracing ?? NO_TRACING,
       other: readOther(scene),
       lesson: NO_LESSON,
-      open: old?.open ?? openIn(choices.mode),
     };
     deck.settle();
     deck.redraw(...EVERYTHING);
@@ -112,14 +110,11 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
     deck.redraw("place");
   };
 
-  const receiveMode = () => {
+  const receiveTab = () => {
     const { picture } = deck;
-    if (picture === undefined) return;
-    const { mode } = deck.choices();
-    if (mode === picture.mode) return;
+    if (picture === undefined || deck.choices().tab === picture.tab) return;
     deck.hooks.forget();
-    picture.open = openIn(mode);
-    deck.refresh("mode", "size", "row");
+    deck.refresh("tab", "row");
   };
 
   /** The file is longer than what is on the screen. */
@@ -178,7 +173,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
         screen.showWork(readWork(host));
         deck.refresh("work");
       },
-      "change:mode": receiveMode,
+      "change:tab": receiveTab,
       "change:block": () => deck.hooks.follow(),
       "change:versus": choice(() => deck.refresh("other")),
       "change:replay": showRun,

@@ -2,9 +2,9 @@
 
 import { makeAxis } from "../model/axis";
 import { measureLanes } from "../model/bars";
-import { MODES } from "../model/modes";
 import type { Plan, Scene } from "../model/plan";
-import type { Choices, Host, Mode } from "../payloads/host";
+import { readTab } from "../model/tabs";
+import type { Choices, Host } from "../payloads/host";
 import type { Work } from "../payloads/replies";
 import { Requests } from "../payloads/requests";
 import { Life } from "./replay";
@@ -156,7 +156,7 @@ export class Deck {
       run: life.run,
       replay: life.replay,
       versus: host.get("versus") ?? {},
-      mode: readMode(host),
+      tab: readTab(host.get("tab")),
       work: readWork(host),
       needsKernel: host.needsKernel ?? "",
       past: this.past.names,
@@ -187,11 +187,6 @@ export class Deck {
 export const readWork = (host: Host): Work | null => {
   const work = host.get("_work");
   return work && "what" in work ? (work as Work) : null;
-};
-
-const readMode = (host: Host): Mode => {
-  const mode = host.get("mode");
-  return MODES.some(({ id }) => id === mode) ? (mode as Mode) : "explore";
 };
 
 export const clampRange = (first: number, end: number, { steps }: Scene): readonly [number, number] => {

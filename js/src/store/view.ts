@@ -5,10 +5,10 @@ import type { Lanes } from "../model/bars";
 import type { Cuts } from "../model/cuts";
 import type { Tracing } from "../model/facts";
 import type { Lesson } from "../model/lesson";
-import type { PanelId } from "../model/modes";
 import type { Plan, Scene } from "../model/plan";
 import type { Run } from "../model/run";
-import type { Choices, Mode, Settings, Versus } from "../payloads/host";
+import type { TabId } from "../model/tabs";
+import type { Choices, Settings, Versus } from "../payloads/host";
 import type { Setting, Work } from "../payloads/replies";
 import type { Requests } from "../payloads/requests";
 import type { SearchReply } from "../payloads/types";
@@ -41,7 +41,8 @@ export interface Picture {
   /** Plan B, null for none; its cut is its own. */
   other: Plan | null;
   versus: Versus;
-  mode: Mode;
+  /** Which tab of the dock is open. */
+  tab: TabId;
   /** The steps of this moment that the lanes show: first up to but not including end. */
   range: readonly [number, number];
   /** What was searched for and found, null while nothing is. */
@@ -53,8 +54,6 @@ export interface Picture {
   work: Work | null;
   /** What Teach shows of the plan; `plan` is the plan up to the lesson's step. */
   lesson: Lesson;
-  /** The panels that are open. */
-  open: ReadonlySet<PanelId>;
   /** What undoing and redoing would change, "" for nothing. */
   past: { undo: string; redo: string };
   /** Why rules cannot be edited here, "" where they can. */
@@ -77,7 +76,7 @@ export type Part =
   | "settled"
   | "run"
   | "other"
-  | "mode"
+  | "tab"
   | "range"
   | "found"
   | "tracing"
@@ -87,7 +86,7 @@ export type Part =
 
 export const EVERYTHING: readonly Part[] = [
   ...(["scene", "plan", "fates", "place", "row", "why", "size", "theme", "settled", "run", "other"] as const),
-  ...(["mode", "range", "found", "tracing", "work", "lesson", "past"] as const),
+  ...(["tab", "range", "found", "tracing", "work", "lesson", "past"] as const),
 ];
 
 export interface View {
@@ -124,7 +123,6 @@ export interface Actions {
   compareWith(versus: Versus): void;
   /** Plan B becomes plan A, and A becomes B as it stands; nothing where B is no plan of a policy. */
   swapPlans(): void;
-  setMode(mode: Mode): void;
   /** Shows the steps from `first` up to but not including `end`; all of them for 0 and Infinity. */
   brush(first: number, end: number): void;
   /** Searches the whole session; "" forgets what was found. */
@@ -139,8 +137,8 @@ export interface Actions {
   edit(choices: Partial<Choices>, said: string): void;
   undo(): void;
   redo(): void;
-  /** Opens a panel or closes it; a mode opens those it is for. */
-  openPanel(id: PanelId, open: boolean): void;
+  /** Opens a tab of the dock. */
+  openTab(tab: TabId): void;
   /** Plays the policy up to so many rules; all of them end the lesson. */
   playTo(taken: number): void;
   /** Hides the policy's cut, then shows it beside the guessed one, then puts the guess away. */

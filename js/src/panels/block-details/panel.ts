@@ -79,7 +79,7 @@ export const makeBlock = (actions: Actions): View => {
       shown = picture;
       if (parts.has("scene")) row = -1;
       // What nobody looks at is not asked for; opened, it is.
-      if (!picture.open.has("block")) {
+      if (picture.tab !== "blocks") {
         row = -1;
         return;
       }

@@ -1,12 +1,10 @@
 // Plan B in words: what it is, where it cuts, what is reported of it, and the Python that makes it.
 import { exact, signed } from "../../model/format";
 import { totalAfter } from "../../model/plan";
-import type { Actions, Picture, View } from "../../store/view";
+import type { Picture, View } from "../../store/view";
 import { h, setAttributes, setShown, setText } from "../../ui/dom";
-import { makeCompare } from "./picker";
 
-export const makeVersus = (actions: Actions): View => {
-  const picker = makeCompare(actions);
+export const makeVersus = (): View => {
   const name = h("b");
   const sums = h("span", { "data-testid": "versus-sums" });
   const sentence = h("p");
@@ -25,20 +23,16 @@ export const makeVersus = (actions: Actions): View => {
   const node = h(
     "section",
     { class: "ci-panel ci-other", "data-testid": "other", "aria-label": "Plan B", hidden: true },
-    h("h3", {}, "Plan B", picker.node),
+    h("h3", {}, "Plan B"),
     body,
   );
   return {
     node,
     draw(picture, parts) {
-      if (!["scene", "plan", "place", "other", "mode"].some(part => parts.has(part as "scene"))) return;
-      const { other, open } = picture;
-      // Beside the rules the picker stands there already.
-      const alone = !open.has("rules");
-      setShown(node, other !== null || alone);
-      setShown(picker.node, alone);
+      if (!["scene", "plan", "place", "other", "tab"].some(part => parts.has(part as "scene"))) return;
+      const { other } = picture;
+      setShown(node, other !== null);
       setShown(body, other !== null);
-      picker.draw(picture, parts);
       if (other === null) return;
       setText(name, other.label ?? other.policyTitle);
       drawSums(sums, picture);

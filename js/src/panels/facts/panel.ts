@@ -16,7 +16,7 @@ export interface Facts extends View {
   focus(): void;
 }
 
-const WHOLE = ["scene", "mode", "size"] as const;
+const WHOLE = ["scene", "tab", "size"] as const;
 const NEWS = [...WHOLE, "tracing", "place", "settled"] as const;
 
 export const makeFacts = (actions: Actions): Facts => {
@@ -92,7 +92,7 @@ export const makeFacts = (actions: Actions): Facts => {
   return {
     node,
     focus() {
-      actions.openPanel("facts", true);
+      actions.openTab("facts");
       const take = () => {
         input.focus();
         input.select();

@@ -32,8 +32,8 @@ export const makeLesson = (actions: Actions): View => {
     node,
     draw(picture, parts) {
       // A closed panel costs a drag nothing; opening it draws it anew.
-      if (!picture.open.has("lesson")) return;
-      if (!["scene", "plan", "lesson", "mode"].some(part => parts.has(part as "plan"))) return;
+      if (picture.tab !== "lesson") return;
+      if (!["scene", "plan", "lesson", "tab"].some(part => parts.has(part as "plan"))) return;
       fill(guess, drawGuess(picture, actions));
       fill(play, drawPlay(picture, actions));
       if (parts.size === 1 && parts.has("plan")) return;

@@ -23,9 +23,9 @@ export const makeFactMarks = (height: number) => {
   return {
     node,
     draw(picture: Picture, width: number) {
-      const { scene, palette, tracing, open } = picture;
+      const { scene, palette, tracing, tab } = picture;
       const [story, marks] = [tracing.story, tracing.regret?.marks ?? []];
-      const shown = open.has("facts") && picture.needsKernel === "" && (story !== null || marks.length > 0);
+      const shown = tab === "facts" && picture.needsKernel === "" && (story !== null || marks.length > 0);
       setShown(node, shown);
       if (!shown) return;
       setAttributes(node, { "aria-label": sayMarks(picture) });
@@ -69,8 +69,8 @@ export const nearest = <T extends { step: number }>(all: readonly T[], step: num
     .sort((a, b) => Math.abs(a.step - step) - Math.abs(b.step - step))[0];
 
 /** The mark of something needed again that is nearest to a step. */
-export const regretNear = ({ tracing, open }: Picture, step: number, within: number) =>
-  open.has("facts") ? nearest(tracing.regret?.marks ?? [], step, within) : undefined;
+export const regretNear = ({ tracing, tab }: Picture, step: number, within: number) =>
+  tab === "facts" ? nearest(tracing.regret?.marks ?? [], step, within) : undefined;
 
 /** The last step of the stretch that is planned: there the plan would be carried out. */
 const endOf = ({ segments, overview }: Scene): number =>

@@ -68,7 +68,7 @@ export const makeOverview = (actions: Actions): View => {
         brush.draw(picture, stage.clientWidth);
       if (["scene", "size", "theme", "found"].some(part => parts.has(part as "scene")))
         drawCurve(canvas, picture, stage.clientWidth);
-      if (["scene", "size", "theme", "tracing", "mode"].some(part => parts.has(part as "scene")))
+      if (["scene", "size", "theme", "tracing", "tab"].some(part => parts.has(part as "scene")))
         marks.draw(picture, stage.clientWidth);
     },
   };

@@ -51,7 +51,6 @@ export const makeSearch = (actions: Actions): Search => {
 
   const ask = (query: string) => {
     clearTimeout(timer);
-    actions.openPanel("found", query !== "" || shown?.mode === "debug");
     actions.search(query);
   };
 

@@ -181,7 +181,7 @@ export const makeScribe = (
     },
     again: () => void follow(0),
     follow(picture) {
-      const { plan: shown, settled, dragging, place, open, needsKernel } = picture;
+      const { plan: shown, settled, dragging, place, tab, needsKernel } = picture;
       if (needsKernel !== "") return;
       if (picture.scene !== scene || shown !== planned) {
         epoch += picture.scene === scene ? 0 : 1;
@@ -191,7 +191,7 @@ export const makeScribe = (
       still = settled && !dragging && place === shown.cut.place;
       if (!begun) void follow(0).then(() => writing?.state === "writing" && found());
       begun = true;
-      if (!open.has("summary") || !still) return;
+      if (tab !== "summary" || !still) return;
       // Who wrote it may be another, and the plan it was written for too.
       const now = `${plan} ${JSON.stringify(shown.summary ?? null)}`;
       if (now !== told && (writing?.state !== "writing" || problem !== "")) void follow(0, writing?.state);

@@ -32,7 +32,7 @@ export const makeSummarise = (actions: Actions): Summarise => {
     actions.requests,
     () => actions.stop("summary"),
     () => shown && show(shown),
-    () => actions.openPanel("summary", true),
+    () => actions.openTab("summary"),
   );
   const field = (id: string, more: Record<string, string>) =>
     h("input", {
@@ -163,7 +163,7 @@ export const makeSummarise = (actions: Actions): Summarise => {
   write.addEventListener("click", begin);
   const open = () => {
     if (shown === undefined || shown.needsKernel !== "") return;
-    actions.openPanel("summary", true);
+    actions.openTab("summary");
     // A panel that was closed is there from the next frame on.
     requestAnimationFrame(() => chosen()?.focus());
   };
@@ -179,8 +179,7 @@ export const makeSummarise = (actions: Actions): Summarise => {
       scribe.follow(picture);
       // What it shows is of the plan that has settled, so a hand that still moves changes nothing.
       if (picture.dragging) return;
-      if (["scene", "plan", "place", "settled", "mode"].some(part => parts.has(part as "plan")))
-        show(picture);
+      if (["scene", "plan", "place", "settled", "tab"].some(part => parts.has(part as "plan"))) show(picture);
     },
     dispose: () => scribe.dispose(),
   };

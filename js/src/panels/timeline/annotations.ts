@@ -22,7 +22,7 @@ export const makeMarks = (): View & { readonly node: HTMLCanvasElement } => {
       const { scene, axis, lanes, palette, found, tracing, why, row } = picture;
       const pairs = why >= 0 ? splitPairs(scene, why).slice(0, MOST_ARCS) : pairOf(picture);
       const hits = found?.hits.filter(hit => hit.row >= 0) ?? [];
-      const said = picture.open.has("facts") ? (tracing.story?.said.filter(({ row }) => row >= 0) ?? []) : [];
+      const said = picture.tab === "facts" ? (tracing.story?.said.filter(({ row }) => row >= 0) ?? []) : [];
       const key = `${pairs} ${why} ${row}`;
       const changed = ["scene", "size", "range", "theme", "found", "tracing"].some(part =>
         parts.has(part as "scene"),

@@ -183,7 +183,7 @@ const drawOffered = (node: HTMLElement, { state }: Plan, actions: Actions) => {
   );
   compact.addEventListener("click", () => {
     actions.freeCut();
-    actions.openPanel("summary", true);
+    actions.openTab("summary");
   });
   const rest = offers.filter(offer => offer !== "/compact");
   const parts = [

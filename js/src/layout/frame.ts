@@ -1,0 +1,103 @@
+// The frame: which view stands where. Below the lines for trouble there is either the workbench or a blank.
+import type { Screen } from "../store/store";
+import type { Actions, View } from "../store/view";
+import { h, setAttributes, setShown, setText } from "../ui/dom";
+import type { Dock } from "./dock";
+import { makeProgress } from "./progress";
+
+type Place =
+  | "header"
+  | "found"
+  | "gauge"
+  | "stages"
+  | "legend"
+  | "overview"
+  | "lanes"
+  | "strip"
+  | "handle"
+  | "reason"
+  | "fatekey"
+  | "planfacts"
+  | "recipe"
+  | "notices"
+  | "bill";
+export type Placed = Record<Place, View>;
+
+export interface Frame extends Screen {
+  /** A short sentence about what has just been done; gone after a while. */
+  say(words: string): void;
+}
+
+const LOADING = ["Reading the session", "Its tokens are being counted; the picture follows."] as const;
+const A_WHILE = 4000;
+
+export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTMLElement): Frame => {
+  const progress = makeProgress(actions);
+  const cut = h("div", { class: "ci-label" }, h("span", {}, "cut"));
+  const bench = h(
+    "div",
+    { class: "ci-bench" },
+    views.header.node,
+    views.found.node,
+    views.gauge.node,
+    views.stages.node,
+    views.legend.node,
+    views.overview.node,
+    h(
+      "section",
+      { class: "ci-turns", "aria-label": "Turns" },
+      views.lanes.node,
+      h("div", { class: "ci-lined ci-cuts" }, cut, views.strip.node),
+      h("div", { class: "ci-stage" }, views.handle.node),
+    ),
+    h("div", { class: "ci-under" }, views.reason.node, views.fatekey.node),
+    views.planfacts.node,
+    dock.node,
+    views.recipe.node,
+    views.notices.node,
+    views.bill.node,
+  );
+  const failure = h("b", {}, "This session could not be shown");
+  const problem = h("span", { "data-testid": "error" });
+  const alert = h("div", { class: "ci-error", role: "alert", hidden: true }, failure, problem);
+  const waiting = h("p", { class: "ci-waiting", role: "status" });
+  const said = h("p", { class: "ci-said", role: "status", "data-testid": "said" });
+  const [title, sentence] = LOADING;
+  const blank = h("div", { class: "ci-blank", role: "status" }, h("b", {}, title), h("p", {}, sentence));
+  const root = h(
+    "div",
+    { class: "ci", tabindex: -1, lang: "en" },
+    ...[progress.node, alert, waiting, blank, bench, said, help],
+  );
+  let hasViews = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const arrange = () => {
+    const troubled = problem.textContent !== "";
+    setShown(bench, hasViews);
+    setShown(alert, troubled);
+    setShown(failure, !hasViews);
+    setShown(blank, !hasViews && !troubled);
+  };
+  arrange();
+
+  return {
+    root,
+    showViews(shown) {
+      hasViews = shown;
+      arrange();
+    },
+    complain(words) {
+      setText(problem, words);
+      arrange();
+    },
+    wait: words => setText(waiting, words),
+    setBusy: busy => setAttributes(root, { "aria-busy": busy ? "true" : undefined }),
+    showWork: work => progress.show(work),
+    say(words) {
+      setText(said, words);
+      clearTimeout(timer);
+      timer = setTimeout(() => setText(said, ""), A_WHILE);
+    },
+  };
+};
