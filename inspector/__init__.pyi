@@ -8,6 +8,7 @@ from .files import open_session as open_session
 from .files import save_session as save_session
 from .files import open_plan as open_plan
 from .files import save_plan as save_plan
+from .files import reopen_session as reopen_session
 from .formats.readers import read_session as read_session
 from .session.blocks import Block as Block
 from .session.blocks import BlockRef as BlockRef

@@ -6,6 +6,7 @@
     compaction-inspector replay session.jsonl --policy stud-wiki-1.1 --json
     compaction-inspector lint session.jsonl --policy flue --select CI001,CI002
     compaction-inspector export session.jsonl page.html
+    compaction-inspector reopen session.jsonl --at 820f59b6
 
 It ends with 0 when it did what was asked, 1 when a file could not be read or written, and 2 when what was
 asked makes no sense. `lint` ends with 0 when it found no error, 1 when it found one, and 2 when it could not
@@ -27,7 +28,7 @@ from .errors import CounterError, EditError, InspectorError, PolicyError
 from .facts.lint.check import lint
 from .facts.lint.codes import LINT_CODES
 from .facts.lint.report import FORMATS
-from .files import open_session
+from .files import open_session, reopen_session
 from .planning.plan import Plan
 from .policies.policy import check_window
 from .policies.table import FATES
@@ -68,7 +69,7 @@ def make_parser() -> ArgumentParser:
         epilog="For the workbench, with the hand on the cut, open the session in Jupyter.",
     )
     parser.add_argument("--version", action="version", version=version("compaction-inspector"))
-    commands = parser.add_subparsers(required=True, metavar="show | plan | replay | lint | export")
+    commands = parser.add_subparsers(required=True, metavar="show | plan | replay | lint | export | reopen")
     show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
     plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
     lived = commands.add_parser(
@@ -82,6 +83,13 @@ def make_parser() -> ArgumentParser:
         epilog=f"{EXIT_CODES} {codes}.",
     )
     export = commands.add_parser("export", help="the workbench as one HTML file, secrets redacted")
+    reopened = commands.add_parser(
+        "reopen", help="the session as it stood at an entry, as a new session to go on from"
+    )
+    reopened.add_argument("file", help="a session file of Claude Code's or pi's; it is only read")
+    reopened.add_argument("--at", metavar="ID", help="the last entry it holds; default: the session's end")
+    reopened.add_argument("--to", metavar="PATH", help='default: "<new id>.jsonl" beside the file')
+    reopened.set_defaults(do=_reopen, code=0, unreadable=FAILED, window=None)
     tasks = ((show, _show), (plan, _plan), (lived, _replay), (check, _lint), (export, _export))
     for command, do in tasks:
         # To a build, a session that could not be looked at is no session with a finding.
@@ -212,6 +220,10 @@ def _export(asked: Namespace) -> list[str]:
 
     inputs = {"policy": asked.policy, "counter": asked.counter, "window": asked.window}
     return [repr(export_html(asked.file, asked.page, replace=asked.replace, **inputs))]
+
+
+def _reopen(asked: Namespace) -> list[str]:
+    return [str(reopen_session(asked.file, asked.at, asked.to))]
 
 
 def _open(asked: Namespace) -> WorkbenchModel:

@@ -10,12 +10,14 @@ import os
 import secrets
 import shutil
 import stat
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import ArgumentError, ReadError, expect
+from .formats.fork import fork_session, name_fork
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
 from .formats.json_lines import Reader
@@ -233,6 +235,27 @@ def save_beside(plan: Plan, home: str = "") -> Path:
             number += 1
         else:
             return target
+
+
+def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = None) -> Path:
+    """Write the session as it stood at an entry to a new file, from which its harness can go on. Its place.
+
+    The copy has a new id and a title that says where it was reopened, holds the path to the entry `at` (its
+    name, or the beginning of it; by default the session's end) and no other branch, and stands as
+    "<new id>.jsonl" beside the original unless `to` names another place. The file at `path` is only read.
+    Raises what `open_session` raises, `EditError` for a format that no harness goes on from (there are
+    Claude Code's and pi's), and `FileExistsError` where `to` stands already.
+    """
+    expect("reopen_session", at=(at, str, None))
+    place = find_place(path)
+    data = _read_whole(place)[1]
+    session = read_session(data, str(place), None)
+    leaf = (session if at is None else session.at(at)).leaf or ""
+    name = str(uuid.uuid4())
+    content = fork_session(session, data, leaf, name, lambda: str(uuid.uuid4()), name_fork(session, leaf))
+    target = place.with_name(f"{name}.jsonl") if to is None else resolve_place(to, "reopen_session")
+    write_new(target, content)
+    return target
 
 
 LINES = 64

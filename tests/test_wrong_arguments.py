@@ -48,6 +48,8 @@ DOORS: dict[str, tuple[Call, tuple[Any, ...]]] = {
     "save_session path": (lambda t, it: inspector.save_session(t.session, it), NO_PATH),
     "save_plan plan": (lambda t, it: inspector.save_plan(it, "x.json"), (None, "x", 7)),
     "save_plan path": (lambda t, it: inspector.save_plan(t.plan, it), NO_PATH),
+    "reopen_session path": (lambda t, it: inspector.reopen_session(it), NO_PATH),
+    "reopen_session at": (lambda t, it: inspector.reopen_session("x.jsonl", it), (7, True, b"a", [])),
     "open_plan path": (lambda t, it: inspector.open_plan(it, t.session), NO_PATH),
     "open_earlier path": (lambda t, it: inspector.open_earlier(it), NO_PATH),
     "read_session data": (

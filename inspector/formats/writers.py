@@ -74,11 +74,11 @@ def _write(session: Session, twigs: Sequence[BranchEntry], format: Format) -> tu
         again = read_session(content, "the export", format)
     except EmptySession:
         raise EditError("export", session.id, "nobody says anything on the path to the leaf") from None
-    shown = _compare(session, again)
+    shown = compare_contexts(session, again)
     return content, losses + shown + _compare_branches(session, again), shown.total()
 
 
-def _compare(session: Session, again: Session) -> Counter[str]:
+def compare_contexts(session: Session, again: Session) -> Counter[str]:
     """What of the context came back otherwise, by the kind of block."""
     losses = Counter[str]()
     mine, theirs = _shown(session), _shown(again)
@@ -99,7 +99,7 @@ def _compare(session: Session, again: Session) -> Counter[str]:
     used = [[entry.usage for entry in path] for path in (session.path_since(None), again.path_since(None))]
     usages = [[usage for usage in each if usage is not None] for each in used]
     losses["usage"] += sum(usage not in usages[1] for usage in usages[0])
-    return losses
+    return +losses
 
 
 def _compare_branches(session: Session, again: Session) -> Counter[str]:
