@@ -67,7 +67,9 @@ def test_a_double_click_opens_a_session_file(page: Page, lab: Lab, quiet: Watch,
     assert lab.api("kernels") == [], "no kernel is started for it"
 
 
-def test_the_document_fills_its_panel_and_scrolls_there(page: Page, lab: Lab, quiet: Watch) -> None:
+def test_the_document_fills_its_panel_and_nothing_scrolls_but_the_open_tab(
+    page: Page, lab: Lab, quiet: Watch
+) -> None:
     name = lab.write_session("large.session.jsonl")
     open_lab(page, lab)
     find_file(page, name).dblclick()
@@ -76,18 +78,33 @@ def test_the_document_fills_its_panel_and_scrolls_there(page: Page, lab: Lab, qu
     assert box is not None
     assert panel is not None
     assert box["height"] == pytest.approx(panel["height"], abs=3)
-    scroll = document.evaluate("node => { node.scrollTop = 400; return node.scrollTop }")
-    assert scroll == 400
-    gauge = document.get_by_test_id("gauge-before").bounding_box()
-    assert gauge is not None
-    assert gauge["y"] >= box["y"], "the gauge stays in sight"
-    document.evaluate("node => { node.scrollTop = 0 }")
+    assert document.evaluate("node => { node.scrollTop = 400; return node.scrollTop }") == 0
+    foot = document.get_by_test_id("recipe").bounding_box()
+    assert foot is not None
+    assert foot["y"] + foot["height"] <= box["y"] + box["height"], "its foot is in sight"
     grounds = []
     for dark in (True, False):
         set_theme(page, dark)
         screenshot(page, f"document-{'dark' if dark else 'light'}")
         grounds.append(document.evaluate("node => getComputedStyle(node).backgroundColor"))
     assert grounds[0] != grounds[1]
+
+
+def test_what_the_settings_say_holds_for_every_session(page: Page, lab: Lab, quiet: Watch) -> None:
+    name = lab.write_session("settings.session.jsonl")
+    save = "async raw => window.jupyterapp.serviceManager.settings.save('compaction-inspector:opener', raw)"
+    open_lab(page, lab)
+    page.evaluate(save, json.dumps({"policy": "keep-recent-turns", "textSize": 120}))
+    try:
+        page.evaluate("() => { window.isFreshLab = false }")
+        open_lab(page, lab)
+        find_file(page, name).dblclick()
+        document = settle(page)
+        expect(document.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
+        assert document.evaluate("node => node.style.getPropertyValue('--ci-text-scale')") == "1.2"
+    finally:
+        page.evaluate(save, "{}")
+        page.evaluate("() => { window.isFreshLab = false }")
 
 
 def test_a_plain_jsonl_keeps_its_editor_and_has_the_inspector_under_open_with(

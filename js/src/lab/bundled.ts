@@ -37,18 +37,25 @@ export const bundled: JupyterFrontEndPlugin<void> = {
   ): void {
     // Notebook 7 shows one document to a page and has no room for a panel without a file.
     if (shell === null) return;
+    const { trans } = opener;
     const tracker = new WidgetTracker<MainAreaWidget<Panel>>({ namespace: "compaction-inspector-bundled" });
     // A link to a block of it, read before JupyterLab writes an address of its own over it.
     const linked = readRef(location.hash, KEY);
     let landing = linked;
     const make = () => {
       const source = { bundled: true } as const;
-      const content = new Panel({ opener, source, name: "The bundled session", ref: landing, linkTo });
+      const content = new Panel({
+        opener,
+        source,
+        name: trans.__("The bundled session"),
+        ref: landing,
+        linkTo,
+      });
       landing = "";
       const widget = new MainAreaWidget({ content });
       widget.toolbar.hide();
       widget.id = "compaction-inspector-bundled";
-      widget.title.label = "Bundled session";
+      widget.title.label = trans.__("Bundled session");
       widget.title.icon = icon;
       widget.title.closable = true;
       void tracker.add(widget);
@@ -56,8 +63,8 @@ export const bundled: JupyterFrontEndPlugin<void> = {
       return widget;
     };
     commands.addCommand(COMMANDS.openBundled, {
-      label: "Open the Bundled Session",
-      caption: "Open the session that comes with the compaction inspector",
+      label: trans.__("Open the Bundled Session"),
+      caption: trans.__("Open the session that comes with the compaction inspector"),
       icon,
       execute: () => shell.activateById((tracker.currentWidget ?? make()).id),
     });

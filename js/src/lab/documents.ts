@@ -14,6 +14,7 @@ import {
   TextModelFactory,
 } from "@jupyterlab/docregistry";
 import type { Contents } from "@jupyterlab/services";
+import type { TranslationBundle } from "@jupyterlab/translation";
 import { readRef, writeRef } from "../hosts/link";
 import { icon } from "./icon";
 import { FACTORY, fileName, isSession } from "./names";
@@ -52,12 +53,12 @@ export const documents: JupyterFrontEndPlugin<void> = {
         source: { path: context.localPath },
         name: fileName(path),
         ref,
-        ways: [{ label: "Open as text", go: asText }],
+        ways: [{ label: opener.trans.__("Open as text"), go: asText }],
         linkTo: block => writeRef(addressOf(path, shell !== null), block),
       };
     };
 
-    addTypes(docRegistry);
+    addTypes(docRegistry, opener.trans);
     docRegistry.addModelFactory(new ReferenceModelFactory());
     const factory = new DocumentFactory(
       {
@@ -119,12 +120,12 @@ const addressOf = (path: string, isLab: boolean): string => {
   return address.href;
 };
 
-const addTypes = (registry: DocumentRegistry): void => {
+const addTypes = (registry: DocumentRegistry, trans: TranslationBundle): void => {
   const type = { fileFormat: "text", contentType: "file", icon } as const;
   registry.addFileType({
     ...type,
     name: "agent-session",
-    displayName: "Agent Session",
+    displayName: trans.__("Agent Session"),
     extensions: [".session.json", ".session.jsonl"],
     mimeTypes: ["application/json"],
   });
@@ -133,7 +134,7 @@ const addTypes = (registry: DocumentRegistry): void => {
     registry.addFileType({
       ...type,
       name: "jsonl",
-      displayName: "JSON Lines",
+      displayName: trans.__("JSON Lines"),
       extensions: [".jsonl"],
       mimeTypes: ["application/jsonl"],
     });

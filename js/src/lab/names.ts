@@ -4,6 +4,9 @@ export const NAME = "Compaction Inspector";
 /** The choice under "Open With". */
 export const FACTORY = NAME;
 
+/** Where translations of what stands in JupyterLab's menus are looked for; the workbench itself is in English. */
+export const DOMAIN = "compaction_inspector";
+
 export const COMMANDS = {
   open: "compaction-inspector:open",
   openBundled: "compaction-inspector:open-bundled",

@@ -3,18 +3,25 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/applica
 import { ICommandPalette } from "@jupyterlab/apputils";
 import { PathExt } from "@jupyterlab/coreutils";
 import { IDocumentManager } from "@jupyterlab/docmanager";
+import { ITranslator, nullTranslator } from "@jupyterlab/translation";
 import { writeCell } from "./cell";
 import { pickSessions } from "./file-dialog";
 import { icon } from "./icon";
-import { COMMANDS, NAME } from "./names";
+import { COMMANDS, DOMAIN, NAME } from "./names";
 
 export const notebook: JupyterFrontEndPlugin<void> = {
   id: "compaction-inspector:notebook",
   description: "Inserts a cell that opens a session in the compaction inspector.",
   autoStart: true,
   requires: [IDocumentManager],
-  optional: [ICommandPalette],
-  activate(app: JupyterFrontEnd, manager: IDocumentManager, palette: ICommandPalette | null): void {
+  optional: [ICommandPalette, ITranslator],
+  activate(
+    app: JupyterFrontEnd,
+    manager: IDocumentManager,
+    palette: ICommandPalette | null,
+    translator: ITranslator | null,
+  ): void {
+    const trans = (translator ?? nullTranslator).load(DOMAIN);
     const { commands, shell } = app;
     const findNotebook = () => {
       const widget = shell.currentWidget;
@@ -22,14 +29,17 @@ export const notebook: JupyterFrontEndPlugin<void> = {
       return path?.endsWith(".ipynb") ? path : undefined;
     };
     commands.addCommand(COMMANDS.insertCell, {
-      label: "Insert a Cell That Opens a Session",
-      caption: "Choose a session file and insert the cell that opens it in the compaction inspector",
+      label: trans.__("Insert a Cell That Opens a Session"),
+      caption: trans.__(
+        "Choose a session file and insert the cell that opens it in the compaction inspector",
+      ),
       icon: args => (args.isPalette ? undefined : icon),
+      describedBy: { args: { type: "object", properties: {} } },
       isEnabled: () => findNotebook() !== undefined,
       execute: async () => {
         const place = findNotebook();
         if (place === undefined) return;
-        const [path] = await pickSessions(manager, "Choose the session to inspect");
+        const [path] = await pickSessions(manager, trans.__("Choose the session to inspect"));
         if (path === undefined) return;
         const file = manager.services.contents.localPath(path);
         const text = writeCell(PathExt.relative(PathExt.dirname(place), file));

@@ -1,15 +1,21 @@
 // How sessions are opened here, and what is remembered of them: one service for every place that shows a session.
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { ISettingRegistry } from "@jupyterlab/settingregistry";
 import { IStateDB } from "@jupyterlab/statedb";
+import { ITranslator, nullTranslator, type TranslationBundle } from "@jupyterlab/translation";
 import { Token } from "@lumino/coreutils";
 import { Memory, type Store } from "../hosts/memory";
 import { type Open, openAsBefore } from "../hosts/open";
 import { openRest } from "../hosts/rest";
+import { DOMAIN } from "./names";
+import { Preferences } from "./preferences";
 import { makeCall } from "./server";
 
 export interface IOpener {
   readonly open: Open;
   readonly memory: Memory;
+  readonly preferences: Preferences;
+  readonly trans: TranslationBundle;
 }
 
 export const IOpener = new Token<IOpener>("compaction-inspector:IOpener", "Opens agent sessions.");
@@ -23,12 +29,19 @@ export const opener: JupyterFrontEndPlugin<IOpener> = {
   id: "compaction-inspector:opener",
   description: "Reads agent sessions by the server's extension.",
   autoStart: true,
-  optional: [IStateDB],
+  optional: [IStateDB, ISettingRegistry, ITranslator],
   provides: IOpener,
-  activate({ serviceManager }: JupyterFrontEnd, states: IStateDB | null): IOpener {
+  activate(
+    { serviceManager }: JupyterFrontEnd,
+    states: IStateDB | null,
+    registry: ISettingRegistry | null,
+    translator: ITranslator | null,
+  ): IOpener {
     const call = makeCall(serviceManager.serverSettings);
     return {
       memory: new Memory(states === null ? forget : keepIn(states)),
+      trans: (translator ?? nullTranslator).load(DOMAIN),
+      preferences: new Preferences(registry, "compaction-inspector:opener"),
       open: openAsBefore((source, wanted) => openRest(call, source, wanted)),
     };
   },

@@ -33,6 +33,7 @@ export class Panel extends Widget {
     this.addClass("ci-document");
     this.node.tabIndex = -1;
     document.addEventListener("visibilitychange", this.look);
+    options.opener.preferences.changed.connect(this.prefer, this);
     void this.open();
   }
 
@@ -44,9 +45,13 @@ export class Panel extends Widget {
     const { opener, source, name, ref, ways = [] } = options;
     const attempt = ++this.attempt;
     this.node.setAttribute("aria-busy", "true");
-    showOpening(this.node, name);
+    showOpening(this.node, name, opener.trans);
     try {
-      const known = wanted ?? (await opener.memory.recall(keyOf(source)));
+      await opener.preferences.ready;
+      const { policy } = opener.preferences.values;
+      // What was decided for this session goes before what holds for all.
+      const first = policy === "auto" ? {} : { policy };
+      const known = { ...first, ...(wanted ?? (await opener.memory.recall(keyOf(source)))) };
       const opened = await opener.open(source, ref ? { ...known, block: ref } : known);
       // Whoever opens no session in JupyterLab never loads the workbench.
       const { renderWorkbench } = await import("../layout/workbench");
@@ -54,8 +59,9 @@ export class Panel extends Widget {
       this.adopt(opened, renderWorkbench);
     } catch (error) {
       if (this.isDisposed || attempt !== this.attempt) return;
-      const again = { label: "Try again", go: () => void this.open() };
-      showFailure(this.node, name, error instanceof Error ? error.message : String(error), [again, ...ways]);
+      const again = { label: opener.trans.__("Try again"), go: () => void this.open() };
+      const why = error instanceof Error ? error.message : String(error);
+      showFailure(this.node, name, why, [again, ...ways], opener.trans);
     }
     this.node.removeAttribute("aria-busy");
   }
@@ -69,6 +75,7 @@ export class Panel extends Widget {
   override dispose(): void {
     if (this.isDisposed) return;
     document.removeEventListener("visibilitychange", this.look);
+    this.options.opener.preferences.changed.disconnect(this.prefer, this);
     this.letGo();
     super.dispose();
   }
@@ -97,7 +104,7 @@ export class Panel extends Widget {
     for (const name of CHOICES) host.on(`change:${name}`, this.remember);
     this.node.replaceChildren();
     this.leave = renderWorkbench(host, this.node);
-    this.look();
+    this.prefer();
   }
 
   private letGo(): void {
@@ -107,7 +114,17 @@ export class Panel extends Widget {
     this.leave = this.opened = undefined;
   }
 
-  private readonly look = (): void => this.opened?.watch(this.isVisible && !document.hidden);
+  private readonly look = (): void => {
+    const { follow } = this.options.opener.preferences.values;
+    this.opened?.watch(follow && this.isVisible && !document.hidden);
+  };
+
+  /** Takes over what the settings say now. */
+  private prefer(): void {
+    const { textSize } = this.options.opener.preferences.values;
+    this.node.style.setProperty("--ci-text-scale", String(textSize / 100));
+    this.look();
+  }
 
   private readonly remember = (): void => {
     clearTimeout(this.saving);

@@ -1,4 +1,5 @@
 // What stands in a panel before there is a workbench, or in its place.
+import type { TranslationBundle } from "@jupyterlab/translation";
 import { h } from "../ui/dom";
 
 export interface Way {
@@ -6,11 +7,16 @@ export interface Way {
   readonly go: () => void;
 }
 
-export const showOpening = (node: HTMLElement, name: string): void => {
+export const showOpening = (node: HTMLElement, name: string, trans: TranslationBundle): void => {
   const sentence = h("p", {}, name);
   show(
     node,
-    h("div", { class: "ci-blank ci-late", role: "status" }, h("b", {}, "Opening the session"), sentence),
+    h(
+      "div",
+      { class: "ci-blank ci-late", role: "status" },
+      h("b", {}, trans.__("Opening the session")),
+      sentence,
+    ),
   );
 };
 
@@ -20,6 +26,7 @@ export const showFailure = (
   name: string,
   sentence: string,
   ways: readonly Way[],
+  trans: TranslationBundle,
 ): void => {
   const buttons = ways.map(({ label, go }) => {
     const button = h("button", { class: "ci-button" }, label);
@@ -33,7 +40,7 @@ export const showFailure = (
     h(
       "div",
       { class: "ci-blank", role: "alert" },
-      h("b", {}, `${name} could not be opened`),
+      h("b", {}, trans.__("%1 could not be opened", name)),
       h("p", { "data-testid": "failure" }, what),
       ...(reasons.length > 0 ? [h("ul", { class: "ci-small" }, ...reasons)] : []),
       h("p", { class: "ci-ways" }, ...buttons),
