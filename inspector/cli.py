@@ -6,6 +6,7 @@
     compaction-inspector replay session.jsonl --policy stud-wiki-1.1 --json
     compaction-inspector lint session.jsonl --policy flue --select CI001,CI002
     compaction-inspector export session.jsonl page.html
+    compaction-inspector sessions
     compaction-inspector reopen session.jsonl --at 820f59b6
 
 It ends with 0 when it did what was asked, 1 when a file could not be read or written, and 2 when what was
@@ -29,6 +30,7 @@ from .facts.lint.check import lint
 from .facts.lint.codes import LINT_CODES
 from .facts.lint.report import FORMATS
 from .files import open_session, reopen_session
+from .library import dump_found, sessions, summarise_found
 from .planning.plan import Plan
 from .policies.policy import check_window
 from .policies.table import FATES
@@ -69,7 +71,9 @@ def make_parser() -> ArgumentParser:
         epilog="For the workbench, with the hand on the cut, open the session in Jupyter.",
     )
     parser.add_argument("--version", action="version", version=version("compaction-inspector"))
-    commands = parser.add_subparsers(required=True, metavar="show | plan | replay | lint | export | reopen")
+    commands = parser.add_subparsers(
+        required=True, metavar="show | plan | replay | lint | export | reopen | sessions"
+    )
     show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
     plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
     lived = commands.add_parser(
@@ -90,6 +94,10 @@ def make_parser() -> ArgumentParser:
     reopened.add_argument("--at", metavar="ID", help="the last entry it holds; default: the session's end")
     reopened.add_argument("--to", metavar="PATH", help='default: "<new id>.jsonl" beside the file')
     reopened.set_defaults(do=_reopen, code=0, unreadable=FAILED, window=None)
+    listed = commands.add_parser("sessions", help="the sessions on this machine, newest first")
+    listed.add_argument("--newest", type=int, default=30, metavar="N", help="default: 30; 0 for all")
+    listed.add_argument("--json", action="store_true", help="as JSON, a session a line")
+    listed.set_defaults(do=_sessions, code=0, unreadable=FAILED, window=None)
     tasks = ((show, _show), (plan, _plan), (lived, _replay), (check, _lint), (export, _export))
     for command, do in tasks:
         # To a build, a session that could not be looked at is no session with a finding.
@@ -220,6 +228,13 @@ def _export(asked: Namespace) -> list[str]:
 
     inputs = {"policy": asked.policy, "counter": asked.counter, "window": asked.window}
     return [repr(export_html(asked.file, asked.page, replace=asked.replace, **inputs))]
+
+
+def _sessions(asked: Namespace) -> list[str]:
+    found = sessions(asked.newest or None)
+    if asked.json:
+        return [dump_found(one) for one in found]
+    return [str(found), *([summarise_found(found)] if found else [])]
 
 
 def _reopen(asked: Namespace) -> list[str]:

@@ -1,0 +1,75 @@
+"""Where each harness keeps its sessions: a table of folders and of what the files in them are called.
+
+A place that an environment variable moves names it; {…} is filled in by `find_places`. Sources of the paths
+are the harnesses' own documentation and code, as of November 2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """A folder of one harness.
+
+    harness   what people call it
+    variable  the environment variable that names the `base`, "" where there is none
+    base      the folder where the variable is not set, below the user's home
+    folder    below the base
+    pattern   a glob below that: one session each
+    """
+
+    harness: str
+    variable: str
+    base: str
+    folder: str
+    pattern: str
+
+
+PLACES = (
+    Place("Claude Code", "CLAUDE_CONFIG_DIR", ".claude", "projects", "*/*.jsonl"),
+    Place("Codex", "CODEX_HOME", ".codex", "sessions", "*/*/*/rollout-*.jsonl"),
+    Place("Codex", "CODEX_HOME", ".codex", "sessions", "*/*/*/rollout-*.jsonl.zst"),
+    Place("Codex", "CODEX_HOME", ".codex", "archived_sessions", "rollout-*.jsonl"),
+    Place("pi", "PI_CODING_AGENT_DIR", ".pi/agent", "sessions", "*/*.jsonl"),
+    Place("Gemini CLI", "", ".gemini", "tmp", "*/chats/session-*.jsonl"),
+    Place("Gemini CLI", "", ".gemini", "tmp", "*/chats/session-*.json"),
+    Place("Qwen Code", "", ".qwen", "tmp", "*/chats/*.jsonl"),
+    Place("Copilot CLI", "", ".copilot", "session-state", "*/events.jsonl"),
+    Place("Copilot CLI", "", ".copilot", "session-state", "*.jsonl"),
+    *(
+        Place(
+            "Cline", "", base, "globalStorage/saoudrizwan.claude-dev/tasks", "*/api_conversation_history.json"
+        )
+        for base in (
+            ".config/Code/User",
+            "Library/Application Support/Code/User",
+            "AppData/Roaming/Code/User",
+        )
+    ),
+    *(
+        Place("VS Code", "", base, "workspaceStorage", f"*/chatSessions/*.{ending}")
+        for base in (
+            ".config/Code/User",
+            "Library/Application Support/Code/User",
+            "AppData/Roaming/Code/User",
+        )
+        for ending in ("json", "jsonl")
+    ),
+)
+
+
+def find_places(environment: Mapping[str, str], home: str) -> list[tuple[Place, str]]:
+    """Each place with its folder for this user.
+
+    >>> places = find_places({"CODEX_HOME": "/data/codex"}, "/home/ada")
+    >>> [folder for place, folder in places if place.harness == "pi"]
+    ['/home/ada/.pi/agent/sessions']
+    >>> next(folder for place, folder in places if place.harness == "Codex")
+    '/data/codex/sessions'
+    """
+    return [
+        (place, f"{environment.get(place.variable) or f'{home}/{place.base}'}/{place.folder}")
+        for place in PLACES
+    ]

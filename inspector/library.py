@@ -1,0 +1,317 @@
+"""DOOR: the sessions on this machine, newest first, from the places where harnesses keep them.
+
+Files are only read. What is known of each is kept in an index in the user's cache folder, by path, size and
+time, so that a second listing reads only what has changed; an index that is broken is made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, NamedTuple, overload
+
+from .errors import InspectorError, expect
+from .files import open_session
+from .formats.places import find_places
+from .session.session import Session
+from .text import plural, printable
+from .tokens.cost import price_session
+
+WORDS = 120
+"""Characters of a title or a prompt that are kept."""
+SCHEMA = 1
+PATIENCE = 10.0
+
+
+class FoundSession(NamedTuple):
+    """A session file of a known place, and what was read of it.
+
+    harness      whose place it lies in
+    path         the file
+    modified     seconds since 1970
+    size         bytes
+    title        the session's own, else its first prompt
+    project      the folder it worked in, "" where it does not say
+    prompt       the last words of the user
+    turns, compactions   counts of the whole file
+    cost         dollars by its own usage, as far as prices are known; None where nothing is known
+    problem      why it could not be read, "" where it was; "not read yet" where there was no time
+    """
+
+    harness: str
+    path: Path
+    modified: float
+    size: int
+    title: str = ""
+    project: str = ""
+    prompt: str = ""
+    turns: int = 0
+    compactions: int = 0
+    cost: float | None = None
+    problem: str = ""
+
+    def open(self) -> Session:
+        """The session. Raises what `open_session` raises."""
+        return open_session(self.path)
+
+
+class FoundSessions(Sequence[FoundSession]):
+    """Sessions of this machine, newest first; shown as a table."""
+
+    def __init__(self, found: Iterable[FoundSession]) -> None:
+        self._found = tuple(found)
+
+    @overload
+    def __getitem__(self, at: int) -> FoundSession: ...
+    @overload
+    def __getitem__(self, at: slice) -> FoundSessions: ...
+    def __getitem__(self, at: int | slice) -> FoundSession | FoundSessions:
+        return FoundSessions(self._found[at]) if isinstance(at, slice) else self._found[at]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """What the table shows: number, when, harness, project, title, turns, compactions, size, cost."""
+        return [(str(number), *_describe(one)) for number, one in enumerate(self._found)]
+
+    def __repr__(self) -> str:
+        if not self._found:
+            return NONE_FOUND
+        rows = [HEADINGS, *self.rows()]
+        widths = [max(len(row[at]) for row in rows) for at in range(len(HEADINGS))]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if at in NUMBERS else cell.ljust(width)
+                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The table; what a transcript says stands in it as text."""
+        if not self._found:
+            return f"<p>{escape(NONE_FOUND)}</p>"
+        head = "".join(f"<th>{escape(heading)}</th>" for heading in HEADINGS)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+HEADINGS = ("", "when", "harness", "project", "title", "turns", "compactions", "size", "cost")
+NUMBERS = frozenset({0, 5, 6, 7, 8})
+NONE_FOUND = "No session was found in the places where harnesses keep them."
+UNREAD = "not read yet"
+
+
+def sessions(
+    newest: int | None = None,
+    *,
+    seconds: float = PATIENCE,
+    home: str | os.PathLike[str] | None = None,
+    index: str | os.PathLike[str] | None = None,
+) -> FoundSessions:
+    """The sessions of this machine, newest first; of `newest` only so many.
+
+    Files that are not in the index are read, newest first, for at most so many `seconds`; those left over
+    say "not read yet", and the next call goes on with them. `home` is where to look in place of the user's
+    home, and `index` the index's file.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as empty:
+    ...     sessions(home=empty, index=f"{empty}/index")
+    No session was found in the places where harnesses keep them.
+    """
+    expect("sessions", newest=(newest, int, None), seconds=(seconds, int, float))
+    environment = os.environ if home is None else {}
+    base = Path.home() if home is None else Path(home)
+    files = sorted(_list_files(environment, str(base)), key=lambda one: one.modified, reverse=True)
+    files = files if newest is None else files[: max(newest, 0)]
+    until = time.monotonic() + seconds
+    with _open_index(_find_index() if index is None else Path(index)) as known:
+        return FoundSessions(_read(files, known, lambda: time.monotonic() < until))
+
+
+def find_files(home: str | os.PathLike[str] | None = None) -> frozenset[Path]:
+    """The session files of this machine's known places, none of them opened."""
+    environment = os.environ if home is None else {}
+    base = Path.home() if home is None else Path(home)
+    return frozenset(one.path for one in _list_files(environment, str(base)))
+
+
+def _list_files(environment: Any, home: str) -> Iterator[FoundSession]:
+    """Every session file, once: what is there plain and packed is the plain one."""
+    seen = set[Path]()
+    for place, folder in find_places(environment, home):
+        for path in sorted(Path(folder).glob(place.pattern)):
+            plain = path.with_suffix("") if path.suffix == ".zst" else path
+            # What a link leads to may lie anywhere; only what lies here is listed.
+            if plain in seen or path.is_symlink():
+                continue
+            with suppress(OSError):
+                status = path.stat()
+                seen.add(plain)
+                yield FoundSession(place.harness, path, status.st_mtime, status.st_size)
+
+
+def _read(
+    files: Sequence[FoundSession], known: _Index, in_time: Callable[[], bool]
+) -> Iterator[FoundSession]:
+    for file in files:
+        facts = known.find(file)
+        if facts is None and in_time():
+            facts = _read_facts(file.path)
+            known.keep(file, facts)
+        yield file._replace(**({"problem": UNREAD} if facts is None else facts))
+
+
+def _read_facts(path: Path) -> dict[str, Any]:
+    """What is told of a session file."""
+    try:
+        session = open_session(path)
+        prompts = [session.entries[session.path[turn.first]].text for turn in session.turns]
+        kinds = [boundary.kind for _, boundary in session.boundaries]
+        has_usage = any(entry.usage is not None for entry in session.entries)
+        cost = price_session(session).cost if has_usage else None
+    except (InspectorError, OSError) as error:
+        # After the first dash stands what the file is.
+        pieces = str(error).removeprefix(f"{path} ").split(" — ")
+        return {"problem": printable(pieces[min(1, len(pieces) - 1)], WORDS)}
+    except Exception as error:  # one bad file must not take the list with it
+        return {"problem": printable(f"it could not be read: {type(error).__name__}: {error}", 2 * WORDS)}
+    first, last = (_brief(words) for words in (prompts[0], prompts[-1])) if prompts else ("", "")
+    return {
+        "title": _brief(session.title or "") or first or printable(session.id, WORDS),
+        "project": printable(session.cwd or "", 4 * WORDS),
+        "prompt": last,
+        "turns": len(prompts),
+        "compactions": kinds.count("compact"),
+        "cost": None if cost is None else cost.total,
+    }
+
+
+def _brief(words: str) -> str:
+    return printable(" ".join(words.split()), WORDS)
+
+
+def _describe(one: FoundSession) -> tuple[str, ...]:
+    when = datetime.fromtimestamp(one.modified, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    project = one.project.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    size = f"{one.size / 1e6:,.1f} MB"
+    if one.problem:
+        return (when, one.harness, project, one.problem, "", "", size, "")
+    cost = "" if one.cost is None else f"${one.cost:,.2f}"
+    title = shorten(one.title, 60, placeholder="…")
+    return (when, one.harness, project, title, f"{one.turns:,}", f"{one.compactions:,}", size, cost)
+
+
+class _Index:
+    """What is known of files, by path, size and time of the last change, and by this package's version."""
+
+    def __init__(self, data: sqlite3.Connection | None) -> None:
+        self._data = data
+        self._version = version("compaction-inspector")
+
+    def find(self, file: FoundSession) -> dict[str, Any] | None:
+        if self._data is None:
+            return None
+        row = self._data.execute(
+            "select facts from files where path = ? and size = ? and modified = ? and version = ?",
+            (str(file.path), file.size, file.modified, self._version),
+        ).fetchone()
+        with suppress(ValueError, TypeError):
+            facts = None if row is None else json.loads(row[0])
+            if isinstance(facts, dict) and facts.keys() <= set(FoundSession._fields[4:]):
+                return facts
+        return None
+
+    def keep(self, file: FoundSession, facts: dict[str, Any]) -> None:
+        if self._data is not None:
+            self._data.execute(
+                "insert or replace into files values (?, ?, ?, ?, ?)",
+                (str(file.path), file.size, file.modified, self._version, json.dumps(facts)),
+            )
+
+
+def _find_index() -> Path:
+    from platformdirs import user_cache_path
+
+    return user_cache_path("compaction-inspector") / "sessions.sqlite"
+
+
+@contextmanager
+def _open_index(path: Path) -> Iterator[_Index]:
+    """The index; one that is broken, foreign or cannot be written is made anew, or done without."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # It holds words of prompts: nobody else may read it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    data = _connect(path)
+    if data is None:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        data = _connect(path)
+    if data is None:
+        yield _Index(None)
+        return
+    with closing(data):
+        yield _Index(data)
+        with suppress(sqlite3.Error):
+            data.commit()
+
+
+def _connect(path: Path) -> sqlite3.Connection | None:
+    """The data base with its table; None where it is none of ours."""
+    try:
+        data = sqlite3.connect(path, timeout=1)
+    except sqlite3.Error:
+        return None
+    try:
+        (kind,) = data.execute("pragma user_version").fetchone()
+        tables = {name for (name,) in data.execute("select name from sqlite_master where type = 'table'")}
+        if not tables and kind == 0:
+            data.execute(
+                "create table files "
+                "(path text primary key, size integer, modified real, version text, facts text)"
+            )
+            data.execute(f"pragma user_version = {SCHEMA}")
+        elif kind != SCHEMA or "files" not in tables:
+            raise sqlite3.DatabaseError("another schema")
+        data.execute("select path, size, modified, version, facts from files limit 1").fetchone()
+    except sqlite3.Error:
+        data.close()
+        return None
+    return data
+
+
+def dump_found(one: FoundSession) -> str:
+    """A session as one line of JSON; what nobody knows is null."""
+    return json.dumps({**one._asdict(), "path": str(one.path)})
+
+
+def summarise_found(found: FoundSessions) -> str:
+    """How many there are, in a sentence.
+
+    >>> summarise_found(FoundSessions([]))
+    'No session was found in the places where harnesses keep them.'
+    """
+    if not found:
+        return NONE_FOUND
+    unread = sum(one.problem == UNREAD for one in found)
+    failed = sum(bool(one.problem) for one in found) - unread
+    parts = [plural(len(found), "session")]
+    parts += [f"{unread:,} not read yet"] if unread else []
+    parts += [f"{failed:,} that cannot be opened"] if failed else []
+    return f"{', '.join(parts)}."
