@@ -154,12 +154,13 @@ def _list_files(environment: Any, home: str) -> Iterator[FoundSession]:
     """Every session file, once: what is there plain and packed is the plain one."""
     seen = set[Path]()
     for place, folder in find_places(environment, home):
-        for path in sorted(Path(folder).glob(place.pattern)):
+        base = Path(folder).resolve()
+        for path in sorted(base.glob(place.pattern)):
             plain = path.with_suffix("") if path.suffix == ".zst" else path
-            # What a link leads to may lie anywhere; only what lies here is listed.
-            if plain in seen or path.is_symlink():
-                continue
             with suppress(OSError):
+                # What a link leads to may lie anywhere; only what lies here is listed.
+                if plain in seen or not path.is_file() or path.resolve() != path:
+                    continue
                 status = path.stat()
                 seen.add(plain)
                 yield FoundSession(place.harness, path, status.st_mtime, status.st_size)

@@ -55,7 +55,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
             "replays"
         ),
         "jupyter": (
-            "text errors session tokens formats demo policies planning files summaries replays workbench"
+            "text errors session tokens formats demo policies planning files library summaries replays "
+            "workbench"
         ),
         "cli": "text errors tokens policies planning files library facts replays workbench",
     }.items()

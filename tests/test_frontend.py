@@ -55,6 +55,7 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("model/refs.ts", ".lastIndexOf()"): "a block's name is its entry and its number, with a slash between",
     ("hosts/link.ts", ".replace()"): "takes the # off an address",
     ("hosts/link.ts", "/^#/"): "takes the # off an address",
+    ("lab/session-list.ts", ".includes()"): "narrows the list of files, as the file browser's filter does",
     ("lab/placeholder.ts", ".split()"): "sets the reasons of a refusal, which is ours, line by line",
     ("lab/placeholder.ts", "/ — |; /"): "sets the reasons of a refusal, which is ours, line by line",
     ("lab/documents.ts", ".endsWith()"): "whether an address names this file",

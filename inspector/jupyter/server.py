@@ -3,7 +3,8 @@
 Every route is authenticated. Paths are the contents manager's, which confines them to the server's root
 and hides what is hidden. Reading, counting and planning are done in threads, off the event loop.
 
-    POST   inspector/open             {"path" or "bundled": true, "wanted"}  -> frame
+    GET    inspector/sessions         ?newest=                               -> JSON: what `sessions()` finds
+    POST   inspector/open             {"path", "known" or "bundled": true, "wanted"}  -> frame
     POST   inspector/desks/ID         {"wanted"}                             -> frame
     POST   inspector/desks/ID/ask     {"type", ...}                          -> JSON
     POST   inspector/desks/ID/save    {"type": "save", "id"}                 -> JSON, by who may write files
@@ -49,6 +50,9 @@ SOON = 3.0
 GONE = "The server has closed this session to make room for others, or was started anew. Open it again."
 TOO_LARGE = "too large to be opened on the server. Open it in a notebook: Workbench(path)."
 NO_KEY = "A model is asked with this server's key, and only for those who may run code on this server."
+NO_LIST = "This server does not list the sessions of its machine."
+READING = 4.0
+"""Seconds for which files are read before a list of them is answered; the next one goes on with the rest."""
 FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
 
 
@@ -77,12 +81,17 @@ class ServerState:
     loaded in a thread, with the first document or soon.
     """
 
-    def __init__(self, most: int | None = None) -> None:
-        self.most = most
+    def __init__(self, most: int | None = None, *, lists: bool = True) -> None:
+        self.most, self.lists = most, lists
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="compaction-inspector")
         self.documents: OpenDocuments | None = None
         self.saving = asyncio.Lock()
         """Between looking for a free name and writing there nobody else saves."""
+
+    def check_lists(self) -> None:
+        """Raise where this server is not to look at the places of the user's harnesses."""
+        if not self.lists:
+            raise ServerRefusal(403, NO_LIST)
 
     async def load(self) -> OpenDocuments:
         """The documents, with all that opens one."""
@@ -149,6 +158,25 @@ class DocumentHandler(APIHandler):
             super().log_exception(typ, value, tb)
 
 
+class SessionsHandler(DocumentHandler):
+    """The sessions of the user who runs this server, from the places where harnesses keep them."""
+
+    @guarded
+    async def get(self) -> None:
+        self.server_state.check_lists()
+        newest = self.get_query_argument("newest", "100")
+        if not newest.isascii() or not newest.isdigit() or len(newest) > 6:
+            raise ServerRefusal(400, "newest is no number.")
+        self.finish(await self.off_loop(self.find_all, int(newest)))
+
+    def find_all(self, newest: int) -> str:
+        from ..library import dump_found, sessions, summarise_found
+
+        found = sessions(newest, seconds=READING)
+        rows = ",".join(dump_found(one) for one in found)
+        return f'{{"sentence": {json.dumps(summarise_found(found))}, "sessions": [{rows}]}}'
+
+
 class OpenHandler(DocumentHandler):
     """A document is opened."""
 
@@ -160,7 +188,12 @@ class OpenHandler(DocumentHandler):
 
         message, inputs = self.body(), self.inputs()
         try:
-            source = DocumentSource() if message.get("bundled") else await self.find(message.get("path"))
+            if message.get("bundled"):
+                source = DocumentSource()
+            elif "known" in message:
+                source = await self.off_loop(self.find_known, message["known"])
+            else:
+                source = await self.find(message.get("path"))
         except OSError as error:
             raise ServerRefusal(422, describe_error(error), type(error).__name__) from None
         try:
@@ -176,6 +209,19 @@ class OpenHandler(DocumentHandler):
         # Packed before anything is found out behind it.
         self.send_frame(await self.off_loop(lambda: document.frame(0, desk=document.id)))
         document.controller.begin()
+
+    def find_known(self, path: object) -> DocumentSource:
+        """A file of the places where harnesses keep sessions; nothing else is opened by this name."""
+        from ..library import find_files
+        from .documents import MOST_BYTES, DocumentSource
+
+        self.server_state.check_lists()
+        place = next((each for each in find_files() if str(each) == path), None)
+        if place is None:
+            raise ServerRefusal(404, "No harness keeps a session there.")
+        if place.stat().st_size > MOST_BYTES:
+            raise ServerRefusal(422, f"{place.name} is {TOO_LARGE}", "ReadError")
+        return DocumentSource(str(place), name=place.name)
 
     async def find(self, path: object) -> DocumentSource:
         """The file that a path of the contents manager means."""
@@ -332,13 +378,18 @@ def _load_jupyter_server_extension(app: Any) -> None:
 
     `c.CompactionInspector.most_documents` says how many sessions are held open at a time, 16 where it is not
     set: those not used for longest make room, and are read again when somebody comes back to them.
+    `c.CompactionInspector.list_sessions = False` keeps it from the places where harnesses keep sessions.
     """
     # On a command line it comes as text.
     most = str(app.config.get("CompactionInspector", {}).get("most_documents", ""))
-    server_state = ServerState(int(most) if most.isdecimal() and int(most) else None)
+    lists = app.config.get("CompactionInspector", {}).get("list_sessions", True)
+    server_state = ServerState(
+        int(most) if most.isdecimal() and int(most) else None, lists=str(lists).lower() not in ("false", "0")
+    )
     app.io_loop.call_later(SOON, server_state.load)
     base = url_path_join(app.web_app.settings["base_url"], "inspector")
     routes = (
+        ("sessions", SessionsHandler),
         ("open", OpenHandler),
         (r"desks/([\w-]+)", ChangeHandler),
         (r"desks/([\w-]+)/ask", AskHandler),

@@ -131,6 +131,11 @@ def start_lab(home: Path, python: str = sys.executable, **more: str) -> Iterator
         "JUPYTERLAB_SETTINGS_DIR": "settings",
         "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
         "IPYTHONDIR": "ipython",
+        # Where sessions are looked for, and what is known of them.
+        "CLAUDE_CONFIG_DIR": "claude",
+        "CODEX_HOME": "codex",
+        "PI_CODING_AGENT_DIR": "pi",
+        "XDG_CACHE_HOME": "cache",
     }
     connections = make_folder()
     own = {"PYTHONPATH": path_without_grammar(connections)}

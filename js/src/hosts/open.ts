@@ -2,8 +2,8 @@
 import type { StateHost, Wanted } from "./host";
 import { Refusal } from "./host";
 
-/** A file below the server's root, or the session that comes with the package. */
-export type Source = { readonly path: string } | { readonly bundled: true };
+/** A file below the server's root, one of a place where a harness keeps its sessions, or the one that comes along. */
+export type Source = { readonly path: string } | { readonly known: string } | { readonly bundled: true };
 
 export interface Opened {
   readonly host: StateHost;

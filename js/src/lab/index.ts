@@ -4,5 +4,6 @@ import { commands } from "./commands";
 import { documents } from "./documents";
 import { notebook } from "./notebook";
 import { opener } from "./opener";
+import { sidebar } from "./sidebar";
 
-export default [opener, documents, bundled, commands, notebook];
+export default [opener, documents, bundled, commands, notebook, sidebar];

@@ -11,6 +11,7 @@ export const COMMANDS = {
   open: "compaction-inspector:open",
   openBundled: "compaction-inspector:open-bundled",
   choose: "compaction-inspector:choose",
+  openKnown: "compaction-inspector:open-known",
   insertCell: "compaction-inspector:insert-cell",
 } as const;
 

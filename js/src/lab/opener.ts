@@ -6,7 +6,7 @@ import { ITranslator, nullTranslator, type TranslationBundle } from "@jupyterlab
 import { Token } from "@lumino/coreutils";
 import { Memory, type Store } from "../hosts/memory";
 import { type Open, openAsBefore } from "../hosts/open";
-import { openRest } from "../hosts/rest";
+import { type Call, openRest } from "../hosts/rest";
 import { DOMAIN } from "./names";
 import { Preferences } from "./preferences";
 import { makeCall } from "./server";
@@ -16,6 +16,7 @@ export interface IOpener {
   readonly memory: Memory;
   readonly preferences: Preferences;
   readonly trans: TranslationBundle;
+  readonly call: Call;
 }
 
 export const IOpener = new Token<IOpener>("compaction-inspector:IOpener", "Opens agent sessions.");
@@ -39,6 +40,7 @@ export const opener: JupyterFrontEndPlugin<IOpener> = {
   ): IOpener {
     const call = makeCall(serviceManager.serverSettings);
     return {
+      call,
       memory: new Memory(states === null ? forget : keepIn(states)),
       trans: (translator ?? nullTranslator).load(DOMAIN),
       preferences: new Preferences(registry, "compaction-inspector:opener"),

@@ -139,4 +139,5 @@ export class Panel extends Widget {
   }
 }
 
-const keyOf = (source: Source): string => ("path" in source ? source.path : "");
+const keyOf = (source: Source): string =>
+  "path" in source ? source.path : "known" in source ? `known:${source.known}` : "";

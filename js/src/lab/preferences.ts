@@ -5,12 +5,13 @@ import { type ISignal, Signal } from "@lumino/signaling";
 /** The values of schema/opener.json. */
 export interface Values {
   readonly policy: string;
+  readonly sessions: boolean;
   readonly follow: boolean;
   readonly letterKeys: boolean;
   readonly textSize: number;
 }
 
-const DEFAULTS: Values = { policy: "auto", follow: true, letterKeys: true, textSize: 100 };
+const DEFAULTS: Values = { policy: "auto", sessions: true, follow: true, letterKeys: true, textSize: 100 };
 
 export class Preferences {
   /** Settled once the settings are there, or cannot be had. */
