@@ -59,6 +59,7 @@ def make_parser() -> ArgumentParser:
     parser.add_argument("--versus", metavar="NAME", help='another policy beside it, or "recorded"')
     parser.add_argument("--replay", action="store_true", help="live the whole session again")
     parser.add_argument("--tab", choices=TABS, help="the tab that is open")
+    parser.add_argument("--mode", choices=("explore", "teach", "debug"), help=SUPPRESS)  # as in 0.1
     parser.add_argument("--follow", action="store_true", help="follow the file while it grows")
     return parser
 

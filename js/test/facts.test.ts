@@ -30,12 +30,12 @@ afterEach(close);
 test("facts are asked for once a plan, and only where the panel is open", async () => {
   const host = await open({ tab: "blocks" });
   expect(asked(host)).toEqual([]);
-  find("mode-debug").click();
+  find("tab-facts").click();
   await settle();
   expect(asked(host).map(({ place, from }) => [place, from])).toEqual([[3, 0]]);
   expect(asked(host, "regret")).toHaveLength(1);
-  find("mode-explore").click();
-  find("mode-debug").click();
+  find("tab-blocks").click();
+  find("tab-facts").click();
   await settle();
   expect(asked(host)).toHaveLength(1);
 });
@@ -162,7 +162,7 @@ test("where something was needed again is told in words, and the marks go with t
   await settle();
   expect(marks.getAttribute("aria-label")).toContain(`${lost.form} is said in turn`);
   expect(marks.getAttribute("aria-label")).toContain("this plan: lost, recorded");
-  find("mode-explore").click();
+  find("tab-blocks").click();
   await settle();
   expect(marks.hidden).toBe(true);
 });
@@ -235,6 +235,6 @@ test("of several marks the nearest is told", () => {
     ...NO_TRACING,
     regret: { type: "regret", id: "", marks, tokens: 0, price: "", sentence: "" },
   };
-  const picture = { tracing, open: new Set(["facts"]) } as unknown as Picture;
+  const picture = { tracing, tab: "facts" } as unknown as Picture;
   expect([12, 13, 15, 30].map(step => regretNear(picture, step, 5)?.step)).toEqual([10, 14, 14, undefined]);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { compareGuess, numberOf, playTo } from "../src/model/lesson";
-import { columnsOf, nextMode, openIn, PANELS } from "../src/model/modes";
 import { rowOfDifference, rowOfTurn } from "../src/model/next";
 import { fateAt, sectionAfter, totalAfter } from "../src/model/plan";
 import { refOf, rowOf } from "../src/model/refs";
+import { besideTab, readTab, TABS } from "../src/model/tabs";
 import type { LessonReply, LessonStep } from "../src/payloads/types";
 import { smallPlan, smallScene } from "./small";
 
@@ -97,29 +97,11 @@ test("what differs is walked, from the original without a plan B and from plan B
   expect(rowOfDifference(scene, plan, 3, plan, 0, 1)).toBe(-1);
 });
 
-test("each mode opens its panels, and the modes go round", () => {
-  expect([...openIn("teach")].sort()).toEqual(["lesson", "rules"]);
-  expect(openIn("debug").has("found")).toBe(true);
-  expect(openIn("explore").has("fates")).toBe(true);
-  expect(["explore", "teach", "debug"].map(mode => nextMode(mode as "teach"))).toEqual([
-    "teach",
-    "debug",
-    "explore",
-  ]);
-  // Writing a summary is no way to look at a session: it is asked for.
-  const opened = (["explore", "teach", "debug"] as const).flatMap(mode => [...openIn(mode)]);
-  expect(PANELS.map(({ id }) => id).filter(id => !opened.includes(id))).toEqual(["summary"]);
-});
-
-test("open columns fill the width, whichever they are", () => {
-  const [rules, fates, block] = columnsOf(["rules", "fates", "block"]).split(/ (?=clamp|minmax)/);
-  expect([rules, fates, block]).toEqual([
-    "clamp(210px, 23cqi, 300px)",
-    "minmax(0, 1fr)",
-    "clamp(200px, 21cqi, 280px)",
-  ]);
-  expect(columnsOf(["rules", "block"])).toBe(`${rules} ${fates}`);
-  expect(columnsOf(["replay"])).toBe("");
+test("tabs go round among those that are offered, and an unknown one is Blocks", () => {
+  const all = TABS.map(({ id }) => id);
+  expect(all.map(tab => besideTab(all, tab, 1))).toEqual([...all.slice(1), all[0]]);
+  expect(besideTab(["facts", "blocks"], "facts", -1)).toBe("blocks");
+  expect([readTab("lesson"), readTab("teach"), readTab(undefined)]).toEqual(["lesson", "blocks", "blocks"]);
 });
 
 test("a step has the number that other panels give its rule, and what is no rule has none", () => {

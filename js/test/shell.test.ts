@@ -52,45 +52,35 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-test("a mode opens its panels, by hand, by key and from Python", async () => {
+test("a tab opens by hand, by its number and from Python, and the picture above stays", async () => {
   const host = await open();
-  expect(find("mode-explore").getAttribute("aria-checked")).toBe("true");
-  expect(panels()).toContain("fates");
-  find("mode-teach").click();
+  expect(find("tab-blocks").getAttribute("aria-selected")).toBe("true");
+  find("tab-lesson").click();
   await frames();
-  expect([host.get("tab"), host.saves]).toEqual(["teach", 1]);
-  expect(panels()).toEqual(["lesson", "rules"]);
-  press("m");
+  expect([host.get("tab"), host.saves]).toEqual(["lesson", 1]);
+  expect(panels()).toEqual(["lesson"]);
+  press("7");
   await frames();
-  expect(host.get("tab")).toBe("debug");
-  expect(panels()).toContain("found");
+  expect([host.get("tab"), panels()]).toEqual(["rules", ["rules"]]);
   host.receive({ tab: "blocks" });
   await frames();
-  expect(find("mode-explore").getAttribute("aria-checked")).toBe("true");
+  expect([find("tab-blocks").getAttribute("aria-selected"), panels()]).toEqual(["true", ["blocks"]]);
   expect(host.get("_seq")).toBe(0);
 });
 
-test("arrow keys go from mode to mode", async () => {
+test("the tabs are one stop, and arrows go round among them", async () => {
   const host = await open();
-  press("ArrowLeft", {}, find("mode-explore"));
+  press("ArrowRight", {}, find("tab-lesson"));
+  expect(host.get("tab")).toBe("blocks");
+  find("tab-lesson").focus();
+  press("ArrowLeft", {}, find("tab-lesson"));
   await frames();
-  expect(host.get("tab")).toBe("debug");
-  expect(document.activeElement).toBe(find("mode-debug"));
-});
-
-test("a panel closes by its title and opens from the shelf, and the focus goes along", async () => {
-  await open();
-  const close = find("rules").querySelector<HTMLElement>(".ci-toggle") as HTMLElement;
-  expect([close.textContent, close.getAttribute("aria-expanded")]).toEqual(["Rules", "true"]);
-  close.focus();
-  close.click();
-  await frames();
-  expect(panels()).not.toContain("rules");
-  expect(document.activeElement).toBe(find("open-rules"));
-  find("open-rules").click();
-  await frames();
-  expect(panels()).toContain("rules");
-  expect(document.activeElement).toBe(close);
+  expect([host.get("tab"), document.activeElement]).toEqual(["rules", find("tab-rules")]);
+  const stops = [...document.querySelectorAll<HTMLElement>('[role="tab"]')].filter(tab => tab.tabIndex === 0);
+  expect(stops).toEqual([find("tab-rules")]);
+  expect(find("tab-rules").getAttribute("aria-controls")).toBe(
+    document.querySelector('[data-panel="rules"]')?.id,
+  );
 });
 
 test("every key has its words in the help, and no key has two meanings", async () => {
@@ -107,11 +97,12 @@ test("every key has its words in the help, and no key has two meanings", async (
 
 test("keys do nothing while someone types, and none with alt", async () => {
   const host = await open();
-  press("m", {}, find("search"));
-  press("m", { altKey: true });
-  press("m", {}, find("policy"));
-  expect(host.get("tab")).toBe("explore");
-  expect(press("m").defaultPrevented).toBe(true);
+  press("8", {}, find("search"));
+  press("8", { altKey: true });
+  press("8", {}, find("policy"));
+  expect(host.get("tab")).toBe("blocks");
+  expect(press("8").defaultPrevented).toBe(true);
+  expect(host.get("tab")).toBe("lesson");
   expect(press("F5").defaultPrevented).toBe(false);
 });
 
@@ -218,7 +209,6 @@ test("what is searched for is asked of Python, listed as text and marked", async
     total: 2,
     hits: [hit("e0/0"), hit("e3/0", { row: 3, turn: 1 })],
   });
-  expect(panels()).toContain("found");
   expect(find("found-count").textContent).toBe("2 blocks");
   expect([...document.querySelectorAll("mark")].map(mark => mark.textContent)).toEqual(["door", "door"]);
   expect(find("found").querySelector("b b, [role=option] > span b")).toBeNull();
@@ -235,7 +225,7 @@ test("what is searched for is asked of Python, listed as text and marked", async
   expect(find("block").textContent).toContain("turn 1 · user");
   press("Escape", {}, input);
   await frames();
-  expect([input.value, panels().includes("found")]).toEqual(["", false]);
+  expect([input.value, document.querySelector(".ci-hit")]).toEqual(["", null]);
 });
 
 test("a hit in another stretch moves there first and is shown when it has come", async () => {
@@ -442,8 +432,8 @@ test("leaving takes the keys along", async () => {
   const host = await open();
   const left = root();
   dispose();
-  press("m", {}, left);
-  expect(host.get("tab")).toBe("explore");
+  press("8", {}, left);
+  expect(host.get("tab")).toBe("blocks");
 });
 
 test("a block stays chosen when the same moment is drawn anew", async () => {
@@ -483,7 +473,7 @@ test("a plain key is none of JupyterLab's, whatever has the focus; saving is", a
     press(key, options, target);
     return target.hasAttribute("data-lm-suppress-shortcuts");
   };
-  for (const target of [root(), slider(), find("search"), find("mode-teach")]) {
+  for (const target of [root(), slider(), find("search"), find("tab-lesson")]) {
     expect(["a", "x", "d", "M", "Escape", "Enter"].map(key => shielded(target, key))).not.toContain(false);
     expect(shielded(target, "s", { ctrlKey: true })).toBe(false);
     expect(shielded(target, "C", { ctrlKey: true, shiftKey: true })).toBe(false);

@@ -34,6 +34,7 @@ const draw = async (prefix: "" | "manual_", changes: Partial<PlanPayload> = {}, 
     ...{ _scene: scene as ScenePayload, _scene_data, _plan_data, _error: "" },
     ...{ _plan: { ...(plan as PlanPayload), ...changes }, _seq: 7 },
     ...{ cut: "", policy: (plan as PlanPayload).policy, settings: {}, at: "", replay: run },
+    tab: run ? ("replay" as const) : ("blocks" as const),
     ...(run ? { _run: lived as RunPayload, _run_data } : { _run: {}, _run_data: null }),
   };
   const host = new MemoryHost(given, null);
@@ -142,7 +143,7 @@ test("S0-80 what a context provider contributes is told with its source and when
 
 test("the figures of a whole plan do not stand beside a cut that is to be guessed", async () => {
   await draw("manual_");
-  find("mode-teach").click();
+  find("tab-lesson").click();
   await frames();
   find("guess-hide").click();
   await frames();

@@ -41,10 +41,10 @@ def run(shell: InteractiveShell, line: str) -> Any:
 
 
 def test_a_file_is_shown_as_asked(shell: InteractiveShell, file: Path) -> None:
-    asked = "--policy keep-recent-turns --counter chars4_utf16 --window 100000 --mode teach"
+    asked = "--policy keep-recent-turns --counter chars4_utf16 --window 100000 --tab lesson"
     shown = run(shell, f'%inspect "{file}" {asked}')
     assert isinstance(shown, Workbench)
-    assert (shown.policy, shown.mode) == ("keep-recent-turns", "teach")
+    assert (shown.policy, shown.tab) == ("keep-recent-turns", "lesson")
     assert shown.ledger.counter.name == "chars4_utf16"
     assert shown.plan.table.window == 100_000
     legal = [point.entry for point in shown.plan.cuts if point.legal]
@@ -52,6 +52,14 @@ def test_a_file_is_shown_as_asked(shell: InteractiveShell, file: Path) -> None:
     assert (again.cut, again.at, again.versus) == (legal[3], shown.at, {"policy": "claude-code"})
     shown.close()
     again.close()
+
+
+def test_a_mode_of_0_1_opens_its_tab_and_warns(shell: InteractiveShell) -> None:
+    shell.user_ns["session"] = open_demo()
+    with pytest.warns(DeprecationWarning, match='mode="debug" is now tab="findings"'):
+        shown = run(shell, "%inspect session --mode debug")
+    assert shown.tab == "findings"
+    shown.close()
 
 
 def test_a_variable_that_holds_a_session_is_shown_and_can_be_kept(
@@ -78,7 +86,7 @@ def test_a_file_is_followed(shell: InteractiveShell, file: Path) -> None:
         ("session --policy nope", "policy 'nope': no such policy; known: keep-recent-turns"),
         ("session --counter nope", "token counter 'nope'"),
         ("session --cut nope", "cut 'nope': no such entry"),
-        ("session --mode loud", "argument --mode: invalid choice: 'loud'"),
+        ("session --tab loud", "argument --tab: invalid choice: 'loud'"),
         ("session --window many", "argument --window: invalid int value: 'many'"),
         ("session --polic flue", "unrecognized arguments: --polic flue. %inspect --help tells"),
         ('"session', "No closing quotation"),
@@ -107,7 +115,7 @@ def test_help_is_printed_and_nothing_is_shown(
     assert shell.find_line_magic("inspect").__doc__ == told
 
 
-def test_policies_counters_modes_and_options_are_completed(shell: InteractiveShell) -> None:
+def test_policies_counters_tabs_and_options_are_completed(shell: InteractiveShell) -> None:
     def complete(line: str) -> set[str]:
         with provisionalcompleter():
             found = list(shell.Completer.completions(line, len(line)))
@@ -117,7 +125,7 @@ def test_policies_counters_modes_and_options_are_completed(shell: InteractiveShe
     assert complete(line) >= {line + name for name in names_of_policies()}
     assert line + "keep-recent-turns" in complete(line + "keep-r")
     assert "%inspect a.jsonl --counter calibrated" in complete("%inspect a.jsonl --counter cal")
-    assert "%inspect a.jsonl --mode teach" in complete("%inspect a.jsonl --mode t")
+    assert "%inspect a.jsonl --tab lesson" in complete("%inspect a.jsonl --tab l")
     assert "%inspect a.jsonl --follow" in complete("%inspect a.jsonl --fo")
     assert "%inspect a.jsonl --versus recorded" in complete("%inspect a.jsonl --versus rec")
 

@@ -234,11 +234,11 @@ def test_a_replay_and_a_plan_b_come_with_the_answer(server: Server) -> None:
 
 def test_a_document_opens_as_it_was_left_and_also_where_that_no_longer_fits(server: Server) -> None:
     again = server.open(
-        "story.jsonl", policy="keep-recent-turns", mode="debug", settings={"trigger.ratio": 0.5}
+        "story.jsonl", policy="keep-recent-turns", tab="rules", settings={"trigger.ratio": 0.5}
     )
-    assert (again["policy"], again["mode"], again["settings"]) == (
+    assert (again["policy"], again["tab"], again["settings"]) == (
         "keep-recent-turns",
-        "debug",
+        "rules",
         {"trigger.ratio": 0.5},
     )
     lost = server.open("story.jsonl", at="an entry that is gone")

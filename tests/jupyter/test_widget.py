@@ -317,14 +317,31 @@ def test_a_plan_b_that_cannot_be_made_raises_in_python_and_is_a_sentence_in_the_
         Workbench(session, versus={"policy": "flu"})
 
 
-def test_modes_and_the_block_looked_at_are_kept_and_plan_nothing(
+def test_the_tab_and_the_block_looked_at_are_kept_and_plan_nothing(
     sent: list[dict[str, Any]], session: Session
 ) -> None:
-    workbench = Workbench(session, mode="teach")
+    workbench = Workbench(session, tab="lesson")
     plan = workbench.plan
-    browser_sets(workbench, mode="debug", block="e1/0")
-    assert (workbench.mode, workbench.block, workbench.plan) == ("debug", "e1/0", plan)
+    browser_sets(workbench, tab="findings", block="e1/0")
+    assert (workbench.tab, workbench.block, workbench.plan) == ("findings", "e1/0", plan)
     with pytest.raises(TraitError):
+        workbench.tab = "dance"
+
+
+@pytest.mark.parametrize(("mode", "tab"), [("explore", "blocks"), ("teach", "lesson"), ("debug", "findings")])
+def test_a_mode_of_0_1_opens_the_tab_that_stands_for_it_and_warns(
+    session: Session, mode: str, tab: str
+) -> None:
+    with pytest.warns(DeprecationWarning, match=f'mode="{mode}" is now tab="{tab}"') as warned:
+        workbench = Workbench(session, mode=mode)
+    assert warned[0].filename == __file__
+    assert (workbench.tab, workbench.mode) == (tab, mode)
+    workbench.tab = "rules"
+    with pytest.warns(DeprecationWarning, match=f'tab="{tab}"') as warned:
+        workbench.mode = mode
+    assert warned[0].filename == __file__
+    assert workbench.tab == tab
+    with pytest.raises(TraitError, match="no mode 'dance'; the tabs are findings, facts"):
         workbench.mode = "dance"
 
 
