@@ -21,12 +21,14 @@ from inspector.facts import find_facts, trace_facts
 from inspector.policies.table import FATES
 from inspector.tokens.history import trace_history
 from inspector.workbench import Snapshot, WorkbenchModel
+from inspector.workbench.inputs import TABS
 from inspector.workbench.payloads.block import describe_body
 from inspector.workbench.payloads.recorded import find_recorded
 
 __all__ = [
     "FATES",
     "LOST_PATH",
+    "TABS",
     "EditError",
     "Session",
     "Snapshot",

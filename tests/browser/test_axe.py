@@ -1,4 +1,6 @@
-"""axe finds nothing in the workbench, in any of its states, light and dark; and the cut says where it is.
+"""axe finds nothing in the workbench, in any of its tabs and states, light and dark.
+
+The cut says where it is.
 
 All of axe's rules run, colour contrast among them, over the workbench's own element: the page around it is
 not ours to mend.
@@ -14,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.bare import set_theme, wait_for_python
-from tests.browser.product import EditError, Workbench
+from tests.browser.product import TABS, EditError, Workbench
 from tests.browser.screen import find_violations
 
 NARROW = 560
@@ -26,21 +28,9 @@ def tall(page: Page, workbench: Workbench) -> None:
     page.set_viewport_size({"width": 1280, "height": 3200})
 
 
-def explore(page: Page, workbench: Workbench) -> None:
-    workbench.mode = "explore"
-
-
-def teach(page: Page, workbench: Workbench) -> None:
-    workbench.mode = "teach"
-
-
-def debug(page: Page, workbench: Workbench) -> None:
-    workbench.mode = "debug"
-
-
 def look_for_facts(page: Page, workbench: Workbench) -> None:
     """A fact open that something became of, beside what was needed again."""
-    workbench.mode, workbench.policy, workbench.cut = "debug", "claude-code", "end"
+    workbench.tab, workbench.policy, workbench.cut = "facts", "claude-code", "end"
     wait_for_python(page)
     page.get_by_test_id("facts-lost").click()
     page.get_by_test_id("regrets").locator("summary").click()
@@ -51,6 +41,7 @@ def look_for_facts(page: Page, workbench: Workbench) -> None:
 
 
 def live_again(page: Page, workbench: Workbench) -> None:
+    workbench.tab = "replay"
     page.get_by_test_id("replay-ask").click()
     page.get_by_test_id("sawtooth").wait_for()
     wait_for_python(page)
@@ -69,6 +60,7 @@ def open_help(page: Page, workbench: Workbench) -> None:
 
 def look_closely(page: Page, workbench: Workbench) -> None:
     """A fold and a block open."""
+    workbench.tab = "blocks"
     page.get_by_test_id("fates").locator("[data-fold]").first.click()
     page.get_by_test_id("fate-row").nth(1).click()
     page.wait_for_timeout(300)
@@ -88,9 +80,6 @@ def narrow(page: Page, workbench: Workbench) -> None:
 
 
 STATES: tuple[Callable[[Page, Workbench], None], ...] = (
-    explore,
-    teach,
-    debug,
     look_for_facts,
     live_again,
     compare,
@@ -107,6 +96,19 @@ def test_axe_finds_nothing(
 ) -> None:
     enter(page, workbench)
     wait_for_python(page)
+    judge(page)
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_axe_finds_nothing_in_any_tab(page: Page, workbench: Workbench, tab: str) -> None:
+    workbench.tab = tab
+    expect(page.get_by_role("tab", selected=True)).to_have_count(1)
+    wait_for_python(page)
+    judge(page)
+
+
+def judge(page: Page) -> None:
+    """axe finds nothing on the page as it is, in light and in dark."""
     found = []
     for dark in (False, True):
         set_theme(page, dark)

@@ -29,7 +29,7 @@ MOST_NODES = 3000
 def workbench(open_workbench: OpenWorkbench, page: Page) -> Workbench:
     """The whole context goes into a summary that a model writes: nothing in it names a file."""
     page.set_viewport_size({"width": 1440, "height": 2400})
-    workbench = open_workbench(open_demo(), "claude-code", cut="end", mode="debug")
+    workbench = open_workbench(open_demo(), "claude-code", cut="end", tab="facts")
     page.get_by_test_id("at-risk").get_by_text("at risk").wait_for()
     return workbench
 
@@ -204,7 +204,7 @@ def test_what_was_needed_again_is_marked_and_told_in_words(page: Page, workbench
     expect(summary).to_contain_text(f"{len(told)} times")
     summary.click()
     expect(page.get_by_test_id("regrets").locator("li")).to_have_count(len(told))
-    page.get_by_test_id("mode-explore").click()
+    page.get_by_test_id("tab-blocks").click()
     expect(marks).to_be_hidden()
 
 

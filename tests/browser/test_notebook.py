@@ -112,7 +112,7 @@ def test_the_notebook_is_safe_from_a_key_that_means_nothing_here(page: Page) -> 
         "commands.commandExecuted.connect((_, { id }) => window.done.push(id)) }"
     )
     # In command mode a inserts a cell, x cuts one and d d deletes one, whatever has the focus within a cell.
-    for focused in ("cut-handle", "mode-explore"):
+    for focused in ("cut-handle", "tab-rules"):
         page.get_by_test_id(focused).focus()
         keys(page, "x", "d", "d", "v", "Shift+M", "1", "Shift+Enter")
         expect(page.get_by_test_id(focused)).to_be_focused()
@@ -149,5 +149,5 @@ def test_after_a_restart_of_the_kernel_and_a_reload_the_cell_works_again(page: P
     run_all(page)
     page.get_by_test_id("cut-handle").wait_for()
     focus_workbench(page)
-    keys(page, "m")
-    assert ask(page, "print(wb.mode)") == "teach"
+    keys(page, "8")
+    assert ask(page, "print(wb.tab)") == "lesson"

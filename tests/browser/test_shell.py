@@ -1,4 +1,4 @@
-"""The workbench's shell: modes, keys, search, undo, links, lessons."""
+"""The workbench's shell: tabs, keys, search, undo, links, lessons."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from playwright.sync_api import Page, expect
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import drag_handle, find_sticking_out, focus_workbench, shown_place
-from tests.browser.product import Workbench, open_demo
+from tests.browser.product import TABS, Workbench, open_demo
 from tests.browser.screen import Watch, screenshot, wait_until
 
-WIDE, NARROW = {"width": 1440, "height": 1500}, {"width": 760, "height": 2000}
+WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 760, "height": 900}
 
 
 def keys(page: Page, *names: str) -> None:
@@ -37,10 +37,10 @@ def test_the_whole_lesson_without_a_mouse(
     page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
 ) -> None:
     focus_workbench(page)
-    keys(page, "m")
-    expect(page.get_by_test_id("mode-teach")).to_have_attribute("aria-checked", "true")
-    assert workbench.mode == "teach"
-    assert panels(page) == ["lesson", "rules"]
+    keys(page, "8")
+    expect(page.get_by_test_id("tab-lesson")).to_have_attribute("aria-selected", "true")
+    assert workbench.tab == "lesson"
+    assert panels(page) == ["lesson"]
     policy_place = workbench.plan.place
 
     # Guess the cut: it hides, is placed by keys, and Python hears nothing of the guess.
@@ -91,7 +91,7 @@ def test_letting_the_handle_go_on_an_illegal_place_tells_what_it_breaks(
     page: Page, workbench: Workbench
 ) -> None:
     focus_workbench(page)
-    keys(page, "m")
+    keys(page, "8")
     illegal = [cut.place for cut in workbench.plan.cuts if cut.rule == "orphan-output"][-6]
     strip = page.locator(".ci-strip").bounding_box()
     grip = page.get_by_test_id("cut-handle").bounding_box()
@@ -123,12 +123,12 @@ def test_the_help_holds_the_focus_until_escape(page: Page, workbench: Workbench)
         )
         assert not page.evaluate(outside)
     screenshot(page, "shell-help")
-    keys(page, "m")
-    expect(page.get_by_test_id("mode-explore")).to_have_attribute("aria-checked", "true")
+    keys(page, "8")
+    expect(page.get_by_test_id("tab-lesson")).to_have_attribute("aria-selected", "false")
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    keys(page, "m")
-    expect(page.get_by_test_id("mode-teach")).to_have_attribute("aria-checked", "true")
+    keys(page, "8")
+    expect(page.get_by_test_id("tab-lesson")).to_have_attribute("aria-selected", "true")
 
 
 def test_a_search_goes_to_a_hit_in_another_stretch(
@@ -179,6 +179,7 @@ def test_undo_and_redo_of_a_drag_a_rule_and_a_pin(page: Page, workbench: Workben
     drag_handle(page, 0.4)
     wait_for_python(page)
     states.append(decided())
+    workbench.tab = "rules"
     knob = page.get_by_test_id("knob-keep-recent-tokens.tokens")
     knob.fill("4000")
     knob.press("Enter")
@@ -222,45 +223,41 @@ def test_a_link_opens_a_block_in_its_own_moment(page: Page, workbench: Workbench
     assert workbench.block == f"{last}/0"
 
 
-def test_python_sets_the_mode(page: Page, workbench: Workbench) -> None:
-    workbench.mode = "debug"
-    expect(page.get_by_test_id("mode-debug")).to_have_attribute("aria-checked", "true")
-    expect(page.get_by_test_id("found-note")).to_contain_text("Type a path")
-    assert "found" in panels(page) and "rules" not in panels(page)
-    page.get_by_test_id("open-rules").click()
-    expect(page.get_by_test_id("policy")).to_be_visible()
+def test_python_sets_the_tab(page: Page, workbench: Workbench) -> None:
+    workbench.tab = "rules"
+    expect(page.get_by_test_id("tab-rules")).to_have_attribute("aria-selected", "true")
+    assert panels(page) == ["rules"]
+    page.get_by_test_id("tab-blocks").click()
+    expect(page.get_by_test_id("tab-blocks")).to_have_attribute("aria-selected", "true")
+    wait_until(lambda: workbench.tab == "blocks", page)
+    assert panels(page) == ["blocks"]
 
 
 def test_two_workbenches_on_one_kernel_are_independent(page: Page, open_workbench: OpenWorkbench) -> None:
-    first, other = open_workbench(), open_workbench(open_demo(), "keep-recent-turns")
-    before = (first.cut, first.policy, first.mode)
+    first, other = open_workbench(tab="blocks"), open_workbench(open_demo(), "keep-recent-turns")
+    before = (first.cut, first.policy, first.tab)
     page.locator(".ci").nth(1).focus()
-    keys(page, "m", "c", "ArrowLeft")
-    assert other.mode == "teach"
+    keys(page, "8", "c", "ArrowLeft")
+    assert other.tab == "lesson"
     assert other.cut != ""
-    assert (first.cut, first.policy, first.mode) == before
-    expect(page.get_by_test_id("mode-explore").nth(0)).to_have_attribute("aria-checked", "true")
+    assert (first.cut, first.policy, first.tab) == before
+    expect(page.get_by_test_id("tab-blocks").nth(0)).to_have_attribute("aria-selected", "true")
     ids = page.evaluate("() => [...document.querySelectorAll('.ci [id]')].map(node => node.id)")
     assert len(ids) == len(set(ids)), "no id stands twice on the page"
 
 
-@pytest.mark.parametrize("mode", ["explore", "teach", "debug"])
-def test_each_mode_fits_wide_and_narrow_light_and_dark(page: Page, workbench: Workbench, mode: str) -> None:
-    workbench.mode = mode
-    expect(page.get_by_test_id(f"mode-{mode}")).to_have_attribute("aria-checked", "true")
-    focus_workbench(page)
-    if mode == "teach":
+@pytest.mark.parametrize("tab", TABS)
+def test_each_tab_fits_wide_and_narrow_light_and_dark(page: Page, workbench: Workbench, tab: str) -> None:
+    workbench.tab = tab
+    expect(page.get_by_role("tab", selected=True)).to_have_count(1)
+    if tab == "lesson":
+        focus_workbench(page)
         keys(page, ".", ".", ".")
         expect(page.get_by_test_id("play-at")).to_contain_text("2 of")
-    if mode == "debug":
-        keys(page, "/")
-        page.keyboard.type("tide")
-        expect(page.locator(".ci-hit").first).to_be_visible()
-        keys(page, "ArrowDown", "Enter")
     for size, name in ((WIDE, "wide"), (NARROW, "narrow")):
         page.set_viewport_size(size)
         for dark in (False, True):
             set_theme(page, dark=dark)
             page.wait_for_timeout(350)
             assert find_sticking_out(page) <= 1, "nothing is cut off at the right"
-            screenshot(page, f"shell-{mode}-{name}-{'dark' if dark else 'light'}", ".ci")
+            screenshot(page, f"shell-{tab}-{name}-{'dark' if dark else 'light'}", ".ci")
