@@ -11,7 +11,7 @@ import secrets
 import shutil
 import stat
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +20,9 @@ from .errors import ArgumentError, ReadError, expect
 from .formats.fork import fork_session, name_fork
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
-from .formats.json_lines import Reader
+from .formats.json_lines import Data, Reader
 from .formats.manifest import READER, dump_manifest
-from .formats.readers import clear_usage, find_reader, named, read_session, refuse_foreign
+from .formats.readers import clear_usage, find_reader, named, refuse_foreign, unpack_named
 from .planning.plan import Plan
 from .planning.saved_plan import make_again, name_plan, number_name, read_plan, write_plan
 from .session.session import Session
@@ -42,7 +42,40 @@ def open_session(path: StrPath, format: str | None = None) -> Session:
     """
     expect("open_session", format=(format, str, None))
     place = find_place(path)
-    return read_session(_read_whole(place)[1], str(place), format)
+    data = unpack_named(_read_whole(place)[1], str(place))
+    reader = find_reader(data, str(place), format)
+    with named(reader, str(place)):
+        return _read_all(reader, data, _read_beside(reader, data, place))
+
+
+MANY = 8
+"""Files beside a session's that are looked at, and none that is larger than `LARGE` bytes."""
+LARGE = 1 << 28
+
+
+def _find_beside(reader: Reader, data: Data, place: Path) -> list[Path]:
+    """The other files of a session that are there, in the order in which its reader asks for them."""
+    if reader.find_beside is None:
+        return []
+    found: dict[Path, None] = {}
+    for pattern in reader.find_beside(data, place.name):
+        with suppress(OSError, ValueError):
+            found |= dict.fromkeys(sorted(place.parent.glob(pattern))[:MANY])
+    return [each for each in found if each != place and _is_readable(each)][:MANY]
+
+
+def _is_readable(place: Path) -> bool:
+    return place.is_file() and place.stat().st_size <= LARGE
+
+
+def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
+    """The contents of the session's other files, by their names."""
+    return {each.name: each.read_bytes() for each in _find_beside(reader, data, place)}
+
+
+def _read_all(reader: Reader, data: Data, beside: Mapping[str, Data]) -> Session:
+    read_all = reader.read_all
+    return clear_usage(read_all(data, beside) if read_all and beside else reader.read(data))
 
 
 def _read_whole(place: Path) -> tuple[FileStat, bytes]:
@@ -302,6 +335,8 @@ class FollowedFile:
         self._growth: IncrementalReader | None = None
         self._refused: tuple[FileStat, ReadError] | None = None
         self._head = self._mark = b""
+        self._beside: dict[Path, FileStat] = {}
+        self._search: tuple[Reader, Data] | None = None
         self._read_anew()
 
     def poll(self) -> Session | None:
@@ -311,7 +346,7 @@ class FollowedFile:
         `session` then stays what it was; it is read again once the file has changed.
         """
         look = self._look()
-        if look == self._status:
+        if look == self._status and self._look_beside() == self._beside:
             return None
         if self._refused is not None and look == self._refused[0]:
             # It was read whole once; as long as it stays as it is, it is no session.
@@ -332,6 +367,14 @@ class FollowedFile:
         status = self.path.stat()
         _check_regular(self.path, status)
         return _status(status)
+
+    def _look_beside(self) -> dict[Path, FileStat]:
+        """The session's other files as they are now."""
+        found: dict[Path, FileStat] = {}
+        for each in _find_beside(*self._search, self.path) if self._search else ():
+            with suppress(OSError):
+                found[each] = _status(each.stat())
+        return found
 
     def _read_on(self) -> bool | None:
         """Read what is new. Whether there is anything; None when all has to be read anew."""
@@ -361,20 +404,26 @@ class FollowedFile:
 
     def _read_anew(self) -> None:
         self._growth = self._status = None
-        status, data = _read_whole(self.path)
+        status, packed = _read_whole(self.path)
+        data = unpack_named(packed, str(self.path))
         reader = find_reader(data, str(self.path), self.format)
+        self._search = (reader, data) if reader.find_beside else None
+        beside = self._look_beside()
         with named(reader, str(self.path)):
             self.session, growth = self._read(reader, data)
-        if growth is not None:
-            self._head, self._mark = data[:MARK], data[: growth.offset][-MARK:]
+        self._beside = beside
+        if data is not packed:
+            growth = None  # what is packed is read anew
+        elif growth is not None:
+            self._head, self._mark = packed[:MARK], packed[: growth.offset][-MARK:]
         self._growth, self._status = growth, status
 
-    def _read(self, reader: Reader, data: bytes) -> tuple[Session, IncrementalReader | None]:
+    def _read(self, reader: Reader, data: Data) -> tuple[Session, IncrementalReader | None]:
         """The session, and what can go on with it where the format is one of lines, and certain."""
         if reader.start is None:
-            return clear_usage(reader.read(data)), None
+            return _read_all(reader, data, _read_beside(reader, data, self.path)), None
         growth = IncrementalReader(reader)
-        growth.feed(data)
+        growth.feed(bytes(data))
         session = growth.make_session()
         settled = self.format is not None or (len(data) > HEAD and session.records > LINES)
         return session, growth if settled else None

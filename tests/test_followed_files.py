@@ -26,6 +26,7 @@ from shared import SHARED, needs_shared
 Row = dict[str, Any]
 CLAUDE, PI = "claude-code", "pi"
 READER = {reader.name: reader for reader in READERS}
+CASES = Path(__file__).parent / "cases" / "formats"
 SERIES = SHARED / "sessions" / "growth-series--entireio-cli"
 
 # -- transcripts: any rows, in any order, with parents that may be there or not -----------------------------
@@ -341,12 +342,14 @@ def test_a_small_file_may_turn_out_to_be_of_another_format(tmp_path: Path) -> No
 
 
 def test_no_reader_looks_further_than_what_settles_the_format() -> None:
-    from inspector.formats import pi
+    from inspector.formats import pi, recording
     from inspector.formats.claude_code import read as claude_code
 
     assert claude_code.LOOK <= inspector.files.LINES
     assert pi.LOOK <= inspector.files.LINES
-    assert [reader.name for reader in READERS if reader.start is not None] == [CLAUDE, PI]
+    assert recording.LOOK <= inspector.files.LINES
+    logs = {path.name.partition(".")[0] for path in CASES.glob("*.jsonl")}
+    assert {reader.name for reader in READERS if reader.start is not None} == {CLAUDE, PI} | logs
 
 
 def test_other_formats_are_read_anew(tmp_path: Path) -> None:

@@ -106,15 +106,15 @@ CONTENTS: dict[str, tuple[bytes, str]] = {
     "a.epub": (zipped("mimetype", "content.opf"), "an EPUB book"),
     "a.jar": (zipped("META-INF/MANIFEST.MF"), "a Java archive"),
     "stored.zip": (zipped("a.jsonl", "b.jsonl"), "a zip archive"),
-    "deflated.zip": (zipped("a.jsonl", how=zipfile.ZIP_DEFLATED), "a zip archive"),
+    "deflated.zip": (zipped("a.jsonl", "b.jsonl", how=zipfile.ZIP_DEFLATED), "a zip archive"),
     "empty.zip": (zipped(), "a zip archive"),
     "a.tar": (packed(""), "a tar archive"),
     "old.tar": (old_tar(), "a tar archive"),
-    "a.tar.gz": (packed("gz"), "a gzip archive"),
-    "a.jsonl.gz": (gzip.compress(TWO), "a gzip archive"),
+    "a.tar.gz": (packed("gz"), "a tar archive"),
+    "a.pdf.gz": (gzip.compress(b"%PDF-1.7"), "a PDF"),
     "a.jsonl.bz2": (bz2.compress(TWO), "a bzip2 archive"),
     "a.jsonl.xz": (lzma.compress(TWO), "an xz archive"),
-    "a.jsonl.zst": (b"(\xb5/\xfd\x04X" + TWO, "a zstd archive"),
+    "broken.zst": (b"(\xb5/\xfd\x04X" + TWO, "its zstd is broken"),
     "a.7z": (b"7z\xbc\xaf\x27\x1c\0\4" + bytes(30), "a 7z archive"),
     "a.rar": (b"Rar!\x1a\x07\1\0" + bytes(30), "a RAR archive"),
     "a.sqlite": (database(), "an SQLite database"),
@@ -233,12 +233,12 @@ def test_every_wrong_file_is_told_what_it_is_at_once_and_in_little_memory(tmp_pa
 
 def test_what_is_certainly_of_another_kind_is_told_in_one_short_sentence() -> None:
     with pytest.raises(ReadError) as caught:
-        read_session(zipped("a.jsonl"), "both.zip")
+        read_session(zipped("a.jsonl", "b.jsonl"), "both.zip")
     assert str(caught.value) == (
         "both.zip is not a session this package can read — it is a zip archive: unpack it first"
     )
     with pytest.raises(ReadError, match="it is a zip archive"):
-        read_session(zipped("a.jsonl"), "both.zip", format="claude-code")
+        read_session(zipped("a.jsonl", "b.jsonl"), "both.zip", format="claude-code")
 
 
 def test_a_session_with_a_damaged_line_or_zeros_in_it_opens_all_the_same() -> None:

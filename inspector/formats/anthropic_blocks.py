@@ -213,3 +213,29 @@ _READERS: dict[str, Callable[[dict[str, Any], Names], Block | None]] = {
     "image": _image,
     "document": _document,
 }
+
+# What a block of each type becomes; the rest of its JSON is kept beside it.
+_TAKEN: dict[str, tuple[str, ...]] = {
+    "text": ("type", "text"),
+    "thinking": ("type", "thinking", "signature"),
+    "redacted_thinking": ("type", "data"),
+    "tool_use": ("type", "id", "name", "input"),
+    "server_tool_use": ("id", "name", "input"),
+    "mcp_tool_use": ("id", "name", "input"),
+    "tool_result": ("type", "tool_use_id", "content", "is_error"),
+    "image": ("type", "source"),
+    "document": ("type", "source", "title"),
+}
+_ANSWER = ("tool_use_id", "content", "is_error")
+
+
+def read_with_rest(raw: Any, names: Names) -> tuple[Block, dict[str, Any]]:
+    """One block, and what its JSON held besides."""
+    block = read_block(raw, names)
+    return block, {} if block.kind == "unknown" or not isinstance(raw, dict) else find_rest(raw)
+
+
+def find_rest(raw: dict[str, Any]) -> dict[str, Any]:
+    """What of a block's JSON its block does not hold; the type too, where several types become one kind."""
+    taken = _TAKEN.get(raw["type"], _ANSWER)
+    return {key: item for key, item in raw.items() if key not in taken}

@@ -2,7 +2,7 @@
 
 In go the bytes of a request body, of `{request, response}`, of `{body, response}` or of a bare list of
 messages; out comes a `Session`. Messages are named m1, m2, … in order, the reply is the last one.
-Sources: CLAUDE §5 (compaction blocks), §7 (roles and pairing), §13 (blocks). Cline stores such messages too.
+Sources: CLAUDE §5 (compaction blocks), §7 (roles and pairing), §13 (blocks).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import EmptySession, ReadError
-from ..session.blocks import Block, Image, Text
-from ..session.entries import Boundary, Corrupt, Cost, Entry, Tool, Usage
+from ..session.blocks import Image, Text
+from ..session.entries import Boundary, Corrupt, Entry, Tool
 from ..session.session import Session
 from ..session.speakers import judge
-from .anthropic_blocks import Names, read_block, read_usage
+from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
 from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
 from .json_lines import Data, Reader
 
@@ -34,25 +34,6 @@ FOREIGN = (
 )
 """Fields of a message that say it is another system's."""
 
-CLINE = (
-    "This is a session of Cline's, read as messages to Anthropic: the files attached to a message are not "
-    "read."
-)
-
-# What a block of each type becomes; the rest of its JSON is kept beside it.
-_TAKEN: dict[str, tuple[str, ...]] = {
-    "text": ("type", "text"),
-    "thinking": ("type", "thinking", "signature"),
-    "redacted_thinking": ("type", "data"),
-    "tool_use": ("type", "id", "name", "input"),
-    "server_tool_use": ("id", "name", "input"),
-    "mcp_tool_use": ("id", "name", "input"),
-    "tool_result": ("type", "tool_use_id", "content", "is_error"),
-    "image": ("type", "source"),
-    "document": ("type", "source", "title"),
-}
-_ANSWER = ("tool_use_id", "content", "is_error")
-
 
 def sniff(data: Data) -> str | None:
     """None for messages of user, assistant and system whose content is text or Anthropic's blocks."""
@@ -61,6 +42,8 @@ def sniff(data: Data) -> str | None:
 
 def _judge(value: Any) -> str | None:
     messages = _find_messages(value)
+    if isinstance(value, dict) and {"messages", "sessionId", "version"} <= set(value):
+        return "its messages stand in a session of Cline's"
     if messages is None:
         return "no list of messages in it, in its `request` or in its `body`"
     if not messages:
@@ -121,8 +104,7 @@ def _find_messages(value: Any) -> list[Any] | None:
 
 def read(data: Data) -> Session:
     """The whole request and its reply. Raises `ReadError`, or `EmptySession` when nobody says anything."""
-    document = load(data)
-    body, around = _find_request(document)
+    body, around = _find_request(load(data))
     messages = body.get("messages")
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="no list of messages in it, in its `request` or in its `body`")
@@ -140,9 +122,6 @@ def read(data: Data) -> Session:
             corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
     if not entries:
         raise EmptySession(FILE, [(NAME, "")])
-    if _is_cline(document):
-        entries = [_mark_cline(entry) for entry in entries]
-        warnings = (*warnings, CLINE)
     return Session(
         format=NAME,
         model=fields.text("model") or (entries[-1].model if reply is not None else None),
@@ -153,25 +132,6 @@ def read(data: Data) -> Session:
         corrupt=tuple(corrupt),
         warnings=warnings,
         extra=fields.rest | ({"around": around} if around else {}),
-    )
-
-
-def _is_cline(document: Any) -> bool:
-    """Whether it is a session of Cline's (FORMATS §6), whose messages have Anthropic's blocks."""
-    mine = {"messages", "sessionId", "version"} <= set(document) if isinstance(document, dict) else False
-    return mine and bool({"agent", "updated_at"} & set(document))
-
-
-def _mark_cline(entry: Entry) -> Entry:
-    """An entry of Cline's; one that says that it stands for what was compacted is a compaction."""
-    about = entry.extra.get("metadata")
-    kind = about.get("kind") if isinstance(about, dict) else None
-    if kind not in ("compaction", "compaction_summary"):
-        return entry
-    written = Fields(about).text("summary")
-    notice = next((block.text for block in reversed(entry.blocks) if isinstance(block, Text)), "")
-    return entry.model_copy(
-        update={"kind": "compaction", "boundary": Boundary(summary=notice if written is None else written)}
     )
 
 
@@ -200,9 +160,9 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
         fields.rest["error"] = refused.rest
     role = fields.text("role") or "unknown"
     content = fields.any("content")
-    usage = read_usage(fields.rest.get("usage")) or _read_metrics(fields.rest.get("metrics"))
+    usage = read_usage(fields.rest.get("usage"))
     reply: dict[str, Any] = {
-        "model": fields.text("model") or Fields(fields.rest.get("modelInfo")).text("id"),
+        "model": fields.text("model"),
         "stop_reason": fields.text("stop_reason"),
         "error": error,
         "usage": usage,
@@ -222,22 +182,6 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
         else:
             yield _read_compaction(run, summary, role, shared)
         parent = name
-
-
-def _read_metrics(raw: Any) -> Usage | None:
-    """What Cline writes beside a reply: tokens, those of the cache among what was sent, and the cost."""
-    told = Fields(raw)
-    sent, output, cost = told.number("inputTokens"), told.number("outputTokens"), told.number("cost")
-    read, written = told.number("cacheReadTokens") or 0, told.number("cacheWriteTokens") or 0
-    if sent is None or output is None:
-        return None
-    return Usage(
-        input=max(sent - read - written, 0),
-        output=output,
-        cache_read=read,
-        cache_write=written,
-        cost=None if cost is None else Cost(total=cost),
-    )
 
 
 def _split(content: Any) -> list[tuple[Any, str | None]]:
@@ -267,11 +211,7 @@ def _read_compaction(raw: dict[str, Any], summary: str, role: str, shared: dict[
 
 
 def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> Entry:
-    def read_one(raw: Any) -> tuple[Block, dict[str, Any]]:
-        block = read_block(raw, names)
-        return block, {} if block.kind == "unknown" or not isinstance(raw, dict) else _find_rest(raw)
-
-    found = find_blocks(content, read_one)
+    found = find_blocks(content, lambda raw: read_with_rest(raw, names))
     blocks, more = gather(only_outputs(found) if role == "tool" else found)
     if role == "user" and blocks and all(block.kind == "tool_output" for block in blocks):
         role = "tool"
@@ -281,24 +221,16 @@ def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> 
     return Entry(role=role, blocks=blocks, meta=texts and judge(said).meta, **(shared | extra))
 
 
-def _find_rest(raw: dict[str, Any]) -> dict[str, Any]:
-    """What of a block's JSON its block does not hold; the type too, where several types become one kind."""
-    taken = _TAKEN.get(raw["type"], _ANSWER)
-    return {key: item for key, item in raw.items() if key not in taken}
-
-
 def _read_system(fields: Fields) -> tuple[Text | Image, ...]:
     """The system prompt: one string, or blocks. What no block of it holds stays in the fields."""
     raw = fields.any("system")
-    if raw is None:
-        raw = fields.any("system_prompt")
     blocks: list[Text | Image] = []
     rest: dict[str, Any] = {}
     for at, (block, more) in enumerate(find_blocks(raw, lambda item: (read_block(item, {}), {}))):
         item = raw[at] if isinstance(raw, list) else None
         if isinstance(block, Text | Image):
             blocks.append(block)
-            more = _find_rest(item) if isinstance(item, dict) else {}
+            more = find_rest(item) if isinstance(item, dict) else {}
         else:
             more = {"raw": item if isinstance(raw, list) else raw}
         if more:

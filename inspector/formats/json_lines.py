@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -56,6 +56,10 @@ class Reader:
     `read` turns all of it into a `Session`; it raises `EmptySession` when nobody says anything, and
     `ReadError` when the content is not what `sniff` took it for. A format of lines has `start`, which
     begins to read; such a file can be followed while it grows.
+
+    A session may stand in several files. `find_beside` answers, for the content and the name of one of them,
+    which others are looked for in its folder: names, or patterns with `*`. `read_all` reads them together: it
+    is given the contents of those that are there, by their names.
     """
 
     name: str
@@ -63,6 +67,8 @@ class Reader:
     sniff: Callable[[Data], str | None]
     read: Callable[[Data], Session]
     start: Callable[[], Lines] | None = None
+    find_beside: Callable[[Data, str], tuple[str, ...]] | None = None
+    read_all: Callable[[Data, Mapping[str, Data]], Session] | None = None
 
 
 def read_lines(lines: Lines, data: Data) -> Session:

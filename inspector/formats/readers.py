@@ -19,9 +19,10 @@ from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
 from ..tokens.reported import is_tokens
-from . import anthropic_messages, flue, manifest, pi, stud
+from . import anthropic_messages, cline, codex, flue, manifest, pi, stud
 from . import mini_claude_code as mini
 from .claude_code import read as claude_code
+from .containers import GZIP, ZIP, ZSTD, unpack
 from .file_kind import describe_text, name_foreign
 from .json_lines import Data, Reader
 
@@ -69,9 +70,11 @@ GROUP = "inspector.readers"
 READERS: tuple[Reader, ...] = (
     manifest.READER,
     claude_code.READER,
+    codex.READER,
     pi.READER,
     flue.READER,
     stud.READER,
+    cline.READER,
     anthropic_messages.READER,
     mini.READER,
 )
@@ -98,6 +101,7 @@ def read_session(data: Content, name: str = "data", format: str | None = None) -
     """
     expect("read_session", name=(name, str), format=(format, str, None))
     data = _take_bytes(data)
+    data = unpack_named(data, name)
     reader = find_reader(data, name, format)
     with named(reader, name):
         return clear_usage(reader.read(data))
@@ -117,6 +121,15 @@ def _take_bytes(data: Content) -> Data:
         raise ArgumentError("read_session", "data", data, "bytes, text or messages (it is a session already)")
     remedy = "bytes, text, a dict or a list of messages (open_session reads a file by its path)"
     raise ArgumentError("read_session", "data", data, remedy)
+
+
+def unpack_named(data: Data, name: str) -> Data:
+    """What is in gzip, zstd or a zip of one file, else the data itself. Raises `ReadError` with the name."""
+    try:
+        return unpack(data)
+    except ReadError as error:
+        error.name = name
+        raise
 
 
 def find_reader(data: Data, name: str = "data", format: str | None = None) -> Reader:
@@ -146,6 +159,8 @@ def find_reader(data: Data, name: str = "data", format: str | None = None) -> Re
 
 def refuse_foreign(head: bytes, name: str = "data") -> None:
     """Raise `ReadError` where the first bytes of a file tell that no reader there is takes it."""
+    if head.startswith((GZIP, ZSTD, ZIP)):
+        return  # what is in it tells
     if (kind := name_foreign(head)) and not entry_points(group=GROUP):
         raise ReadError(name, detail=f"it is {kind}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,7 +149,10 @@ CLAUDE = [
 MANIFEST = manifest.dump_manifest(
     Session(format="demo", entries=(Entry(id="a", blocks=(Text(text="hi"),)),), leaf="a")
 )
-SAMPLES: dict[str, bytes] = {
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+WRITTEN = {"codex": "codex.jsonl", "cline": "cline.messages.json"}
+"""Samples of the harnesses whose readers `test_every_format.py` tests."""
+_SAMPLES: dict[str, bytes] = {
     "session-manifest": MANIFEST.encode(),
     "claude-code": lines(*CLAUDE),
     "pi": lines(*PI),
@@ -157,6 +161,8 @@ SAMPLES: dict[str, bytes] = {
     "anthropic-messages": dump(ANTHROPIC),
     "mini-claude-code": dump(MINI),
 }
+_SAMPLES |= {name: (CASES / file).read_bytes() for name, file in WRITTEN.items()}
+SAMPLES = {reader.name: _SAMPLES[reader.name] for reader in READERS}
 FOREIGN: dict[str, bytes] = {
     "nothing": b"",
     "blanks": b"\n \n\t\n",
@@ -189,24 +195,8 @@ FOREIGN: dict[str, bytes] = {
 # Sniffing
 
 
-def test_what_cline_writes_beside_a_reply_is_its_usage() -> None:
-    """What was read from the cache is among what was sent."""
-    told = {"inputTokens": 100, "outputTokens": 7, "cacheReadTokens": 60, "cacheWriteTokens": 5, "cost": 0.5}
-    message = {"role": "assistant", "content": "Yes.", "modelInfo": {"id": "opus"}, "metrics": told}
-    session = read_session(json.dumps({"messages": [{"role": "user", "content": "So?"}, message]}).encode())
-    assert session.entries[1].model == "opus"
-    assert session.entries[1].usage == Usage(
-        input=35, output=7, cache_read=60, cache_write=5, cost=Cost(total=0.5)
-    )
-    for odd in (None, 7, {}, {"inputTokens": "many", "outputTokens": 7}):
-        data = json.dumps(
-            {"messages": [{"role": "user", "content": "So?"}, message | {"metrics": odd}]}
-        ).encode()
-        assert read_session(data).entries[1].usage is None
-
-
 def test_every_reader_has_a_sample() -> None:
-    assert [reader.name for reader in READERS] == list(SAMPLES)
+    assert {reader.name for reader in READERS} == _SAMPLES.keys()
 
 
 @pytest.mark.parametrize("wrap", [bytes, memoryview], ids=["bytes", "memoryview"])
@@ -1178,44 +1168,3 @@ def test_mini_every_message_of_the_published_vectors_is_read() -> None:
                 assert entry.role == message["role"]
                 count += 1
     assert count > 500
-
-
-# Cline, whose messages have Anthropic's blocks.
-
-
-def cline(*messages: Any) -> Session:
-    return read_session(
-        dump({"version": 1, "updated_at": TIME, "agent": "lead", "sessionId": "s", "messages": messages})
-    )
-
-
-def test_a_session_of_clines_says_what_it_is_and_what_is_not_read() -> None:
-    session = cline(user("go"), {"role": "assistant", "content": [TEXT]})
-    assert [note for note in session.warnings if note.startswith("This is a session of Cline's")]
-    assert not session.boundaries
-    assert not read_session(dump(ANTHROPIC)).warnings
-
-
-def test_what_cline_compacted_is_a_compaction() -> None:
-    notice = {"type": "text", "text": "Earlier context was compacted."}
-    whole = {**user("Context summary: done."), "metadata": {"kind": "compaction_summary", "summary": "done."}}
-    basic = {
-        "role": "user",
-        "content": [{"type": "text", "text": "go"}, notice],
-        "metadata": {"kind": "compaction"},
-    }
-    for message, summary in ((whole, "done."), (basic, notice["text"])):
-        session = cline(message, {"role": "assistant", "content": [TEXT]})
-        (boundary,) = [entry.boundary for entry in session.entries if entry.kind == "compaction"]
-        assert boundary is not None and boundary.summary == summary
-        assert len(session.live) == 2
-
-
-@needs_shared
-def test_the_compactions_of_real_sessions_of_clines_are_seen() -> None:
-    counts = {}
-    for path in sorted((SHARED / "sessions" / "cline").glob("*.*.json")):
-        session = read_session(path.read_bytes(), path.name)
-        assert any(note.startswith("This is a session of Cline's") for note in session.warnings)
-        counts[path.name] = len(session.boundaries)
-    assert counts == {"agentic.compaction.json": 1, "basic.compaction.json": 1, "session.messages.json": 0}

@@ -1,0 +1,462 @@
+"""OpenAI Codex's rollouts: a line per item of a conversation, with events, contexts and compactions between.
+
+In go the bytes, out comes a `Session`. Source: FORMATS §1. The items of one reply become one entry. Events
+repeat items (`user_message`, `agent_message`): they are counted, and tell which of the user's items a person
+typed. A compaction lists what stands after it: an item that stood before is kept, any other follows the
+compaction as an entry of its own. A summary that only the provider can read is an entry without words.
+
+Usage is that of `token_count` events, once for each time the total grew. What Codex writes right after a
+compaction is its own estimate of the context, and becomes the boundary's `tokens_after`. Rows that a fork
+copied of its parent are counted as they stand here, and told in a warning.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..session.blocks import Image, Reasoning, Text, ToolCall
+from ..session.entries import Source, Tool, Usage
+from ..session.json_text import stringify
+from ..session.session import Session
+from ..session.speakers import judge
+from ..text import plural
+from .json_document import Fields, Found, find_blocks, unknown
+from .json_lines import Data, Reader, read_lines
+from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
+
+NAME = "codex"
+EVENTS = frozenset(
+    [
+        "task_started",
+        "task_complete",
+        "turn_started",
+        "turn_complete",
+        "turn_aborted",
+        "user_message",
+        "agent_message",
+        "agent_reasoning",
+        "agent_reasoning_raw_content",
+        "agent_reasoning_section_break",
+        "token_count",
+        "context_compacted",
+        "thread_rolled_back",
+        "thread_name_updated",
+        "entered_review_mode",
+        "exited_review_mode",
+        "patch_apply_begin",
+        "patch_apply_end",
+        "exec_command_begin",
+        "exec_command_end",
+        "mcp_tool_call_begin",
+        "mcp_tool_call_end",
+        "web_search_begin",
+        "web_search_end",
+        "image_generation_end",
+        "view_image_tool_call",
+        "item_completed",
+        "error",
+        "warning",
+        "stream_error",
+        "background_event",
+        "plan_update",
+        "turn_diff",
+        "thread_goal_updated",
+        "collab_agent_spawn_begin",
+        "collab_agent_spawn_end",
+        "collab_agent_interaction_begin",
+        "collab_agent_interaction_end",
+        "collab_waiting_begin",
+        "collab_waiting_end",
+        "collab_close_begin",
+        "collab_close_end",
+        "dynamic_tool_call_request",
+        "dynamic_tool_call_response",
+        "sub_agent_activity",
+    ]
+)
+BOOKKEEPING = frozenset(
+    [
+        "session_meta",
+        "turn_context",
+        "world_state",
+        "inter_agent_communication",
+        "inter_agent_communication_metadata",
+        "token_usage_record",
+        "retained_context",
+        "security_risk_score",
+        "realtime_item",
+    ]
+)
+UNSHOWN = frozenset({"ghost_snapshot", "additional_tools"})
+HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
+USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+ESTIMATE = "estimated by Codex"
+
+
+def sniff(data: Data) -> str | None:
+    """None when one of the first lines is a rollout's `session_meta`."""
+    for row in first_rows(data):
+        payload = row.get("payload")
+        if row.get("type") == "session_meta" and isinstance(payload, dict) and "id" in payload:
+            return None
+    return "none of its first lines is a `session_meta` with an id"
+
+
+def read(data: Data) -> Session:
+    """The whole rollout. Raises `EmptySession` when nobody says anything."""
+    return read_lines(Rollout(), data)
+
+
+class Rollout(JsonRows):
+    """The rows of a rollout, and the session they make."""
+
+    def make_session(self) -> Session:
+        """The session of all rows. Raises `EmptySession` when none of them is a message."""
+        reading = _Reading(self._find_typed())
+        reading.made.corrupt = list(self.corrupt)
+        for source, row in self.rows:
+            reading.take(source, row)
+        return reading.make_session()
+
+    def _find_typed(self) -> set[str] | None:
+        """What persons typed, by the events that tell of it; None where none does."""
+        typed = {
+            payload["message"].strip()
+            for _, row in self.rows
+            if isinstance(payload := row.get("payload"), dict)
+            and payload.get("type") == "user_message"
+            and isinstance(payload.get("message"), str)
+        }
+        return typed or None
+
+
+class _Reading:
+    """What has been read of a rollout, row after row."""
+
+    def __init__(self, typed: set[str] | None) -> None:
+        self.made = Recording(NAME)
+        self.typed = typed
+        self.meta: Json = {}
+        self.model: str | None = None
+        self.window: int | None = None
+        self.reply: str | None = None  # the entry that items of the same reply go into
+        self.unpaid: str | None = None  # the last reply without usage
+        self.total: Any = None
+        self.names: dict[str, str] = {}
+        self.line: list[str] = []
+        self.last_usage: Usage | None = None
+        self.updated: str | None = None
+        self.copied = 0
+
+    def take(self, source: Source, row: Json) -> None:
+        """One row: an item, an event, a compaction or bookkeeping."""
+        kind, payload = row.get("type"), row.get("payload")
+        if isinstance(time := row.get("timestamp"), str):
+            self.updated = time
+        if not isinstance(kind, str):
+            self.made.note("row without a type", source, known=False)
+        elif not isinstance(payload, dict):
+            self.made.note(kind, source, known=False)
+        elif kind == "response_item":
+            self._take_item(source, payload, time if isinstance(time, str) else None)
+        elif kind == "event_msg":
+            self._take_event(source, payload)
+        elif kind == "compacted":
+            self._take_compaction(source, payload, time if isinstance(time, str) else None)
+        else:
+            if kind == "session_meta":
+                self._take_meta(payload)
+            elif kind == "turn_context":
+                self.model = Fields(payload).text("model") or self.model
+            self.made.note(kind, source, known=kind in BOOKKEEPING)
+
+    def _take_meta(self, payload: Json) -> None:
+        """The first one is this rollout's; those after it were copied of the one it was forked from."""
+        if self.meta:
+            self.copied += 1
+        else:
+            self.meta = payload
+
+    def _add(self, name: str, role: str, found: list[Found], source: Source | None, **more: Any) -> str:
+        more.setdefault("parent", self.line[-1] if self.line else None)
+        entry = self.made.add(name, role, found, source, **more)
+        self.line.append(entry.id)
+        return entry.id
+
+    # Items
+
+    def _take_item(self, source: Source, payload: Json, time: str | None) -> None:
+        kind = payload.get("type", "message")
+        fields = Fields(payload, "type")
+        if kind in UNSHOWN:
+            self.made.note(str(kind), source)
+            return
+        if isinstance(kind, str) and kind.endswith("_output"):
+            call = fields.text("call_id") or ""
+            self.reply = None
+            self._add(
+                f"line-{source.line}", "tool", [self._read_output(fields, call)], source, timestamp=time
+            )
+            return
+        role = str(fields.rest.get("role")) if kind == "message" else "assistant"
+        if role != "assistant":
+            self.reply = None
+            self._take_words(f"line-{source.line}", source, fields, timestamp=time)
+            return
+        found = self._read_reply(kind, payload)
+        if self.reply is None:
+            more: Json = {"model": self.model, "provider": Fields(self.meta).text("model_provider")}
+            self.reply = self._add(f"line-{source.line}", "assistant", found, source, timestamp=time, **more)
+            self.unpaid = self.reply
+            return
+        entry = self.made.entries[self.made.where[self.reply]]
+        known = entry.extra.get("blocks", {})
+        new = {str(len(entry.blocks) + at): rest for at, (_, rest) in enumerate(found) if rest}
+        extra = entry.extra | ({"blocks": known | new} if known or new else {})
+        blocks = (*entry.blocks, *(block for block, _ in found))
+        self.made.change(self.reply, blocks=blocks, extra=extra, sources=(*entry.sources, source))
+
+    def _take_words(self, name: str, source: Source | None, fields: Fields, **more: Any) -> str:
+        """A message that is no reply: a user's, or instructions of the harness."""
+        label = fields.text("role")
+        found = find_blocks(fields.any("content"), _read_part)
+        said = "\n".join(block.text for block, _ in found if block.kind == "text")
+        if label != "user":
+            more |= {"meta": True}
+        elif found and all(block.kind == "text" for block, _ in found):
+            speech = judge(said)
+            typed = self.typed is None or said.strip() in self.typed
+            more |= {"meta": speech.meta or said.startswith(HARNESS) or not typed}
+            fields.rest |= speech.extra
+        extra = fields.rest | ({"role": label} if label != "user" else {})
+        return self._add(name, "user", found, source, extra=extra, **more)
+
+    def _read_reply(self, kind: Any, payload: Json) -> list[Found]:
+        fields = Fields(payload, "type", "role")
+        if kind == "message":
+            found = find_blocks(fields.any("content"), _read_part)
+            if found and fields.rest:
+                found[-1] = found[-1][0], {"item": fields.rest, **found[-1][1]}
+            return found
+        if kind == "reasoning":
+            return [_read_reasoning(fields)]
+        if kind in ("compaction", "context_compaction"):
+            return [(Reasoning(encrypted=fields.text("encrypted_content")), fields.rest)]
+        if isinstance(kind, str) and kind.endswith("_call"):
+            call = fields.text("call_id") or fields.text("id") or ""
+            name = fields.text("name") or kind.removesuffix("_call")
+            given = next((k for k in ("arguments", "input", "action") if k in fields.rest), "")
+            self.names[call] = name
+            return [(ToolCall(id=call, name=name, input=parse_given(fields.any(given))), fields.rest)]
+        return [unknown(payload)]
+
+    def _read_output(self, fields: Fields, call: str) -> Found:
+        name = self.names.get(call)
+        if "tools" in fields.rest and "output" not in fields.rest:
+            # What a search for tools found is told to the model as it stands.
+            output: Any = stringify(fields.any("tools"))
+        else:
+            output = fields.any("output")
+        failed = False
+        if isinstance(output, dict):
+            inner = Fields(output)
+            failed = inner.flag("success") is False
+            output = inner.any("content") if "content" in inner.rest else stringify(output)
+        block, more = make_output(call, output, _read_part, name, failed=failed)
+        return block, fields.rest | more
+
+    # Events
+
+    def _take_event(self, source: Source, payload: Json) -> None:
+        kind = payload.get("type")
+        if kind == "token_count":
+            self._take_usage(Fields(payload).object("info"))
+        elif kind == "thread_rolled_back":
+            self._roll_back(payload.get("num_turns"))
+        self.made.note(str(kind), source, known=kind in EVENTS)
+
+    def _take_usage(self, info: Json | None) -> None:
+        if info is None:
+            return
+        window = info.get("model_context_window")
+        if isinstance(window, int) and not isinstance(window, bool):
+            self.window = window
+        total, last = info.get("total_token_usage"), Fields(info).object("last_token_usage")
+        usage = read_inclusive(last, *USAGE)
+        if usage is None:
+            return
+        if not usage.tokens:
+            at = self.line[-1] if self.line else None
+            entry = self.made.entries[self.made.where[at]] if at else None
+            told = Fields(last).number("total_tokens")
+            if entry is not None and entry.boundary is not None and told:
+                extra = {**entry.boundary.extra, "tokens_after": ESTIMATE}
+                boundary = entry.boundary.model_copy(update={"tokens_after": told, "extra": extra})
+                self.made.change(entry.id, boundary=boundary)
+            return
+        if total == self.total:
+            return
+        self.total, self.last_usage = total, usage
+        self.reply = None
+        if self.unpaid is not None:
+            self.made.change(self.unpaid, usage=usage)
+            self.unpaid = None
+        elif self.line and self.made.entries[self.made.where[self.line[-1]]].role != "assistant":
+            # A request whose reply is not in the file, such as one that was cut off.
+            self._add(f"request-{len(self.made.entries)}", "assistant", [], None, usage=usage, kind="note")
+
+    def _roll_back(self, count: Any) -> None:
+        """The newest turns are gone: what follows hangs on what stood before them."""
+        left = count if isinstance(count, int) and not isinstance(count, bool) else 0
+        at = len(self.line)
+        while left > 0 and at:
+            at -= 1
+            left -= self.made.entries[self.made.where[self.line[at]]].opens_turn
+        del self.line[at:]
+        self.reply = self.unpaid = None
+
+    # Compactions
+
+    def _take_compaction(self, source: Source, payload: Json, time: str | None) -> None:
+        fields = Fields(payload)
+        message, after = fields.text("message"), fields.items("replacement_history")
+        self.reply = self.unpaid = None
+        known: dict[str, list[str]] = {}
+        for name in self.line:
+            for print_ in _print_entry(self.made.entries[self.made.where[name]].blocks):
+                known.setdefault(print_, []).append(name)
+        kept: list[str] = []
+        fresh: list[Json] = []
+        sealed: list[Found] = []
+        summary = message or None
+        shown = summary
+        for raw in after or ():
+            item = Fields(raw)
+            if item.rest.get("type") in ("compaction", "context_compaction"):
+                text = Fields(item.rest).text("encrypted_content")
+                if text is not None:
+                    sealed.append((Reasoning(encrypted=text), item.rest))
+                continue
+            blocks = tuple(block for block, _ in find_blocks(item.rest.get("content"), _read_part))
+            said = "\n".join(block.text for block in blocks)
+            names = known.get(next(iter(_print_entry(blocks)), ""), [])
+            if summary and summary in said:
+                shown = said
+            elif names:
+                kept.append(names.pop(0) if len(names) > 1 else names[0])
+            elif isinstance(raw, dict):
+                fresh.append(raw)
+        if after is None and self.line:
+            # Old builds kept every message of the user's.
+            entries = (self.made.entries[self.made.where[name]] for name in self.line)
+            kept = [e.id for e in entries if e.role == "user" and e.kind == "message"]
+        prompt = self.last_usage.tokens if self.last_usage is not None else None
+        sealed_by = {} if summary else {"unreadable": True}
+        entry = self.made.compact(
+            f"line-{source.line}",
+            shown,
+            source,
+            {
+                "tokens_before": prompt,
+                "kept": tuple(dict.fromkeys(kept)),
+                "summary": summary,
+                "extra": sealed_by,
+            },
+            parent=self.line[-1] if self.line else None,
+            timestamp=time,
+            extra=fields.rest,
+            **({"found": sealed} if sealed and not summary else {}),
+        )
+        self.line.append(entry.id)
+        for number, raw in enumerate(fresh, 1):
+            name = f"line-{source.line}.{number}"
+            if raw.get("type", "message") == "message" and raw.get("role") != "assistant":
+                self._take_words(name, None, Fields(raw, "type"), timestamp=time)
+            elif isinstance(raw.get("type"), str) and str(raw["type"]).endswith("_output"):
+                call = Fields(raw, "type")
+                self._add(name, "tool", [self._read_output(call, call.text("call_id") or "")], None)
+            else:
+                self._add(name, "assistant", self._read_reply(raw.get("type", "message"), raw), None)
+
+    def make_session(self) -> Session:
+        """All of it. Raises `EmptySession` when nobody says anything."""
+        fields = Fields(self.meta, "id", "cwd", "cli_version", "timestamp")
+        base = Fields(fields.object("base_instructions"))
+        words = base.text("text")
+        warnings = self.made.warnings
+        if parent := Fields(self.meta).text("forked_from_id"):
+            copied = f", and {plural(self.copied, 'header')} of it" if self.copied else ""
+            warnings.append(
+                f"it was forked from {parent:.60}: what it copied of that one is read here{copied}"
+            )
+        if isinstance(self.meta.get("history_base"), dict):
+            warnings.append("its history begins in another file, which is not read")
+        version = self.meta.get("cli_version")
+        tools, rest = _read_tools(fields.any("dynamic_tools"))
+        extra = {"version": version} if isinstance(version, str) else {}
+        extra |= fields.rest | ({"dynamic_tools": rest} if rest else {})
+        return self.made.make_session(
+            id=Fields(self.meta).text("id") or "",
+            model=self.model,
+            window=self.window,
+            cwd=Fields(self.meta).text("cwd"),
+            created=Fields(self.meta).text("timestamp"),
+            updated=self.updated,
+            system=(Text(text=words),) if words else (),
+            tools=tools,
+            leaf=self.line[-1] if self.line else None,
+            extra=extra,
+        )
+
+
+def _print_entry(blocks: Any) -> list[str]:
+    """What a message's blocks are known by; nothing for no blocks."""
+    return [stringify([block.model_dump() for block in blocks])] if blocks else []
+
+
+def _read_part(raw: Any) -> Found:
+    """A part of a message or of a tool's answer."""
+    fields = Fields(raw)
+    kind = fields.rest.get("type")
+    if kind in ("input_text", "output_text", "text", "summary_text", "reasoning_text"):
+        text = fields.text("text")
+        if text is not None:
+            rest = fields.rest
+            return Text(text=text), {key: value for key, value in rest.items() if key != "type"}
+    if kind == "input_image" and (url := fields.text("image_url")) is not None:
+        head, comma, data = url.partition(";base64,")
+        more = {key: value for key, value in fields.rest.items() if key != "type"}
+        if comma and head.startswith("data:"):
+            return Image(media_type=head.removeprefix("data:"), data=data), more
+        return Image(url=url), more
+    return unknown(raw)
+
+
+def _read_reasoning(fields: Fields) -> Found:
+    """What the model thought: the parts of the summary and of the content that are text, each said once."""
+    texts: dict[str, None] = {}
+    for name in ("summary", "content"):
+        parts = fields.rest.get(name)
+        words = [Fields(part).text("text") for part in parts] if isinstance(parts, list) else []
+        texts |= dict.fromkeys(word for word in words if word is not None)
+        if None not in words:
+            fields.items(name)
+    return Reasoning(text="\n".join(texts), encrypted=fields.text("encrypted_content")), fields.rest
+
+
+def _read_tools(raw: Any) -> tuple[tuple[Tool, ...], list[Any]]:
+    """Tools that the client adds, and what is none of them."""
+    tools: list[Tool] = []
+    rest: list[Any] = []
+    for item in raw if isinstance(raw, list) else ():
+        fields = Fields(item)
+        name = fields.text("name")
+        if name is None:
+            rest.append(item)
+            continue
+        schema = fields.any("inputSchema") or fields.any("input_schema") or fields.any("parameters")
+        tools.append(Tool(name=name, description=fields.text("description") or "", input_schema=schema))
+    return tuple(tools), rest
+
+
+READER = Reader(NAME, "Codex rollout", sniff, read, Rollout)

@@ -1,0 +1,234 @@
+"""What readers of a harness's log share: entries that follow each other, rows of lines, usage of two kinds.
+
+Most harnesses write one row after the other, and each row holds one message or tells of one. In go the rows
+as they come, out comes a `Session` in which each of them is in an entry, a note or a corrupt record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import EmptySession
+from ..session.blocks import Block, Text, ToolOutput
+from ..session.entries import Boundary, Corrupt, Cost, Entry, Note, Source, Usage
+from ..session.session import Session
+from ..session.speakers import Speech, judge
+from .json_document import FILE, Fields, Found, find_blocks, gather, is_number, make_parts, tell_wordless
+from .json_lines import Data, decode, iter_lines
+
+Json = dict[str, Any]
+LOOK = 16
+"""So many rows at the beginning tell a format of lines."""
+
+
+class Recording:
+    """The entries of a session in one line, as they are added. Each hangs on the one added before it."""
+
+    def __init__(self, format: str) -> None:
+        self.format = format
+        self.entries: list[Entry] = []
+        self.notes: list[Note] = []
+        self.corrupt: list[Corrupt] = []
+        self.warnings: list[str] = []
+        self.where: dict[str, int] = {}
+
+    @property
+    def last(self) -> str | None:
+        """The id of the entry added last."""
+        return self.entries[-1].id if self.entries else None
+
+    def name(self, wanted: str) -> str:
+        """An id that is not given yet: the one wanted, or one made of it."""
+        name, number = wanted, 1
+        while name in self.where:
+            number += 1
+            name = f"{wanted}.{number}"
+        return name
+
+    def put(self, entry: Entry) -> Entry:
+        """Add an entry as it is."""
+        self.where[entry.id] = len(self.entries)
+        self.entries.append(entry)
+        return entry
+
+    def add(
+        self,
+        name: str,
+        role: str,
+        found: Iterable[Found],
+        source: Source | None,
+        extra: Json | None = None,
+        **more: Any,
+    ) -> Entry:
+        """Add a message: its blocks with what their JSON held besides, and what its row held besides.
+
+        A user's message that the harness wrote is known by its tags, unless `meta` says whose it is.
+        """
+        blocks, rest = gather(found)
+        if role == "user" and blocks and all(isinstance(block, ToolOutput) for block in blocks):
+            role = "tool"
+        if role == "user" and "meta" not in more and more.get("kind", "message") == "message":
+            speech = say_whose(blocks)
+            more["meta"], rest = speech.meta, rest | speech.extra
+        more.setdefault("parent", self.last)
+        sources = () if source is None else (source,)
+        return self.put(
+            Entry(
+                id=self.name(name),
+                role=role,
+                blocks=blocks,
+                sources=sources,
+                extra=(extra or {}) | rest,
+                **more,
+            )
+        )
+
+    def compact(
+        self, name: str, summary: str | None, source: Source | None, boundary: Json, **more: Any
+    ) -> Entry:
+        """Add a compaction: `summary` as the model is shown it, None or "" where nobody can read it."""
+        found: list[Found] = [(Text(text=summary), {})] if summary else []
+        extra = more.pop("extra", {})
+        found = more.pop("found", found)
+        return self.add(
+            name, "user", found, source, extra, kind="compaction", boundary=Boundary(**boundary), **more
+        )
+
+    def change(self, name: str, **fields: Any) -> Entry:
+        """Change fields of an entry that was added."""
+        at = self.where[name]
+        self.entries[at] = self.entries[at].model_copy(update=fields)
+        return self.entries[at]
+
+    def also(self, name: str, source: Source) -> None:
+        """Say that another record is in an entry too."""
+        self.change(name, sources=(*self.entries[self.where[name]].sources, source))
+
+    def note(self, kind: str, source: Source, *, known: bool = True) -> None:
+        """Count a record that is no message."""
+        self.notes.append(Note(type=kind, known=known, source=source))
+
+    def spoil(self, source: Source, reason: str) -> None:
+        """Count a record that cannot be read."""
+        self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
+
+    def make_session(self, **fields: Any) -> Session:
+        """The session. Raises `EmptySession` when nobody says anything in it."""
+        count = sum(len(entry.sources) for entry in self.entries) + len(self.notes)
+        if not any(entry.kind != "note" for entry in self.entries):
+            why = tell_wordless(count, "record", corrupt=self.corrupt)
+            raise EmptySession(FILE, [(self.format, "")], why)
+        fields.setdefault("leaf", self.last)
+        if fields.get("model") is None:
+            models = (e.model for e in reversed(self.entries) if e.role == "assistant" and e.model)
+            fields["model"] = next(models, None)
+        return Session(
+            format=self.format,
+            entries=tuple(self.entries),
+            notes=tuple(self.notes),
+            corrupt=tuple(self.corrupt),
+            warnings=tuple(self.warnings),
+            **fields,
+        )
+
+
+class JsonRows:
+    """The rows of a file of JSON Lines as they come. What a format makes of them stands in `make_session`."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[Source, Json]] = []
+        self.corrupt: list[Corrupt] = []
+
+    def take(self, source: Source, line: memoryview) -> None:
+        """The next line: an object, or a corrupt record."""
+        try:
+            row = decode(line)
+            reason = None if isinstance(row, dict) else "not a JSON object"
+        except ValueError as error:
+            reason = "several JSON values on one line" if "Extra data" in str(error) else str(error)
+        if reason is None:
+            self.rows.append((source, row))
+        else:
+            self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
+
+    def check_last(self, source: Source) -> None:
+        """Nothing is known of a last line that another would not be told by."""
+
+    def make_session(self) -> Session:
+        """The session these rows make."""
+        raise NotImplementedError
+
+
+def first_rows(data: Data, count: int = LOOK, largest: int = 1 << 20) -> list[Json]:
+    """The first rows of a file of lines that are objects; a line that is none is passed over."""
+    rows: list[Json] = []
+    for at, (source, line) in enumerate(iter_lines(data)):
+        if at == count:
+            break
+        try:
+            row = decode(line) if source.size < largest else None
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            rows.append(row)
+    return rows
+
+
+def say_whose(blocks: Iterable[Block]) -> Speech:
+    """Whose words a user's message of text holds; one with other blocks than text is a person's."""
+    texts = [block for block in blocks if not isinstance(block, ToolOutput)]
+    if not texts or any(block.kind != "text" for block in texts):
+        return Speech("user")
+    said = "\n".join(block.text for block in texts)
+    return judge(said)
+
+
+def make_output(
+    call: str, content: Any, read_block: Any, name: str | None = None, *, failed: bool = False
+) -> Found:
+    """What a tool answered: text, a list of blocks, or any other JSON value."""
+    parts, rest = make_parts(find_blocks(content, read_block))
+    return ToolOutput(call_id=call, name=name, parts=parts, is_error=failed), rest
+
+
+def read_inclusive(
+    raw: Any, sent: str, output: str, read: str = "", written: str = "", total: str = ""
+) -> Usage | None:
+    """Usage whose input holds what was read from and written to the cache; the keys name its figures.
+
+    >>> read_inclusive({"in": 100, "cached": 60, "out": 7}, "in", "out", "cached").cache_read
+    60
+    """
+    fields = Fields(raw)
+    given, replied = fields.number(sent), fields.number(output)
+    if given is None and replied is None:
+        return None
+    cached, stored = fields.number(read) or 0, fields.number(written) or 0
+    return Usage(
+        input=max((given or 0) - cached - stored, 0),
+        output=replied or 0,
+        cache_read=cached,
+        cache_write=stored,
+        total=fields.number(total),
+    )
+
+
+def make_cost(value: Any) -> Cost | None:
+    """The money a reply took, where it is a number."""
+    return Cost(total=value) if is_number(value) else None
+
+
+def parse_given(given: Any) -> Any:
+    """The input of a call that is written as JSON in a string; any other text is kept under `input`.
+
+    >>> parse_given('{"path": "a"}'), parse_given("*** Begin Patch")
+    ({'path': 'a'}, {'input': '*** Begin Patch'})
+    """
+    if not isinstance(given, str):
+        return given
+    try:
+        value = decode(given.encode("utf-8", "surrogatepass"))
+    except ValueError:
+        return {"input": given}
+    return value if isinstance(value, dict | list) else {"input": given}

@@ -1,0 +1,186 @@
+"""Cline's three kinds of file: messages, the sidecar of a compaction, and the manifest."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.errors import ReadError
+from inspector.files import FollowedFile
+from inspector.formats import anthropic_messages
+from inspector.session.blocks import Document
+from inspector.session.entries import Cost, Usage
+from tests.shared import SHARED, needs_shared
+
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+REAL = SHARED / "sessions" / "cline"
+TIME = "2026-01-01T00:00:00.000Z"
+KINDS = ("cline.messages.json", "cline.compaction.json", "cline.json")
+
+
+def cline(*messages: Any, **more: Any) -> bytes:
+    document = {"version": 1, "updated_at": TIME, "agent": "lead", "sessionId": "s", "messages": messages}
+    return json.dumps(document | more).encode()
+
+
+def user(text: str, **more: Any) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "text", "text": text}], **more}
+
+
+def reply(text: str, **more: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{"type": "text", "text": text}], **more}
+
+
+def test_what_cline_writes_beside_a_reply_is_its_usage() -> None:
+    """What was read from the cache is among what was sent."""
+    told = {"inputTokens": 100, "outputTokens": 7, "cacheReadTokens": 60, "cacheWriteTokens": 5, "cost": 0.5}
+    session = read_session(cline(user("So?"), reply("Yes.", modelInfo={"id": "opus"}, metrics=told)))
+    assert session.entries[1].model == "opus"
+    assert session.entries[1].usage == Usage(
+        input=35, output=7, cache_read=60, cache_write=5, cost=Cost(total=0.5)
+    )
+    for odd in (None, 7, {}, {"inputTokens": "many", "outputTokens": 7}):
+        assert read_session(cline(user("So?"), reply("Yes.", metrics=odd))).entries[1].usage is None
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_whichever_file_is_opened_the_others_are_found(name: str) -> None:
+    session = open_session(CASES / name)
+    assert session == open_session(CASES / KINDS[0])
+    assert (session.id, session.title, session.cwd) == ("1_abc", "Teal", "/w")
+    assert [entry.id for entry in session.entries if entry.kind == "message"] == [f"m_{x}" for x in "abcdef"]
+    ((name, boundary),) = session.boundaries
+    assert boundary.summary == "## Goal\nTeal paint; src/legacy.ts stays."
+    assert (boundary.tokens_before, boundary.files_modified) == (1308, ("/w/src/paint.ts",))
+    assert session.live_names == [name, "m_d", "m_e", "m_f"]
+    attached = session["m_a"].blocks[1]
+    assert isinstance(attached, Document) and attached.title == "/w/src/paint.ts"
+
+
+def test_a_sidecar_alone_is_a_context_that_begins_with_its_summary() -> None:
+    session = read_session((CASES / "cline.compaction.json").read_bytes())
+    assert [entry.kind for entry in session.entries] == ["compaction", "message"]
+    assert session.boundaries[0][1].summary == "## Goal\nTeal paint; src/legacy.ts stays."
+
+
+def test_a_manifest_alone_names_the_file_to_open() -> None:
+    with pytest.raises(ReadError, match=r"its messages are in cline\.messages\.json"):
+        read_session((CASES / "cline.json").read_bytes())
+
+
+def test_a_sidecar_of_another_session_is_left_alone(tmp_path: Path) -> None:
+    for name in KINDS:
+        shutil.copy(CASES / name, tmp_path)
+    other = json.loads((CASES / "cline.compaction.json").read_text()) | {"sessionId": "2_xyz"}
+    (tmp_path / "cline.compaction.json").write_text(json.dumps(other))
+    assert not open_session(tmp_path / "cline.messages.json").boundaries
+
+
+def test_a_sidecar_that_stands_for_more_messages_than_there_are_is_told(tmp_path: Path) -> None:
+    shutil.copy(CASES / "cline.messages.json", tmp_path)
+    more = json.loads((CASES / "cline.compaction.json").read_text()) | {"source_message_count": 9}
+    (tmp_path / "cline.compaction.json").write_text(json.dumps(more))
+    session = open_session(tmp_path / "cline.messages.json")
+    assert session.warnings == ("its compaction stands for 9 messages, and there are 6; some are lost",)
+    assert len(session.live) == 2
+
+
+def test_a_compaction_that_comes_while_a_session_is_followed_is_seen(tmp_path: Path) -> None:
+    shutil.copy(CASES / "cline.messages.json", tmp_path)
+    followed = FollowedFile(tmp_path / "cline.messages.json")
+    assert not followed.session.boundaries
+    shutil.copy(CASES / "cline.compaction.json", tmp_path)
+    seen = followed.poll()
+    assert seen is not None and len(seen.boundaries) == 1
+    assert seen == open_session(tmp_path / "cline.messages.json")
+    assert followed.poll() is None
+
+
+def test_a_message_of_which_only_a_part_was_kept_is_split_there(tmp_path: Path) -> None:
+    talk = [
+        user("Paint it.", id="a"),
+        {"role": "assistant", "id": "b", "content": [{"type": "text", "text": "I do."}, CALL]},
+        {
+            "role": "user",
+            "id": "c",
+            "content": [{"type": "tool_result", "tool_use_id": "t", "content": "done"}],
+        },
+        reply("Painted.", id="d"),
+    ]
+    notice = {"type": "text", "text": "<SYSTEM_NOTICE>Files edited: a</SYSTEM_NOTICE>"}
+    basic = [
+        {
+            "role": "user",
+            "id": "a",
+            "content": [*talk[0]["content"], notice],
+            "metadata": {"kind": "compaction"},
+        },
+        reply("I do.", id="b", metadata={"compaction": "preserved"}),
+        reply("Painted.", id="d"),
+    ]
+    (tmp_path / "x.messages.json").write_bytes(cline(*talk))
+    (tmp_path / "x.compaction.json").write_bytes(cline(*basic))
+    session = open_session(tmp_path / "x.messages.json")
+    assert [session.entries[at].text for at in session.live.entries] == [
+        notice["text"],
+        "Paint it.",
+        "I do.",
+        "Painted.",
+    ]
+    assert session.records == 4
+    assert len(session.turns) == 1
+
+
+MADE = {"kind": "compaction"}
+CALL = {"type": "tool_use", "id": "t", "name": "editor", "input": {"path": "a"}}
+
+
+def test_messages_of_another_system_are_no_session_of_clines() -> None:
+    bare = json.dumps({"messages": [user("go"), reply("yes")]}).encode()
+    assert read_session(bare).format == "anthropic-messages"
+    assert anthropic_messages.READER.sniff(cline(user("go"), reply("yes"))) is not None
+
+
+@needs_shared
+def test_the_real_session_holds_what_its_rows_hold() -> None:
+    """Counted without the reader; Cline's own sum of what was sent is 630,254 tokens."""
+    raw = json.loads((REAL / "session.messages.json").read_text("utf-8"))
+    parts = [part for message in raw["messages"] for part in message["content"]]
+    prompts = [
+        m for m in raw["messages"] if any(p["type"] == "text" for p in m["content"]) and m["role"] == "user"
+    ]
+    own = json.loads((REAL / "basic.compaction.json").read_text("utf-8"))
+    told = own["messages"][0]["metadata"]["usageBefore"]
+    for name, compactions in (
+        ("session.messages.json", 0),
+        ("session.json", 0),
+        ("agentic.compaction.json", 1),
+        ("basic.compaction.json", 1),
+    ):
+        session = open_session(REAL / name)
+        assert session.format == "cline"
+        assert session.records == len(raw["messages"])
+        assert len(session.turns) == len(prompts) == 5
+        said = [block for entry in session.entries if entry.kind == "message" for block in entry.blocks]
+        assert len(said) == len(parts)
+        assert len(session.boundaries) == compactions
+        usage = [entry.usage for entry in session.entries if entry.usage]
+        assert sum(each.prompt for each in usage) == told["inputTokens"] == 630254
+        assert sum(each.output for each in usage) == told["outputTokens"]
+        assert sum(each.cache_read for each in usage) == told["cacheReadTokens"]
+        assert (session.unknown, session.corrupt, session.warnings) == (0, (), ())
+
+
+@needs_shared
+def test_what_stands_after_a_real_compaction_is_its_sidecar() -> None:
+    for name in ("agentic.compaction.json", "basic.compaction.json"):
+        after = json.loads((REAL / name).read_text("utf-8"))["messages"]
+        session = open_session(REAL / name)
+        texts = sorted(part["text"] for message in after for part in message["content"])
+        live = [b.text for at in session.live.entries for b in session.entries[at].blocks]
+        assert sorted(live) == texts

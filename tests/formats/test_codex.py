@@ -1,0 +1,163 @@
+"""Codex's rollouts, beside a count of their rows that shares no code with the reader."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.session.blocks import Image, Reasoning, ToolCall
+from tests.shared import SHARED, needs_shared, open_shared
+
+CASE = Path(__file__).parents[1] / "cases" / "formats" / "codex.jsonl"
+ROWS: list[dict[str, Any]] = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
+REAL = sorted((SHARED / "sessions").glob("codex--*/*.jsonl"))
+SMALL = sorted((SHARED / "sessions" / "agentsview--testdata").glob("codex/*.jsonl"))
+every_rollout = pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+
+
+def dump(*rows: Any) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def test_a_rollout_becomes_a_session() -> None:
+    session = open_session(CASE)
+    assert (session.id, session.model, session.window, session.cwd) == ("0199-demo", "gpt-5.5", 121600, "/w")
+    assert session.extra["version"] == "0.140.0"
+    assert [block.text for block in session.system] == ["You are Codex, working on a small library."]
+    said = [(entry.role, entry.meta, entry.text[:20]) for entry in session.entries[:4]]
+    assert said == [
+        ("user", True, "<permissions instruc"),
+        ("user", True, "# AGENTS.md instruct"),
+        ("user", False, "Add a function area "),
+        ("assistant", False, "I look at the file."),
+    ]
+    reply = session.entries[3]
+    assert [block.kind for block in reply.blocks] == ["reasoning", "text", "tool_call"]
+    assert reply.blocks[0] == Reasoning(text="**Look first**", encrypted="gAAAA-sealed")
+    assert reply.blocks[2] == ToolCall(id="call_1", name="exec_command", input={"cmd": "cat src/shapes.py"})
+    assert [source.line for source in reply.sources] == [8, 11, 12]
+    assert session.entries[4].blocks[0].text == "def side():\n\treturn 2\n"
+
+
+def test_usage_is_counted_once_and_what_the_cache_gave_apart() -> None:
+    usage = [entry.usage for entry in open_session(CASE).entries if entry.usage]
+    assert [(each.input, each.cache_read, each.output) for each in usage] == [
+        (1000, 0, 50),
+        (300, 900, 40),
+        (200, 1100, 10),
+        (500, 0, 4),
+        (300, 400, 6),
+    ]
+
+
+def test_a_compaction_keeps_what_it_lists_and_its_estimate_is_no_request() -> None:
+    session = open_session(CASE)
+    ((name, boundary),) = session.boundaries
+    assert boundary.summary == "area was added to src/shapes.py, in cm2."
+    assert (boundary.tokens_before, boundary.tokens_after) == (1310, 400)
+    assert boundary.extra == {"tokens_after": "estimated by Codex"}
+    (kept,) = boundary.kept
+    assert session[kept].text == "Add a function area to src/shapes.py; the unit is cm2."
+    assert session[name].text.startswith("A summary of what was done so far:")
+
+
+def test_what_was_rolled_back_is_recorded_and_no_longer_in_the_context() -> None:
+    session = open_session(CASE)
+    texts = [entry.text for entry in session.entries]
+    assert "Delete everything." in texts and "Really?" in texts
+    live = [session.entries[at].text for at in session.live.entries]
+    assert live[2:] == ["Draw it like this.", "Drawn."]
+    assert len(session.turns) == 2
+    picture = session.entries[-2].blocks[1]
+    assert isinstance(picture, Image) and (picture.media_type, picture.url) == ("image/png", None)
+
+
+def test_more_turns_rolled_back_than_there_are_leaves_nothing() -> None:
+    rows = [*ROWS[:12], {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 99}}]
+    session = read_session(dump(*rows, ROWS[-6]))
+    assert len(session.path) == 1
+
+
+def test_a_summary_that_only_the_provider_reads_is_sealed_and_not_empty() -> None:
+    sealed = {"type": "compaction", "encrypted_content": "gAAAA-secret"}
+    fresh = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Never said."}]}
+    for after, blocks in (([sealed, fresh], [Reasoning(encrypted="gAAAA-secret")]), ([fresh], [])):
+        compacted = {"type": "compacted", "payload": {"message": "", "replacement_history": after}}
+        session = read_session(dump(*ROWS[:20], compacted))
+        ((name, boundary),) = session.boundaries
+        assert (boundary.summary, boundary.extra) == (None, {"unreadable": True})
+        assert list(session[name].blocks) == blocks
+        assert [session.entries[at].text for at in session.live.entries] == ["", "Never said."]
+
+
+def test_an_old_compaction_without_a_history_keeps_the_users_messages() -> None:
+    session = read_session(dump(*ROWS[:20], {"type": "compacted", "payload": {"message": "Done so far."}}))
+    live = [session.entries[at].text[:14] for at in session.live.entries]
+    assert live == ["Done so far.", "<permissions i", "# AGENTS.md in", "Add a function"]
+
+
+def test_a_fork_and_a_history_in_another_file_are_told() -> None:
+    meta = {**ROWS[0]["payload"], "forked_from_id": "0001", "history_base": {"thread_id": "0001"}}
+    parent = {**ROWS[0], "payload": {**ROWS[0]["payload"], "id": "0001"}}
+    session = read_session(dump({**ROWS[0], "payload": meta}, parent, *ROWS[1:]))
+    assert session.id == "0199-demo"
+    assert session.warnings == (
+        "it was forked from 0001: what it copied of that one is read here, and 1 header of it",
+        "its history begins in another file, which is not read",
+    )
+
+
+@every_rollout
+def test_a_real_rollout_holds_what_its_rows_hold(path: Path) -> None:
+    session = open_shared(path)
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    payloads = [row["payload"] for row in rows]
+    events = Counter(payload.get("type") for row, payload in zip(rows, payloads, strict=True)
+                     if row["type"] == "event_msg")  # fmt: skip
+    items = Counter(payload.get("type") for row, payload in zip(rows, payloads, strict=True)
+                    if row["type"] == "response_item")  # fmt: skip
+    compacted = [payload for row, payload in zip(rows, payloads, strict=True) if row["type"] == "compacted"]
+    assert session.records == len(rows)
+    assert (session.unknown, session.corrupt) == (0, ())
+    assert len(session.turns) == events["user_message"]
+    blocks = Counter(block.kind for entry in session.entries for block in entry.blocks)
+    calls = items["function_call"] + items["custom_tool_call"] + items["tool_search_call"]
+    assert blocks["tool_call"] == blocks["tool_output"] == calls
+    assert blocks["reasoning"] == items["reasoning"]
+    assert not len(session.live.orphans)
+    counts = [p["info"] for p in payloads if p.get("type") == "token_count" and p["info"]]
+    total = counts[-1]["total_token_usage"]
+    usage = [entry.usage for entry in session.entries if entry.usage]
+    assert sum(each.prompt for each in usage) == total["input_tokens"]
+    assert sum(each.cache_read for each in usage) == total["cached_input_tokens"]
+    assert sum(each.output for each in usage) == total["output_tokens"]
+    assert len(usage) == len({json.dumps(count["total_token_usage"]) for count in counts})
+    assert [len(session.at(name).live) - 1 for name, _ in session.boundaries] == [
+        len(payload["replacement_history"]) for payload in compacted
+    ]
+    assert all(boundary.extra["unreadable"] for _, boundary in session.boundaries)
+    assert all(boundary.tokens_after in (23278, 23396, 24525) for _, boundary in session.boundaries)
+
+
+@needs_shared
+@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.name)
+def test_a_small_rollout_opens_whole(path: Path) -> None:
+    session = open_session(path)
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    assert (session.format, session.records, session.unknown) == ("codex", len(rows), 0)
+    prompts = [row for row in rows if row["payload"].get("role") == "user"]
+    assert len(session.turns) == len(prompts)
+
+
+@needs_shared
+def test_a_rollout_of_a_sub_agent_says_whose_it_is() -> None:
+    path = SHARED / "sessions" / "agentsview--testdata" / "traex" / "rollout_subagent.jsonl"
+    session = open_session(path)
+    assert session.format == "codex"
+    assert "subagent" in session.extra["source"]
+    assert sum(entry.usage.prompt for entry in session.entries if entry.usage) == 4200

@@ -1,0 +1,187 @@
+"""What every reader owes, whatever it reads: asked of one small session of each format, written for this.
+
+The sessions stand in `tests/cases/formats`; the name of a file is the name of its reader up to the first dot.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector import count_tokens, make_plan, read_session, replay
+from inspector.errors import EmptySession, ReadError
+from inspector.facts import find_facts
+from inspector.facts.trace import trace_plan, trace_recorded
+from inspector.files import FollowedFile, open_session, save_session
+from inspector.formats.incremental import IncrementalReader
+from inspector.formats.json_lines import Reader
+from inspector.formats.readers import READERS
+from inspector.session.session import Session
+from tests.formats.test_readers import REMOVED, paths_of, replaced
+from tests.strategies import json_values
+
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+FILES = sorted(path for path in CASES.iterdir() if path.is_file())
+BY_NAME = {reader.name: reader for reader in READERS}
+LINES = [path for path in FILES if path.suffix == ".jsonl"]
+
+every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+every_log = pytest.mark.parametrize("path", LINES, ids=lambda path: path.name)
+
+
+def reader_of(path: Path) -> Reader:
+    return BY_NAME[path.name.partition(".")[0]]
+
+
+def check_shape(session: Session) -> None:
+    for entry in session.entries:
+        assert entry.role != "tool" or all(block.kind == "tool_output" for block in entry.blocks)
+    assert len({entry.id for entry in session.entries}) == len(session.entries)
+    assert len(session.path) <= len(session.entries)
+
+
+@every_file
+def test_a_file_is_known_to_its_own_reader_only(path: Path) -> None:
+    data = path.read_bytes()
+    assert [reader.name for reader in READERS if reader.sniff(data) is None] == [reader_of(path).name]
+    assert open_session(path).format == reader_of(path).name
+
+
+@every_file
+def test_nothing_in_it_is_unknown_and_nothing_lost(path: Path, tmp_path: Path) -> None:
+    session = open_session(path)
+    check_shape(session)
+    assert (session.unknown, session.corrupt) == (0, ())
+    assert session.leaf in session.index
+    save_session(session, tmp_path / "saved.json")
+    assert open_session(tmp_path / "saved.json") == session
+
+
+@every_log
+def test_every_row_is_in_one_place(path: Path) -> None:
+    data = path.read_bytes()
+    session = open_session(path)
+    sources = [source.line for entry in session.entries for source in entry.sources]
+    sources += [note.source.line for note in session.notes]
+    rows = data.split(b"\n")
+    assert sorted(sources) == [number for number, row in enumerate(rows, 1) if row.strip()]
+
+
+@every_log
+def test_a_row_that_cannot_be_read_is_counted_and_takes_no_other_with_it(path: Path) -> None:
+    data = path.read_bytes()
+    whole = read_session(data)
+    broken = read_session(data + b'{"half": \n[7]\n', format=whole.format)
+    assert len(broken.corrupt) == 2
+    assert broken.records == whole.records + 2
+    assert [entry.id for entry in broken.entries] == [entry.id for entry in whole.entries]
+
+
+@every_log
+def test_a_row_of_a_kind_that_nobody_knows_is_counted_as_unknown(path: Path) -> None:
+    data = path.read_bytes()
+    whole = read_session(data)
+    strange = read_session(data + b'{"type": "song.of_the_sea", "verse": 1}\n', format=whole.format)
+    assert strange.unknown == whole.unknown + 1
+    assert strange.records == whole.records + 1
+
+
+@every_log
+def test_a_log_that_grows_is_at_any_time_what_reading_it_anew_gives(path: Path) -> None:
+    data = path.read_bytes()
+    reader = reader_of(path)
+    assert reader.start is not None
+    growing = IncrementalReader(reader)
+    for end in sorted({*range(0, len(data), max(1, len(data) // 40)), len(data)}):
+        growing.feed(data[growing.offset : end])
+        try:
+            expected = read_session(data[:end], format=reader.name)
+        except ReadError:
+            with pytest.raises(EmptySession):
+                growing.make_session()
+        else:
+            assert growing.make_session() == expected
+
+
+@every_file
+def test_a_file_that_is_cut_short_opens_as_far_as_it_goes_or_is_refused(path: Path) -> None:
+    data = path.read_bytes()
+    for end in range(0, len(data), max(1, len(data) // 60)):
+        with suppress(ReadError):
+            check_shape(read_session(data[:end]))
+
+
+@every_file
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_no_junk_in_any_place_breaks_a_reader(path: Path, data: st.DataObject) -> None:
+    content = path.read_bytes()
+    log = path.suffix == ".jsonl"
+    value: Any = [json.loads(row) for row in content.splitlines()] if log else json.loads(content)
+    for _ in range(data.draw(st.integers(1, 3))):
+        junk = data.draw(json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "text"}, -1]))
+        ways = [way for way in paths_of(value) if way]
+        value = replaced(value, data.draw(st.sampled_from(ways)), junk) if ways else value
+    rows = [json.dumps(row) for row in value] if log else [json.dumps(value)]
+    raw = "\n".join(rows).encode()
+    for reader in READERS:
+        reader.sniff(raw)
+    try:
+        session = read_session(raw, format=reader_of(path).name)
+    except ReadError:
+        return
+    check_shape(session)
+    if log:
+        assert session.records == len(rows)
+
+
+@every_file
+@pytest.mark.parametrize("pack", ["gz", "zst", "zip"])
+def test_a_packed_file_is_the_same_session(path: Path, pack: str, tmp_path: Path) -> None:
+    data = path.read_bytes()
+    if pack == "gz":
+        packed = gzip.compress(data)
+    elif pack == "zst":
+        zstandard = pytest.importorskip("zstandard", reason="nothing here packs zstd")
+        half = len(data) // 2
+        packed = zstandard.compress(data[:half]) + zstandard.compress(data[half:])
+    else:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(path.name, data)
+        packed = file.getvalue()
+    try:
+        expected = read_session(data)
+    except ReadError:
+        with pytest.raises(ReadError):
+            read_session(packed)
+        return
+    assert read_session(packed) == expected
+    place = tmp_path / f"{path.name}.{pack}"
+    place.write_bytes(packed)
+    assert open_session(place) == expected
+    assert FollowedFile(place).poll() is None
+
+
+@every_file
+def test_a_file_can_be_asked_what_any_session_can(path: Path) -> None:
+    """Facts, trace, plan and replay, once through."""
+    session = open_session(path)
+    facts = find_facts(session)
+    ledger = count_tokens(session)
+    for trace in trace_recorded(session, facts):
+        assert len(trace) <= len(facts)
+    plan = make_plan(session, ledger, "claude-code", reason="manual")
+    assert plan.before > 0
+    assert len(trace_plan(plan)) == len(facts)
+    run = replay(session, "pi")
+    assert run.turn[-1] == session.turns[-1].number
