@@ -22,7 +22,14 @@ from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
 from .formats.json_lines import Data, Reader
 from .formats.manifest import READER, dump_manifest
-from .formats.readers import clear_usage, find_reader, named, refuse_foreign, unpack_named
+from .formats.readers import (
+    clear_usage,
+    find_reader,
+    named,
+    read_session,
+    refuse_foreign,
+    unpack_named,
+)
 from .planning.plan import Plan
 from .planning.saved_plan import make_again, name_plan, number_name, read_plan, write_plan
 from .session.session import Session
