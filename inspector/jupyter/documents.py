@@ -28,6 +28,8 @@ from ..workbench.tasks import describe_error
 SCREEN_ONLY: Traits = {"tab": "blocks", "block": "", "_seq": 0}
 """What a screen decides and nobody answers."""
 BLANK: Traits = {
+    "_recorded": {},
+    "_recorded_data": b"",
     "_run": {},
     "_other": {},
     "_work": {},
@@ -85,8 +87,8 @@ class OpenDocument:
         except InspectorError as error:
             # What was decided last time may not fit the file any more; it opens all the same.
             first = {**self.controller.start({}, replay), "_error": describe_error(error)}
-        own = {name: inputs[name] for name in SCREEN_ONLY if name in inputs}
-        self._keep({**BLANK, **own, **first})
+        own = {name: inputs[name] for name in SCREEN_ONLY if inputs.get(name)}
+        self._keep({**BLANK, "tab": self.controller.model.tab, **own, **first})
 
     def change(self, inputs: Mapping[str, Any]) -> bytes:
         """Answer new inputs: a frame with the traits that differ from those of the screen."""

@@ -33,6 +33,7 @@ from ..tokens.ledger import Ledger
 from ..workbench.controller import Controller
 from ..workbench.inputs import INPUTS, TABS
 from ..workbench.model import WorkbenchModel
+from ..workbench.opening import AUTO
 from ..workbench.payloads.scene import DrawnPlan
 from ..workbench.snapshot import Snapshot
 from ..workbench.tasks import begin_early
@@ -50,15 +51,17 @@ class Workbench(anywidget.AnyWidget):
     """A session under the hand: see its tokens, drag the cut, change rules, compare before and after.
 
     `session` is a `Session` or a path, or a `Plan`, which is shown as it was made. `at` is the entry whose
-    moment is planned; by default the fullest moment of the session, the end of the stretch between
-    compactions that grew largest. `cut` is the first entry kept ("end" keeps none, "" lets the policy
-    decide). All of them can be set from Python:
+    moment is planned; by default the one right before the fullest compaction that the file records, else
+    the fullest of all. `policy` is "auto" until somebody chooses one: what the file records there, else what
+    the session's own harness does, or the first policy that does anything; `plan.policy` is the one. `cut`
+    is the first entry kept ("end" keeps none, "" lets the policy decide). All of them can be set from Python:
 
         wb = Workbench("session.jsonl")
         wb.cut = wb.plan.cuts.ids[12]
         wb.policy = "keep-recent-turns"
         wb.settings = {"keep-recent-turns.turns": 2}
         wb.versus = {"policy": "claude-code"}    # plan B beside it; {"recorded": True} is the file's own
+        wb.look = "recorded:1"    # what the first recorded compaction left; "plan" is the plan's own
         wb.replay = True    # replay the whole session under the policy; wb.run is the result
 
     With `follow` a file that is still being written is looked at about once a second, until `close`: the
@@ -74,12 +77,14 @@ class Workbench(anywidget.AnyWidget):
 
     # what a user sets
     cut = t.Unicode("").tag(sync=True)
-    policy = t.Unicode("flue").tag(sync=True)
+    policy = t.Unicode(AUTO).tag(sync=True)
     settings = t.Dict().tag(sync=True)
     pins = t.List(t.Unicode()).tag(sync=True)
     at = t.Unicode("").tag(sync=True)
     versus = t.Dict().tag(sync=True)
     replay = t.Bool(False).tag(sync=True)
+    # Whose after is shown: "plan", or "recorded:1" for what the first recorded compaction left.
+    look = t.Unicode("").tag(sync=True)
     # The tab of the dock that is open.
     tab = t.Enum(TABS, "blocks").tag(sync=True)
     # The block looked at, "" for none.
@@ -92,6 +97,8 @@ class Workbench(anywidget.AnyWidget):
     _scene_data = t.Bytes().tag(sync=True)
     _plan = t.Dict().tag(sync=True)
     _plan_data = t.Bytes().tag(sync=True)
+    _recorded = t.Dict().tag(sync=True)
+    _recorded_data = t.Bytes().tag(sync=True)
     _other = t.Dict().tag(sync=True)
     _other_data = t.Bytes().tag(sync=True)
     _run = t.Dict().tag(sync=True)
@@ -101,7 +108,7 @@ class Workbench(anywidget.AnyWidget):
     def __init__(
         self,
         session: Session | Plan | str | os.PathLike[str],
-        policy: str | Policy | dict[str, Any] = "flue",
+        policy: str | Policy | dict[str, Any] = AUTO,
         *,
         counter: str = "calibrated",
         window: int | None = None,
@@ -112,7 +119,8 @@ class Workbench(anywidget.AnyWidget):
         versus: Mapping[str, Any] | None = None,
         replay: bool = False,
         scenario: Scenario | dict[str, Any] | None = None,
-        tab: str = "blocks",
+        look: str = "",
+        tab: str | None = None,
         mode: str | None = None,
         follow: bool = False,
     ) -> None:
@@ -141,10 +149,11 @@ class Workbench(anywidget.AnyWidget):
         inputs = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}
         if at is not None:
             inputs["at"] = at
-        first = self._controller.start({**inputs, "versus": dict(versus or {})}, replay)
+        first = self._controller.start({**inputs, "versus": dict(versus or {}), "look": look}, replay)
         if self._controller.last_error is not None:
             raise self._controller.last_error
-        super().__init__(**first, tab=tab if mode is None else _tab_of(mode))
+        opened = tab or self._controller.model.tab
+        super().__init__(**first, tab=opened if mode is None else _tab_of(mode))
         self.observe(self._replan, names=[*INPUTS, "_seq", "replay"])
         self.on_msg(self._reply)
         if self.comm is not None:

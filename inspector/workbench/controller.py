@@ -25,6 +25,7 @@ from ..tokens.counter import Counter
 from ..tokens.counters import ESTIMATE
 from ..tokens.ledger import Ledger, count_tokens
 from .model import WorkbenchModel
+from .opening import AUTO
 from .queries import answer_query, refuse, reply_to
 from .summary_writer import SummaryWriter
 from .tasks import TaskQueue, Ticker, describe_error
@@ -65,7 +66,7 @@ class Controller:
         self,
         session: Session,
         publish: Callable[[Traits], None],
-        policy: str | Policy | dict[str, Any] = "flue",
+        policy: str | Policy | dict[str, Any] = AUTO,
         *,
         counter: str = "calibrated",
         window: int | None = None,

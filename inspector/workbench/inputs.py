@@ -10,9 +10,11 @@ from ..policies.base_rule import Rule
 from ..policies.policy import Policy
 from ..policies.registry import find_policy, names_of_policies
 from ..text import plural
+from .opening import AUTO
 
-INPUTS = ("cut", "policy", "settings", "pins", "at", "versus")
-"""`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is."""
+INPUTS = ("cut", "policy", "settings", "pins", "at", "versus", "look")
+"""`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is, `look`
+whose after is shown: "plan", or "recorded:1" for what the first recorded compaction left."""
 TABS = ("findings", "facts", "blocks", "context", "summary", "replay", "rules", "lesson")
 """The tabs of the dock, in reading order."""
 _TYPES: dict[str, type[Any]] = {
@@ -22,6 +24,7 @@ _TYPES: dict[str, type[Any]] = {
     "pins": list,
     "at": str,
     "versus": dict,
+    "look": str,
 }
 _WORDS: dict[type, str] = {str: "text", dict: "object", list: "list"}
 
@@ -62,6 +65,13 @@ def carry_over(inputs: dict[str, Any], previous: Mapping[str, Any]) -> dict[str,
             out["settings"] = {}
         if inputs["cut"] == previous["cut"]:
             out["cut"] = ""
+    if inputs["look"] == previous["look"]:
+        # Who edits the plan wants to see it; another moment has another recorded side.
+        edited = any(out[name] != previous[name] for name in ("cut", "policy", "settings", "pins"))
+        if inputs["at"] != previous["at"] or (inputs["policy"] == AUTO != previous["policy"]):
+            out["look"] = ""
+        elif edited:
+            out["look"] = "plan"
     return out
 
 

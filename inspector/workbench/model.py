@@ -8,13 +8,15 @@ clock or thread; who calls it from several threads holds a lock. What a screen a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from ..errors import EditError, InspectorError
+from ..errors import EditError, InspectorError, PolicyError
 from ..planning.plan import Plan, make_plan
 from ..planning.summary_jobs import Checkpoint
+from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Edits, Policy
 from ..policies.registry import add_policy, configure_policy, find_policy, names_of_policies
 from ..replays.engine import OnProgress, ReplayTask
@@ -25,6 +27,17 @@ from ..text import printable
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from .inputs import INPUTS, carry_over, check_inputs, describe_dropped, drop_edit
+from .opening import (
+    AUTO,
+    FALLBACK,
+    Choice,
+    RecordedMark,
+    choose,
+    find_start,
+    list_marks,
+    own_policy,
+    plan_recorded,
+)
 from .payloads.base_payload import Payload, to_json
 from .payloads.recorded import draw_recorded
 from .payloads.replay import draw_run
@@ -34,18 +47,29 @@ from .written_summaries import WrittenSummary, fill_in, keep
 MOST_WORDS = 2_000
 
 
+class RecordedSide(NamedTuple):
+    """What the file records right after a moment: as a plan, or None where no plan tells it, and drawn."""
+
+    mark: RecordedMark
+    plan: Plan | None
+    drawn: DrawnPlan
+
+
 class WorkbenchModel:
     """A session, the user's inputs, and the plans that answer.
 
     `inputs` holds the values of `INPUTS` that were answered last; at first the fullest moment under
-    `policy`. `plan` is theirs. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
+    `policy`, or what `opening` chooses for "auto". `plan` is theirs. `choice` says how it was chosen where
+    nobody did. `recorded` is what the file records right after the moment, `shown` the plan that is looked
+    at: that one or `plan`. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
     `refused` says why there is none where the inputs ask for one. `last_run` is the last replay. `written`
     are the summaries that were written here.
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo(), "keep-recent-turns")
     >>> sorted(model.answer({"versus": {"policy": "claude-code"}}))
-    ['_error', '_other', '_other_data', '_plan', '_plan_data', '_scene', '_scene_data']
+    ['_error', '_other', '_other_data', '_plan', '_plan_data', '_recorded', '_recorded_data', '_scene', \
+'_scene_data']
     >>> model.plan.policy.name, model.other.policy.name
     ('keep-recent-turns', 'claude-code')
     """
@@ -73,14 +97,18 @@ class WorkbenchModel:
         self.written: tuple[WrittenSummary, ...] = ()
         name = policy if isinstance(policy, str) else add_policy(policy).name
         fullest = self.history.fullest
+        at = fullest.at if fullest is not None else ""
         self.inputs: dict[str, Any] = {
             "cut": "",
             "policy": name,
             "settings": {},
             "pins": [],
-            "at": fullest.at if fullest is not None else "",
+            "at": find_start(session, self.history, self.ledger) if name == AUTO else at,
             "versus": {},
+            "look": "",
         }
+        self.choice: Choice | None = None
+        self.recorded: RecordedSide | None = None
         # What payloads worked out, such as the session's facts; copies of the model share it.
         self.cache: dict[str, Any] = {}
         self._answered = self._grew = False
@@ -92,6 +120,20 @@ class WorkbenchModel:
     def moment(self) -> Session:
         """The session as it stood at the moment that is planned."""
         return self._moment(self.inputs["at"])
+
+    @property
+    def shown(self) -> Plan:
+        """The plan that is looked at."""
+        recorded = self.recorded
+        looked_at = recorded is not None and self.inputs["look"] == recorded.mark.look
+        return (
+            recorded.plan if looked_at and recorded is not None and recorded.plan is not None else self.plan
+        )
+
+    @property
+    def tab(self) -> str:
+        """The tab to open on: what was lost, or the blocks where nothing has to go yet."""
+        return "blocks" if self.choice is None or not self.choice.acts else "findings"
 
     @property
     def run(self) -> Run | None:
@@ -106,15 +148,24 @@ class WorkbenchModel:
         is as it was. Where plan B cannot be made "_error" says why and there is none; it also names a cut or
         a pin that the session has grown past, which is dropped.
         """
+        asked = self.inputs["look"]
         inputs = self._settle(inputs)
         moment = self._moment(inputs["at"])
-        plan, gone = self._plan_on(moment, inputs) if self._grew else (self._plan(moment, inputs), "")
+        (plan, choice), gone = (
+            self._plan_on(moment, inputs) if self._grew else (self._choose(moment, inputs), "")
+        )
         answer: dict[str, Any] = {"_error": gone}
         # The scene names the policies there are, and one may have been added since.
         scene = inputs["at"], names_of_policies()
+        recorded = self.recorded
         if scene != self._drawn:
-            answer |= _traits("_scene", *draw_scene(plan, self.history))
-        answer |= _traits("_plan", *draw_plan(plan, seq))
+            recorded = self._draw_recorded(plan)
+            left = recorded.drawn.payload.after.total if recorded is not None else None
+            answer |= _traits("_scene", *draw_scene(plan, self.history, left))
+            none: dict[str, Any] = {"_recorded": {}, "_recorded_data": b""}
+            answer |= none if recorded is None else _traits("_recorded", *recorded.drawn)
+        inputs["look"] = _find_look(inputs, asked, plan, choice, recorded)
+        answer |= _traits("_plan", *draw_plan(plan, seq, choice))
         messages = self._compare(plan, inputs)
         if self.refused is not None:
             inputs["versus"] = {}
@@ -123,6 +174,7 @@ class WorkbenchModel:
             # A run under another policy is no answer any more.
             self.last_run = None
         self.plan, self.inputs, self._drawn = plan, inputs, scene
+        self.choice, self.recorded = choice, recorded
         self._picture, self._answered, self._grew = answer["_plan"], True, False
         return answer | messages
 
@@ -146,7 +198,7 @@ class WorkbenchModel:
         inputs = {**self.inputs, **(inputs or {})}
         if self._answers(inputs):
             return None
-        policy = _configure(inputs)
+        policy = self._configure(inputs)
         return ReplayTask(self.session, self.ledger, self.history, policy, self.scenario, self.window)
 
     def adopt_run(self, run: Run) -> dict[str, Any]:
@@ -189,28 +241,61 @@ class WorkbenchModel:
         """Whether the last replay is under these inputs."""
         last_run = self.last_run
         return last_run is not None and (last_run.policy, last_run.scenario) == (
-            _configure(inputs),
+            self._configure(inputs),
             self.scenario,
         )
 
     def _moment(self, at: str) -> Session:
         return self.session.at(at) if at else self.session
 
-    def _plan(self, moment: Session, inputs: Mapping[str, Any]) -> Plan:
-        edits = Edits(
-            cut=inputs.get("cut") or None,
-            pins=tuple(inputs.get("pins", ())),
-            settings=dict(inputs.get("settings", {})),
-        )
-        policy = find_policy(inputs["policy"])
-        return self.fill_in(make_plan(moment, self.ledger, policy, edits, window=self.window))
+    def _configure(self, inputs: Mapping[str, Any]) -> Policy:
+        """The policy to replay under, with its settings: what the file records is no policy for all of it."""
+        name, settings = inputs["policy"], dict(inputs["settings"])
+        if name in (AUTO, RECORDED.name):
+            own = own_policy(self.session)
+            return find_policy(FALLBACK[0]) if own is None else own
+        return configure_policy(name, settings)
 
-    def _plan_on(self, moment: Session, inputs: dict[str, Any]) -> tuple[Plan, str]:
+    def _choose(self, moment: Session, inputs: dict[str, Any]) -> tuple[Plan, Choice | None]:
+        """The plan of these inputs, and how it was chosen where nobody did."""
+        if inputs["policy"] != AUTO:
+            return self._plan(moment, inputs), None
+        choice = choose(moment, self.ledger, _edits(inputs), self.window)
+        choice = choice._replace(plan=self.fill_in(choice.plan))
+        if inputs["settings"]:
+            # They are those of a policy: with them it is chosen.
+            inputs["policy"] = choice.plan.policy.name
+            return choice.plan, None
+        return choice.plan, choice
+
+    def _plan(self, moment: Session, inputs: Mapping[str, Any]) -> Plan:
+        policy = find_policy(inputs["policy"])
+        return self.fill_in(make_plan(moment, self.ledger, policy, _edits(inputs), window=self.window))
+
+    def _draw_recorded(self, plan: Plan) -> RecordedSide | None:
+        """What the file records right after a plan's moment, None where nothing is."""
+        moment = plan.session
+        marks = list_marks(self.session, self.history)
+        mark = next((mark for mark in marks if mark.at == moment.leaf), None)
+        if mark is None or not self.history.passes(moment):
+            return None
+        whole = mark.kind == "compact"
+        then = plan_recorded(moment, self.ledger, window=self.window) if whole else None
+        if then is not None and then.checkpoint is not None:
+            return RecordedSide(mark, then, draw_plan(then, mark=mark))
+        try:
+            drawn = draw_recorded(plan, self.history)
+        except InspectorError:
+            return None
+        payload = replace(drawn.payload, label=f"{mark.sign} recorded")
+        return RecordedSide(mark, None, DrawnPlan(payload, drawn.data))
+
+    def _plan_on(self, moment: Session, inputs: dict[str, Any]) -> tuple[tuple[Plan, Choice | None], str]:
         """The same once the session has grown: without what it has grown past, and a sentence about that."""
         before = dict(inputs)
         while True:
             try:
-                return self._plan(moment, inputs), describe_dropped(before, inputs)
+                return self._choose(moment, inputs), describe_dropped(before, inputs)
             except EditError as error:
                 if not drop_edit(inputs, error):
                     raise
@@ -219,7 +304,27 @@ class WorkbenchModel:
         """All of `INPUTS`, each of its type, without what no longer belongs."""
         whole = {name: inputs.get(name, self.inputs[name]) for name in INPUTS}
         check_inputs(whole)
-        return carry_over(whole, self.inputs) if self._answered else whole
+        whole = self._follow_look(whole)
+        if not self._answered:
+            return whole
+        settled = carry_over(whole, self.inputs)
+        if settled["policy"] == AUTO and settled["settings"]:
+            # Who changes a rule has chosen the policy that it is one of.
+            with suppress(PolicyError):
+                settled["policy"] = configure_policy(self.plan.policy, settled["settings"]).name
+        return settled
+
+    def _follow_look(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """To look at a recorded compaction is to go to the moment right before it."""
+        look, at = inputs["look"], inputs["at"]
+        if look in ("", "plan", self.inputs["look"]):
+            return inputs
+        mark = next((mark for mark in list_marks(self.session, self.history) if mark.look == look), None)
+        if mark is None:
+            raise EditError(
+                "look", look[:60], 'it is "plan", or the name of a compaction that the file records'
+            )
+        return {**inputs, "at": mark.at if at == self.inputs["at"] else at}
 
     def _compare(self, plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Plan B where it has changed; one that cannot be made is `refused`, and plan A stands."""
@@ -257,9 +362,28 @@ def _traits(name: str, payload: Payload, data: bytes) -> dict[str, Any]:
     return {name: to_json(payload), f"{name}_data": data}
 
 
-def _configure(inputs: Mapping[str, Any]) -> Policy:
-    """The policy wanted, with its settings."""
-    return configure_policy(inputs["policy"], dict(inputs["settings"]))
+def _edits(inputs: Mapping[str, Any]) -> Edits:
+    """The hand's edits among some inputs."""
+    return Edits(
+        cut=inputs.get("cut") or None,
+        pins=tuple(inputs.get("pins", ())),
+        settings=dict(inputs.get("settings", {})),
+    )
+
+
+def _find_look(
+    inputs: Mapping[str, Any], asked: str, plan: Plan, choice: Choice | None, recorded: RecordedSide | None
+) -> str:
+    """Whose after is shown. Raises `EditError` for a recorded side that this moment has not."""
+    look: str = inputs["look"]
+    if recorded is not None and look == recorded.mark.look:
+        return look
+    if look == "":
+        unedited = choice is not None and plan.policy.name == RECORDED.name and plan.edits == Edits()
+        return recorded.mark.look if unedited and recorded is not None else "plan"
+    if look not in ("plan", asked):
+        raise EditError("look", look[:60], "the file records no such compaction right after this moment")
+    return "plan"
 
 
 def _end(session: Session) -> str:

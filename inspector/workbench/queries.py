@@ -81,19 +81,19 @@ def refuse(query: Query, sentence: str) -> Reply:
 def _rows(model: WorkbenchModel, query: Query) -> RowsReply:
     first = max(int(query["from"]), 0)
     last = min(int(query["to"]), first + MOST_ROWS)
-    return RowsReply(first, describe_rows(model.plan, first, last))
+    return RowsReply(first, describe_rows(model.shown, first, last))
 
 
 def _body(model: WorkbenchModel, query: Query) -> BodyReply:
     # The browser may have moved the cut since the last answer: the query says for which place it asks.
-    plan = plan_at(model, int(query["place"])) if "place" in query else model.plan
+    plan = plan_at(model, int(query["place"])) if "place" in query else model.shown
     return describe_body(plan, int(query["row"]), model.other)
 
 
 def _summary(model: WorkbenchModel, query: Query) -> SummaryReply:
     if query.get("versus"):
         return describe_other_summary(model.other, model.session)
-    return describe_summary(model.plan, int(query["place"]))
+    return describe_summary(model.shown, int(query["place"]))
 
 
 def _search(model: WorkbenchModel, query: Query) -> SearchReply:

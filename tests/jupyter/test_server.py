@@ -174,7 +174,7 @@ def find_port(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> int
 
 
 def test_a_session_is_opened_planned_and_asked_about(server: Server) -> None:
-    first = server.open("story.jsonl")
+    first = server.open("story.jsonl", policy="flue")
     assert first["desk"] and first["policy"] == "flue" and first["_error"] == ""
     columns = unpack(first["_scene"]["columns"], first["_scene_data"])
     assert len(columns["entry_step"]) == len(first["_scene"]["entryIds"])
@@ -226,7 +226,7 @@ def test_what_cannot_be_planned_is_told_and_taken_back(server: Server) -> None:
 
 
 def test_a_replay_and_a_plan_b_come_with_the_answer(server: Server) -> None:
-    opened = server.open("story.jsonl")["desk"]
+    opened = server.open("story.jsonl", policy="flue")["desk"]
     both = server.change(opened, replay=True, versus={"policy": "claude-code"})
     assert both["_run"]["policy"] == "flue" and both["_run_data"]
     assert both["_other"]["policy"] == "claude-code" and both["_other"]["label"] and both["_other_data"]

@@ -167,7 +167,7 @@ def test_another_policy_places_its_own_cut(sent: list[dict[str, Any]], session: 
 def test_a_setting_beyond_all_bounds_is_refused_and_forgotten(
     sent: list[dict[str, Any]], session: Session, settings: dict[str, Any]
 ) -> None:
-    workbench = Workbench(session)
+    workbench = Workbench(session, "flue")
     with pytest.raises(PolicyError):
         workbench.settings = settings
     assert workbench.settings == {}
@@ -204,7 +204,7 @@ def test_columns_have_the_lengths_the_contract_says(sent: list[dict[str, Any]], 
 
 
 def test_bodies_come_on_demand_and_rows_by_range(sent: list[dict[str, Any]], session: Session) -> None:
-    workbench = Workbench(session)
+    workbench = Workbench(session, "flue")
     rows = browser_asks(workbench, sent, type="rows", id=1, **{"from": 0, "to": 5})
     assert (rows["id"], len(rows["rows"]), set(rows["rows"][0])) == (1, 5, {"label", "preview"})
     body = browser_asks(workbench, sent, type="body", id=2, row=0)
@@ -239,7 +239,7 @@ def test_nothing_of_the_transcript_is_in_the_synced_state(
 
 
 def test_the_repr_tells_the_state_in_a_terminal(session: Session) -> None:
-    text = repr(Workbench(session))
+    text = repr(Workbench(session, "flue"))
     assert text.startswith("Workbench(Session(claude-code, ")
     assert "Plan(flue: cut at " in text
     assert "0x" not in text
@@ -248,7 +248,7 @@ def test_the_repr_tells_the_state_in_a_terminal(session: Session) -> None:
 def test_a_replay_asked_for_is_sent_and_follows_policy_and_settings(
     sent: list[dict[str, Any]], session: Session
 ) -> None:
-    workbench = Workbench(session, window=100_000)
+    workbench = Workbench(session, "flue", window=100_000)
     assert workbench.run is None and not workbench._run
     browser_sets(workbench, replay=True)
     assert workbench.run is not None

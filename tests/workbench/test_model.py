@@ -55,7 +55,8 @@ def compaction_moment(model: WorkbenchModel) -> str:
 def test_the_first_answer_draws_the_scene_of_the_fullest_moment(session: Session, ledger: Any) -> None:
     model = WorkbenchModel(session, ledger=ledger)
     answer = model.answer({}, seq=3)
-    assert set(answer) == {"_error", "_scene", "_scene_data", "_plan", "_plan_data"}
+    pictures = {f"_{name}{part}" for name in ("scene", "plan", "recorded") for part in ("", "_data")}
+    assert set(answer) == {"_error", *pictures}
     assert (
         model.history.fullest is not None
         and model.inputs["at"] == model.history.fullest.at == model.moment.leaf

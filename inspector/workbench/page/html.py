@@ -130,7 +130,7 @@ def _make(model: WorkbenchModel, keep: Collection[str], policies: Sequence[str] 
     shown = _shown(model)
     compared = model.inputs["versus"].get("policy")
     named = POLICIES if policies is None else policies
-    names = (model.inputs["policy"], *([compared] if compared else ()), *named)
+    names = (model.plan.policy.name, *([compared] if compared else ()), *named)
     answers = Answers(
         model,
         redactor,

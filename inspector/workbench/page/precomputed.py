@@ -84,7 +84,7 @@ class Answers:
         self.moment = self.clean.at(self.redactor.clean(at)) if at else self.clean
         self.lines: dict[str, int] = {}
         self.spent = 0
-        first = self._clean_plan(model.inputs["policy"])
+        first = self._clean_plan(model.plan.policy.name)
         # Each piece is clean; what they are put together to is looked through once more.
         tidy = redactor.clean_tree
         self.rows = [tidy(to_json(row)) for row in describe_rows(first, 0, len(first.table.tokens))]
@@ -99,17 +99,19 @@ class Answers:
         picture, number = self._draw(model.plan)
         self.shown = redactor.clean_tree(picture), number
         self.recorded = self._draw_recorded()
+        self.side = self._draw_side()
         self.other = self._draw_other()
         self.run = self._draw_run()
 
     def pack(self, cap: int) -> dict[str, Any]:
         """The whole as JSON, no text of a block longer than `cap` characters; 0 leaves them out."""
         return {
-            "wanted": self.redactor.clean_tree(self.model.inputs),
+            "wanted": self.redactor.clean_tree({**self.model.inputs, "policy": self.model.plan.policy.name}),
             "scene": self.scene,
             "sceneData": self.scene_data,
             "plans": self.plans,
             "recorded": self.recorded,
+            "side": self.side,
             "other": self.other,
             "run": self.run,
             "rows": [[row["label"], row["preview"]] for row in self.rows],
@@ -125,7 +127,7 @@ class Answers:
     def _edits(self, name: str, cut: str = "") -> Edits:
         """The hand's own settings belong to the policy in hand; pins to the moment."""
         inputs = self.model.inputs
-        settings = inputs["settings"] if name == inputs["policy"] else {}
+        settings = inputs["settings"] if name == self.model.plan.policy.name else {}
         return Edits(cut=cut or None, pins=tuple(inputs["pins"]), settings=dict(settings))
 
     def _clean_plan(self, name: str) -> Plan:
@@ -231,6 +233,13 @@ class Answers:
         except InspectorError as error:
             return {"sentence": printable(self.redactor.clean(str(error)))}
         return {"plan": [self.redactor.clean_tree(to_json(payload)), self.buffers.add(data)]}
+
+    def _draw_side(self) -> list[Any] | None:
+        """What the file records right after the moment, None where nothing is."""
+        side = self.model.recorded
+        if side is None:
+            return None
+        return [self.redactor.clean_tree(to_json(side.drawn.payload)), self.buffers.add(side.drawn.data)]
 
     def _draw_other(self) -> list[Any] | None:
         """Plan B as the model has it, whatever its settings."""

@@ -150,8 +150,8 @@ def whole_of(plan: Plan) -> Session:
 
 
 def plan_at(model: WorkbenchModel, place: int) -> Plan:
-    """The model's plan with the cut at a place of its moment; 0 is its own where it makes no cut."""
-    plan = model.plan
+    """The plan looked at with the cut at a place of its moment; 0 is its own where it makes no cut."""
+    plan = model.shown
     if place == (plan.place or 0):
         return plan
     if not 0 <= place < len(plan.cuts):

@@ -31,6 +31,7 @@ from .columns import ColumnPacker
 from .flow import Flow
 from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, TriggerVerdict
 from .sections import ALL_SECTIONS, sum_before
+from .sentence import SentencePayload, add_up, pack_left, say_left
 
 OFF_PATH = "This moment is not on the session's main path, so no recorded compaction follows it."
 NONE_LEFT = "The file records no compaction after this moment: the session ends there without one."
@@ -162,6 +163,10 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     pack.add("after_total", total)
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", summary)
+    left = add_up(plan.table, found.fate, _taken(found))
+    if found.place is None:
+        left.blocks[0], left.tokens[0] = left.blocks[n], left.tokens[n]
+    pack_left(pack, left)
     flow = _flow(found, place).pack(pack)
     what = "micro-compaction" if found.boundary.kind == "micro" else "compaction"
     payload = PlanPayload(
@@ -172,6 +177,9 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         label="recorded",
         entry=found.entry.id,
         cut=_cut(found, plan.session),
+        sentence=SentencePayload(
+            "recorded", say_left(left, found.place, found.summary, past=True), [], False, "", _notes(found)
+        ),
         rules=[],
         stages=[],
         before=SectionSums(plan.before, sum_before(plan)),
@@ -187,6 +195,13 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         columns=pack.columns,
     )
     return DrawnPlan(payload, pack.data)
+
+
+def _taken(found: RecordedCompaction) -> int:
+    """The fate of what the compaction took."""
+    if found.boundary.kind == "micro":
+        return CLEARED
+    return SUMMARISED if (found.fate == SUMMARISED).any() else DROPPED
 
 
 def _find_made(session: Session, history: History, entry: Entry) -> list[int]:

@@ -26,15 +26,18 @@ from ...tokens.ledger import Ledger
 from ...tokens.models import model_of, window_of
 from ...tokens.moment import find_moment
 from ...tokens.rows import SECTIONS
+from ..opening import Choice, RecordedMark, middle_place
 from .base_payload import Labelled, Payload
 from .bill import BillPayload, describe_bill
+from .boundary import BoundaryPayload, list_boundaries
 from .columns import ColumnPacker, PackedColumn
 from .flow import FlowPayload, trace_flow
 from .gauge import RunState, describe_fill, fill_payload
 from .provenance import BY_MODEL, describe_downstream
 from .provided import ProvidedPayload, describe_provided
 from .rules import RulePayload, describe_rules, first_rule
-from .sections import ALL_SECTIONS, LABELS, label_mark, sum_after, sum_before
+from .sections import ALL_SECTIONS, LABELS, sum_after, sum_before
+from .sentence import SentencePayload, count_left, pack_left, write_sentence
 from .subagents import SidePayload, place_sides
 from .surfaces import SurfacesPayload, describe_surfaces
 
@@ -82,17 +85,6 @@ class SegmentPayload(Payload, frozen=True):
     note: str
 
 
-class BoundaryPayload(Payload, frozen=True):
-    """A recorded compaction; `before` and `after` are tokens, null where nobody tells."""
-
-    step: int
-    kind: Literal["compact", "micro"]
-    before: int | None
-    after: int | None
-    trigger: str
-    label: str
-
-
 class CoveredSteps(Payload, frozen=True):
     """The overview's steps, and of these the first and the last that the planned context spans."""
 
@@ -134,12 +126,16 @@ class ScenePayload(Payload, frozen=True, kw_only=True):
 
 
 class CutPayload(Payload, frozen=True):
-    """Where the cut stands: before the entry `id`, "" where there is none."""
+    """Where the cut stands: before the entry `id`, "" where there is none.
+
+    Without one the handle waits, hollow, at the place `rest`; -1 where no cut is legal.
+    """
 
     place: int
     id: str
     by: Literal["policy", "you", "file"]
     sentence: str
+    rest: int = -1
 
 
 class StagePayload(Payload, frozen=True):
@@ -207,9 +203,11 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     policy: str
     policy_title: str
     policy_source: str
+    chosen: str = ""
     label: str | UnsetType = UNSET
     entry: str | UnsetType = UNSET
     cut: CutPayload
+    sentence: SentencePayload
     rules: list[RulePayload]
     stages: list[StagePayload]
     before: SectionSums
@@ -245,8 +243,11 @@ class DrawnPlan(NamedTuple):
     data: bytes
 
 
-def draw_scene(plan: Plan, history: History) -> DrawnScene:
-    """What lies under a plan: the moment it plans, and `history`, the session's whole life."""
+def draw_scene(plan: Plan, history: History, recorded: int | None = None) -> DrawnScene:
+    """What lies under a plan: the moment it plans, and `history`, the session's whole life.
+
+    `recorded` is what the compaction that the file records right after the moment left, in tokens.
+    """
     session, ledger, cuts = plan.session, plan.ledger, plan.cuts
     live = session.live
     pack = ColumnPacker()
@@ -283,17 +284,7 @@ def draw_scene(plan: Plan, history: History) -> DrawnScene:
         entry_ids=[session.entries[i].id for i in live.entries.tolist()],
         reasons=[CutReason(name, sentence, _error(sentence)) for name, sentence, _ in CUT_RULES],
         segments=[_segment(segment, session, history) for segment in history.segments],
-        boundaries=[
-            BoundaryPayload(
-                mark.step,
-                mark.kind,
-                mark.before,
-                mark.after,
-                mark.trigger or "",
-                label_mark(mark.kind, mark.before, mark.after),
-            )
-            for mark in history.marks
-        ],
+        boundaries=list_boundaries(plan, history, recorded),
         overview=_covered(session, history),
         policies=[PolicyName(policy.name, policy.title or policy.name) for policy in list_policies()],
         notices=_notices(session, ledger),
@@ -304,8 +295,14 @@ def draw_scene(plan: Plan, history: History) -> DrawnScene:
     return DrawnScene(scene, pack.data)
 
 
-def draw_plan(plan: Plan, seq: int = 0) -> DrawnPlan:
-    """A plan over its scene: fates on both sides of the cut, and the cut table."""
+def draw_plan(
+    plan: Plan, seq: int = 0, choice: Choice | None = None, mark: RecordedMark | None = None
+) -> DrawnPlan:
+    """A plan over its scene: fates on both sides of the cut, and the cut table.
+
+    `choice` says why it is this policy where nobody has chosen one; `mark` that the plan is what the file
+    records there.
+    """
     table = plan.cut_table
     sections = np.concatenate([table.sections, table.outside], axis=1)
     pack = ColumnPacker()
@@ -317,6 +314,8 @@ def draw_plan(plan: Plan, seq: int = 0) -> DrawnPlan:
     pack.add("after_total", table.total)
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
+    left = count_left(plan)
+    pack_left(pack, left)
     flow = trace_flow(plan).pack(pack)
     thresholds, reserve = _limits(plan)
     payload = PlanPayload(
@@ -324,7 +323,13 @@ def draw_plan(plan: Plan, seq: int = 0) -> DrawnPlan:
         policy=plan.policy.name,
         policy_title=plan.policy.title,
         policy_source=plan.policy.source,
+        chosen="" if choice is None else choice.reason,
+        label=UNSET if mark is None else f"{mark.sign} recorded",
+        entry=UNSET if mark is None else mark.entry,
         cut=_cut(plan),
+        sentence=write_sentence(
+            plan, left, opened=choice is not None and not choice.acts, recorded=mark is not None
+        ),
         rules=describe_rules(plan),
         stages=describe_stages(plan),
         before=SectionSums(plan.before, sum_before(plan)),
@@ -492,7 +497,7 @@ def _describe_written(plan: Plan, checkpoint: Checkpoint) -> WrittenBy:
 def _cut(plan: Plan) -> CutPayload:
     by: Literal["you", "policy"] = "you" if plan.edits.cut is not None else "policy"
     if plan.cut is None or plan.place is None:
-        return CutPayload(0, "", by, plan.why or "The policy makes no cut.")
+        return CutPayload(0, "", by, plan.why or "The policy makes no cut.", middle_place(plan))
     # Said where the eye is, not only among the notices (S0-72).
     sentence = plan.cut.sentence if plan.deterministic else f"{plan.cut.sentence} {BY_MODEL}"
     return CutPayload(plan.place, plan.cut.entry, by, sentence)

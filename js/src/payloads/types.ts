@@ -91,6 +91,9 @@ export interface SegmentPayload {
 }
 /**
  * A recorded compaction; `before` and `after` are tokens, null where nobody tells.
+ *
+ * `look` is what `wb.look` is set to for it, `at` the moment right before it, `name` what its button says:
+ * "◆1 · turn 15 · 158.3k → 17.8k".
  */
 export interface BoundaryPayload {
   step: number;
@@ -99,6 +102,9 @@ export interface BoundaryPayload {
   after: number | null;
   trigger: string;
   label: string;
+  look: string;
+  at: string;
+  name: string;
 }
 /**
  * The overview's steps, and of these the first and the last that the planned context spans.
@@ -167,9 +173,11 @@ export interface PlanPayload {
   policy: string;
   policyTitle: string;
   policySource: string;
+  chosen: string;
   label?: string;
   entry?: string;
   cut: CutPayload;
+  sentence: SentencePayload;
   rules: RulePayload[];
   stages: StagePayload[];
   before: SectionSums;
@@ -194,12 +202,47 @@ export interface PlanPayload {
 }
 /**
  * Where the cut stands: before the entry `id`, "" where there is none.
+ *
+ * Without one the handle waits, hollow, at the place `rest`; -1 where no cut is legal.
  */
 export interface CutPayload {
   place: number;
   id: string;
   by: "file" | "policy" | "you";
   sentence: string;
+  rest: number;
+}
+/**
+ * The sentence of a plan.
+ *
+ * `case` says which it is, `parts` are its words in order. The columns "left_blocks" and "left_tokens" of
+ * the plan hold what the slot "left" shows at each place. `loses` says whether to ask what is lost.
+ * `range` says in a few words how sure the total is, "" where it is certain; `notes` limit the numbers.
+ */
+export interface SentencePayload {
+  case: "idle" | "nothing" | "planned" | "recorded" | "refused";
+  parts: SentencePart[];
+  buttons: SentenceButton[];
+  loses: boolean;
+  range: string;
+  notes: string[];
+}
+/**
+ * Words of a sentence; with a `slot` the number that stands there at the plan's own cut.
+ */
+export interface SentencePart {
+  text: string;
+  tone: "" | "bad" | "good" | "strong";
+  slot: "" | "after" | "left" | "summary";
+}
+/**
+ * What a person may do about a plan: `edit` are the choices that it sets.
+ */
+export interface SentenceButton {
+  label: string;
+  edit: {
+    [k: string]: string;
+  };
 }
 /**
  * A rule, or what stands beside the rules; a control belongs where its `sentence` has "{knob}".

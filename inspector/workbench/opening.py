@@ -1,0 +1,216 @@
+"""What a workbench opens on while nobody has chosen: the moment, the policy, and why that one.
+
+In go a session, its history and the edits so far, out come a moment and a plan that does something; where no
+policy does anything yet, a plan that says so. Nothing here is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ..cuts import END
+from ..errors import PolicyError
+from ..planning.plan import Plan, make_plan
+from ..policies.builtin.recorded import RECORDED
+from ..policies.policy import Edits, Policy
+from ..policies.registry import find_policy, names_of_policies
+from ..policies.table import VERBATIM
+from ..session.session import Session
+from ..tokens.history import History
+from ..tokens.ledger import Ledger
+from ..tokens.memo import Memo
+
+AUTO = "auto"
+"""The name that stands for a policy until somebody chooses one."""
+FALLBACK = ("flue", "pi", "keep-recent-turns")
+"""Tried in this order where the session's own harness does nothing, or is not known."""
+LEAST = 0.05
+"""The share of the context that a policy has to take away to be worth opening on."""
+OBEYS = 0.9
+"""The share of what is left of a cut that a policy has to take to be one for the hand."""
+
+_HANDS: Memo[tuple[Policy, str]] = Memo()
+_RECORDED: Memo[Plan | None] = Memo(4)
+
+
+class RecordedMark(NamedTuple):
+    """A compaction that the file records on its main path; `at` is the moment right before it.
+
+    `number` counts those of a kind from 1. `look` is what `wb.look` calls it: "recorded:1" for the first
+    compaction, "cleared:1" for the first time that only outputs were emptied. `tokens` stood there before.
+    """
+
+    number: int
+    kind: Literal["compact", "micro"]
+    entry: str
+    at: str
+    step: int
+    tokens: int
+
+    @property
+    def look(self) -> str:
+        return f"{'recorded' if self.kind == 'compact' else 'cleared'}:{self.number}"
+
+    @property
+    def sign(self) -> str:
+        """How it is called on the screen: "◆1", "◇2"."""
+        return f"{'◆' if self.kind == 'compact' else '◇'}{self.number}"
+
+
+class Choice(NamedTuple):
+    """A plan while nobody has chosen, and in a sentence why this one.
+
+    `acts` is False where no policy does anything. `harness` names the policy of the session's own harness, or
+    the one that stands for it.
+    """
+
+    plan: Plan
+    reason: str
+    acts: bool
+    harness: str
+
+
+def list_marks(session: Session, history: History) -> tuple[RecordedMark, ...]:
+    """The recorded compactions on the main path, in order.
+
+    >>> from inspector import count_tokens, open_demo
+    >>> from inspector.tokens.history import trace_history
+    >>> session = open_demo()
+    >>> [mark.look for mark in list_marks(session, trace_history(session, count_tokens(session)))]
+    ['recorded:1', 'cleared:1']
+    """
+    path = history.path.tolist()
+    where = {session.entries[i].id: at for at, i in enumerate(path)}
+    stretches = {stretch.at: stretch.tokens for stretch in history.segments}
+    marks: list[RecordedMark] = []
+    for mark in history.marks:
+        at = where[mark.entry]
+        if not at:
+            continue
+        before = session.entries[path[at - 1]].id
+        number = 1 + sum(one.kind == mark.kind for one in marks)
+        tokens = stretches.get(before, int(history.estimated[history.step[at - 1]]))
+        marks.append(RecordedMark(number, mark.kind, mark.entry, before, mark.step, tokens))
+    return tuple(marks)
+
+
+def find_start(session: Session, history: History, ledger: Ledger) -> str:
+    """The moment to open on: right before the fullest compaction that can be planned as it was recorded,
+    else the fullest of all; "" for a session without entries."""
+    whole = [mark for mark in list_marks(session, history) if mark.kind == "compact"]
+    for mark in sorted(whole, key=lambda mark: -mark.tokens):
+        if plan_recorded(session.at(mark.at), ledger) is not None:
+            return mark.at
+    fullest = history.fullest
+    return fullest.at if fullest is not None else ""
+
+
+def plan_recorded(
+    moment: Session, ledger: Ledger, edits: Edits | None = None, window: int | None = None
+) -> Plan | None:
+    """What the file did right after a moment, with these edits; None where that cannot be planned."""
+
+    def make() -> Plan | None:
+        try:
+            plan = make_plan(moment, ledger, RECORDED, edits, window=window)
+        except PolicyError:
+            return None
+        # What happened is shown even where nothing was won by it.
+        return plan if is_legal(plan) and plan.after != plan.before else None
+
+    known = edits is None or edits == Edits()
+    return _RECORDED.of(ledger, make, moment.leaf, window) if known else make()
+
+
+def choose(moment: Session, ledger: Ledger, edits: Edits, window: int | None = None) -> Choice:
+    """The first plan that does something: as the file records it, by the session's harness, by another.
+
+    A cut by hand is nothing that the file records; then it is `find_hand` that says. Raises `EditError` as
+    `make_plan` does, and `PolicyError` where no policy has these settings.
+    """
+    own = own_policy(moment)
+    harness = own.name if own is not None else FALLBACK[0]
+    if edits.cut is not None:
+        policy, reason = _HANDS.of(ledger, lambda: find_hand(moment, ledger, window), moment.leaf, window)
+        plan = make_plan(moment, ledger, policy, edits, window=window)
+        return Choice(plan, reason, acts(plan), harness)
+    # Settings are those of a policy that somebody has in mind.
+    if not edits.settings and (happened := plan_recorded(moment, ledger, edits, window)) is not None:
+        return Choice(happened, "As the file records it: its own cut, and its own summary.", True, harness)
+    refused: PolicyError | None = None
+    first: Plan | None = None
+    for policy, reason in _candidates(own, "keeps everything here"):
+        try:
+            plan = make_plan(moment, ledger, policy, edits, window=window)
+        except PolicyError as error:
+            refused = refused or error
+            continue
+        if acts(plan) and plan.after <= (1 - LEAST) * plan.before:
+            return Choice(plan, reason, True, harness)
+        if first is None or (first.place is not None and plan.place is None):
+            # Of those that do not help the first that does nothing at all.
+            first = plan
+    if first is None:
+        assert refused is not None
+        raise refused
+    return Choice(first, "No policy would take anything away here yet.", False, harness)
+
+
+def find_hand(moment: Session, ledger: Ledger, window: int | None = None) -> tuple[Policy, str]:
+    """The policy for a cut by hand, and why: the harness', if it takes what is left of a cut, else another.
+
+    >>> from inspector import count_tokens, open_demo
+    >>> session = open_demo()
+    >>> find_hand(session, count_tokens(session))[0].name
+    'flue'
+    """
+    for policy, reason in _candidates(own_policy(moment), "does not go by the cut"):
+        plan = make_plan(moment, ledger, policy, Edits(cut=END), window=window)
+        tokens, stays = plan.table.tokens, plan.fate == VERBATIM
+        if int(np.sum(tokens[stays])) <= (1 - OBEYS) * int(np.sum(tokens)):
+            return policy, reason
+    return find_policy(FALLBACK[0]), "No policy takes what is left of a cut here."
+
+
+def own_policy(session: Session) -> Policy | None:
+    """The policy of the harness that wrote a session, None where there is none for it.
+
+    >>> from inspector import open_demo
+    >>> own_policy(open_demo()).name
+    'claude-code'
+    """
+    name = session.format
+    return find_policy(name) if name in names_of_policies() else None
+
+
+def acts(plan: Plan) -> bool:
+    """Whether a plan leaves less than there was, by a cut that a provider takes, if by a cut."""
+    return plan.after < plan.before and (plan.place is None or is_legal(plan))
+
+
+def is_legal(plan: Plan) -> bool:
+    """Whether a plan cuts, and where a provider takes it."""
+    return plan.place is not None and bool(plan.cuts.legal[plan.place])
+
+
+def middle_place(plan: Plan) -> int:
+    """The legal place nearest to the middle of the context, -1 where no cut is legal: there a cut that is
+    nobody's yet waits for the hand."""
+    nearest = plan.cuts.nearest((len(plan.cuts) - 1) // 2)
+    return -1 if nearest is None else nearest
+
+
+def _candidates(own: Policy | None, why: str) -> Iterator[tuple[Policy, str]]:
+    """The policies to try, each with the sentence that says why it is the one; `why` not the first."""
+    since = "the harness of this session is not known"
+    if own is not None:
+        title = own.title or own.name
+        yield own, f"{title}: the policy of the harness that wrote this session, as it is published."
+        since = f"{title} {why}"
+    for name in FALLBACK:
+        if own is None or name != own.name:
+            policy = find_policy(name)
+            yield policy, f"{policy.title or policy.name}, since {since}."
