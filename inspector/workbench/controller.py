@@ -41,7 +41,7 @@ SECONDS = 1.0
 """Between two looks at a file that is followed."""
 FACTS = "Finding facts"
 SLOW = {
-    **dict.fromkeys(("facts", "fact", "regret", "grounding"), FACTS),
+    **dict.fromkeys(("facts", "fact", "regret", "grounding", "losses"), FACTS),
     "rules": "Trying rules",
     "review": "Looking for secrets",
     "export": "Making the page",

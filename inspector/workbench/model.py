@@ -287,7 +287,7 @@ class WorkbenchModel:
             drawn = draw_recorded(plan, self.history)
         except InspectorError:
             return None
-        payload = replace(drawn.payload, label=f"{mark.sign} recorded")
+        payload = replace(drawn.payload, label=f"{mark.sign} recorded", look=mark.look)
         return RecordedSide(mark, None, DrawnPlan(payload, drawn.data))
 
     def _plan_on(self, moment: Session, inputs: dict[str, Any]) -> tuple[tuple[Plan, Choice | None], str]:

@@ -92,9 +92,16 @@ def list_marks(session: Session, history: History) -> tuple[RecordedMark, ...]:
             continue
         before = session.entries[path[at - 1]].id
         number = 1 + sum(one.kind == mark.kind for one in marks)
-        tokens = stretches.get(before, int(history.estimated[history.step[at - 1]]))
+        tokens = stretches[before] if before in stretches else _measure(history, int(history.step[at - 1]))
         marks.append(RecordedMark(number, mark.kind, mark.entry, before, mark.step, tokens))
     return tuple(marks)
+
+
+def _measure(history: History, step: int) -> int:
+    """How full the context was at a step, as last reported; where nothing was, as counted."""
+    told = history.reported[: step + 1]
+    told = told[told >= 0]
+    return int(told[-1]) if len(told) else int(history.estimated[step])
 
 
 def find_start(session: Session, history: History, ledger: Ledger) -> str:

@@ -25,6 +25,7 @@ from .payloads.block import (
 from .payloads.fact_detail import describe_fact
 from .payloads.fact_list import list_facts, plan_at
 from .payloads.lesson import LessonReply, play_rules
+from .payloads.losses import LossesReply, describe_losses
 from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
 from .payloads.rules import RulesReply, offer_rules
 from .payloads.search import SearchReply, find_text
@@ -101,7 +102,7 @@ def _search(model: WorkbenchModel, query: Query) -> SearchReply:
 
 
 def _lesson(model: WorkbenchModel, query: Query) -> LessonReply:
-    return play_rules(model.plan, int(query["place"]))
+    return play_rules(model.shown, int(query["place"]))
 
 
 def _regret(model: WorkbenchModel, query: Query) -> RegretReply:
@@ -125,6 +126,10 @@ def _export(model: WorkbenchModel, query: Query) -> ExportReply:
     return ExportReply(page.html, len(page.html.encode()), page.name)
 
 
+def _losses(model: WorkbenchModel, query: Query) -> LossesReply:
+    return describe_losses(model, query)
+
+
 QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "rows": _rows,
     "body": _body,
@@ -135,6 +140,7 @@ QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "fact": describe_fact,
     "regret": _regret,
     "grounding": _grounding,
+    "losses": _losses,
     "rules": _rules,
     "review": _review,
     "export": _export,

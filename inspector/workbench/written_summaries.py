@@ -64,9 +64,9 @@ class WritingState:
 
 
 def fill_in(plan: Plan, written: Sequence[WrittenSummary]) -> Plan:
-    """The plan with the summary that was written for it, if one was."""
-    known = (one.checkpoint for one in reversed(written) if one.is_for(plan))
-    return plan.with_summary(next(known, None))
+    """The plan with the summary that was written for it, if one was; else as it is."""
+    known = next((one.checkpoint for one in reversed(written) if one.is_for(plan)), None)
+    return plan if known is None else plan.with_summary(known)
 
 
 def keep(

@@ -78,6 +78,22 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
   return { wire, data: bytes, scene: decodeScene(wire, bytes) as Scene };
 };
 
+/** What Python says of it: numbers in slots are looked up for the place of the cut. */
+const SENTENCE: PlanPayload["sentence"] = {
+  case: "planned",
+  parts: [
+    { text: "Left of the cut: ", tone: "", slot: "" },
+    { text: "2 blocks, 15 tokens", tone: "strong", slot: "left" },
+    { text: " become a summary of ", tone: "", slot: "" },
+    { text: "5", tone: "strong", slot: "summary" },
+    { text: ".", tone: "", slot: "" },
+  ],
+  buttons: [],
+  loses: false,
+  range: "",
+  notes: [],
+};
+
 /** Older user words are summarised, older outputs become pointers of 7 tokens, everything else stays. */
 export const smallPlan = (
   scene: Scene,
@@ -99,6 +115,8 @@ export const smallPlan = (
       ],
     ],
     summary_tokens: ["i32", [0, 3, 0, 5, 7, 10]],
+    left_blocks: ["i32", [0, 1, 2, 2, 3, 4]],
+    left_tokens: ["i32", [0, 10, 15, 15, 35, 65]],
     flow_before: ["i32", []],
     flow_after: ["i32", []],
     flow_added: ["i32", [0, 0, 0, 0, 0, 0]],
@@ -108,7 +126,9 @@ export const smallPlan = (
     policy: "plain",
     policyTitle: "Plain",
     policySource: "Made for tests.",
+    chosen: "",
     cut: { place: 3, id: "e3", by: "policy", sentence: "The policy cuts before turn 2." },
+    sentence: SENTENCE,
     rules: [
       {
         kind: "pointer",

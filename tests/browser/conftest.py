@@ -117,7 +117,9 @@ def widgets() -> Iterator[WidgetServer]:
 
 class OpenWorkbench(Protocol):
     """Draws one more workbench on the page and returns the Python object behind it; the
-    arguments are `Workbench`'s own, and without any it shows the bundled session."""
+    arguments are `Workbench`'s own, and without any it shows the bundled session.
+
+    Where no policy is given it is Flue; `policy="auto"` opens as a person finds it."""
 
     def __call__(self, *given: Any, **settings: Any) -> Workbench: ...
 
@@ -129,6 +131,8 @@ def open_workbench(page: Page, widgets: WidgetServer) -> Iterator[OpenWorkbench]
     open_bare_page(page, widgets)
 
     def open_one(*given: Any, **settings: Any) -> Workbench:
+        if len(given) < 2 and not isinstance(next(iter(given), None), Plan):
+            settings.setdefault("policy", "flue")
         opened.append(Workbench(*(given or (open_demo(),)), **settings))
         show_widget(page, opened[-1].model_id)
         page.get_by_test_id("cut-handle").nth(len(opened) - 1).wait_for()
@@ -145,6 +149,12 @@ def open_workbench(page: Page, widgets: WidgetServer) -> Iterator[OpenWorkbench]
 def workbench(open_workbench: OpenWorkbench) -> Workbench:
     """The bundled session on the bare page."""
     return open_workbench()
+
+
+@pytest.fixture
+def opened(open_workbench: OpenWorkbench) -> Workbench:
+    """The same as a person finds it who has chosen nothing."""
+    return open_workbench(policy="auto")
 
 
 @pytest.fixture(scope="session")

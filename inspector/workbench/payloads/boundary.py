@@ -51,6 +51,9 @@ def list_boundaries(plan: Plan, history: History, recorded: int | None) -> list[
                 if after is not None
                 else _next(history, told.step)
             )
+            if told.kind == "micro":
+                # Who empties outputs tells what stood before; what is left is told with the next request.
+                size, left = told.before or size, None
             arrow = "" if left is None else f" → {format_tokens(left)}"
             name = f"{mark.sign} · turn {turn} · {format_tokens(size)}{arrow}"
         out.append(

@@ -135,7 +135,7 @@ class CutPayload(Payload, frozen=True):
     id: str
     by: Literal["policy", "you", "file"]
     sentence: str
-    rest: int = -1
+    rest: int | UnsetType = UNSET
 
 
 class StagePayload(Payload, frozen=True):
@@ -195,8 +195,8 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
 
     `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
     `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
-    `label`; a recorded compaction has the `entry` that records it, and in `told` what is reported of it, the
-    tokens, and by whom.
+    `label`; a recorded compaction has its `look`, the `entry` that records it, and in `told` what is reported
+    of it, the tokens, and by whom. `chosen` says why it is this policy, "" where somebody has chosen it.
     """
 
     seq: int
@@ -206,6 +206,7 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     chosen: str = ""
     label: str | UnsetType = UNSET
     entry: str | UnsetType = UNSET
+    look: str | UnsetType = UNSET
     cut: CutPayload
     sentence: SentencePayload
     rules: list[RulePayload]
@@ -326,6 +327,7 @@ def draw_plan(
         chosen="" if choice is None else choice.reason,
         label=UNSET if mark is None else f"{mark.sign} recorded",
         entry=UNSET if mark is None else mark.entry,
+        look=UNSET if mark is None else mark.look,
         cut=_cut(plan),
         sentence=write_sentence(
             plan, left, opened=choice is not None and not choice.acts, recorded=mark is not None

@@ -15,11 +15,9 @@ type Place =
   | "lanes"
   | "strip"
   | "handle"
-  | "reason"
+  | "sentence"
   | "fatekey"
-  | "planfacts"
   | "recipe"
-  | "notices"
   | "bill";
 export type Placed = Record<Place, View>;
 
@@ -50,11 +48,10 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
       h("div", { class: "ci-lined ci-cuts" }, cut, views.strip.node),
       h("div", { class: "ci-stage" }, views.handle.node),
     ),
-    h("div", { class: "ci-under" }, views.reason.node, views.fatekey.node),
-    views.planfacts.node,
+    h("div", { class: "ci-under" }, views.fatekey.node),
+    views.sentence.node,
     dock.node,
     views.recipe.node,
-    views.notices.node,
     views.bill.node,
   );
   const failure = h("b", {}, "This session could not be shown");

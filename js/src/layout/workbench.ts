@@ -10,10 +10,10 @@ import { makeOverview } from "../panels/overview/panel";
 import { makeReplay } from "../panels/replay/panel";
 import { makeRules } from "../panels/rules/panel";
 import { makeSearch } from "../panels/search/panel";
+import { makeSentence } from "../panels/sentence/panel";
 import { makeSummarise } from "../panels/summary/panel";
 import { makeHandle } from "../panels/timeline/cut-handle";
 import { makeCutStrip } from "../panels/timeline/cut-places";
-import { makeReason } from "../panels/timeline/cut-status";
 import { makeLanes } from "../panels/timeline/lanes";
 import { makeFateKey } from "../panels/timeline/legend";
 import { makeGauge } from "../panels/totals/bars";
@@ -33,7 +33,6 @@ import { makeRecipe } from "./footer";
 import { makeFrame } from "./frame";
 import { makeHeader } from "./header";
 import { makeHelp } from "./help-dialog";
-import { makeNotices } from "./notices";
 import { listenKeys } from "./shortcuts";
 
 const ARRANGED = ["scene", "plan", "other", "run", "lesson"] as const;
@@ -66,9 +65,8 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     lanes: makeLanes(actions),
     strip,
     handle: makeHandle(actions, strip.node),
-    reason: makeReason(actions),
+    sentence: makeSentence(actions, makePlanFacts(actions)),
     fatekey: makeFateKey(),
-    planfacts: makePlanFacts(actions),
     lesson: makeLesson(actions),
     facts,
     ...(summary && { summary }),
@@ -79,7 +77,6 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     versus: makeVersus(),
     replay: makeReplay(actions),
     recipe: makeRecipe(host.needsKernel === undefined ? deck.requests : undefined),
-    notices: makeNotices(),
     bill: makeBill(),
   };
   // A page that was exported cannot make another.

@@ -42,6 +42,9 @@ export interface Plan extends PlanPayload {
   afterTotal: Int32Array;
   afterSections: Int32Array;
   summaryTokens: Int32Array;
+  /** What the sentence says of what is left of a cut at each place. */
+  leftBlocks: Int32Array;
+  leftTokens: Int32Array;
   /** Not a part of it that a lesson plays. */
   whole: boolean;
 }
@@ -108,6 +111,8 @@ export const decodePlan = (wire: object | null, data: DataView | null, scene: Sc
     afterTotal: ints(columns, "after_total", entries + 1),
     afterSections: ints(columns, "after_sections", (entries + 1) * sections.length),
     summaryTokens: ints(columns, "summary_tokens", entries + 1),
+    leftBlocks: ints(columns, "left_blocks", entries + 1),
+    leftTokens: ints(columns, "left_tokens", entries + 1),
     whole: true,
   };
 };
@@ -142,13 +147,17 @@ export const fateAt = (scene: Scene, plan: Plan, row: number, place: number) => 
 /** True where the plan makes no cut at all; its handle stands at the beginning. */
 export const isUncut = (plan: Plan, place: number): boolean => plan.cut.id === "" && plan.cut.place === place;
 
+/** No column tells what stands: there is no cut, or the policy's own stands where no hand may put one. */
+const isApart = (plan: Plan, place: number): boolean =>
+  place === plan.cut.place && (plan.cut.id === "" || (plan.afterTotal[place] ?? -1) < 0);
+
 /** Tokens after a cut at `place`, -1 where there can be none. */
 export const totalAfter = (plan: Plan, place: number): number =>
-  isUncut(plan, place) ? plan.after.total : (plan.afterTotal[place] ?? -1);
+  isApart(plan, place) ? plan.after.total : (plan.afterTotal[place] ?? -1);
 
 /** Tokens of a section after a cut at `place`. */
 export const sectionAfter = (scene: Scene, plan: Plan, place: number, section: number): number => {
-  if (isUncut(plan, place)) return plan.after.sections[section] ?? 0;
+  if (isApart(plan, place)) return plan.after.sections[section] ?? 0;
   return Math.max(0, plan.afterSections[place * scene.sections.length + section] ?? 0);
 };
 

@@ -73,6 +73,8 @@ export class Answering implements Line {
       _scene_data: store.bytes(held.sceneData),
       _plan: wire,
       _plan_data: store.bytes(data),
+      _recorded: held.side?.[0] ?? {},
+      _recorded_data: held.side ? store.bytes(held.side[1]) : null,
       ...compared,
       ...this.showRun(),
     });
@@ -132,6 +134,7 @@ export class Answering implements Line {
       settings: plan.settings,
       // Another policy places its own cut, unless one was set with it.
       cut: moved && cut === granted.cut ? "" : cut,
+      look: moved || cut !== granted.cut ? "plan" : (host.get("look") ?? "plan"),
       versus,
       replay: replay && this.hasRun(policy),
     };

@@ -35,11 +35,13 @@ export interface HeldPlan {
 }
 
 export interface Held {
-  wanted: Pick<Traits, "cut" | "policy" | "settings" | "at"> & { pins: string[]; versus: Versus };
+  wanted: Pick<Traits, "cut" | "policy" | "settings" | "at" | "look"> & { pins: string[]; versus: Versus };
   scene: ScenePayload;
   sceneData: number;
   plans: Readonly<Record<string, HeldPlan>>;
   recorded: { plan?: Drawn<PlanPayload>; sentence?: string };
+  /** What the file records right after the moment. */
+  side?: Drawn<PlanPayload> | null;
   /** Plan B as it was when the page was made. */
   other: Drawn<PlanPayload> | null;
   run: Drawn<RunPayload> | null;

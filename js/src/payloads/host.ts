@@ -23,6 +23,8 @@ export interface Choices {
   replay?: boolean;
   /** Plan B; a host without comparisons has none. */
   versus?: Versus;
+  /** Whose after is shown: "plan", or "recorded:1" for what the first recorded compaction left. */
+  look?: string;
   /** Which tab of the dock is open. */
   tab?: string;
   /** The block looked at ("entry/index"), "" for none. */
@@ -38,6 +40,9 @@ export interface Traits extends Choices {
   _plan_data: DataView | null;
   _run?: RunPayload | Record<string, never> | null;
   _run_data?: DataView | null;
+  /** What the file records right after this moment, drawn like a plan; {} for nothing. */
+  _recorded?: PlanPayload | Record<string, never> | null;
+  _recorded_data?: DataView | null;
   /** Plan B over the same scene, {} for none. */
   _other?: PlanPayload | Record<string, never> | null;
   _other_data?: DataView | null;

@@ -28,6 +28,7 @@ interface Questions {
   fact: FactName & { place: number };
   regret: object;
   grounding: { row: number };
+  losses: { place: number };
   rules: object;
   review: object;
   export: { keep: readonly string[] };
@@ -60,7 +61,15 @@ const PATIENCE = 15_000;
 /** Every text is looked through, and every cut planned. */
 const [LOOKING, PLANNING] = [120_000, 300_000];
 const LONG = {
-  ...{ facts: LOOKING, fact: LOOKING, regret: LOOKING, grounding: LOOKING, rules: LOOKING, save: LOOKING },
+  ...{
+    facts: LOOKING,
+    fact: LOOKING,
+    regret: LOOKING,
+    grounding: LOOKING,
+    losses: LOOKING,
+    rules: LOOKING,
+    save: LOOKING,
+  },
   ...{ review: LOOKING, export: PLANNING, sending: LOOKING, summarise: LOOKING },
 } as const;
 const SILENCE = "Python has not answered. The kernel may be busy or gone; run the cell again if it is.";

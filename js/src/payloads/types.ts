@@ -165,8 +165,8 @@ export interface PackedColumn {
  *
  * `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
  * `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
- * `label`; a recorded compaction has the `entry` that records it, and in `told` what is reported of it, the
- * tokens, and by whom.
+ * `label`; a recorded compaction has its `look`, the `entry` that records it, and in `told` what is reported
+ * of it, the tokens, and by whom. `chosen` says why it is this policy, "" where somebody has chosen it.
  */
 export interface PlanPayload {
   seq: number;
@@ -176,6 +176,7 @@ export interface PlanPayload {
   chosen: string;
   label?: string;
   entry?: string;
+  look?: string;
   cut: CutPayload;
   sentence: SentencePayload;
   rules: RulePayload[];
@@ -210,7 +211,7 @@ export interface CutPayload {
   id: string;
   by: "file" | "policy" | "you";
   sentence: string;
-  rest: number;
+  rest?: number;
 }
 /**
  * The sentence of a plan.
@@ -486,6 +487,7 @@ export interface Replies {
   fact: FactReply;
   regret: RegretReply;
   grounding: GroundingReply;
+  losses: LossesReply;
   rules: RulesReply;
   review: ReviewReply;
   export: ExportReply;
@@ -806,6 +808,14 @@ export interface GroundingMark {
   words: string;
   what: string;
   sentence: string;
+}
+/**
+ * The end of the sentence, and how it is meant. `kinds` are the kinds of fact that it names.
+ */
+export interface LossesReply {
+  sentence: string;
+  tone: "" | "bad" | "good";
+  kinds: string[];
 }
 /**
  * Every rule that the policy could have.

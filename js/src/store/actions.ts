@@ -34,6 +34,8 @@ export const makeActions = (
       picture.dragging = dragging;
       teaching.slide();
       if (place === picture.place) return;
+      // What happened has no other cut: the hand moves that of the plan.
+      if (picture.look.includes(":")) deck.show("plan");
       picture.place = place;
       if (teaching.isGuessing()) return deck.redraw("place");
       const cut = idOf(picture.scene, place);
@@ -84,6 +86,14 @@ export const makeActions = (
       reveal(row);
     },
     moveTo: at => change({ at, cut: "" }),
+    lookAt(look, at) {
+      const { picture } = deck;
+      if (picture === undefined) return;
+      if (at !== undefined && at !== (host.get("at") ?? "")) return change({ at, cut: "", look });
+      deck.hooks.forget();
+      deck.show(look);
+      change({ look });
+    },
     choosePolicy: policy => change({ policy, settings: {} }),
     setKnob: (key, value) => change({ settings: { ...host.get("settings"), [key]: value } }),
     resetKnob(key) {

@@ -30,6 +30,11 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
     deck.refresh("run");
   };
 
+  const readRecorded = (scene: Scene) =>
+    decodePlan(host.get("_recorded") ?? null, host.get("_recorded_data") ?? null, scene);
+
+  const readLook = (): string => host.get("look") || "plan";
+
   const readOther = (scene: Scene) =>
     decodePlan(host.get("_other") ?? null, host.get("_other_data") ?? null, scene);
 
@@ -47,15 +52,20 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
     screen.showViews(true);
     const old = deck.picture;
     const choices = deck.choices();
-    deck.plan = plan;
+    const [recorded, look] = [readRecorded(scene), readLook()];
+    const seen = look.includes(":") && recorded !== null ? recorded : plan;
+    deck.plan = seen;
     deck.picture = {
       scene,
-      plan,
+      plan: seen,
+      planned: plan,
+      recorded,
+      look,
       cuts: makeCuts(scene),
       ...deck.measure(scene, keepView(old, scene).range),
       palette: readPalette(screen.root, scene.sections),
       ...choices,
-      ...{ place: clampPlace(plan.cut.place, scene), why: -1, settled: true, dragging: false },
+      ...{ place: clampPlace(seen.cut.place, scene), why: -1, settled: true, dragging: false },
       ...keepView(old, scene),
       found: old?.found ?? null,
       finding: "",
@@ -75,12 +85,17 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
     if (sync.isStale(host.get("_plan")?.seq ?? 0)) return;
     const plan = decodePlan(host.get("_plan"), host.get("_plan_data"), picture.scene);
     if (plan === null) return receiveScene();
-    if (!decideSame(picture.plan, plan)) deck.redraw("fates");
-    deck.plan = picture.plan = plan;
+    picture.planned = plan;
+    const look = readLook();
+    const seen = look.includes(":") && picture.recorded !== null ? picture.recorded : plan;
+    if (!decideSame(picture.plan, seen)) deck.redraw("fates");
+    if (look !== picture.look) deck.redraw("look");
+    deck.plan = picture.plan = seen;
+    picture.look = look;
     picture.lesson = { ...picture.lesson, play: null };
     Object.assign(picture, deck.choices());
     const hidden = picture.lesson.guess?.shown === false;
-    if (!picture.dragging && !hidden) picture.place = clampPlace(plan.cut.place, picture.scene);
+    if (!picture.dragging && !hidden) picture.place = clampPlace(seen.cut.place, picture.scene);
     deck.settle();
     deck.redraw("plan", "place", "lesson");
   };
@@ -108,6 +123,13 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
     if (place === undefined || place === picture.place) return;
     picture.place = place;
     deck.redraw("place");
+  };
+
+  /** Python shows the other side; with another moment the new scene brings it. */
+  const receiveLook = () => {
+    const { picture } = deck;
+    if (picture === undefined || sync.isOurs || picture.dragging || readLook() === picture.look) return;
+    deck.show(readLook());
   };
 
   const receiveTab = () => {
@@ -165,6 +187,8 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       "change:_scene_data": later("scene"),
       "change:_plan": later("plan"),
       "change:_plan_data": later("plan"),
+      "change:_recorded": later("scene"),
+      "change:_recorded_data": later("scene"),
       "change:_run": later("run"),
       "change:_run_data": later("run"),
       "change:_other": later("other"),
@@ -181,6 +205,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       "change:settings": choice(showRun),
       "change:pins": choice(),
       "change:at": choice(),
+      "change:look": receiveLook,
       "change:cut": choice(receiveCut),
       "change:_error": receiveError,
     },

@@ -40,7 +40,10 @@ export class Life {
     if (this.run === null) return;
     const { seq, policy } = this.run;
     // A run with the number 0 does not say what it answers; it is taken for the answer to what is asked.
-    if ((seq === 0 || seq >= this.asked) && policy === host.get("policy")) this.answered = this.question;
+    const wanted = host.get("policy");
+    // What the file records is no policy for a whole session: another stands for it.
+    const isIt = policy === wanted || wanted === "auto" || wanted === "recorded";
+    if ((seq === 0 || seq >= this.asked) && isIt) this.answered = this.question;
   }
 
   /** What was asked did not come about. */

@@ -66,6 +66,7 @@ export class Sync {
       if (choices.pins !== undefined) host.set("pins", choices.pins);
       if (choices.replay !== undefined) host.set("replay", choices.replay);
       if (choices.versus !== undefined) host.set("versus", choices.versus);
+      if (choices.look !== undefined) host.set("look", choices.look);
       host.set("_seq", this.seq + 1);
     } finally {
       this.ours = false;

@@ -35,7 +35,7 @@ export class Deck {
   readonly requests: Requests;
   readonly past: Past;
   picture: Picture | undefined;
-  /** The plan as Python made it; a lesson may show less of it. */
+  /** The plan that is looked at, as Python made it; a lesson may show less of it. */
   plan: Plan | undefined;
   /** Python has something to answer, so what it sets belongs to the last step of the past. */
   asked = false;
@@ -112,6 +112,18 @@ export class Deck {
     this.screen.wait("");
     this.redraw("settled");
     this.hooks.settle();
+  }
+
+  /** Shows one side of the same scene. */
+  show(look: string): void {
+    const { picture } = this;
+    if (picture === undefined) return;
+    const { planned, recorded } = picture;
+    const plan = look.includes(":") && recorded !== null ? recorded : planned;
+    this.plan = picture.plan = plan;
+    Object.assign(picture, { look, place: clampPlace(plan.cut.place, picture.scene) });
+    picture.lesson = { ...picture.lesson, play: null };
+    this.redraw("look", "plan", "fates", "place", "lesson");
   }
 
   change(choices: Partial<Choices>): void {

@@ -18,7 +18,14 @@ import type { Replay } from "./replay";
 
 export interface Picture {
   scene: Scene;
+  /** The plan that is looked at: the planned one, or what the file records. */
   plan: Plan;
+  /** What edits make, whichever is looked at. */
+  planned: Plan;
+  /** What the file records right after this moment, null where it records nothing. */
+  recorded: Plan | null;
+  /** Whose after is shown: "plan", or "recorded:1" and the like. */
+  look: string;
   cuts: Cuts;
   axis: Axis;
   lanes: Lanes;
@@ -67,6 +74,7 @@ export interface Picture {
 export type Part =
   | "scene"
   | "plan"
+  | "look"
   | "fates"
   | "place"
   | "row"
@@ -85,7 +93,20 @@ export type Part =
   | "past";
 
 export const EVERYTHING: readonly Part[] = [
-  ...(["scene", "plan", "fates", "place", "row", "why", "size", "theme", "settled", "run", "other"] as const),
+  ...([
+    "scene",
+    "plan",
+    "look",
+    "fates",
+    "place",
+    "row",
+    "why",
+    "size",
+    "theme",
+    "settled",
+    "run",
+    "other",
+  ] as const),
   ...(["tab", "range", "found", "tracing", "work", "lesson", "past"] as const),
 ];
 
@@ -114,6 +135,8 @@ export interface Actions {
   /** Opens the text of a block in the list. */
   openBody(row: number): void;
   moveTo(at: string): void;
+  /** Shows the plan, or what the file records; that of another moment, right before it, moves there. */
+  lookAt(look: string, at?: string): void;
   choosePolicy(name: string): void;
   setKnob(key: string, value: Setting): void;
   resetKnob(key: string): void;
