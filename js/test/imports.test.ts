@@ -6,11 +6,11 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 
 const SRC = join(import.meta.dirname, "../src");
-const ENDINGS = [".ts", "/index.ts"];
+const ENDINGS = [".ts", "/index.ts", ".tsx"];
 
 const files = new Set(
   readdirSync(SRC, { recursive: true, encoding: "utf-8" })
-    .filter(name => name.endsWith(".ts"))
+    .filter(name => /\.tsx?$/.test(name))
     .map(name => name.replaceAll("\\", "/")),
 );
 

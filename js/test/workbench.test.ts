@@ -59,10 +59,16 @@ test("the slider says place, legality and what stands after", async () => {
 });
 
 test("where the policy makes no cut, nothing changes and the reason is told", async () => {
-  await open(plan({ cut: { place: 0, id: "", by: "policy", sentence: "There is nothing to compact." } }));
+  const parts = [{ text: "Plain keeps everything here.", tone: "" as const, slot: "" as const }];
+  const buttons = [{ label: "place the cut myself", edit: { cut: "e3" } }];
+  const sentence = { case: "idle" as const, parts, buttons, loses: false, range: "", notes: [] };
+  const cut = { place: 0, id: "", by: "policy" as const, sentence: "There is nothing to compact." };
+  const host = await open(plan({ cut, sentence }));
   expect(find("gauge-after").textContent).toBe("165  0");
   expect(slider().getAttribute("aria-valuetext")).toBe("no cut, 165 after");
-  expect(find("cut-reason").textContent).toContain("There is nothing to compact.");
+  expect(find("sentence").textContent).toBe("Plain keeps everything here.");
+  [...document.querySelectorAll("button")].find(b => b.textContent === "place the cut myself")?.click();
+  expect(host.get("cut")).toBe("e3");
 });
 
 test("keys move to the next legal cut at once and tell Python with a number", async () => {
@@ -85,7 +91,7 @@ test("an answer to an older question does not move the cut back", async () => {
   expect(slider().getAttribute("aria-valuenow")).toBe("4");
   host.receive(plan({ seq: 1, cut: { place: 4, id: "e4", by: "you", sentence: "Your cut." } }));
   await frames();
-  expect(find("cut-reason").textContent).toContain("Your cut.");
+  expect(find("sentence").textContent).toBe("Left of the cut: 3 blocks, 35 tokens become a summary of 7.");
 });
 
 test("a cut set in Python moves the handle", async () => {
