@@ -131,7 +131,8 @@ def open_workbench(page: Page, widgets: WidgetServer) -> Iterator[OpenWorkbench]
     open_bare_page(page, widgets)
 
     def open_one(*given: Any, **settings: Any) -> Workbench:
-        if len(given) < 2 and not isinstance(next(iter(given), None), Plan):
+        if len(given) < 2:
+            # A plan is shown as it was made, whatever policy is named.
             settings.setdefault("policy", "flue")
         opened.append(Workbench(*(given or (open_demo(),)), **settings))
         show_widget(page, opened[-1].model_id)
