@@ -396,7 +396,7 @@ test("a guess hides the policy's cut, stays out of Python, and is compared with 
   const host = await open({ tab: "lesson" });
   press("g");
   await frames();
-  expect(document.body.textContent).not.toContain("The policy cuts before turn 2.");
+  expect(document.body.textContent).not.toContain("Left of the cut: 2 blocks");
   press("End", {}, slider());
   press("ArrowLeft", {}, slider());
   press("PageUp", {}, slider());
@@ -407,7 +407,7 @@ test("a guess hides the policy's cut, stays out of Python, and is compared with 
   await frames();
   expect(find("verdict").textContent).toBe("1 turn too early, 96 tokens more left.");
   expect(slider().getAttribute("aria-valuenow")).toBe("3");
-  expect(document.body.textContent).toContain("The policy cuts before turn 2.");
+  expect(document.body.textContent).toContain("Left of the cut: 2 blocks");
 });
 
 test("standing on an illegal place in Teach shows the pair and the provider's answer", async () => {

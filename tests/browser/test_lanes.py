@@ -225,7 +225,7 @@ def test_where_a_cut_would_tear_a_pair_an_arc_joins_its_halves(page: Page, workb
         if marks.get_attribute("data-pairs") != "0":
             break
     expect(marks).to_have_attribute("data-pairs", "1")
-    expect(page.get_by_test_id("cut-reason")).to_contain_text("without the call")
+    expect(page.get_by_test_id("sentence")).to_contain_text("without the call")
     screenshot(page, "lanes-arc", ".ci")
     page.mouse.move(5, 5)
     expect(marks).to_have_attribute("data-pairs", "0")
