@@ -43,6 +43,7 @@ FACTS = "Finding facts"
 SLOW = {
     **dict.fromkeys(("facts", "fact", "regret", "grounding", "losses"), FACTS),
     "rules": "Trying rules",
+    "policy_results": "Trying policies",
     "review": "Looking for secrets",
     "export": "Making the page",
     "save": "Saving the plan",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..policies.registry import list_policies
 from ..text import printable
 from .model import MOST_WORDS, WorkbenchModel
 from .page.html import ExportReply, ReviewReply, make, review
@@ -27,6 +28,7 @@ from .payloads.fact_list import list_facts, plan_at
 from .payloads.lesson import LessonReply, play_rules
 from .payloads.losses import LossesReply, describe_losses
 from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
+from .payloads.policies import PoliciesReply, PolicyResultsReply, find_results, list_choices
 from .payloads.rules import RulesReply, offer_rules
 from .payloads.search import SearchReply, find_text
 
@@ -117,6 +119,19 @@ def _rules(model: WorkbenchModel, query: Query) -> RulesReply:
     return offer_rules(model.plan)
 
 
+def _policies(model: WorkbenchModel, query: Query) -> PoliciesReply:
+    return list_choices(model.plan)
+
+
+def _policy_results(model: WorkbenchModel, query: Query) -> PolicyResultsReply:
+    # Of one moment under the same pins a policy leaves the same, however often it is asked for.
+    key = (model.inputs["at"], model.inputs["pins"], list_policies())
+    if model.cache.get("policies", (None,))[0] != key:
+        model.cache["policies"] = key, {}
+    known = model.cache["policies"][1]
+    return find_results(model.plan, model.inputs["pins"], known, max(int(query["from"]), 0), int(query["to"]))
+
+
 def _review(model: WorkbenchModel, query: Query) -> ReviewReply:
     return review(model)
 
@@ -142,6 +157,8 @@ QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "grounding": _grounding,
     "losses": _losses,
     "rules": _rules,
+    "policies": _policies,
+    "policy_results": _policy_results,
     "review": _review,
     "export": _export,
 }

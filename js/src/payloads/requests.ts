@@ -30,6 +30,9 @@ interface Questions {
   grounding: { row: number };
   losses: { place: number };
   rules: object;
+  policies: object;
+  /** Of the list of policies, from one up to but not including another. */
+  policy_results: { from: number; to: number };
   review: object;
   export: { keep: readonly string[] };
   save: object;
@@ -61,16 +64,18 @@ const PATIENCE = 15_000;
 /** Every text is looked through, and every cut planned. */
 const [LOOKING, PLANNING] = [120_000, 300_000];
 const LONG = {
-  ...{
-    facts: LOOKING,
-    fact: LOOKING,
-    regret: LOOKING,
-    grounding: LOOKING,
-    losses: LOOKING,
-    rules: LOOKING,
-    save: LOOKING,
-  },
-  ...{ review: LOOKING, export: PLANNING, sending: LOOKING, summarise: LOOKING },
+  facts: LOOKING,
+  fact: LOOKING,
+  regret: LOOKING,
+  grounding: LOOKING,
+  losses: LOOKING,
+  rules: LOOKING,
+  policy_results: LOOKING,
+  save: LOOKING,
+  review: LOOKING,
+  export: PLANNING,
+  sending: LOOKING,
+  summarise: LOOKING,
 } as const;
 const SILENCE = "Python has not answered. The kernel may be busy or gone; run the cell again if it is.";
 

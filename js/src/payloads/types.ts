@@ -489,6 +489,8 @@ export interface Replies {
   grounding: GroundingReply;
   losses: LossesReply;
   rules: RulesReply;
+  policies: PoliciesReply;
+  policy_results: PolicyResultsReply;
   review: ReviewReply;
   export: ExportReply;
   sending: SendingReply;
@@ -840,6 +842,55 @@ export interface RuleOffer {
   };
   delta: number | null;
   refused: string;
+}
+/**
+ * Every policy, in the order that its results come in too.
+ */
+export interface PoliciesReply {
+  groups: PolicyGroup[];
+}
+/**
+ * A group of the list. `note` stands in place of its rows where it has none.
+ */
+export interface PolicyGroup {
+  id: string;
+  label: string;
+  families: PolicyFamily[];
+  note: string;
+}
+/**
+ * One row: the first is the system's own, the others are its variants.
+ */
+export interface PolicyFamily {
+  policies: PolicyChoice[];
+}
+/**
+ * A policy that may be chosen; `source` says who published it.
+ */
+export interface PolicyChoice {
+  name: string;
+  title: string;
+  source: string;
+}
+/**
+ * The results from `from` on; `total` counts the policies.
+ */
+export interface PolicyResultsReply {
+  results: PolicyResult[];
+  total: number;
+}
+/**
+ * What a policy would leave (tokens), null where it has no plan here.
+ *
+ * `word` is why that is no plain figure, "" where it is; `sentence` the same in full. `refused` is True
+ * where a provider would refuse what is left.
+ */
+export interface PolicyResult {
+  name: string;
+  after: number | null;
+  word: string;
+  sentence: string;
+  refused: boolean;
 }
 /**
  * All that would be taken out of a page.

@@ -5,6 +5,7 @@ import { idOf } from "../model/cuts";
 import { makeInquiry } from "./facts";
 import { makeTeaching } from "./lesson";
 import { makeFinding } from "./navigate";
+import { makePolicies } from "./policies";
 import { clampRange, type Deck } from "./store";
 import type { Actions } from "./view";
 
@@ -27,6 +28,7 @@ export const makeActions = (
   };
   const actions: Actions = {
     requests,
+    askPolicies: makePolicies(deck),
     facts: makeInquiry(deck, () => deck.redraw("tracing")),
     slideCut(place, dragging) {
       const { picture } = deck;

@@ -4,6 +4,7 @@ import { makeCuts } from "../model/cuts";
 import { NO_TRACING } from "../model/facts";
 import { NO_LESSON } from "../model/lesson";
 import { decideSame, decodePlan, decodeScene, type Scene } from "../model/plan";
+import { NO_POLICIES } from "../model/policies";
 import { refOf, rowOf } from "../model/refs";
 import { readPalette } from "../ui/canvas/canvas-colours";
 import { gatherNews } from "./batch";
@@ -69,6 +70,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       ...keepView(old, scene),
       found: old?.found ?? null,
       finding: "",
+      policies: old?.policies ?? NO_POLICIES,
       tracing: old?.tracing ?? NO_TRACING,
       other: readOther(scene),
       lesson: NO_LESSON,

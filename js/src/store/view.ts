@@ -6,6 +6,7 @@ import type { Cuts } from "../model/cuts";
 import type { Tracing } from "../model/facts";
 import type { Lesson } from "../model/lesson";
 import type { Plan, Scene } from "../model/plan";
+import type { Policies } from "../model/policies";
 import type { Run } from "../model/run";
 import type { TabId } from "../model/tabs";
 import type { Choices, Settings, Versus } from "../payloads/host";
@@ -58,6 +59,8 @@ export interface Picture {
   finding: string;
   /** What is asked of facts, and what is known of them. */
   tracing: Tracing;
+  /** What each policy would leave here, once somebody has asked. */
+  policies: Policies;
   work: Work | null;
   /** What Teach shows of the plan; `plan` is the plan up to the lesson's step. */
   lesson: Lesson;
@@ -90,7 +93,8 @@ export type Part =
   | "tracing"
   | "work"
   | "lesson"
-  | "past";
+  | "past"
+  | "policies";
 
 export const EVERYTHING: readonly Part[] = [
   ...([
@@ -107,7 +111,7 @@ export const EVERYTHING: readonly Part[] = [
     "run",
     "other",
   ] as const),
-  ...(["tab", "range", "found", "tracing", "work", "lesson", "past"] as const),
+  ...(["tab", "range", "found", "tracing", "work", "lesson", "past", "policies"] as const),
 ];
 
 export interface View {
@@ -119,6 +123,8 @@ export interface View {
 export interface Actions {
   readonly requests: Requests;
   readonly facts: Inquiry;
+  /** Has every policy planned here, once for a moment and its pins; `picture.policies` has what comes in. */
+  askPolicies(): void;
   /** Moves the cut with the hand or a key; Python hears of it at most ten times a second. */
   slideCut(place: number, dragging: boolean): void;
   /** Draws once what a drag will draw, so that its first frame finds everything measured and compiled. */

@@ -1,0 +1,148 @@
+// The policies in groups, each with what it would leave here: in the picker at the plan row, and in Rules.
+import { useSignal } from "@preact/signals";
+import { exact, short } from "../model/format";
+import type { Policies } from "../model/policies";
+import type { PolicyChoice, PolicyResult } from "../payloads/types";
+
+export interface PolicyListProps {
+  policies: Policies;
+  /** The policy of the plan on the screen, and what that plan leaves: it may have settings and a cut of its own. */
+  chosen: string;
+  after: number;
+  choose(name: string): void;
+}
+
+interface Row {
+  policy: PolicyChoice;
+  /** So many variants hang on it; of a variant the name of the first of its family. */
+  variants: number;
+  of: string;
+}
+
+export const PolicyList = ({ policies, chosen, after, choose }: PolicyListProps) => {
+  const { groups, results, sentence } = policies;
+  const families = useSignal<ReadonlySet<string>>(new Set());
+  const opened = families.value;
+  const isOpen = (names: readonly PolicyChoice[]) =>
+    opened.has(names[0]?.name ?? "") || names.slice(1).some(({ name }) => name === chosen);
+  const lists = groups.map(group => ({
+    ...group,
+    rows: group.families.flatMap(({ policies: names }): Row[] => {
+      const [first, ...more] = names as [PolicyChoice, ...PolicyChoice[]];
+      const rows = [{ policy: first, variants: more.length, of: first.name }];
+      if (!isOpen(names)) return rows;
+      return [...rows, ...more.map(policy => ({ policy, variants: 0, of: first.name }))];
+    }),
+  }));
+  const all = lists.flatMap(({ rows }) => rows);
+  const stop = all.some(({ policy }) => policy.name === chosen) ? chosen : all[0]?.policy.name;
+  const toggle = (name: string, open = !opened.has(name)) => {
+    const next = new Set(opened);
+    if (open) next.add(name);
+    else next.delete(name);
+    families.value = next;
+  };
+
+  const press = (event: KeyboardEvent) => {
+    const options = [...(event.currentTarget as Element).querySelectorAll<HTMLElement>("[role=option]")];
+    const at = options.indexOf(document.activeElement as HTMLElement);
+    const row = all[at];
+    const move = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: options.length - 1 }[event.key];
+    if (move !== undefined) options[Math.max(0, Math.min(move, options.length - 1))]?.focus();
+    else if (row !== undefined && (event.key === "Enter" || event.key === " ")) choose(row.policy.name);
+    else if (row !== undefined && event.key === "ArrowRight" && row.variants > 0) toggle(row.of, true);
+    else if (row !== undefined && event.key === "ArrowLeft") toggle(row.of, false);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  const click = (event: MouseEvent) => {
+    const target = event.target as Element;
+    const row = all.find(
+      ({ policy }) => policy.name === target.closest<HTMLElement>("[role=option]")?.dataset.policy,
+    );
+    if (row === undefined) return;
+    if (target.closest(".ci-variants") === null) choose(row.policy.name);
+    else toggle(row.of);
+  };
+
+  return (
+    <div
+      class="ci-policies"
+      role="listbox"
+      tabIndex={-1}
+      aria-label="Policies"
+      onKeyDown={press}
+      onClick={click}
+    >
+      {lists.map(({ id, label, rows, note }) => (
+        // biome-ignore lint/a11y/useSemanticElements: a group of options, no fields of a form.
+        <div key={id} role="group" aria-label={label}>
+          <h4>
+            {label}
+            {note && <span class="ci-quiet"> · {note}</span>}
+          </h4>
+          {rows.map(({ policy, variants, of }) => {
+            const { name, title, source } = policy;
+            const mine = name === chosen;
+            const told = tell(results.get(name), mine ? after : undefined);
+            return (
+              <div
+                key={name}
+                role="option"
+                tabIndex={name === stop ? 0 : -1}
+                aria-selected={mine}
+                class={`ci-policy ${told.refused ? "ci-refused" : ""} ${name === of ? "" : "ci-variant"}`}
+                data-policy={name}
+                title={source}
+              >
+                <span class="ci-policy-name">
+                  {title}
+                  {variants > 0 && (
+                    <span
+                      class="ci-variants"
+                      title={opened.has(of) ? "Hide its variants" : `${variants} more of this family`}
+                    >
+                      {opened.has(of) ? "▾" : "▸"}
+                    </span>
+                  )}
+                </span>
+                <span class="ci-policy-word" title={told.sentence}>
+                  {told.word}
+                </span>
+                <span class="ci-policy-after" title={told.exact}>
+                  {told.after}
+                </span>
+              </div>
+            );
+          })}
+        </div>
+      ))}
+      {sentence && <p class="ci-quiet">{sentence}</p>}
+    </div>
+  );
+};
+
+/** What stands at the right of a row; the plan on the screen has its own figure. */
+const tell = (result: PolicyResult | undefined, after: number | undefined) => {
+  if (after !== undefined && after >= 0) {
+    const { word, sentence, refused } = result ?? { word: "", sentence: "", refused: false };
+    // A word that says why nothing goes is no word for a plan in which a hand has cut.
+    const fits = result === undefined || result.after === after;
+    return {
+      after: short(after),
+      exact: `${exact(after)} tokens`,
+      ...(fits ? { word, sentence, refused } : BARE),
+    };
+  }
+  if (result === undefined) return { ...BARE, after: "…", exact: "is being planned" };
+  const total = result.after ?? -1;
+  return {
+    ...result,
+    after: total < 0 ? "" : short(total),
+    exact: total < 0 ? "" : `${exact(total)} tokens`,
+  };
+};
+
+const BARE = { word: "", sentence: "", refused: false };
