@@ -189,7 +189,7 @@ def draw_lanes(still: SnapshotData, y: int) -> tuple[int, list[str]]:
     wide = _PLOT / (int(bins[-1]) + 1)
     place_of = bins[columns["entry_step"]] if len(columns["entry_step"]) else np.zeros(0, int)
     top = y
-    rows = [lane for lane in still.scene.lanes if lane.sections]
+    rows = [lane for lane in still.scene.lanes if np.isin(columns["block_section"], lane.sections).any()]
     sums: list[dict[int, dict[int, int]]] = []
     for one in rows:
         lane: dict[int, dict[int, int]] = {}

@@ -102,6 +102,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     block_entry: ["i32", blocks.map(block => block.position)],
     block_section: ["u8", blocks.map(block => code(block.section))],
     block_tokens: ["i32", blocks.map(block => block.tokens)],
+    block_outside: ["i32", blocks.map(() => 0)],
     entry_step: ["i32", entries.map(entry => entry.step)],
     entry_turn: ["i32", entries.map(entry => entry.turn)],
     entry_role: ["u8", entries.map(entry => entry.role)],

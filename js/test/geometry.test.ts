@@ -12,8 +12,8 @@ test("entries share the width of their step, and the last place is the right edg
   expect([...axis.placeX]).toEqual([0, 10, 20, 30, 45, 60]);
 });
 
-test("a short session does not fill a wide screen with wide bars", () => {
-  expect(makeAxis(scene, 2000).width).toBe(88);
+test("every session fills the axis: it is one for all rows", () => {
+  expect(makeAxis(scene, 2000).width).toBe(2000);
 });
 
 test("a place is found from the nearest edge", () => {
@@ -33,19 +33,61 @@ test("turns have their bands", () => {
   ]);
 });
 
-test("with more steps than pixels there is one bin per pixel and no block is lost", () => {
+test("under four pixels a step bars are by turn, none of them narrower, and no block is lost", () => {
   const { traits } = startKernel(900);
   const long = decodeScene(traits._scene, traits._scene_data) as Scene;
-  const axis = makeAxis(long, 300);
-  expect(axis.bins).toBe(300);
-  expect(axis.binRow[0]).toBe(0);
-  expect(axis.binRow[300]).toBe(long.blocks);
-  for (let place = 1; place < long.entries; place++) {
-    const bin = binOfPlace(long, axis, place);
-    const row = long.entryStart[place] as number;
-    expect(row).toBeGreaterThanOrEqual(axis.binRow[bin] as number);
-    expect(row).toBeLessThan(axis.binRow[bin + 1] as number);
+  for (const width of [300, 700, 1150, 2300]) {
+    const axis = makeAxis(long, width);
+    expect(axis.level).toBe("turn");
+    expect(axis.binRow[0]).toBe(0);
+    expect(axis.binRow[axis.bins]).toBe(long.blocks);
+    const widths = [...axis.binX.slice(1)].map((x, bin) => x - (axis.binX[bin] as number));
+    expect(Math.min(...widths)).toBeGreaterThanOrEqual(4 - 1e-9);
+    // Where the turn before has room for a bar, a turn begins with one.
+    const edges = new Set([...axis.binX].map(x => x.toFixed(3)));
+    axis.turns.forEach(({ x }, i) => {
+      const before = axis.turns[i - 1];
+      if (before !== undefined && x - before.x >= 8 && x < width - 4)
+        expect(edges.has(x.toFixed(3))).toBe(true);
+    });
+    for (let place = 1; place < long.entries; place++) {
+      const bin = binOfPlace(long, axis, place);
+      const row = long.entryStart[place] as number;
+      expect(row).toBeGreaterThanOrEqual(axis.binRow[bin] as number);
+      expect(row).toBeLessThan(axis.binRow[bin + 1] as number);
+    }
   }
+});
+
+test("a turn that is wide has as many bars of four pixels as it holds, at whole steps", () => {
+  const steps = 100;
+  const turns = Int32Array.from({ length: steps }, (_, i) => (i < 40 ? 0 : i < 41 ? 1 : 2));
+  const long = {
+    ...scene,
+    ...{ steps, entries: steps, blocks: steps, entryTurn: turns },
+    blockEntry: Int32Array.from(turns.keys()),
+    entryStep: Int32Array.from(turns.keys()),
+    entryStart: Int32Array.from({ length: steps + 1 }, (_, i) => i),
+    stepRow: Int32Array.from({ length: steps + 1 }, (_, i) => i),
+  };
+  const axis = makeAxis(long, 200);
+  // Two pixels a step: twenty bars of the first turn; the second is too narrow and joins the third.
+  expect([...axis.binRow].slice(0, 23)).toEqual([...Array.from({ length: 21 }, (_, i) => 2 * i), 42, 44]);
+});
+
+test("blocks too narrow for a bar share one within their step", () => {
+  const many = {
+    ...scene,
+    ...{ blocks: 30, entries: 1, steps: 1, entryStep: Int32Array.of(0), entryTurn: Int32Array.of(0) },
+    blockEntry: new Int32Array(30),
+    entryStart: Int32Array.of(0, 30),
+    stepRow: Int32Array.of(0, 30),
+  };
+  const axis = makeAxis(many, 45);
+  expect(axis.level).toBe("block");
+  const widths = [...axis.binX.slice(1)].map((x, bin) => x - (axis.binX[bin] as number));
+  expect(Math.min(...widths)).toBeGreaterThanOrEqual(4 - 1e-9);
+  expect([axis.binRow[0], axis.binRow[axis.bins]]).toEqual([0, 30]);
 });
 
 test("labels keep apart and inside the edges", () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { binOfPlace, makeAxis, middleOf, placeAt, type Range, stepAt } from "../src/model/axis";
-import { findMostFates, measureLanes, runFates } from "../src/model/bars";
+import { measureLanes } from "../src/model/bars";
+import { findMostFates, runFates } from "../src/model/becomes";
 import { splitPairs } from "../src/model/cuts";
 import {
   between,
@@ -97,7 +98,10 @@ test("lanes keep their heights while the range changes", () => {
   const whole = measureLanes(scene, makeAxis(scene, 60));
   const part = measureLanes(scene, makeAxis(scene, 60, [1, 2]));
   expect([part.tops, part.floors]).toEqual([whole.tops, whole.floors]);
-  expect(part.peaks).toEqual([20, 0]);
+  expect([whole.full, part.full]).toEqual([
+    [20, 100],
+    [20, 0],
+  ]);
 });
 
 test("a cut between a call and its output tears that pair, as Python paired them", () => {
@@ -118,7 +122,7 @@ test("a plan's strip has the fate of most tokens in each bin, and bins of one fa
   expect(runFates(fates, -1)).toEqual([[0, 0, 2]]);
 });
 
-test("many sidechains fold into one row, which adds them up", () => {
+test("sidechains fold into one row, which adds them up", () => {
   const sides = Array.from({ length: 7 }, (_, i) => ({
     label: `sub ${i + 1}`,
     task: "",
@@ -133,8 +137,8 @@ test("many sidechains fold into one row, which adds them up", () => {
     sideTokens: new Int32Array(7).fill(10),
   };
   const folded = stackSides(many, false);
-  expect(folded.map(row => row.label)).toEqual(["sub 1", "sub 2", "sub 3", "sub 4", "3 more"]);
-  expect([...(folded.at(-1)?.at ?? [])]).toEqual([0, 30]);
+  expect(folded.map(row => row.label)).toEqual(["7 sub-agents"]);
+  expect([...(folded.at(-1)?.at ?? [])]).toEqual([0, 70]);
   expect(stackSides(many, true)).toHaveLength(7);
   expect(stackSides(scene, false).map(row => [row.label, row.count])).toEqual([["sub 1", 1]]);
 });

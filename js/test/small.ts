@@ -16,6 +16,7 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
     block_entry: ["i32", [0, 1, 2, 3, 4]],
     block_section: ["u8", [1, 3, 4, 1, 2]],
     block_tokens: ["i32", [10, 5, 100, 20, 30]],
+    block_outside: ["i32", [0, 0, 0, 0, 0]],
     entry_step: ["i32", [0, 0, 0, 1, 1]],
     entry_turn: ["i32", [0, 0, 0, 1, 1]],
     entry_role: ["u8", [0, 1, 2, 0, 1]],

@@ -25,7 +25,6 @@ from ...tokens.history import History, Stretch
 from ...tokens.ledger import Ledger
 from ...tokens.models import model_of, window_of
 from ...tokens.moment import find_moment
-from ...tokens.rows import SECTIONS
 from ..opening import Choice, RecordedMark, middle_place
 from .base_payload import Labelled, Payload
 from .bill import BillPayload, describe_bill
@@ -42,7 +41,11 @@ from .subagents import SidePayload, place_sides
 from .surfaces import SurfacesPayload, describe_surfaces
 
 VERSION = 1
-LANES = ("user", "assistant", "reasoning", "tool_call", "tool_output", "compacted", "unknown")
+HEAD = ("system", "tools", "provided")
+LANES = ("compacted", "user", "assistant", "reasoning", "tool_call", "unknown", "withheld", "tool_output")
+"""From above: tool output has the tall lane, the lowest."""
+LEAST = 0.005
+"""Of the context: what grew outside of the file has no lane for less."""
 FORMATS = {"claude-code": "Claude Code", "flue": "Flue", "pi": "pi", "manifest": "session manifest"}
 
 
@@ -255,6 +258,7 @@ def draw_scene(plan: Plan, history: History, recorded: int | None = None) -> Dra
     pack.add("block_entry", live.position)
     pack.add("block_section", plan.table.section, "u8")
     pack.add("block_tokens", plan.table.tokens)
+    pack.add("block_outside", plan.table.moment.outside.spread)
     pack.add("entry_step", live.step)
     pack.add("entry_turn", live.turn)
     pack.add("entry_role", live.role, "u8")
@@ -280,7 +284,7 @@ def draw_scene(plan: Plan, history: History, recorded: int | None = None) -> Dra
         window_source="given" if plan.table.given_window else window_of(session).source,
         sections=[Labelled(name, LABELS.get(name, name)) for name in ALL_SECTIONS],
         fates=[Labelled(name, name) for name in FATES],
-        lanes=_lanes(session, ledger),
+        lanes=_lanes(plan),
         sides=sides.describe(),
         entry_ids=[session.entries[i].id for i in live.entries.tolist()],
         reasons=[CutReason(name, sentence, _error(sentence)) for name, sentence, _ in CUT_RULES],
@@ -446,13 +450,19 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
     return [printable(notice, 400) for notice in notices]
 
 
-def _lanes(session: Session, ledger: Ledger) -> list[LanePayload]:
-    present = set(ledger.section[ledger.live_rows(session)].tolist())
-    return [
-        LanePayload(name, LABELS.get(name, name), [SECTIONS.index(name)])
+def _lanes(plan: Plan) -> list[LanePayload]:
+    """The lanes with anything in them; all that stands before the first message has one together."""
+    before = dict(zip(ALL_SECTIONS, sum_before(plan), strict=True))
+    head = [ALL_SECTIONS.index(name) for name in HEAD if before[name]]
+    lanes = [LanePayload("head", ", ".join(ALL_SECTIONS[code] for code in head), head)] if head else []
+    least = {"withheld": LEAST * plan.before}
+    return lanes + [
+        LanePayload(name, "withheld" if name == "withheld" else LABELS.get(name, name), [code])
         for name in LANES
-        if name in LANES[:5] or SECTIONS.index(name) in present
+        if before[name] > least.get(name, 0)
+        for code in [ALL_SECTIONS.index(name)]
     ]
+
 
 
 def _segment(segment: Stretch, session: Session, history: History) -> SegmentPayload:

@@ -9,14 +9,9 @@ type Place =
   | "header"
   | "found"
   | "gauge"
-  | "stages"
-  | "legend"
   | "overview"
-  | "lanes"
-  | "strip"
-  | "handle"
+  | "timeline"
   | "sentence"
-  | "fatekey"
   | "recipe"
   | "bill";
 export type Placed = Record<Place, View>;
@@ -31,24 +26,14 @@ const A_WHILE = 4000;
 
 export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTMLElement): Frame => {
   const progress = makeProgress(actions);
-  const cut = h("div", { class: "ci-label" }, h("span", {}, "cut"));
   const bench = h(
     "div",
     { class: "ci-bench" },
     views.header.node,
     views.found.node,
     views.gauge.node,
-    views.stages.node,
-    views.legend.node,
     views.overview.node,
-    h(
-      "section",
-      { class: "ci-turns", "aria-label": "Turns" },
-      views.lanes.node,
-      h("div", { class: "ci-lined ci-cuts" }, cut, views.strip.node),
-      h("div", { class: "ci-stage" }, views.handle.node),
-    ),
-    h("div", { class: "ci-under" }, views.fatekey.node),
+    views.timeline.node,
     views.sentence.node,
     dock.node,
     views.recipe.node,

@@ -12,14 +12,10 @@ import { makeRules } from "../panels/rules/panel";
 import { makeSearch } from "../panels/search/panel";
 import { makeSentence } from "../panels/sentence/panel";
 import { makeSummarise } from "../panels/summary/panel";
-import { makeHandle } from "../panels/timeline/cut-handle";
-import { makeCutStrip } from "../panels/timeline/cut-places";
-import { makeLanes } from "../panels/timeline/lanes";
-import { makeFateKey } from "../panels/timeline/legend";
+import { makeTimeline } from "../panels/timeline/timeline";
 import { makeGauge } from "../panels/totals/bars";
 import { makeBill } from "../panels/totals/bill";
 import { makePlanFacts } from "../panels/totals/figures";
-import { makeLegend } from "../panels/totals/legend";
 import { makeStages } from "../panels/totals/stages";
 import type { Host } from "../payloads/host";
 import { makeActions } from "../store/actions";
@@ -35,6 +31,10 @@ import { makeHeader } from "./header";
 import { makeHelp } from "./help-dialog";
 import { listenKeys } from "./shortcuts";
 
+/** An element smaller than this has all lanes in one. */
+const SMALL = { width: 720, height: 860 };
+const isLow = ({ clientWidth, clientHeight }: HTMLElement): boolean =>
+  clientHeight > 0 && (clientWidth <= SMALL.width || clientHeight < SMALL.height);
 const ARRANGED = ["scene", "plan", "other", "run", "lesson"] as const;
 
 /** Renders into `el` and returns how to take everything back. */
@@ -55,18 +55,16 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const summary = writing?.(actions);
   const fates = makeFates(actions);
   const rules = makeRules(actions, makeCompare(actions));
-  const strip = makeCutStrip();
+  const timeline = makeTimeline(actions);
+  const stages = makeStages();
+  rules.node.prepend(stages.node);
   const views = {
     header: makeHeader(actions, search.box, help.open),
     gauge: makeGauge(actions),
-    stages: makeStages(),
-    legend: makeLegend(),
     overview: makeOverview(actions),
-    lanes: makeLanes(actions),
-    strip,
-    handle: makeHandle(actions, strip.node),
+    timeline,
+    stages,
     sentence: makeSentence(actions, makePlanFacts(actions)),
-    fatekey: makeFateKey(),
     lesson: makeLesson(actions),
     facts,
     ...(summary && { summary }),
@@ -96,12 +94,17 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const frame = makeFrame(views, dock, actions, help.node);
   const { root } = frame;
   const { listeners, begin } = makeReceiving(deck, frame);
-  let width = 0;
+  const { axis } = timeline;
+  let [width, stacked] = [0, false];
 
   deck.screen = frame;
   deck.measureWidth = () => {
-    width = strip.node.clientWidth;
+    width = axis.clientWidth;
     return width;
+  };
+  deck.isStacked = () => {
+    stacked = isLow(root);
+    return stacked;
   };
   deck.draw = (picture, parts) => {
     if (parts.has("tab")) dock.arrange(picture);
@@ -117,11 +120,11 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   el.append(root);
   const forgetKeys = listenKeys(root, deck, actions, { help: help.open, search, facts, rules, summary });
   const forgetTheme = watchTheme(root, () => deck.redraw("theme"));
-  // The axis is as wide as the strip, whose width also changes with the style sheet or the panels beside it.
+  // The axis is as wide as its strip, whose width also changes with the style sheet or the panels beside it.
   const resized = new ResizeObserver(() => {
-    if (strip.node.clientWidth !== width && strip.node.clientWidth > 0) deck.redraw("size");
+    if ((axis.clientWidth !== width || isLow(root) !== stacked) && axis.clientWidth > 0) deck.redraw("size");
   });
-  resized.observe(strip.node);
+  resized.observe(axis);
   resized.observe(root);
   begin();
 

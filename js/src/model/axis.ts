@@ -2,25 +2,23 @@
 // is an edge. The axis covers a range of steps; what is outside has its x outside.
 import type { Scene } from "./plan";
 
-const WIDEST_STEP = 44;
 /** From this many pixels per step each block has a bar of its own. */
 const ROOM_FOR_BLOCKS = 40;
-/** Below this many pixels per step only turns can be told apart. */
-const ROOM_FOR_STEPS = 3;
+/** No bar is narrower than this; below it steps are drawn by turn. */
+const NARROWEST = 4;
 
 /** Steps, the first up to but not including the end. */
 export type Range = readonly [number, number];
 
 export interface Axis {
-  /** The room it was made for in CSS pixels, of which `width` is in use. */
-  room: number;
+  /** In CSS pixels. */
   width: number;
   first: number;
   end: number;
   /** CSS pixels per step; below 1 several steps share a pixel. */
   step: number;
   level: "turn" | "step" | "block";
-  /** Drawn columns: one per block, per step, or per pixel when there are more steps than pixels. */
+  /** Drawn columns: one per block, per step, or per turn; of a turn that is wide, of short blocks, as many as fit. */
   bins: number;
   /** The left edge of every bin, and the right edge of the last. */
   binX: Float64Array;
@@ -32,19 +30,16 @@ export interface Axis {
   turns: { turn: number; x: number; end: number }[];
 }
 
-export const makeAxis = (scene: Scene, room: number, [first, end]: Range = [0, scene.steps]): Axis => {
+export const makeAxis = (scene: Scene, width: number, [first, end]: Range = [0, scene.steps]): Axis => {
   const count = Math.max(0, end - first);
-  const fitted = count === 0 ? 0 : room / count;
-  // A short session does not fill a wide screen with wide bars; what was zoomed into does.
-  const step = count === scene.steps ? Math.min(fitted, WIDEST_STEP) : fitted;
-  const level = step >= ROOM_FOR_BLOCKS ? "block" : step >= ROOM_FOR_STEPS ? "step" : "turn";
-  const width = count * step;
-  const axis = { room, width, first, end, step, level } as const;
+  const step = count === 0 ? 0 : width / count;
+  const level = step >= ROOM_FOR_BLOCKS ? "block" : step >= NARROWEST ? "step" : "turn";
+  const axis = { width: count * step, first, end, step, level } as const;
   const placeX = placeEntries(scene, axis);
   return { ...axis, placeX, ...makeBins(scene, axis, placeX), turns: bandTurns(scene, axis) };
 };
 
-type Frame = Pick<Axis, "room" | "width" | "first" | "end" | "step" | "level">;
+type Frame = Pick<Axis, "width" | "first" | "end" | "step" | "level">;
 
 const placeEntries = (scene: Scene, { first, step }: Frame): Float64Array => {
   const { entries, entryStep, entryStart } = scene;
@@ -66,24 +61,75 @@ const weigh = (start: Int32Array, entry: number): number =>
   Math.max(1, (start[entry + 1] as number) - (start[entry] as number));
 
 const makeBins = (scene: Scene, axis: Frame, placeX: Float64Array) => {
-  const { first, end, width, level } = axis;
+  const { first, end, width, step, level } = axis;
   const rowOf = (step: number) => scene.stepRow[step] as number;
-  const [from, to] = [rowOf(first) ?? 0, rowOf(end) ?? 0];
   if (level === "block") {
-    const binRow = Int32Array.from({ length: to - from + 1 }, (_, bin) => from + bin);
-    const binX = Float64Array.from(binRow, row => (row === to ? width : rowX(scene, placeX, row)));
-    return { bins: to - from, binRow, binX };
+    const binRow = Int32Array.from(joinBlocks(scene, axis, placeX));
+    const binX = Float64Array.from(binRow, row => (row === rowOf(end) ? width : rowX(scene, placeX, row)));
+    return { bins: binRow.length - 1, binRow, binX };
   }
-  const count = end - first;
-  const bins = Math.min(count, Math.max(1, Math.floor(axis.room)));
-  const edges = { length: bins + 1 };
+  const steps =
+    level === "turn" ? joinTurns(scene, axis) : Array.from({ length: end - first + 1 }, (_, i) => first + i);
   return {
-    bins,
-    binRow: Int32Array.from(edges, (_, bin) =>
-      bin === bins ? to : rowOf(first + Math.ceil((bin * count) / bins)),
-    ),
-    binX: Float64Array.from(edges, (_, bin) => (bins === 0 ? 0 : (bin * width) / bins)),
+    bins: Math.max(0, steps.length - 1),
+    binRow: Int32Array.from(steps, at => rowOf(at) ?? 0),
+    binX: Float64Array.from(steps, at => (at - first) * step),
   };
+};
+
+/** The first row of each bin, and the row after the last: blocks too narrow for a bar share one within their step. */
+const joinBlocks = (scene: Scene, { first, end }: Frame, placeX: Float64Array): number[] => {
+  const rows: number[] = [];
+  for (let step = first; step < end; step++) {
+    const last = scene.stepRow[step + 1] as number;
+    let left = Number.NEGATIVE_INFINITY;
+    const right = last < scene.blocks ? rowX(scene, placeX, last) : (placeX[scene.entries] as number);
+    for (let row = scene.stepRow[step] as number; row < last; row++) {
+      const x = rowX(scene, placeX, row);
+      if (x - left < NARROWEST || (left > Number.NEGATIVE_INFINITY && right - x < NARROWEST)) continue;
+      rows.push(row);
+      left = x;
+    }
+  }
+  return [...rows, scene.stepRow[end] as number];
+};
+
+/** The first step of each bin, and the end: a turn each, narrow ones joined, wide ones in parts. */
+const joinTurns = (scene: Scene, { first, end, step }: Frame): number[] => {
+  const steps: number[] = [first];
+  const per = Math.ceil(NARROWEST / step);
+  let from = first;
+  for (const [at, next] of turnsOf(scene, first, end)) {
+    // What came before may be too narrow for a bar of its own.
+    if (at - from >= per) {
+      steps.push(at);
+      from = at;
+    }
+    const [begin, parts] = [from, Math.floor((next - from) / per)];
+    for (let part = 1; part < parts; part++) {
+      from = begin + Math.round((part * (next - begin)) / parts);
+      steps.push(from);
+    }
+  }
+  if (steps.length > 1 && end - (steps.at(-1) as number) < per) steps.pop();
+  return end > first ? [...steps, end] : [];
+};
+
+/** First step and end of each turn in sight. */
+const turnsOf = (scene: Scene, first: number, end: number): [number, number][] => {
+  const turns: [number, number][] = [];
+  let turn = -1;
+  for (let entry = lowerBound(scene.entryStep, first); entry < scene.entries; entry++) {
+    const at = scene.entryStep[entry] as number;
+    if (at >= end) break;
+    if (scene.entryTurn[entry] === turn) continue;
+    turn = scene.entryTurn[entry] as number;
+    const last = turns.at(-1);
+    if (last !== undefined && last[0] === at) continue;
+    if (last !== undefined) last[1] = at;
+    turns.push([at, end]);
+  }
+  return turns;
 };
 
 /** The left edge of a block: those of an entry share its width. */

@@ -1,87 +1,140 @@
-// How high the bars of the lanes are. One square-root scale for all lanes: areas stay comparable, small ones visible.
-import { type Axis, binOfPlace, makeAxis } from "./axis";
-import type { Plan, Scene } from "./plan";
+// How high the bars of the lanes are: linear from zero. Full height is what all but a fiftieth of the bins stay under, rounded
+// up; one scale for the low lanes, one for tool output. A longer bar is as high as its lane, and has a notch.
+import { type Axis, binOfPlace } from "./axis";
+import { short } from "./format";
+import type { Lane, Plan, Scene } from "./plan";
 
-const BUDGET = 196;
-const LOWEST_LANE = 24;
-const HEADROOM = 7;
-/** Pixels per root of a token at most. */
-const WIDEST = 5;
+/** Room for all lanes in CSS pixels, and what one has of it. */
+const BUDGET = 128;
+const LOW = 16;
+const LOWEST = 13;
+const TALL = 48;
+const STACKED = 56;
 /** Room above the lanes for the turn numbers. */
-export const HEAD = 18;
+export const HEAD = 16;
+/** Free pixels over a full bar. */
+const AIR = { low: 2, tall: 3 };
+/** Of a clipped bar: from its top to its notch, and the notch. */
+export const NOTCH = { low: 2, tall: 5, height: 1.5 };
+const SHARE = 0.98;
+const STEPS = [1, 2, 4, 8, 10];
+/** The section of what grew outside of the file. */
+const OUTSIDE = "withheld";
 
 export interface Lanes {
+  /** From above; all of them in one where they are stacked. */
+  list: readonly Lane[];
+  stacked: boolean;
   /** Lane of each section code, -1 for sections that no lane shows. */
   laneOf: Int8Array;
   /** Top and floor of each lane in CSS pixels. */
   tops: number[];
   floors: number[];
-  /** The largest bar of each lane, in tokens. */
-  peaks: number[];
+  /** The tokens of a bar of full height, 0 for a lane without bars in sight. */
+  full: number[];
+  /** Tokens of each lane and bin. */
+  sums: Float64Array[];
   height: number;
-  scale: number;
-}
-
-interface Frame extends Pick<Lanes, "laneOf" | "tops" | "floors"> {
-  room: number;
+  /** "to 8k; above, to 400". */
+  scale: string;
 }
 
 /** Lanes keep their heights while the range changes, so that nothing jumps; only the scale is the range's. */
-const frames = new WeakMap<Scene, Frame>();
-
-export const measureLanes = (scene: Scene, axis: Axis): Lanes => {
-  const known = frames.get(scene);
-  const frame = known?.room === axis.room ? known : frameLanes(scene, axis.room);
-  frames.set(scene, frame);
-  const { laneOf, tops, floors } = frame;
-  const peaks = findPeaks(scene, axis, laneOf);
-  let scale = WIDEST;
-  peaks.forEach((peak, lane) => {
-    const room = (floors[lane] as number) - (tops[lane] as number) - HEADROOM;
-    if (peak > 0) scale = Math.min(scale, room / Math.sqrt(peak));
-  });
-  return { laneOf, tops, floors, peaks, height: floors.at(-1) ?? 0, scale: peaks.some(Boolean) ? scale : 0 };
-};
-
-const frameLanes = (scene: Scene, room: number): Frame => {
+export const measureLanes = (scene: Scene, axis: Axis, stacked = false): Lanes => {
+  const list = stacked
+    ? [{ id: "all", label: "all", sections: scene.lanes.flatMap(({ sections }) => sections) }]
+    : scene.lanes;
   const laneOf = new Int8Array(256).fill(-1);
-  scene.lanes.forEach((lane, i) => {
-    for (const code of lane.sections) laneOf[code] = i;
+  list.forEach(({ sections }, i) => {
+    for (const code of sections) laneOf[code] = i;
   });
-  const roots = findPeaks(scene, makeAxis(scene, room), laneOf).map(Math.sqrt);
-  const total = roots.reduce((sum, root) => sum + root, 0);
-  const scale = total === 0 ? 0 : Math.min(BUDGET / total, WIDEST);
   const tops: number[] = [];
   const floors: number[] = [];
   let y = 0;
-  for (const root of roots) {
+  for (const height of stacked ? [STACKED] : heightsOf(list, scene.sides.length > 0)) {
     tops.push(y);
-    y += Math.round(Math.max(LOWEST_LANE, root * scale + HEADROOM));
+    y += height;
     floors.push(y);
   }
-  return { room, laneOf, tops, floors };
+  const sums = sumBins(scene, axis, laneOf, list.length);
+  const low = roundUp(findHigh(sums.filter((_, lane) => !isTall(list[lane]))));
+  const tall = roundUp(findHigh(sums.filter((_, lane) => isTall(list[lane]))));
+  const full = list.map(lane => (isTall(lane) ? tall : low));
+  const scale =
+    tall > 0 && low > 0 ? `to ${short(tall)}; above, to ${short(low)}` : `to ${short(tall || low)}`;
+  return { list, stacked, laneOf, tops, floors, full, sums, height: y, scale };
 };
 
-const findPeaks = (scene: Scene, axis: Axis, laneOf: Int8Array): number[] => {
-  const peaks = new Array<number>(scene.lanes.length).fill(0);
-  const sums = new Float64Array(scene.lanes.length);
+export const isTall = (lane: Lane | undefined): boolean => lane?.id === "tool_output" || lane?.id === "all";
+
+const outsideOf = ({ sections }: Scene): number => sections.findIndex(({ id }) => id === OUTSIDE);
+
+/** Tool output has what the low ones leave. */
+const heightsOf = (list: readonly Lane[], hasSides: boolean): number[] => {
+  const budget = hasSides ? BUDGET - LOW : BUDGET;
+  const tall = list.filter(isTall).length;
+  const low = list.length - tall;
+  const height = Math.max(LOWEST, Math.min(LOW, Math.floor((budget - 2 * LOW * tall) / Math.max(1, low))));
+  const rest = Math.max(2 * LOW, Math.min(TALL, budget - low * height));
+  return list.map(lane => (isTall(lane) ? rest : height));
+};
+
+/** `add` hears of each block in a bin, and of what grew outside of the file with it. */
+const eachPart = (
+  scene: Scene,
+  axis: Axis,
+  laneOf: Int8Array,
+  bin: number,
+  add: (lane: number, section: number, tokens: number, row: number) => void,
+) => {
+  const code = outsideOf(scene);
+  const beside = code < 0 ? -1 : (laneOf[code] as number);
+  for (let row = axis.binRow[bin] as number; row < (axis.binRow[bin + 1] as number); row++) {
+    const section = scene.blockSection[row] as number;
+    const lane = laneOf[section] as number;
+    if (lane >= 0) add(lane, section, scene.blockTokens[row] as number, row);
+    if (beside >= 0 && scene.blockOutside[row]) add(beside, code, scene.blockOutside[row] as number, row);
+  }
+};
+
+const sumBins = (scene: Scene, axis: Axis, laneOf: Int8Array, count: number): Float64Array[] => {
+  const sums = Array.from({ length: count }, () => new Float64Array(axis.bins));
   for (let bin = 0; bin < axis.bins; bin++) {
-    sums.fill(0);
-    for (let row = axis.binRow[bin] as number; row < (axis.binRow[bin + 1] as number); row++) {
-      const lane = laneOf[scene.blockSection[row] as number] as number;
-      if (lane >= 0) sums[lane] = (sums[lane] as number) + (scene.blockTokens[row] as number);
-    }
-    sums.forEach((sum, lane) => {
-      peaks[lane] = Math.max(peaks[lane] as number, sum);
+    eachPart(scene, axis, laneOf, bin, (lane, _, tokens) => {
+      const mine = sums[lane] as Float64Array;
+      mine[bin] = (mine[bin] as number) + tokens;
     });
   }
-  return peaks;
+  return sums;
 };
 
-export const barHeight = (lanes: Lanes, tokens: number): number =>
-  tokens <= 0 ? 0 : Math.max(1.5, Math.sqrt(tokens) * lanes.scale);
+/** The 98th percentile of all bins; of those with a bar where these are fewer than a fiftieth. */
+const findHigh = (sums: readonly Float64Array[]): number => {
+  const all = Float64Array.from(sums.flatMap(lane => [...lane])).sort();
+  const bars = all.filter(tokens => tokens > 0);
+  const high = (sorted: Float64Array) => sorted[Math.max(0, Math.ceil(SHARE * sorted.length) - 1)] ?? 0;
+  return high(all) || high(bars);
+};
 
-/** One patterned piece of a bar. `left` is the part of `tokens` that stays; it matters for truncated blocks. */
+/** The next of 1, 2, 4 and 8 times a power of ten. */
+export const roundUp = (tokens: number): number => {
+  if (tokens <= 0) return 0;
+  const unit = 10 ** Math.floor(Math.log10(tokens));
+  return unit * (STEPS.find(step => step * unit >= tokens) as number);
+};
+
+/** Pixels of a full bar. */
+export const roomOf = ({ list, tops, floors }: Lanes, lane: number): number =>
+  (floors[lane] as number) - (tops[lane] as number) - AIR[isTall(list[lane]) ? "tall" : "low"];
+
+export const isClipped = (lanes: Lanes, lane: number, tokens: number): boolean =>
+  tokens > (lanes.full[lane] as number);
+
+/** Pixels of a bar: in proportion to its tokens, as high as its lane at most, and never so low that it is not seen. */
+export const barHeight = (lanes: Lanes, lane: number, tokens: number): number =>
+  tokens <= 0 ? 0 : Math.max(1, Math.min(1, tokens / (lanes.full[lane] as number)) * roomOf(lanes, lane));
+
+/** One piece of a bar. `left` is the part of `tokens` that stays. */
 export interface Piece {
   lane: number;
   section: number;
@@ -94,7 +147,7 @@ const CODES = 256;
 const sumTokens = new Float64Array(CODES * CODES);
 const sumLeft = new Float64Array(CODES * CODES);
 
-/** The pieces of one bin under a cut, lane by lane, each lane's in fate order. */
+/** The pieces of one bin under a cut, lane by lane, each lane's in the order of its sections and their fates. */
 export const piecesOf = (
   scene: Scene,
   plan: Plan,
@@ -104,25 +157,28 @@ export const piecesOf = (
   place: number,
 ): Piece[] => {
   const keys: number[] = [];
-  for (let row = axis.binRow[bin] as number; row < (axis.binRow[bin + 1] as number); row++) {
-    const section = scene.blockSection[row] as number;
-    if ((lanes.laneOf[section] as number) < 0) continue;
+  eachPart(scene, axis, lanes.laneOf, bin, (_, section, tokens, row) => {
     const older = (scene.blockEntry[row] as number) < place;
     const fate = (older ? plan.fateOlder : plan.fateKept)[row] as number;
-    const key = fate * CODES + section;
+    const had = scene.blockTokens[row] as number;
+    const stays = (older ? plan.tokensOlder : plan.tokensKept)[row] as number;
+    const key = section * CODES + fate;
     if (!keys.includes(key)) {
       keys.push(key);
       sumTokens[key] = sumLeft[key] = 0;
     }
-    sumTokens[key] = (sumTokens[key] as number) + (scene.blockTokens[row] as number);
-    sumLeft[key] = (sumLeft[key] as number) + ((older ? plan.tokensOlder : plan.tokensKept)[row] as number);
-  }
-  const laneOf = (key: number) => lanes.laneOf[key % CODES] as number;
+    sumTokens[key] = (sumTokens[key] as number) + tokens;
+    // What grew outside of the file goes with its block, as much of it as of the block.
+    const part =
+      section === scene.blockSection[row] ? stays : had > 0 ? (tokens * Math.min(stays, had)) / had : 0;
+    sumLeft[key] = (sumLeft[key] as number) + part;
+  });
+  const laneOf = (key: number) => lanes.laneOf[Math.floor(key / CODES)] as number;
   keys.sort((a, b) => laneOf(a) - laneOf(b) || a - b);
   return keys.map(key => ({
     lane: laneOf(key),
-    section: key % CODES,
-    fate: Math.floor(key / CODES),
+    section: Math.floor(key / CODES),
+    fate: key % CODES,
     tokens: sumTokens[key] as number,
     left: sumLeft[key] as number,
   }));
@@ -133,38 +189,4 @@ export const changedBins = (scene: Scene, axis: Axis, from: number, to: number):
   const a = binOfPlace(scene, axis, from);
   const b = binOfPlace(scene, axis, to);
   return [Math.max(0, Math.min(a, b)), Math.min(Math.max(a, b), axis.bins - 1)];
-};
-
-/** What becomes of most tokens of every bin where it is older, and where it is kept; -1 for a bin without tokens. */
-export interface MostFates {
-  older: Int8Array;
-  kept: Int8Array;
-}
-
-export const findMostFates = (scene: Scene, plan: Plan, axis: Axis): MostFates => {
-  const sums = new Float64Array(CODES);
-  const find = (fates: Uint8Array) =>
-    Int8Array.from({ length: axis.bins }, (_, bin) => {
-      sums.fill(0);
-      let most = -1;
-      for (let row = axis.binRow[bin] as number; row < (axis.binRow[bin + 1] as number); row++) {
-        const fate = fates[row] as number;
-        sums[fate] = (sums[fate] as number) + (scene.blockTokens[row] as number);
-        if (most < 0 || (sums[fate] as number) > (sums[most] as number)) most = fate;
-      }
-      return most;
-    });
-  return { older: find(plan.fateOlder), kept: find(plan.fateKept) };
-};
-
-/** Runs of bins of one fate under a cut in bin `cut`: [fate, first bin, end]. Empty bins belong to the run before. */
-export const runFates = (fates: MostFates, cut: number): [number, number, number][] => {
-  const runs: [number, number, number][] = [];
-  for (let bin = 0; bin < fates.older.length; bin++) {
-    const last = runs.at(-1);
-    const fate = (bin < cut ? fates.older : fates.kept)[bin] as number;
-    if (last !== undefined && (fate === last[0] || fate < 0) && bin !== cut) last[2] = bin + 1;
-    else runs.push([fate, bin, bin + 1]);
-  }
-  return runs;
 };

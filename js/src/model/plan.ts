@@ -1,7 +1,9 @@
 // What Python sends, decoded: a scene (the session and its places) and a plan (a fate for every block).
 // B live blocks, E live entries, E+1 places to cut (place p is before entry p, place E is "end"), N overview steps.
 import { bytes, ints, readColumns, WireError } from "../payloads/columns";
-import type { PlanPayload, ScenePayload } from "../payloads/types";
+import type { LanePayload, PlanPayload, ScenePayload } from "../payloads/types";
+
+export type Lane = LanePayload;
 
 export interface Scene extends ScenePayload {
   blocks: number;
@@ -10,6 +12,8 @@ export interface Scene extends ScenePayload {
   blockEntry: Int32Array;
   blockSection: Uint8Array;
   blockTokens: Int32Array;
+  /** What grew outside of the file with each block. */
+  blockOutside: Int32Array;
   entryStep: Int32Array;
   entryTurn: Int32Array;
   entryRole: Uint8Array;
@@ -74,6 +78,7 @@ export const decodeScene = (wire: object | null, data: DataView | null): Scene |
     blockEntry: ints(columns, "block_entry", blocks),
     blockSection: bytes(columns, "block_section", blocks),
     blockTokens: ints(columns, "block_tokens", blocks),
+    blockOutside: ints(columns, "block_outside", blocks),
     entryStep,
     entryTurn: ints(columns, "entry_turn", entries),
     entryRole: bytes(columns, "entry_role", entries),

@@ -1,9 +1,6 @@
-// Sidechains as rows: few are shown one by one, many fold into one row that adds them up.
+// Sidechains as rows: one that adds them up, until it is opened.
 import type { Scene } from "./plan";
 
-const FEW = 4;
-/** More than these fold: one row for a single one would fold nothing. */
-export const MOST_SINGLE = FEW + 1;
 /** Rows beyond these stay folded even when the rest is opened. */
 const MOST = 40;
 
@@ -20,7 +17,7 @@ export interface SideRow {
 
 export const stackSides = (scene: Scene, open: boolean): SideRow[] => {
   const { sides, steps } = scene;
-  const single = sides.length <= MOST_SINGLE ? sides.length : open ? Math.min(sides.length, MOST) : FEW;
+  const single = open || sides.length === 1 ? Math.min(sides.length, MOST) : 0;
   const rest = sides.slice(single);
   const rows = sides
     .slice(0, single)
@@ -30,7 +27,7 @@ export const stackSides = (scene: Scene, open: boolean): SideRow[] => {
   if (rest.length > 0) {
     const tokens = rest.reduce((sum, side) => sum + side.tokens, 0);
     rows.push({
-      label: `${rest.length} more`,
+      label: single === 0 ? `${rest.length} sub-agents` : `${rest.length} more`,
       task: "",
       tokens,
       at: new Int32Array(steps),

@@ -43,6 +43,8 @@ export class Deck {
   draw: (picture: Picture, parts: ReadonlySet<Part>) => void = () => {};
   /** The width of the axis, in CSS pixels. */
   measureWidth: () => number = () => 0;
+  /** Whether there is only room for all lanes in one. */
+  isStacked: () => boolean = () => false;
   /** What the hand and Python's answers ask of each other. */
   readonly hooks = {
     /** Takes over the plan that Python last sent. */
@@ -82,7 +84,7 @@ export class Deck {
 
   measure(scene: Scene, range?: readonly [number, number]) {
     const axis = makeAxis(scene, this.measureWidth(), range);
-    return { axis, lanes: measureLanes(scene, axis) };
+    return { axis, lanes: measureLanes(scene, axis, this.isStacked()) };
   }
 
   /** The screen is ahead of Python until `settle`. */

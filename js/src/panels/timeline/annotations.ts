@@ -1,8 +1,9 @@
-// Over the bars: the arc that joins a call and its output, and a tick where something was found or a fact was said.
+// Over the bars: the arc that joins a call and its output, a tick where something was found, a mark for each pinned block.
 
 import { lowerBound, middleOf } from "../../model/axis";
 import { barHeight, HEAD } from "../../model/bars";
 import { splitPairs } from "../../model/cuts";
+import { rowOf } from "../../model/refs";
 import type { Picture, View } from "../../store/view";
 import { paint } from "../../ui/canvas/canvas";
 import { h } from "../../ui/dom";
@@ -10,6 +11,7 @@ import { h } from "../../ui/dom";
 /** More pairs than this under one cut are a thicket; the first tell enough. */
 const MOST_ARCS = 12;
 const TICK = 5;
+const PIN = 9;
 /** Halves this near to each other are joined by a bow beside them. */
 const NEAR = 28;
 
@@ -19,29 +21,29 @@ export const makeMarks = (): View & { readonly node: HTMLCanvasElement } => {
   return {
     node,
     draw(picture, parts) {
-      const { scene, axis, lanes, palette, found, tracing, why, row } = picture;
+      const { scene, axis, lanes, palette, found, why, row } = picture;
       const pairs = why >= 0 ? splitPairs(scene, why).slice(0, MOST_ARCS) : pairOf(picture);
       const hits = found?.hits.filter(hit => hit.row >= 0) ?? [];
-      const said = picture.tab === "facts" ? (tracing.story?.said.filter(({ row }) => row >= 0) ?? []) : [];
-      const key = `${pairs} ${why} ${row}`;
-      const changed = ["scene", "size", "range", "theme", "found", "tracing"].some(part =>
-        parts.has(part as "scene"),
-      );
+      const pinned = (picture.pins ?? []).map(ref => rowOf(scene, ref)).filter(row => row >= 0);
+      const key = `${pairs} ${why} ${row} ${pinned}`;
+      const changed = ["scene", "size", "range", "theme", "found"].some(part => parts.has(part as "scene"));
       if (!changed && key === drawn) return;
       drawn = key;
       node.dataset.pairs = String(pairs.length);
       node.dataset.hits = String(hits.length);
       paint(node, axis.width, HEAD + lanes.height, palette.ratio, context => {
         context.fillStyle = palette.ink;
-        for (const hit of [...hits, ...said]) {
-          const x = middleOf(scene, axis, hit.row);
-          if (x < 0 || x > axis.width) continue;
+        const mark = (row: number, size: number) => {
+          const x = middleOf(scene, axis, row);
+          if (x < 0 || x > axis.width) return;
           context.beginPath();
-          context.moveTo(x - 3, HEAD - TICK);
-          context.lineTo(x + 3, HEAD - TICK);
+          context.moveTo(x - size / 2 - 0.5, HEAD - size);
+          context.lineTo(x + size / 2 + 0.5, HEAD - size);
           context.lineTo(x, HEAD);
           context.fill();
-        }
+        };
+        for (const { row } of hits) mark(row, TICK);
+        for (const row of pinned) mark(row, PIN);
         for (const [call, output] of pairs)
           drawArc(context, picture, call, output, why >= 0 ? palette.bad : palette.ink, pairs.length === 1);
       });
@@ -86,7 +88,7 @@ const drawArc = (
     context.fill();
   }
   if (!named) return;
-  context.font = `10.5px ${palette.font}`;
+  context.font = `12px ${palette.font}`;
   context.textBaseline = "middle";
   const [x, y] = [(x1 + 2 * bend + x2) / 4, (y1 + 2 * rise + y2) / 4];
   const room = context.measureText("pair").width;
@@ -101,10 +103,7 @@ const drawArc = (
 const topOf = ({ scene, axis, lanes }: Picture, row: number): [number, number] => {
   const lane = lanes.laneOf[scene.blockSection[row] as number] as number;
   const bin = lowerBound(axis.binRow, row + 1) - 1;
-  let tokens = 0;
-  for (let at = axis.binRow[bin] ?? row; at < (axis.binRow[bin + 1] ?? row + 1); at++) {
-    if (lanes.laneOf[scene.blockSection[at] as number] === lane) tokens += scene.blockTokens[at] as number;
-  }
   const floor = lane < 0 ? 0 : (lanes.floors[lane] as number);
-  return [middleOf(scene, axis, row), HEAD + floor - barHeight(lanes, tokens)];
+  const height = lane < 0 ? 0 : barHeight(lanes, lane, lanes.sums[lane]?.[bin] ?? 0);
+  return [middleOf(scene, axis, row), HEAD + floor - height];
 };

@@ -1,7 +1,8 @@
-// The hand on the cut. It moves with the pointer and the keys, snaps to legal places and never waits for Python.
+// The pill: the hand on the cut. It moves with the pointer and the keys, snaps to legal places and never waits for Python.
 
 import { type Axis, placeAt } from "../../model/axis";
 import {
+  type Cuts,
   firstLegal,
   isLegal,
   lastLegal,
@@ -10,31 +11,56 @@ import {
   nextTurn,
   previousLegal,
   previousTurn,
+  turnOfPlace,
+  whyNot,
 } from "../../model/cuts";
 import { namePlace, sayPlace, short } from "../../model/format";
-import { isUncut, type Plan, summaryAt, totalAfter } from "../../model/plan";
+import { isUncut, totalAfter } from "../../model/plan";
 import { pan, reveal, showsAll } from "../../model/range";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, setAttributes, setShown, setText } from "../../ui/dom";
 
 /** `strip` spans the axis; a press on it moves the cut too. */
 export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
-  const grip = h("div", {
-    class: "ci-grip",
-    role: "slider",
-    tabindex: 0,
-    "aria-label": "Cut",
-    "aria-orientation": "horizontal",
-    "data-testid": "cut-handle",
-  });
-  const pill = h("div", { class: "ci-pill", "aria-hidden": "true" });
+  const words = h("span");
+  const grip = h(
+    "div",
+    {
+      class: "ci-grip",
+      role: "slider",
+      tabindex: 0,
+      "aria-label": "Cut",
+      "aria-orientation": "horizontal",
+      "data-testid": "cut-handle",
+    },
+    h("i", { class: "ci-dotted", "aria-hidden": "true" }),
+    words,
+  );
+  const step = (sign: string, name: string, next: (cuts: Cuts, place: number) => number) => {
+    // The keys of the slider do the same.
+    const button = h("button", { class: "ci-step", "aria-label": name, title: name, tabindex: -1 }, sign);
+    button.addEventListener("click", () => {
+      if (shown === undefined) return;
+      const from = placeOf(shown);
+      const target = next(shown.cuts, from);
+      if (isLegal(shown.scene, target) && target !== shown.place) actions.slideCut(target, false);
+      showCut(shown, target);
+      grip.focus({ preventScroll: true });
+    });
+    return button;
+  };
+  const earlier = step("◂", "Earlier legal place", previousLegal);
+  const later = step("▸", "Later legal place", nextLegal);
+  const pill = h("div", { class: "ci-pill" }, earlier, grip, later);
   const ghost = h("div", { class: "ci-ghost", "aria-hidden": "true", hidden: true });
-  const older = h("span");
-  const sides = h("div", { class: "ci-sides", "aria-hidden": "true" }, older, h("span", {}, "▸ kept"));
-  const mover = h("div", { class: "ci-mover" }, grip, pill, sides);
-  const node = h("div", { class: "ci-handle" }, ghost, mover);
+  const refusal = h("div", { class: "ci-refusal", "aria-hidden": "true", hidden: true });
+  const line = h("div", { class: "ci-cutline-over", "aria-hidden": "true" });
+  const mover = h("div", { class: "ci-mover" }, line, pill);
+  const node = h("div", { class: "ci-handle" }, ghost, mover, refusal);
   let shown: Picture | undefined;
   let origin = 0;
+  /** From the cut to where the hand took the pill, which does not stand over the cut near the edges. */
+  let held = 0;
   let start = 0;
   let free = false;
   let hand = 0;
@@ -42,7 +68,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
   let panning = 0;
 
   const follow = (event: PointerEvent) => {
-    pointer = event.clientX - origin;
+    pointer = event.clientX - origin - held;
     take();
     panning ||= requestAnimationFrame(panOn);
   };
@@ -72,11 +98,15 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
 
   const begin = (event: PointerEvent) => {
     if (event.button !== 0 || shown === undefined) return;
+    const place = placeOf(shown);
+    const onPill = event.currentTarget === pill;
+    if (onPill && (event.target as Element).closest(".ci-step") !== null) return;
+    if (onPill && sideOf(shown.axis, place) !== 0) return showCut(shown, place);
     event.preventDefault();
     grip.focus({ preventScroll: true });
-    if (event.currentTarget === grip && sideOf(shown.axis, shown.place) !== 0) return showCut(shown);
     grip.setPointerCapture(event.pointerId);
     origin = node.getBoundingClientRect().left;
+    held = onPill ? event.clientX - origin - (shown.axis.placeX[place] as number) : 0;
     start = shown.place;
     free = shown.plan.cut.by !== "you";
     hand = event.pointerId;
@@ -127,8 +157,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     showCut(shown, target);
   };
 
-  pill.addEventListener("click", () => shown && showCut(shown));
-  grip.addEventListener("pointerdown", begin);
+  pill.addEventListener("pointerdown", begin);
   grip.addEventListener("keydown", onKey);
   grip.addEventListener("blur", () => actions.sayWhy(-1));
 
@@ -148,13 +177,16 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     node,
     draw(picture, parts) {
       shown = picture;
-      const { scene, plan, axis, cuts, place, why, dragging } = picture;
+      const { scene, plan, axis, cuts, why, dragging } = picture;
       const none = scene.entries === 0;
       setShown(node, !none);
       if (none) return;
+      const place = placeOf(picture);
       const side = sideOf(axis, place);
       const x = side === 0 ? (axis.placeX[place] as number) : side < 0 ? 0 : axis.width;
       mover.classList.toggle("ci-off", side !== 0);
+      mover.classList.toggle("ci-nobody", isUncut(plan, picture.place));
+      mover.classList.toggle("ci-refused", why >= 0);
       mover.classList.toggle(
         "ci-still",
         dragging || ["size", "scene", "range"].some(part => parts.has(part as "size")),
@@ -162,21 +194,51 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
       mover.style.transform = `translateX(${x}px)`;
       setShown(ghost, why >= 0 && sideOf(axis, why) === 0);
       if (why >= 0) ghost.style.transform = `translateX(${axis.placeX[why]}px)`;
-      const after = totalAfter(plan, place);
-      const where = isUncut(plan, place) ? "no cut" : namePlace(scene, place);
-      const words = after < 0 ? where : `${where} · ${short(after)} after`;
-      setText(pill, side < 0 ? `◂ ${words}` : side > 0 ? `${words} ▸` : words);
+      setText(words, why >= 0 ? `${namePlace(scene, why)} · no cut here` : sayPill(picture));
+      earlier.classList.toggle("ci-none", side >= 0 && previousLegal(cuts, place) === place);
+      later.classList.toggle("ci-none", side <= 0 && nextLegal(cuts, place) === place);
       keepInside(pill, x, axis.width, dragging);
-      setText(older, sayOlder(plan, place, x));
-      keepSides(sides, x, axis.width);
+      drawRefusal(refusal, picture, x);
       setAttributes(grip, {
         "aria-valuemin": 0,
         "aria-valuemax": cuts.end,
-        "aria-valuenow": place,
-        "aria-valuetext": sayPlace(scene, plan, place),
+        "aria-valuenow": picture.place,
+        "aria-valuetext": sayPlace(scene, plan, picture.place),
       });
     },
   };
+};
+
+/** Where the handle stands: with the cut, or where it waits for the hand while there is none. */
+const placeOf = ({ plan, place }: Picture): number => {
+  const { rest = -1 } = plan.cut as { rest?: number };
+  return isUncut(plan, place) && rest >= 0 ? rest : place;
+};
+
+const sayPill = ({ scene, plan, place }: Picture): string => {
+  const after = totalAfter(plan, place);
+  const told = after < 0 ? [] : [`${short(after)} after`];
+  if (isUncut(plan, place)) return ["no cut", ...told].join(" · ");
+  // What the file records bears its name.
+  const where =
+    plan.entry !== undefined && plan.label !== undefined && place === plan.cut.place
+      ? `${plan.label} cut`
+      : place >= scene.entries
+        ? `end of turn ${turnOfPlace(scene, place) + 1}`
+        : namePlace(scene, place);
+  return [where, ...told].join(" · ");
+};
+
+/** The provider's words, on the side of the hand that has the room. */
+const drawRefusal = (node: HTMLElement, { scene, axis, why }: Picture, x: number) => {
+  setShown(node, why >= 0);
+  if (why < 0) return;
+  setText(node, whyNot(scene, why));
+  const left = x > axis.width / 2;
+  const room = Math.max(120, (left ? x : axis.width - x) - PILL);
+  node.style.cssText = left
+    ? `right: ${axis.width - x + PILL}px; max-width: ${room}px`
+    : `left: ${x + PILL}px; max-width: ${room}px`;
 };
 
 /** -1 for a place left of what the axis covers, 1 for right of it. */
@@ -186,6 +248,8 @@ const sideOf = ({ placeX, width }: Axis, place: number): number => {
 };
 
 const EDGE = 14;
+/** Half of the pill, at most. */
+const PILL = 124;
 
 const KEYS: Record<string, (picture: Picture) => number> = {
   ArrowRight: ({ cuts, place }) => nextLegal(cuts, place),
@@ -217,19 +281,4 @@ const keepInside = (pill: HTMLElement, x: number, width: number, dragging: boole
   const half = widthOf(pill, dragging) / 2;
   const shift = Math.max(half - x, Math.min(0, width - x - half));
   pill.style.transform = `translateX(calc(-50% + ${Math.round(shift)}px))`;
-};
-
-const SIDE = 52;
-const LONG_SIDE = 140;
-
-const sayOlder = (plan: Plan, place: number, room: number): string => {
-  const tokens = plan.summaryTokens[place] ?? 0;
-  return tokens > 0 && room > LONG_SIDE
-    ? `older, ${summaryAt(plan, place).name} ${short(tokens)} ◂`
-    : "older ◂";
-};
-
-const keepSides = (sides: HTMLElement, x: number, width: number) => {
-  sides.classList.toggle("ci-no-left", x < SIDE);
-  sides.classList.toggle("ci-no-right", width - x < SIDE);
 };

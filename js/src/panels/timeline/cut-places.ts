@@ -1,5 +1,4 @@
-// The places to cut: a tall tick where a turn starts, a low one inside a turn; where no cut is legal a red dash on the
-// floor, so that grey tells them apart too.
+// The places to cut: a tall tick where a turn starts, a short one inside a turn; where none stands, no cut may.
 
 import { lowerBound } from "../../model/axis";
 import { isLegal } from "../../model/cuts";
@@ -7,14 +6,27 @@ import type { Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h } from "../../ui/dom";
 
-export const STRIP = 12;
-const HEIGHTS = { turn: 10, split: 5, illegal: 1.5 };
+const STRIP = 11;
+const HEIGHTS = { turn: 9, split: 4 };
+/** Ticks that stand nearer than this would be a line. */
+const NEAREST = 2;
 
-export const makeCutStrip = (): View => {
+export interface Places extends View {
+  readonly axis: HTMLElement;
+}
+
+export const makePlaces = (): Places => {
   const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
-  const node = h("div", { class: "ci-strip", style: `height: ${STRIP}px` }, canvas);
+  const axis = h("div", { class: "ci-strip", style: `height: ${STRIP}px` }, canvas);
+  const node = h(
+    "div",
+    { class: "ci-lined ci-legal" },
+    h("div", { class: "ci-label" }, h("span", {}, "legal places")),
+    axis,
+  );
   return {
     node,
+    axis,
     draw(picture, parts) {
       if (!["scene", "size", "range", "theme"].some(part => parts.has(part as "scene"))) return;
       const { axis, palette } = picture;
@@ -24,19 +36,16 @@ export const makeCutStrip = (): View => {
 };
 
 const drawPlaces = (context: CanvasRenderingContext2D, { scene, axis, palette }: Picture) => {
-  const hair = 1 / palette.ratio;
-  const tick = Math.max(hair, Math.min(2, axis.step / 5));
+  let free = [-1, -1];
   for (let place = lowerBound(axis.placeX, -1); place <= scene.entries; place++) {
-    if ((axis.placeX[place] as number) > axis.width + 1) break;
-    const x = snap(Math.min(axis.placeX[place] as number, axis.width - tick), palette.ratio);
-    if (isLegal(scene, place)) {
-      const height = scene.placeSplits[place] ? HEIGHTS.split : HEIGHTS.turn;
-      context.fillStyle = scene.placeSplits[place] ? palette.faint : palette.ink;
-      context.fillRect(x, 0, tick, height);
-    } else {
-      const room = (axis.placeX[place + 1] as number) - (axis.placeX[place] as number);
-      context.fillStyle = palette.bad;
-      context.fillRect(x, STRIP - HEIGHTS.illegal, Math.max(hair, Math.min(4, room - 1)), HEIGHTS.illegal);
-    }
+    const at = axis.placeX[place] as number;
+    if (at > axis.width + 1) break;
+    if (!isLegal(scene, place)) continue;
+    const inside = scene.placeSplits[place] === 1;
+    const x = snap(Math.min(at, axis.width - 1), palette.ratio);
+    if (x < (free[inside ? 1 : 0] as number)) continue;
+    free = inside ? [free[0] as number, x + NEAREST] : [x + NEAREST, x + NEAREST];
+    context.fillStyle = inside ? palette.dim : palette.ink;
+    context.fillRect(x, 1, 1, inside ? HEIGHTS.split : HEIGHTS.turn);
   }
 };

@@ -1,16 +1,18 @@
-// The lanes as an ARIA grid: one row per section, one cell per step, of which only the active one exists.
+// The lanes as an ARIA grid: one row per lane, one cell per step, of which only the active one exists. The names of the
+// rows are the key to the hues, and say what each lane has before and after.
 
 import { middleOf, type Range, stepAt } from "../../model/axis";
-import { HEAD } from "../../model/bars";
+import { HEAD, isTall } from "../../model/bars";
 import { exact, short } from "../../model/format";
-import { fateAt, type Scene, turnOfRow } from "../../model/plan";
+import { fateAt, type Lane, type Scene, sectionAfter, turnOfRow } from "../../model/plan";
 import { reveal, zoomAround } from "../../model/range";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, makeId, setAttributes, setText } from "../../ui/dom";
+import { chip, h, makeId, setAttributes, setText } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 import { middle } from "./zoom";
 
-const TWO_LINES = 29;
+/** A lane as high as this has room for its scale. */
+const TWO_LINES = 32;
 const NEAR = 10;
 /** A frame with more news than this is a new picture, of which nothing was chosen by hand. */
 const MANY = 6;
@@ -24,7 +26,9 @@ export const makeGrid = (actions: Actions): View => {
     tabindex: 0,
     "aria-label": "Tokens per section and step",
   });
+  const level = h("div", { class: "ci-label ci-level", "data-testid": "level" });
   let rows: HTMLElement[] = [];
+  let names: { lane: Lane; before: HTMLElement; after: HTMLElement; node: HTMLElement }[] = [];
   let shown: Picture | undefined;
   let lane = 0;
   let step = -1;
@@ -33,26 +37,53 @@ export const makeGrid = (actions: Actions): View => {
   /** The row last chosen here; the active cell may have moved on to where there is none. */
   let mine = -1;
 
-  const build = ({ scene, lanes }: Picture) => {
-    rows = scene.lanes.map(({ label }, i) =>
-      h(
+  const build = (picture: Picture) => {
+    const { scene, lanes, axis } = picture;
+    names = [];
+    rows = lanes.list.map((lane, i) => {
+      const top = lanes.tops[i] ?? 0;
+      const height = (lanes.floors[i] ?? 0) - top;
+      const scale = isTall(lane) && height >= TWO_LINES ? h("small", {}, lanes.scale) : "";
+      return h(
         "div",
         {
           role: "row",
           "aria-rowindex": i + 1,
           class: "ci-lane",
-          style: place(HEAD + (lanes.tops[i] ?? 0), lanes.floors[i] ?? 0, lanes.tops[i] ?? 0),
+          style: `top: ${HEAD + top}px; height: ${height}px`,
         },
-        h(
-          "div",
-          { role: "rowheader", "aria-colindex": 1, class: "ci-label" },
-          h("span", {}, label),
-          h("small", {}, sayPeak(lanes, i)),
-        ),
-      ),
+        lanes.stacked ? nameAll(scene, lanes.scale) : name(lane, scale),
+      );
+    });
+    setText(level, axis.level === "turn" ? "by turn" : "turn");
+    node.replaceChildren(level, ...rows);
+    setAttributes(node, { "aria-rowcount": lanes.list.length, "aria-colcount": scene.steps + 1 });
+  };
+
+  const name = (lane: Lane, scale: HTMLElement | string) => {
+    const [before, after] = [h("span", { class: "ci-had" }), h("span")];
+    const made = h(
+      "div",
+      { role: "rowheader", "aria-colindex": 1, class: "ci-label", "data-lane": lane.id },
+      h("span", { class: "ci-hue" }, chip(lane.id === "head" ? "system" : lane.id), lane.label),
+      h("span", { class: "ci-amount" }, before, after),
+      scale,
     );
-    node.replaceChildren(...rows);
-    setAttributes(node, { "aria-rowcount": scene.lanes.length, "aria-colcount": scene.steps + 1 });
+    names.push({ lane, before, after, node: made });
+    return made;
+  };
+
+  /** Before and after, as Python counted them. */
+  const tell = ({ scene, plan, place }: Picture) => {
+    for (const { lane, before, after, node } of names) {
+      const sum = (of: (section: number) => number) =>
+        lane.sections.reduce((all, section) => all + of(section), 0);
+      const had = sum(section => plan.before.sections[section] ?? 0);
+      const has = sum(section => sectionAfter(scene, plan, place, section));
+      setText(before, `${short(had)} → `);
+      setText(after, short(has));
+      setAttributes(node, { title: `${lane.label}: ${exact(had)} tokens before, ${exact(has)} after` });
+    }
   };
 
   const mark = (picture: Picture) => {
@@ -94,7 +125,7 @@ export const makeGrid = (actions: Actions): View => {
 
   const locate = (event: PointerEvent | MouseEvent, picture: Picture): boolean => {
     const box = node.getBoundingClientRect();
-    const x = event.clientX - box.left - (rows[0]?.firstElementChild?.clientWidth ?? 0);
+    const x = event.clientX - box.left - level.clientWidth;
     const y = event.clientY - box.top - HEAD;
     const at = picture.lanes.floors.findIndex(floor => y < floor);
     if (x < 0 || x > picture.axis.width || y < 0 || at < 0) return false;
@@ -130,7 +161,7 @@ export const makeGrid = (actions: Actions): View => {
     const from = Math.max(0, step);
     if (event.key === "ArrowRight") step = step < 0 ? shown.range[0] : Math.min(scene.steps - 1, from + 1);
     else if (event.key === "ArrowLeft") step = Math.max(0, from - 1);
-    else if (event.key === "ArrowDown") lane = Math.min(scene.lanes.length - 1, lane + 1);
+    else if (event.key === "ArrowDown") lane = Math.min(shown.lanes.list.length - 1, lane + 1);
     else if (event.key === "ArrowUp") lane = Math.max(0, lane - 1);
     else if (event.key === "Home") step = 0;
     else if (event.key === "End") step = scene.steps - 1;
@@ -152,6 +183,7 @@ export const makeGrid = (actions: Actions): View => {
     draw(picture, parts) {
       shown = picture;
       if (["scene", "size", "range"].some(part => parts.has(part as "scene"))) build(picture);
+      if (["scene", "size", "range", "plan", "place"].some(part => parts.has(part as "scene"))) tell(picture);
       if (parts.has("row") && picture.row >= 0 && (picture.row !== mine || parts.has("scene"))) {
         const { scene, lanes, range } = picture;
         lane = Math.max(0, lanes.laneOf[scene.blockSection[picture.row] as number] as number);
@@ -174,14 +206,16 @@ const zoomBy = (picture: Picture, step: number, key: string): Range | undefined 
   return zoomAround(range, scene.steps, seen ? step + 0.5 : middle(picture), factor);
 };
 
-/** The largest bar of a lane, where the lane is high enough for a second line. */
-const sayPeak = ({ peaks, tops, floors }: Picture["lanes"], lane: number): string => {
-  const peak = peaks[lane] ?? 0;
-  const room = (floors[lane] ?? 0) - (tops[lane] ?? 0);
-  return peak > 0 && room >= TWO_LINES ? `to ${short(peak)}` : "";
-};
-
-const place = (top: number, floor: number, laneTop: number) => `top: ${top}px; height: ${floor - laneTop}px`;
+/** The names of all lanes, where these are one. */
+const nameAll = ({ lanes }: Scene, scale: string) =>
+  h(
+    "div",
+    { role: "rowheader", "aria-colindex": 1, class: "ci-label ci-names" },
+    ...lanes.map(({ id, label }) =>
+      h("span", { class: "ci-hue" }, chip(id === "head" ? "system" : id), label),
+    ),
+    h("small", {}, scale),
+  );
 
 /** The step with a bar in this lane that is nearest to a click, within a few pixels; else the step itself. */
 const nearestBar = (picture: Picture, lane: number, step: number): number => {
@@ -206,11 +240,13 @@ const nearestRow = ({ scene, axis, lanes }: Picture, lane: number, step: number,
   return nearest;
 };
 
-/** The rows of a step that a lane shows. */
+/** The rows of a step that a lane shows; of what grew outside of the file those that it grew with. */
 const rowsOf = ({ scene, lanes }: Pick<Picture, "scene" | "lanes">, lane: number, step: number): number[] => {
   const found: number[] = [];
+  const beside = lanes.list[lane]?.id === "withheld";
   for (let row = scene.stepRow[step] as number; row < (scene.stepRow[step + 1] as number); row++) {
-    if (lanes.laneOf[scene.blockSection[row] as number] === lane) found.push(row);
+    const mine = beside ? scene.blockOutside[row] : lanes.laneOf[scene.blockSection[row] as number] === lane;
+    if (mine) found.push(row);
   }
   return found;
 };
@@ -223,7 +259,7 @@ const hintCell = (picture: Picture, lane: number, step: number, x = -1): string[
   const { scene, plan } = picture;
   const first = scene.stepRow[step] as number;
   const where = first < scene.blocks ? `turn ${turnOfRow(scene, first) + 1}` : "end";
-  const label = scene.lanes[lane]?.label ?? "";
+  const label = picture.lanes.list[lane]?.label ?? "";
   const single = x >= 0 && picture.axis.level === "block" ? nearestRow(picture, lane, step, x) : -1;
   const rows = single >= 0 ? [single] : rowsOf(picture, lane, step);
   if (rows.length === 0) return [where, label, "nothing"];

@@ -5,50 +5,58 @@
 // range has come to rest.
 
 import { binOfPlace } from "../../model/axis";
-import { barHeight, changedBins, HEAD, type Piece, piecesOf } from "../../model/bars";
+import {
+  barHeight,
+  changedBins,
+  HEAD,
+  isClipped,
+  isTall,
+  NOTCH,
+  type Piece,
+  piecesOf,
+  roomOf,
+} from "../../model/bars";
+import { short } from "../../model/format";
 import type { Actions, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h } from "../../ui/dom";
-import { makeAfter } from "./after-strip";
 import { makeMarks } from "./annotations";
 import { makeGrid } from "./grid";
-import { makeSideLanes } from "./subagents";
-import { makeZoom } from "./zoom";
 
 const WIDEST_BAR = 40;
+/** What goes has this much of its hue. */
+const TINT = 0.36;
 /** Milliseconds after which a range is taken to stay. */
 const REST = 100;
 /** A turn narrower than this has no band: bands of a pixel would be a grey of their own. */
 const NARROWEST_BAND = 3;
+const TYPE = 12;
 
 export const makeLanes = (actions: Actions): View => {
   const base = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
-  const bars = h("canvas", { class: "ci-canvas", style: `top: ${HEAD}px`, "aria-hidden": "true" });
+  const bars = h("canvas", {
+    class: "ci-canvas",
+    style: `top: ${HEAD}px`,
+    "aria-hidden": "true",
+    "data-testid": "bars",
+  });
   const older = h("canvas");
   const kept = h("canvas");
   const grid = makeGrid(actions);
   const marks = makeMarks();
-  const zoom = makeZoom(actions);
-  const sides = makeSideLanes();
-  const after = makeAfter();
-  const stage = h("div", { class: "ci-layer" }, base, bars, marks.node);
-  const plot = h("div", { class: "ci-plot" }, stage, grid.node, zoom.node);
   const node = h(
     "div",
-    { class: "ci-lanes", "data-testid": "lanes" },
-    plot,
-    sides.node,
-    after.node,
-    after.line,
+    { class: "ci-plot" },
+    h("div", { class: "ci-layer" }, base, bars, marks.node),
+    grid.node,
   );
   let drawnAt = -1;
-  let listening = false;
   let ready = false;
   let rest: ReturnType<typeof setTimeout> | undefined;
 
   const drawAll = (picture: Picture) => {
     const { axis, lanes, palette } = picture;
-    plot.style.height = `${HEAD + lanes.height}px`;
+    node.style.height = `${HEAD + lanes.height}px`;
     paint(base, axis.width, HEAD + lanes.height, palette.ratio, context => drawBase(context, picture));
     paint(bars, axis.width, lanes.height, palette.ratio, context =>
       drawBins(context, picture, picture.place),
@@ -94,9 +102,7 @@ export const makeLanes = (actions: Actions): View => {
   return {
     node,
     draw(picture, parts) {
-      if (!listening) zoom.listen(node.parentElement ?? node);
-      listening = true;
-      for (const view of [grid, marks, zoom, sides, after]) view.draw(picture, parts);
+      for (const view of [grid, marks]) view.draw(picture, parts);
       if (["scene", "fates", "size", "range", "theme"].some(part => parts.has(part as "scene")))
         drawAll(picture);
       else if (parts.has("place") && drawnAt !== picture.place && picture.axis.bins > 0) {
@@ -115,7 +121,14 @@ export const makeLanes = (actions: Actions): View => {
 const edge = ({ axis, palette }: Picture, bin: number): number =>
   snap(axis.binX[bin] as number, palette.ratio);
 
-const drawBase = (context: CanvasRenderingContext2D, { axis, lanes, palette }: Picture) => {
+/** The width of a bin's bars; a hair of ground parts them where there is room. */
+const widthOf = (picture: Picture, bin: number): number => {
+  const room = edge(picture, bin + 1) - edge(picture, bin);
+  return Math.min(WIDEST_BAR, room > 4 ? room - 1 : room);
+};
+
+const drawBase = (context: CanvasRenderingContext2D, picture: Picture) => {
+  const { axis, lanes, palette } = picture;
   const height = HEAD + lanes.height;
   const hair = 1 / palette.ratio;
   context.fillStyle = palette.band;
@@ -132,17 +145,53 @@ const drawBase = (context: CanvasRenderingContext2D, { axis, lanes, palette }: P
   }
   context.fillStyle = palette.line;
   for (const floor of lanes.floors) context.fillRect(0, HEAD + floor - hair, axis.width, hair);
-  context.font = `10.5px ${palette.font}`;
+  context.font = `${TYPE}px ${palette.font}`;
   context.fillStyle = palette.dim;
   context.textBaseline = "middle";
   let free = 0;
   for (const { turn, x } of axis.turns) {
     const label = String(turn + 1);
     const width = context.measureText(label).width;
-    if (x < free || x + width > axis.width) continue;
-    context.fillText(label, x + 2, HEAD / 2);
-    free = x + width + 7;
+    if (x < free || x + 3 + width > axis.width) continue;
+    context.fillText(label, x + 3, HEAD / 2 + 0.5);
+    free = x + 3 + width + 6;
   }
+  context.fillStyle = palette.text;
+  lanes.list.forEach((lane, i) => {
+    if (isTall(lane)) writeClipped(context, picture, i);
+  });
+};
+
+/** Beside a clipped bar stands its number, where no other bar and no other number does. */
+const writeClipped = (context: CanvasRenderingContext2D, picture: Picture, lane: number) => {
+  const { axis, lanes } = picture;
+  const sums = lanes.sums[lane] as Float64Array;
+  const low = roomOf(lanes, lane) - TYPE - 2;
+  const isFree = (bin: number) => barHeight(lanes, lane, sums[bin] ?? 0) < low;
+  let taken = 0;
+  sums.forEach((tokens, bin) => {
+    if (!isClipped(lanes, lane, tokens)) return;
+    const words = short(tokens);
+    const room = context.measureText(words).width + 8;
+    const left = edge(picture, bin);
+    const right = left + widthOf(picture, bin);
+    const over = (from: number, to: number, way: 1 | -1) => {
+      for (let at = bin + way; at >= 0 && at < axis.bins; at += way) {
+        if (edge(picture, at + 1) <= from || edge(picture, at) >= to) return true;
+        if (!isFree(at)) return false;
+      }
+      return from >= 0 && to <= axis.width;
+    };
+    const x =
+      left - room >= taken && over(left - room, left, -1)
+        ? left - room + 4
+        : over(right, right + room, 1)
+          ? right + 4
+          : -1;
+    if (x < 0) return;
+    context.fillText(words, x, HEAD + (lanes.floors[lane] as number) - roomOf(lanes, lane) + TYPE / 2);
+    taken = x + room;
+  });
 };
 
 const drawBins = (context: CanvasRenderingContext2D, picture: Picture, place: number) => {
@@ -152,25 +201,27 @@ const drawBins = (context: CanvasRenderingContext2D, picture: Picture, place: nu
 const drawBin = (context: CanvasRenderingContext2D, picture: Picture, bin: number, place: number) => {
   const { scene, plan, axis, lanes, palette } = picture;
   const left = edge(picture, bin);
-  const room = edge(picture, bin + 1) - left;
-  const width = Math.min(WIDEST_BAR, room > 3 ? room - 1 : room);
+  const width = widthOf(picture, bin);
   const pieces = piecesOf(scene, plan, axis, lanes, bin, place);
   for (let i = 0; i < pieces.length; ) {
     const { lane } = pieces[i] as Piece;
-    let end = i;
-    let total = 0;
-    while (pieces[end]?.lane === lane) total += (pieces[end++] as Piece).tokens;
-    const height = snap(barHeight(lanes, total), palette.ratio);
-    let y = (lanes.floors[lane] as number) - 1 / palette.ratio;
-    for (; i < end; i++) {
+    const total = lanes.sums[lane]?.[bin] ?? 0;
+    const height = snap(barHeight(lanes, lane, total), palette.ratio);
+    const floor = (lanes.floors[lane] as number) - 1 / palette.ratio;
+    let y = floor;
+    for (; pieces[i]?.lane === lane; i++) {
       const piece = pieces[i] as Piece;
       const part = total === 0 ? 0 : (height * piece.tokens) / total;
       y -= part;
       drawPiece(context, picture, piece, left, y, width, part);
     }
+    if (!isClipped(lanes, lane, total)) continue;
+    const notch = NOTCH[isTall(lanes.list[lane]) ? "tall" : "low"];
+    context.clearRect(left, snap(floor - height + notch, palette.ratio), width, NOTCH.height);
   }
 };
 
+/** Fate is tint: what stays has its whole hue, what goes a part of it, what is dropped only an outline. */
 const drawPiece = (
   context: CanvasRenderingContext2D,
   { scene, palette }: Picture,
@@ -181,15 +232,17 @@ const drawPiece = (
   height: number,
 ) => {
   const id = scene.fates[fate]?.id ?? "";
-  context.fillStyle = palette.fill(section, id);
-  const outlined = id === "dropped" || id === "truncated";
-  if (!outlined || (width < 3 && id === "dropped")) {
-    context.fillRect(x, y, width, height);
+  const stays = id === "verbatim" ? height : tokens === 0 ? 0 : Math.min(1, left / tokens) * height;
+  const goes = height - stays;
+  context.fillStyle = context.strokeStyle = palette.sections[section] as string;
+  context.fillRect(x, y + goes, width, stays);
+  if (goes <= 0) return;
+  if (id === "dropped" && goes > 2) {
+    context.lineWidth = 1;
+    context.strokeRect(x + 0.5, y + 0.5, width - 1, goes - 1);
     return;
   }
-  const stays = id === "dropped" || tokens === 0 ? 0 : Math.min(1, left / tokens) * height;
-  context.fillRect(x, y + height - stays, width, stays);
-  context.strokeStyle = id === "dropped" ? palette.gone : palette.fill(section, "verbatim");
-  context.lineWidth = 1;
-  if (height - stays > 2 && width > 2) context.strokeRect(x + 0.5, y + 0.5, width - 1, height - stays - 1);
+  context.globalAlpha = TINT;
+  context.fillRect(x, y, width, goes);
+  context.globalAlpha = 1;
 };

@@ -2,13 +2,13 @@
 
 import { stepAt } from "../../model/axis";
 import { exact, plural, short } from "../../model/format";
-import { MOST_SINGLE, type SideRow, stackSides } from "../../model/subagents";
+import { type SideRow, stackSides } from "../../model/subagents";
 import type { Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h, setShown, setText } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 
-const ROW = 14;
+const ROW = 16;
 const NEAR = 6;
 const NOT_HERE = "not in this context";
 
@@ -29,7 +29,7 @@ export const makeSideLanes = (): View => {
 
   const build = ({ scene }: Picture) => {
     rows = stackSides(scene, open);
-    const folds = scene.sides.length > MOST_SINGLE;
+    const folds = scene.sides.length > 1;
     list.replaceChildren(
       ...rows.map(({ label, task, tokens }) => {
         const words = task === "" ? "" : `, ${task}`;
@@ -47,13 +47,13 @@ export const makeSideLanes = (): View => {
       open ? "Fold sub-agents" : `Open ${plural(scene.sides.length, "sub-agent")}`,
     );
     setShown(node, rows.length > 0);
-    node.style.height = `${rows.length * ROW + 4}px`;
+    node.style.height = `${rows.length * ROW}px`;
   };
 
   const drawRows = ({ axis, palette }: Picture) => {
     let peak = 1;
     for (const { at } of rows) for (const tokens of at) peak = Math.max(peak, tokens);
-    const scale = (ROW - 3) / Math.sqrt(peak);
+    const scale = (ROW - 3) / peak;
     paint(canvas, axis.width, rows.length * ROW, palette.ratio, context => {
       rows.forEach(({ at }, row) => {
         const floor = (row + 1) * ROW;
@@ -64,7 +64,7 @@ export const makeSideLanes = (): View => {
           const tokens = at[step] as number;
           if (tokens === 0) continue;
           const left = snap((step - axis.first) * axis.step, palette.ratio);
-          const height = Math.max(2, Math.sqrt(tokens) * scale);
+          const height = Math.max(2, tokens * scale);
           const width = Math.max(1.5, Math.min(axis.step, 40) - 1);
           context.fillRect(left, floor - height, width, height);
         }

@@ -1,4 +1,4 @@
-// Turn, step, block: the buttons and the wheel that change how many steps are in sight.
+// The buttons and the wheel that change how many steps are in sight.
 
 import type { Range } from "../../model/axis";
 import { plural } from "../../model/format";
@@ -15,7 +15,6 @@ export interface Zoom extends View {
 }
 
 export const makeZoom = (actions: Actions): Zoom => {
-  const level = h("span");
   const button = (words: string, name: string, act: () => void) => {
     const made = h("button", { "aria-label": name, title: name }, words);
     made.addEventListener("click", act);
@@ -31,7 +30,7 @@ export const makeZoom = (actions: Actions): Zoom => {
   const all = button("all", "Show all steps", () => actions.brush(0, Number.POSITIVE_INFINITY));
   const seen = h("span");
   const whole = h("div", { class: "ci-seen" }, seen, all);
-  const node = h("div", { class: "ci-zoom", role: "group", "aria-label": "Zoom" }, level, less, more, whole);
+  const node = h("div", { class: "ci-zoom", role: "group", "aria-label": "Zoom" }, less, more, whole);
 
   return {
     node,
@@ -62,7 +61,6 @@ export const makeZoom = (actions: Actions): Zoom => {
       const { scene, range, axis } = picture;
       const everything = showsAll(range, scene.steps);
       setText(seen, plural(range[1] - range[0], "step"));
-      setText(level, axis.level);
       setAttributes(node, { title: sayRange(scene, range), "data-level": axis.level });
       // A button that hides under the focus passes it on.
       if (everything && whole.contains(document.activeElement)) more.focus({ preventScroll: true });

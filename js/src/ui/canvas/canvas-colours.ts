@@ -5,6 +5,7 @@ import type { Labelled } from "../../payloads/types";
 
 export interface Palette {
   ink: string;
+  text: string;
   dim: string;
   faint: string;
   gone: string;
@@ -49,6 +50,7 @@ export const readPalette = (root: HTMLElement, sections: readonly Labelled[]): P
   };
   return {
     ink: read("ink"),
+    text: read("text"),
     dim,
     faint: read("faint"),
     gone,

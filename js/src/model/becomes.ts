@@ -1,0 +1,114 @@
+// What becomes of the blocks under a cut: of each bin, for the strip, and of all together, for its words.
+import type { Axis } from "./axis";
+import { plural, short } from "./format";
+import type { Plan, Scene } from "./plan";
+import { rowOf } from "./refs";
+
+const CODES = 256;
+
+/** What becomes of most tokens of every bin where it is older, and where it is kept; -1 for a bin without tokens. */
+export interface MostFates {
+  older: Int8Array;
+  kept: Int8Array;
+}
+
+/** A block that somebody pinned stands for its bin, however small it is. */
+export const findMostFates = (
+  scene: Scene,
+  plan: Plan,
+  axis: Axis,
+  pins: readonly string[] = [],
+): MostFates => {
+  const sums = new Float64Array(CODES);
+  const pinned = new Set(pins.map(ref => rowOf(scene, ref)));
+  const find = (fates: Uint8Array) =>
+    Int8Array.from({ length: axis.bins }, (_, bin) => {
+      sums.fill(0);
+      let most = -1;
+      for (let row = axis.binRow[bin] as number; row < (axis.binRow[bin + 1] as number); row++) {
+        const fate = fates[row] as number;
+        if (pinned.has(row)) return fate;
+        sums[fate] = (sums[fate] as number) + (scene.blockTokens[row] as number);
+        if (most < 0 || (sums[fate] as number) > (sums[most] as number)) most = fate;
+      }
+      return most;
+    });
+  return { older: find(plan.fateOlder), kept: find(plan.fateKept) };
+};
+
+/** Runs of bins of one fate under a cut in bin `cut`: [fate, first bin, end]. Empty bins belong to the run before. */
+export const runFates = (fates: MostFates, cut: number): [number, number, number][] => {
+  const runs: [number, number, number][] = [];
+  for (let bin = 0; bin < fates.older.length; bin++) {
+    const last = runs.at(-1);
+    const fate = (bin < cut ? fates.older : fates.kept)[bin] as number;
+    if (last !== undefined && (fate === last[0] || fate < 0) && bin !== cut) last[2] = bin + 1;
+    else runs.push([fate, bin, bin + 1]);
+  }
+  return runs;
+};
+
+/** Sums over the first rows: how many blocks, their tokens, and what stays of these. */
+interface Sums {
+  blocks: Int32Array;
+  tokens: Int32Array;
+  left: Int32Array;
+}
+
+/** By fate, where a block is older and where it is kept; so that a moving cut looks its sums up. */
+export interface FateSums {
+  older: ReadonlyMap<number, Sums>;
+  kept: ReadonlyMap<number, Sums>;
+}
+
+export const sumFates = (scene: Scene, plan: Plan): FateSums => {
+  const add = (fates: Uint8Array, left: Int32Array) =>
+    new Map(
+      [...new Set(fates)].map(fate => {
+        const sums: Sums = {
+          blocks: new Int32Array(scene.blocks + 1),
+          tokens: new Int32Array(scene.blocks + 1),
+          left: new Int32Array(scene.blocks + 1),
+        };
+        for (let row = 0; row < scene.blocks; row++) {
+          const mine = fates[row] === fate;
+          sums.blocks[row + 1] = (sums.blocks[row] as number) + (mine ? 1 : 0);
+          sums.tokens[row + 1] =
+            (sums.tokens[row] as number) + (mine ? (scene.blockTokens[row] as number) : 0);
+          sums.left[row + 1] = (sums.left[row] as number) + (mine ? (left[row] as number) : 0);
+        }
+        return [fate, sums] as const;
+      }),
+    );
+  return { older: add(plan.fateOlder, plan.tokensOlder), kept: add(plan.fateKept, plan.tokensKept) };
+};
+
+export interface FateTotal {
+  blocks: number;
+  tokens: number;
+  left: number;
+}
+
+/** All blocks of a fate under a cut. */
+export const totalOf = (scene: Scene, sums: FateSums, fate: number, place: number): FateTotal => {
+  const row = scene.entryStart[place] ?? scene.blocks;
+  const older = sums.older.get(fate);
+  const kept = sums.kept.get(fate);
+  const of = (name: keyof Sums) =>
+    (older?.[name][row] ?? 0) +
+    (kept ? (kept[name][scene.blocks] as number) - (kept[name][row] as number) : 0);
+  return { blocks: of("blocks"), tokens: of("tokens"), left: of("left") };
+};
+
+/** In words, and in few: "one summary: 242 blocks, 109k → 3.4k", "summary 3.4k". */
+export const sayTotal = (
+  { id, label }: Scene["fates"][number],
+  { blocks, tokens, left }: FateTotal,
+  summary: number,
+): [string, string] => {
+  const some = `${plural(blocks, "block")}, ${short(tokens)}`;
+  if (id === "verbatim") return [`kept as it is: ${some}`, `kept ${short(left)}`];
+  if (id === "summarised") return [`one summary: ${some} → ${short(summary)}`, `summary ${short(summary)}`];
+  if (left === 0) return [`${label}: ${some}`, `${label} ${short(tokens)}`];
+  return [`${label}: ${some} → ${short(left)}`, `${label} ${short(left)}`];
+};

@@ -1,0 +1,144 @@
+// What becomes of the context, on the axis of the lanes: a strip with a pattern for each fate, and words in it.
+
+import { binOfPlace } from "../../model/axis";
+import {
+  type FateSums,
+  findMostFates,
+  type MostFates,
+  runFates,
+  sayTotal,
+  sumFates,
+  totalOf,
+} from "../../model/becomes";
+import type { Picture, View } from "../../store/view";
+import { paint, snap } from "../../ui/canvas/canvas";
+import { h, setAttributes } from "../../ui/dom";
+import { showHint } from "../../ui/tooltip";
+
+const STRIP = 16;
+/** A narrower part has its words only under the pointer. */
+const NARROW = 60;
+const TYPE = 12;
+
+/** A part of the strip: its fate, and from where to where. */
+interface Part {
+  fate: number;
+  left: number;
+  right: number;
+  /** In words and in few; empty where another part of the fate has them. */
+  words: readonly [string, string] | null;
+}
+
+export const makeBecomes = (): View => {
+  const canvas = h("canvas", { class: "ci-canvas", role: "img", "data-testid": "becomes" });
+  // Words on a canvas of the page ask for the page's style at once; on one outside they do not.
+  const back = h("canvas");
+  const stage = h("div", { class: "ci-stage", style: `height: ${STRIP}px` }, canvas);
+  const node = h(
+    "div",
+    { class: "ci-lined ci-becomes" },
+    h("div", { class: "ci-label" }, h("span", {}, "becomes")),
+    stage,
+  );
+  let fates: MostFates = { older: new Int8Array(), kept: new Int8Array() };
+  let sums: FateSums = { older: new Map(), kept: new Map() };
+  let parts: Part[] = [];
+  let shown: Picture | undefined;
+  let drawn: { plan?: object; place: number } = { place: -1 };
+
+  stage.addEventListener("pointermove", event => {
+    if (shown === undefined || shown.dragging) return showHint(event, null);
+    const x = event.clientX - stage.getBoundingClientRect().left;
+    const part = parts.find(({ left, right }) => left <= x && x < right);
+    showHint(event, part === undefined ? null : [sayOf(shown, sums, part.fate)[0]]);
+  });
+  stage.addEventListener("pointerleave", event => showHint(event, null));
+
+  return {
+    node,
+    draw(picture, news) {
+      shown = picture;
+      const { scene, plan, place, axis, palette } = picture;
+      const decided = news.has("scene") || news.has("fates");
+      const renewed = decided || ["size", "range", "theme"].some(part => news.has(part as "size"));
+      if (decided) sums = sumFates(scene, plan);
+      if (renewed) fates = findMostFates(scene, plan, axis, picture.pins);
+      else if (drawn.place === place && drawn.plan === plan) return;
+      drawn = { plan, place };
+      parts = findParts(picture, fates, sums);
+      drawStrip(back, picture, parts);
+      paint(canvas, axis.width, STRIP, palette.ratio, context => {
+        if (back.width > 0) context.drawImage(back, 0, 0, axis.width, STRIP);
+      });
+      setAttributes(canvas, { "aria-label": sayStrip(parts) });
+    },
+  };
+};
+
+const sayOf = ({ scene, plan, place }: Picture, sums: FateSums, fate: number): [string, string] => {
+  const known = scene.fates[fate];
+  if (known === undefined) return ["", ""];
+  return sayTotal(known, totalOf(scene, sums, fate, place), plan.summaryTokens[place] ?? 0);
+};
+
+/** Parts from left to right; of each fate the widest has the words. */
+const findParts = (picture: Picture, fates: MostFates, sums: FateSums): Part[] => {
+  const { scene, axis, palette, place } = picture;
+  const cut = binOfPlace(scene, axis, place);
+  const edge = (bin: number) => snap(axis.binX[bin] as number, palette.ratio);
+  const parts: Part[] = [];
+  const add = (fate: number, left: number, right: number) => {
+    if (fate < 0 || right <= left) return;
+    const last = parts.at(-1);
+    if (last?.fate === fate) last.right = right;
+    else parts.push({ fate, left, right, words: null });
+  };
+  const x = axis.placeX[place] as number;
+  for (const [fate, first, end] of runFates(fates, cut)) {
+    // The bin that the cut splits is old on its left.
+    const split = first === cut && x > edge(cut) ? x : edge(first);
+    if (split > edge(first)) add(fates.older[cut] as number, edge(first), split);
+    add(fate, split, edge(end));
+  }
+  const widest = new Map<number, Part>();
+  for (const part of parts) {
+    const best = widest.get(part.fate);
+    if (best === undefined || part.right - part.left > best.right - best.left) widest.set(part.fate, part);
+  }
+  for (const part of widest.values()) part.words = sayOf(picture, sums, part.fate);
+  return parts;
+};
+
+const sayStrip = (parts: readonly Part[]): string =>
+  `Becomes: ${parts.flatMap(({ words }) => (words === null ? [] : [words[0]])).join("; ") || "nothing"}`;
+
+const drawStrip = (canvas: HTMLCanvasElement, { scene, axis, palette }: Picture, parts: readonly Part[]) => {
+  const summary = scene.sections.findIndex(({ id }) => id === "compacted");
+  paint(canvas, axis.width, STRIP, palette.ratio, context => {
+    context.font = `${TYPE}px ${palette.font}`;
+    context.textBaseline = "middle";
+    for (const { fate, left, right, words } of parts) {
+      const id = scene.fates[fate]?.id ?? "";
+      const solid = id === "verbatim";
+      if (id === "dropped" && right - left > 2) {
+        context.strokeStyle = palette.gone;
+        context.lineWidth = 1;
+        context.strokeRect(left + 0.5, 0.5, right - left - 1, STRIP - 1);
+      } else {
+        context.fillStyle = id === "summarised" ? palette.fill(summary, id) : palette.fate(id);
+        context.fillRect(left, 0, right - left, STRIP);
+      }
+      if (words === null || right - left < NARROW) continue;
+      const said = words.find(said => context.measureText(said).width + 12 <= right - left);
+      if (said === undefined) continue;
+      const room = context.measureText(said).width + 12;
+      const at = (left + right - room) / 2;
+      if (!solid) {
+        context.fillStyle = palette.ground;
+        context.fillRect(at, 1, room, STRIP - 2);
+      }
+      context.fillStyle = solid ? palette.ground : palette.text;
+      context.fillText(said, at + 6, STRIP / 2 + 0.5);
+    }
+  });
+};
