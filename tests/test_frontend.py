@@ -66,6 +66,7 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("panels/block-details/details.ts", ".replace()"): "our own label of who decided",
     ("panels/block-details/details.ts", "/^by /"): "our own label of who decided",
     ("ui/dom.ts", ".replace()"): "makes a class name of a section's name",
+    ("panels/totals/figures.ts", ".replace()"): "a kind of block, set in words",
     ("ui/dom.ts", "/[^a-z_]/g"): "makes a class name of a section's name",
     ("panels/facts/row.ts", ".lastIndexOf()"): "of a path the last name stays in sight, however narrow",
     ("model/labels.ts", ".startsWith()"): "our own label of an unknown rule",

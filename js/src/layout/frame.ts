@@ -5,15 +5,7 @@ import { h, setAttributes, setShown, setText } from "../ui/dom";
 import type { Dock } from "./dock";
 import { makeProgress } from "./progress";
 
-type Place =
-  | "header"
-  | "found"
-  | "gauge"
-  | "overview"
-  | "timeline"
-  | "sentence"
-  | "recipe"
-  | "bill";
+type Place = "header" | "found" | "gauge" | "overview" | "timeline" | "sentence" | "recipe" | "bill";
 export type Placed = Record<Place, View>;
 
 export interface Frame extends Screen {
