@@ -19,7 +19,19 @@ from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
 from ..tokens.reported import is_tokens
-from . import anthropic_messages, cline, codex, flue, manifest, pi, stud
+from . import (
+    anthropic_messages,
+    cline,
+    codex,
+    copilot,
+    flue,
+    gemini,
+    manifest,
+    pi,
+    qwen,
+    stream_json,
+    stud,
+)
 from . import mini_claude_code as mini
 from .claude_code import read as claude_code
 from .containers import GZIP, ZIP, ZSTD, unpack
@@ -71,6 +83,10 @@ READERS: tuple[Reader, ...] = (
     manifest.READER,
     claude_code.READER,
     codex.READER,
+    stream_json.READER,
+    gemini.READER,
+    qwen.READER,
+    copilot.READER,
     pi.READER,
     flue.READER,
     stud.READER,

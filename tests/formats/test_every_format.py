@@ -99,7 +99,10 @@ def test_a_row_of_a_kind_that_nobody_knows_is_counted_as_unknown(path: Path) -> 
 def test_a_log_that_grows_is_at_any_time_what_reading_it_anew_gives(path: Path) -> None:
     data = path.read_bytes()
     reader = reader_of(path)
-    assert reader.start is not None
+    if reader.start is None:
+        with pytest.raises(ValueError, match="is no format of lines"):
+            IncrementalReader(reader)
+        return
     growing = IncrementalReader(reader)
     for end in sorted({*range(0, len(data), max(1, len(data) // 40)), len(data)}):
         growing.feed(data[growing.offset : end])

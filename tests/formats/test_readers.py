@@ -150,7 +150,14 @@ MANIFEST = manifest.dump_manifest(
     Session(format="demo", entries=(Entry(id="a", blocks=(Text(text="hi"),)),), leaf="a")
 )
 CASES = Path(__file__).parents[1] / "cases" / "formats"
-WRITTEN = {"codex": "codex.jsonl", "cline": "cline.messages.json"}
+WRITTEN = {
+    "codex": "codex.jsonl",
+    "claude-stream-json": "claude-stream-json.jsonl",
+    "gemini": "gemini.json",
+    "qwen": "qwen.jsonl",
+    "copilot-cli": "copilot-cli.jsonl",
+    "cline": "cline.messages.json",
+}
 """Samples of the harnesses whose readers `test_every_format.py` tests."""
 _SAMPLES: dict[str, bytes] = {
     "session-manifest": MANIFEST.encode(),

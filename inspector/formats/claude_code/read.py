@@ -23,6 +23,8 @@ from ...text import plural
 from ..anthropic_blocks import Names, read_content
 from ..json_document import tell_wordless
 from ..json_lines import Data, Reader, iter_lines, read_lines
+from ..qwen import is_qwen
+from ..recording import first_rows
 from .chain import Draft, LineChain
 from .entries import SYNTHETIC, make_entry
 from .queue import QUEUE, PromptQueue, words_of
@@ -56,7 +58,8 @@ def sniff(data: Data) -> str | None:
         count += 1
         try:
             if source.size < HUGE and decode_sign(line).ours:
-                return None
+                qwen = any(is_qwen(row) for row in first_rows(data, 4))
+                return "its messages hold Qwen Code's `parts`" if qwen else None
         except ValueError:
             pass
         if count == LOOK:

@@ -1,0 +1,286 @@
+"""GitHub Copilot CLI's event logs: a line per event, each with a type, data and the event before it.
+
+In go the bytes, out comes a `Session`. Source: FORMATS §3. What the model got of a prompt is its
+`transformedContent`. A compaction tells of tokens before and after by section: they stand in the boundary's
+`extra`. It removes the first messages, and what came while it was being written stays. The log does not tell
+what a request took, only what it replied with (`outputTokens`, kept beside each reply) and, in the end, sums
+by model (`modelMetrics`): no reply has `usage`. Events of sub-agents (`agentId`) stand apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..session.blocks import Reasoning, Text, ToolCall
+from ..session.entries import Source, Usage
+from ..session.session import Session
+from ..text import plural
+from .json_document import Fields, Found, unknown
+from .json_lines import Data, Reader, read_lines
+from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
+
+NAME = "copilot-cli"
+FAMILIES = frozenset(
+    [
+        *(
+            "session",
+            "hook",
+            "permission",
+            "assistant",
+            "tool",
+            "subagent",
+            "skill",
+            "system",
+            "user",
+            "abort",
+        ),
+        *("user_input", "elicitation", "external_tool", "command", "commands", "exit_plan_mode", "mcp"),
+        *("pending_messages", "model", "sampling", "capabilities", "custom_agent", "auto_mode_switch"),
+    ]
+)
+"""What the types of events begin with."""
+SECTIONS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens")
+USED = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+
+
+def sniff(data: Data) -> str | None:
+    """None when one of the first lines is the start of a session of Copilot's."""
+    for row in first_rows(data):
+        about = row.get("data")
+        if row.get("type") == "session.start" and isinstance(about, dict):
+            if "copilotVersion" in about or str(about.get("producer")).startswith("copilot"):
+                return None
+    return "none of its first lines is a `session.start` of Copilot's"
+
+
+def read(data: Data) -> Session:
+    """The whole log. Raises `EmptySession` when nobody says anything."""
+    return read_lines(EventLog(), data)
+
+
+class EventLog(JsonRows):
+    """The events of a log, and the session they make."""
+
+    def make_session(self) -> Session:
+        """The session of all events. Raises `EmptySession` when none of them is a message."""
+        reading = _Reading()
+        reading.made.corrupt = list(self.corrupt)
+        for source, row in self.rows:
+            reading.take(source, row)
+        return reading.make_session()
+
+
+class _Reading:
+    """What has been read of a log, event after event."""
+
+    def __init__(self) -> None:
+        self.made = Recording(NAME)
+        self.about: Json = {}
+        self.model: str | None = None
+        self.window: int | None = None
+        self.system: str | None = None
+        self.ends: Json = {}
+        self.names: dict[str, str] = {}
+        self.line: list[str] = []
+        self.aside: dict[str, str] = {}
+        self.stood: dict[str, int] = {}
+        self.started: tuple[int, Json] | None = None
+        self.updated: str | None = None
+
+    def take(self, source: Source, row: Json) -> None:
+        """One event."""
+        kind, data = row.get("type"), row.get("data")
+        fields = Fields(row, "type", "data")
+        name = fields.text("id") or f"line-{source.line}"
+        time = fields.text("timestamp")
+        self.updated = time or self.updated
+        self.stood[name] = len(self.line)
+        if not isinstance(kind, str) or not isinstance(data, dict):
+            self.made.note(str(kind or "event without a type"), source, known=False)
+            return
+        if row.get("ephemeral") is True:
+            self.made.note(kind, source)
+            return
+        told = Fields(data)
+        agent = fields.text("agentId")
+        fields.any("parentId")
+        found, role, more = self._read_message(kind, told, name)
+        if role is not None:
+            self._add(name, role, found, source, fields.rest | told.rest, agent, timestamp=time, **more)
+        elif kind == "session.compaction_complete" and told.rest.get("success") is not False:
+            self._compact(name, source, told, time)
+        elif kind == "session.truncation" and told.number("messagesRemovedDuringTruncation"):
+            self._truncate(name, source, Fields(data), time)
+        else:
+            self._take_event(kind, data)
+            self.made.note(kind, source, known=kind.partition(".")[0] in FAMILIES)
+
+    def _add(
+        self, name: str, role: str, found: list[Found], source: Source | None, extra: Json, agent: str | None,
+        **more: Any,
+    ) -> None:  # fmt: skip
+        if agent is not None:
+            parent = self.aside.get(agent)
+            entry = self.made.add(name, role, found, source, extra, parent=parent, sidechain=agent, **more)
+            self.aside[agent] = entry.id
+            return
+        parent = self.line[-1] if self.line else None
+        self.line.append(self.made.add(name, role, found, source, extra, parent=parent, **more).id)
+
+    def _read_message(self, kind: str, told: Fields, name: str) -> tuple[list[Found], str | None, Json]:
+        """The blocks of a message, its role, and what else its entry is told; no role for an event."""
+        if kind == "user.message":
+            typed, sent = told.rest.get("content"), told.text("transformedContent")
+            if sent is None:
+                told.any("content")
+            words = typed if sent is None else sent
+            return [(Text(text=words), {}) if isinstance(words, str) else unknown(words)], "user", {}
+        if kind == "system.notification":
+            text = told.text("content")
+            return ([(Text(text=text), {})], "user", {"meta": True}) if text else ([], None, {})
+        if kind == "assistant.message":
+            self.model = told.rest.get("model") if isinstance(told.rest.get("model"), str) else self.model
+            model = told.text("model") or self.model
+            return self._read_reply(told, name), "assistant", {"model": model}
+        if kind == "tool.execution_complete":
+            return [self._read_output(told)], "tool", {}
+        return [], None, {}
+
+    def _read_reply(self, told: Fields, name: str) -> list[Found]:
+        found: list[Found] = []
+        thought, sealed = told.text("reasoningText"), told.text("reasoningOpaque")
+        if thought or sealed:
+            found.append((Reasoning(text=thought or "", encrypted=sealed), {}))
+        if text := told.text("content"):
+            found.append((Text(text=text), {}))
+        rest: list[Any] = []
+        for raw in told.items("toolRequests") or ():
+            inner = Fields(raw)
+            call, tool = inner.text("toolCallId"), inner.text("name")
+            if call is None or tool is None:
+                rest.append(raw)
+                continue
+            self.names[call] = tool
+            block = ToolCall(id=call, name=tool, input=parse_given(inner.any("arguments")))
+            found.append((block, inner.rest))
+        if rest:
+            told.rest["toolRequests"] = rest
+        return found
+
+    def _read_output(self, told: Fields) -> Found:
+        call, failed = told.text("toolCallId") or "", told.flag("success") is False
+        result, error = Fields(told.object("result")), Fields(told.object("error"))
+        content = result.any("content")
+        if content is None and (message := error.text("message")) is not None:
+            content = message
+        told.rest |= {key: inner.rest for key, inner in (("result", result), ("error", error)) if inner.rest}
+        return make_output(call, content, unknown, self.names.get(call), failed=failed)
+
+    def _take_event(self, kind: str, data: Json) -> None:
+        told = Fields(data)
+        if kind in ("session.start", "session.resume"):
+            self.about = data | self.about
+            self.model = told.text("selectedModel") or self.model
+        elif kind == "session.model_change":
+            self.model = told.text("newModel") or self.model
+        elif kind == "system.message":
+            self.system = told.text("content") or self.system
+        elif kind == "session.compaction_start":
+            self.started = len(self.line), data
+            limit = data.get("tokenLimit")
+            self.window = limit if isinstance(limit, int) and not isinstance(limit, bool) else self.window
+        elif kind == "session.context_cleared":
+            self.line.clear()
+        elif kind == "session.snapshot_rewind":
+            event = told.text("upToEventId")
+            if event in self.stood:
+                del self.line[self.stood[event] :]
+        elif kind == "session.shutdown":
+            metrics = told.object("modelMetrics")
+            self.ends = {} if metrics is None else {"modelMetrics": metrics}
+
+    def _find_live(self) -> list[str]:
+        """What stands in the context: the last compaction on the line, what it kept, and what came since."""
+        entries = [self.made.entries[self.made.where[name]] for name in self.line]
+        last = max((at for at, entry in enumerate(entries) if entry.boundary is not None), default=None)
+        if last is None:
+            return list(self.line)
+        boundary = entries[last].boundary
+        head = [self.line[last]] if entries[last].blocks else []
+        return [*head, *(boundary.kept if boundary is not None else ()), *self.line[last + 1 :]]
+
+    def _leave(self, removed: Any) -> tuple[str, ...]:
+        """What is left once the first messages are removed; a summary that stands there is one of them."""
+        live = self._find_live()
+        count = removed if isinstance(removed, int) and not isinstance(removed, bool) else None
+        if count is None:
+            # What came while the summary was being written is not in it.
+            start = self.started[0] if self.started is not None else len(self.line)
+            return tuple(name for name in live if name in set(self.line[start:]))
+        return tuple(
+            name
+            for name in live[max(count, 0) :]
+            if self.made.entries[self.made.where[name]].boundary is None
+        )
+
+    def _compact(self, name: str, source: Source, told: Fields, time: str | None) -> None:
+        usage = read_inclusive(told.rest.get("compactionTokensUsed"), *USED)
+        summary = told.text("summaryContent")
+        before = self.started[1] if self.started is not None else {}
+        sections = {key: [before.get(key), told.rest.get(key)] for key in SECTIONS if key in told.rest}
+        boundary: Json = {
+            "trigger": told.text("trigger") or Fields(before).text("trigger"),
+            "tokens_before": told.number("preCompactionTokens"),
+            "tokens_after": told.number("postCompactionTokens"),
+            "tokens_saved": told.number("tokensRemoved"),
+            "kept": self._leave(told.rest.get("messagesRemoved")),
+            "summary": summary,
+            "extra": ({"sections": sections} if sections else {}) | ({} if summary else {"unreadable": True}),
+        }
+        self._close(name, source, summary, boundary, told.rest, time, usage)
+        self.started = None
+
+    def _truncate(self, name: str, source: Source, told: Fields, time: str | None) -> None:
+        boundary: Json = {
+            "trigger": "truncation",
+            "tokens_before": told.number("preTruncationTokensInMessages"),
+            "tokens_after": told.number("postTruncationTokensInMessages"),
+            "kept": self._leave(told.rest.get("messagesRemovedDuringTruncation")),
+        }
+        self._close(name, source, None, boundary, told.rest, time, None)
+
+    def _close(
+        self, name: str, source: Source, summary: str | None, boundary: Json, extra: Json, time: str | None,
+        usage: Usage | None,
+    ) -> None:  # fmt: skip
+        parent = self.line[-1] if self.line else None
+        entry = self.made.compact(
+            name, summary, source, boundary, parent=parent, timestamp=time, extra=extra, usage=usage
+        )
+        self.line.append(entry.id)
+
+    def make_session(self) -> Session:
+        """All of it. Raises `EmptySession` when nobody says anything."""
+        about = Fields(self.about)
+        where = Fields(about.object("context"))
+        version = about.text("copilotVersion")
+        if self.aside:
+            count = plural(len(self.aside), "sub-agent stands", "sub-agents stand")
+            self.made.warnings.append(f"{count} apart from the conversation")
+        return self.made.make_session(
+            id=about.text("sessionId") or "",
+            model=self.model,
+            window=self.window,
+            cwd=where.text("cwd"),
+            created=about.text("startTime"),
+            updated=self.updated,
+            system=(Text(text=self.system),) if self.system else (),
+            leaf=self.line[-1] if self.line else None,
+            extra=about.rest
+            | ({"version": version} if version else {})
+            | ({"context": where.rest} if where.rest else {})
+            | self.ends,
+        )
+
+
+READER = Reader(NAME, "Copilot CLI log", sniff, read, EventLog)

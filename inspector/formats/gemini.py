@@ -1,0 +1,331 @@
+"""Gemini CLI's chats: one JSON document, or since 2026 JSON Lines in which later rows change earlier ones.
+
+In go the bytes, out comes a `Session`. Source: FORMATS §5. In the lines a message with an id that was used
+replaces that message, `$rewindTo` drops a message and what follows it, and `$set` with `messages` is a new
+history: a compression where it begins with a `<state_snapshot>`, an emptying of outputs where only tools'
+results became shorter. In a document only the state after a compression is left. Results of tools stand
+inside the reply that called them. Figures of tokens are those of one request each, the cache's among the
+input's; thoughts are counted as output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import ReadError
+from ..session.blocks import Reasoning, ToolCall, ToolOutput
+from ..session.entries import Source
+from ..session.json_text import stringify
+from ..session.session import Session
+from .gemini_parts import make_google_usage, read_parts, read_response
+from .json_document import FILE, Fields, Found, load, place, sniff_document
+from .json_lines import Data, Reader, decode, iter_lines, paused_gc
+from .recording import Json, Recording, first_rows
+
+NAME = "gemini"
+UNSEEN = ("info", "error", "warning")
+SNAPSHOT = "<state_snapshot>"
+TOKENS = ("input", "output", "cached", "thoughts", "tool", "total")
+TYPES = ("user", "gemini", *UNSEEN)
+
+
+def sniff(data: Data) -> str | None:
+    """None for a document, or a first row, with `sessionId` and `projectHash`."""
+    reason = sniff_document(data, _judge)
+    if reason is None:
+        return None
+    rows = first_rows(data, 4)
+    if rows and "messages" not in rows[0] and _is_about(rows[0]):
+        return None
+    return reason if "several" not in reason else "its first row has no `sessionId` and `projectHash`"
+
+
+def _is_about(value: Json) -> bool:
+    return isinstance(value.get("sessionId"), str) and isinstance(value.get("projectHash"), str)
+
+
+def _judge(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    if not _is_about(value):
+        return "it has no `sessionId` and `projectHash`"
+    messages = value.get("messages")
+    return None if messages is None or isinstance(messages, list) else "its `messages` are no list"
+
+
+@dataclass(eq=False)
+class _Said:
+    """A message, or a compaction, as its last row has it, and the one it hangs on."""
+
+    name: str
+    raw: Json
+    before: _Said | None
+    sources: list[Source] = field(default_factory=list)
+    kind: str = "message"
+    kept: tuple[_Said, ...] = ()
+    cleared: tuple[str, ...] = ()
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """The whole chat. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    chat = _Chat()
+    if sniff_document(data, _judge) is None and len(first_rows(data, 2)) < 2:
+        document = load(data)
+        if not isinstance(document, dict):
+            raise ReadError(FILE, detail="it is not a JSON object")
+        chat.about = Fields(document, "messages").rest
+        messages = document.get("messages")
+        for line, raw in enumerate(messages if isinstance(messages, list) else (), 1):
+            chat.take(place(line), raw)
+        return chat.make_session()
+    for source, row in iter_lines(data):
+        try:
+            chat.take(source, decode(row))
+        except ValueError as error:
+            chat.made.spoil(source, str(error))
+    if not chat.about and not chat.line:
+        raise ReadError(FILE, detail="it has no `sessionId` and no messages")
+    return chat.make_session()
+
+
+class _Chat:
+    """The rows of a chat as they come: what was said, and the line of it that stands now."""
+
+    def __init__(self) -> None:
+        self.made = Recording(NAME)
+        self.about: Json = {}
+        self.said: list[_Said] = []
+        self.line: list[_Said] = []
+        self.names: dict[str, str] = {}
+
+    def take(self, source: Source, row: Any) -> None:
+        """One row: a message, a change, or what the chat is about."""
+        if not isinstance(row, dict):
+            self.made.spoil(source, "not a JSON object")
+        elif "$rewindTo" in row:
+            self._rewind(row["$rewindTo"])
+            self.made.note("$rewindTo", source)
+        elif isinstance(change := row.get("$set"), dict):
+            self.about |= {key: value for key, value in change.items() if key != "messages"}
+            if not isinstance(change.get("messages"), list) or not self._replace(source, change["messages"]):
+                self.made.note("$set", source)
+        elif row.get("type") in TYPES:
+            if row["type"] in UNSEEN:
+                self.made.note(str(row["type"]), source)
+            else:
+                self._say(row, [source])
+        elif _is_about(row):
+            self.about |= row
+            self.made.note("metadata", source)
+        else:
+            kind = row.get("type")
+            told = kind if isinstance(kind, str) else "row without a type"
+            self.made.note(told, source, known=False)
+
+    def _say(self, row: Json, sources: list[Source]) -> None:
+        name = row.get("id")
+        for said in self.line:
+            if said.kind == "message" and isinstance(name, str) and said.raw.get("id") == name:
+                said.raw = row
+                said.sources += sources
+                return
+        self._add(name if isinstance(name, str) else f"m{len(self.said) + 1}", row, sources)
+
+    def _add(self, name: str, raw: Json, sources: list[Source], kind: str = "message") -> _Said:
+        said = _Said(name, raw, self.line[-1] if self.line else None, sources, kind)
+        self.said.append(said)
+        self.line.append(said)
+        return said
+
+    def _rewind(self, name: Any) -> None:
+        at = next((at for at, said in enumerate(self.line) if said.raw.get("id") == name), 0)
+        del self.line[at:]
+
+    def _replace(self, source: Source, messages: list[Any]) -> bool:
+        """A new history. Whether its row became an entry: a compression, or an emptying of outputs."""
+        rows = [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")]
+        known = {said.raw.get("id"): said for said in self.line if said.kind == "message"}
+        at = next((at for at, row in enumerate(rows[:3]) if SNAPSHOT in stringify(row.get("content"))), None)
+        before = (
+            next((n for n, s in enumerate(self.line) if s.raw.get("id") == rows[0].get("id")), 0)
+            if rows
+            else 0
+        )
+        if at is not None and rows[at].get("id") not in known:
+            summary = self._add(f"compression-{source.line}", rows[at], [source], "compaction")
+            kept: list[_Said] = []
+            for row in rows[:at] + rows[at + 1 :]:
+                said = known.get(row.get("id"))
+                if said is not None and said.raw == row:
+                    kept.append(said)
+                else:
+                    self._add(f"{row.get('id')}", row, [])
+            summary.kept = tuple(kept)
+            return True
+        same = [said for said in self.line[before:] if said.kind == "message"]
+        if [said.raw.get("id") for said in same] == [row.get("id") for row in rows]:
+            cleared = [c for said, row in zip(same, rows, strict=True) for c in _find_shorter(said.raw, row)]
+            if cleared:
+                micro = self._add(f"masking-{source.line}", {}, [source], "micro")
+                micro.cleared = tuple(cleared)
+                return True
+            for said, row in zip(same, rows, strict=True):
+                said.raw = row
+            return False
+        # Another history altogether: what it shares with the line at its beginning stays there.
+        stays = 0
+        while stays < min(len(same), len(rows)) and same[stays].raw.get("id") == rows[stays].get("id"):
+            same[stays].raw = rows[stays]
+            stays += 1
+        del self.line[before + stays :]
+        for row in rows[stays:]:
+            self._add(f"{row.get('id')}", row, [])
+        return False
+
+    def make_session(self) -> Session:
+        """All that was said, and where the line of it ends. Raises `EmptySession`."""
+        ends: dict[int, str | None] = {}
+        for said in self.said:
+            parent = ends[id(said.before)] if said.before is not None else None
+            ends[id(said)] = self._write(said, parent)
+        about = Fields(self.about, "messages")
+        leaf = ends[id(self.line[-1])] if self.line else None
+        return self.made.make_session(
+            id=about.text("sessionId") or "",
+            title=about.text("summary"),
+            created=about.text("startTime"),
+            updated=about.text("lastUpdated"),
+            leaf=leaf,
+            extra=about.rest,
+        )
+
+    def _write(self, said: _Said, parent: str | None) -> str:
+        """The entries of a message; the name of the last one."""
+        fields = Fields(said.raw, "id")
+        kind, time = fields.text("type"), fields.text("timestamp")
+        source = said.sources[0] if said.sources else None
+        if said.kind == "micro":
+            boundary = {"kind": "micro", "cleared": said.cleared}
+            entry = self.made.compact(said.name, None, source, boundary, parent=parent)
+            return self.made.change(entry.id, kind="micro").id
+        found = read_parts(fields.any("content"), self.names, said.name)
+        if said.kind == "compaction":
+            texts = [block.text for block, _ in found if block.kind == "text"]
+            kept = tuple(name for each in said.kept for name in self._names_of(each))
+            boundary = {"summary": "\n".join(texts), "kept": kept}
+            entry = self.made.compact(
+                said.name,
+                None,
+                source,
+                boundary,
+                found=found,
+                parent=parent,
+                timestamp=time,
+                extra=fields.rest,
+            )
+            return entry.id
+        if kind == "user":
+            entry = self.made.add(
+                said.name, "user", found, source, fields.rest, parent=parent, timestamp=time
+            )
+        else:
+            outputs = self._take_calls(fields, found, said.name)
+            usage = make_google_usage(fields.rest.get("tokens"), *TOKENS)
+            if usage is not None:
+                fields.any("tokens")
+            entry = self.made.add(
+                said.name,
+                "assistant",
+                [*_read_thoughts(fields), *found],
+                source,
+                fields.rest,
+                parent=parent,
+                timestamp=time,
+                usage=usage,
+                model=fields.text("model"),
+            )
+            if outputs:
+                self.made.add(f"{entry.id}/results", "tool", outputs, None, parent=entry.id, timestamp=time)
+        for each in said.sources[1:]:
+            self.made.also(entry.id, each)
+        return self.made.last or entry.id
+
+    def _names_of(self, said: _Said) -> list[str]:
+        return [name for name in (said.name, f"{said.name}/results") if name in self.made.where]
+
+    def _take_calls(self, fields: Fields, found: list[Found], name: str) -> list[Found]:
+        """Add the calls of a reply to its blocks, each once, and give what they were answered."""
+        told = {block.id for block, _ in found if isinstance(block, ToolCall)}
+        outputs: list[Found] = []
+        rest: list[Any] = []
+        calls = fields.items("toolCalls") or []
+        for at, raw in enumerate(calls):
+            inner = Fields(raw)
+            tool = inner.text("name")
+            if tool is None:
+                rest.append(raw)
+                continue
+            call = inner.text("id") or f"{name}/{at}"
+            self.names[call] = tool
+            given, result, status = inner.any("args"), inner.any("result"), inner.text("status")
+            if call not in told:
+                found.append((ToolCall(id=call, name=tool, input=given), inner.rest))
+            if (output := _read_result(call, tool, result, status)) is not None:
+                outputs.append(output)
+        if rest:
+            fields.rest["toolCalls"] = rest
+        return outputs
+
+
+def _read_thoughts(fields: Fields) -> list[Found]:
+    found: list[Found] = []
+    for raw in fields.items("thoughts") or ():
+        inner = Fields(raw)
+        texts = [text for text in (inner.text("subject"), inner.text("description")) if text]
+        found.append((Reasoning(text="\n".join(texts)), inner.rest))
+    return found
+
+
+def _read_result(call: str, tool: str, result: Any, status: str | None) -> Found | None:
+    """The answer in a call's `result`: the function's response, and what parts stand beside it."""
+    if result is None:
+        return None
+    failed = status in ("error", "cancelled")
+    parts = result if isinstance(result, list) else [result]
+    rest: Json = {"status": status} if status not in (None, "success") else {}
+    outputs: list[ToolOutput] = []
+    beside: list[Any] = []
+    for part in parts:
+        answered = Fields(part).object("functionResponse")
+        if answered is None:
+            beside.append(part)
+            continue
+        block, more = read_response(call, Fields(answered, "id"), failed=failed)
+        rest |= more
+        if isinstance(block, ToolOutput):
+            outputs.append(block)
+    if beside:
+        rest["beside"] = beside
+    joined = tuple(part for output in outputs for part in output.parts)
+    wrong = failed or any(output.is_error for output in outputs)
+    return ToolOutput(call_id=call, name=tool, parts=joined, is_error=wrong, status=status), rest
+
+
+def _find_shorter(before: Json, after: Json) -> list[str]:
+    """Calls whose result became shorter, in two versions of a message."""
+
+    def sizes(message: Json) -> dict[str, int]:
+        calls = message.get("toolCalls")
+        return {
+            call["id"]: len(stringify(call.get("result")))
+            for call in (calls if isinstance(calls, list) else ())
+            if isinstance(call, dict) and isinstance(call.get("id"), str)
+        }
+
+    old, new = sizes(before), sizes(after)
+    return [call for call, size in new.items() if call in old and size < old[call]]
+
+
+READER = Reader(NAME, "Gemini CLI chat", sniff, read)

@@ -1,0 +1,165 @@
+"""Qwen Code's chats: Claude-like lines that hold Google's parts.
+
+In go the bytes, out comes a `Session`. Source: FORMATS §5. The lines are linked by `parentUuid`; the last
+one is the leaf. What a `chat_compression` leaves is not published: where its line holds `compressedHistory`,
+its first message is taken for the summary and the rest for what follows, else it is only noted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..session.blocks import ToolOutput
+from ..session.entries import Source
+from ..session.session import Session
+from .gemini_parts import make_google_usage, read_parts
+from .json_document import Fields, Found
+from .json_lines import Data, Reader, read_lines
+from .parents import Chain
+from .recording import Json, JsonRows, Recording, first_rows
+
+NAME = "qwen"
+TYPES = ("user", "assistant", "tool_result")
+TOKENS = (
+    "promptTokenCount",
+    "candidatesTokenCount",
+    "cachedContentTokenCount",
+    "thoughtsTokenCount",
+    "toolUsePromptTokenCount",
+    "totalTokenCount",
+)
+
+
+def is_qwen(row: Json) -> bool:
+    """Whether a line is one of Qwen Code's: its message holds `parts`."""
+    message = row.get("message")
+    return "uuid" in row and "sessionId" in row and isinstance(message, dict) and "parts" in message
+
+
+def sniff(data: Data) -> str | None:
+    """None when one of the first lines has a uuid and a message with parts."""
+    if any(is_qwen(row) for row in first_rows(data)):
+        return None
+    return "none of its first lines is a message with `parts` and a uuid"
+
+
+def read(data: Data) -> Session:
+    """The whole chat. Raises `EmptySession` when nobody says anything."""
+    return read_lines(Chat(), data)
+
+
+class Chat(JsonRows):
+    """The lines of a chat, and the session they make."""
+
+    def make_session(self) -> Session:
+        """The session of all lines. Raises `EmptySession` when none of them is a message."""
+        made = Recording(NAME)
+        made.corrupt = list(self.corrupt)
+        chain, names = Chain(), dict[str, str]()
+        rows: list[tuple[str, Source, Json]] = []
+        for source, row in self.rows:
+            fields = Fields(row)
+            name = fields.text("uuid") or f"line-{source.line}"
+            message = isinstance(row.get("message"), dict) and row.get("type") in TYPES
+            parent = fields.text("parentUuid")
+            chain.add(name, parent, is_entry=message or _find_history(row) is not None)
+            rows.append((name, source, row))
+        ends: dict[str, str] = {}
+        about: Json = {}
+        for name, source, row in rows:
+            about = {
+                **about,
+                **{k: row[k] for k in ("sessionId", "cwd", "version") if isinstance(row.get(k), str)},
+            }
+            history = _find_history(row)
+            above = chain.find_entry(Fields(row).text("parentUuid"))
+            parent = ends.get(above or "", above)
+            if history is not None:
+                ends[name] = self._compress(made, name, source, row, history, names, parent)
+            elif isinstance(row.get("message"), dict) and row.get("type") in TYPES:
+                ends[name] = self._say(made, name, source, row, names, parent)
+            else:
+                kind = row.get("type")
+                made.note(str(kind), source, known=kind == "system")
+        leaf = chain.find_entry(rows[-1][0]) if rows else None
+        return made.make_session(
+            id=about.get("sessionId", ""),
+            cwd=about.get("cwd"),
+            created=next((t for _, _, row in rows if (t := Fields(row).text("timestamp"))), None),
+            updated=next((t for _, _, row in reversed(rows) if (t := Fields(row).text("timestamp"))), None),
+            leaf=ends.get(leaf or "", made.last),
+            extra={"version": about["version"]} if "version" in about else {},
+        )
+
+    def _say(
+        self, made: Recording, name: str, source: Source, row: Json, names: dict[str, str], parent: str | None
+    ) -> str:
+        fields = Fields(row, "uuid", "parentUuid", "sessionId", "cwd", "version")
+        kind, message = fields.text("type"), Fields(fields.object("message"))
+        message.any("role")
+        found = read_parts(message.any("parts"), names, name)
+        usage = make_google_usage(fields.rest.get("usageMetadata"), *TOKENS)
+        role = {"assistant": "assistant", "tool_result": "tool"}.get(kind or "", "user")
+        if role == "tool" and not all(isinstance(block, ToolOutput) for block, _ in found):
+            role = "user"
+        more: Json = {"meta": True} if kind == "tool_result" and role == "user" else {}
+        entry = made.add(
+            name,
+            role,
+            found,
+            source,
+            fields.rest | message.rest,
+            parent=parent,
+            timestamp=fields.text("timestamp"),
+            model=fields.text("model") if role == "assistant" else None,
+            usage=usage,
+            **more,
+        )
+        return entry.id
+
+    def _compress(
+        self,
+        made: Recording,
+        name: str,
+        source: Source,
+        row: Json,
+        history: list[Any],
+        names: dict[str, str],
+        parent: str | None,
+    ) -> str:
+        payload = Fields(row["systemPayload"], "compressedHistory")
+        info = Fields(payload.object("info"))
+        first, *later = history
+        found: list[Found] = read_parts(Fields(first).any("parts"), names, name)
+        boundary = {
+            "summary": "\n".join(block.text for block, _ in found if block.kind == "text"),
+            "tokens_before": info.number("originalTokenCount"),
+            "tokens_after": info.number("newTokenCount"),
+        }
+        entry = made.compact(
+            name,
+            None,
+            source,
+            boundary,
+            found=found,
+            parent=parent,
+            timestamp=Fields(row).text("timestamp"),
+            extra=payload.rest | info.rest,
+        )
+        for at, raw in enumerate(later, 1):
+            said = Fields(raw)
+            role = "assistant" if said.text("role") == "model" else "user"
+            parts = read_parts(said.any("parts"), names, f"{name}.{at}")
+            made.add(f"{name}.{at}", role, parts, None, said.rest)
+        return made.last or entry.id
+
+
+def _find_history(row: Json) -> list[Any] | None:
+    payload = row.get("systemPayload")
+    if row.get("type") != "system" or not isinstance(payload, dict):
+        return None
+    history = payload.get("compressedHistory")
+    return history if isinstance(history, list) and history else None
+
+
+READER = Reader(NAME, "Qwen Code chat", sniff, read, Chat)

@@ -1,0 +1,247 @@
+"""What `claude -p --output-format stream-json` prints, and Anthropic's agent SDK logs: messages as they come.
+
+In go the bytes of the lines, or of one array of them; out comes a `Session`. Source: FORMATS §2. One message
+of the model comes in several rows, a block each, with the same usage on each: they are one entry, and count
+once. Rows with a `parent_tool_use_id` are a sub-agent's and stand apart. A row that a later one supersedes
+is no longer on the path. Whether the words of a compaction are in the stream is not published: where the next
+message is the summary that Claude Code writes, they are taken from there, else the summary is unreadable here
+and stands in the session's own file, `<session_id>.jsonl`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..session.entries import Source
+from ..session.session import Session
+from .anthropic_blocks import Names, read_usage, read_with_rest
+from .json_document import Fields, Found, find_blocks, peek_once
+from .json_lines import Data, Reader, decode, read_lines
+from .recording import Json, JsonRows, Recording, first_rows
+
+NAME = "claude-stream-json"
+BOOKKEEPING = frozenset(
+    [
+        *("result", "stream_event", "rate_limit_event", "keep_alive", "auth_status", "prompt_suggestion"),
+        *("control_request", "control_response", "control_cancel_request", "tool_progress", "system"),
+        *("tool_use_summary", "streamlined_text", "streamlined_tool_use_summary"),
+    ]
+)
+SUMMARY = "This session is being continued"
+
+
+def sniff(data: Data) -> str | None:
+    """None when one of the first rows is the beginning of a run: `system`, `init`, with its session."""
+    rows = first_rows(data)
+    if not rows and bytes(memoryview(data)[:64]).lstrip()[:1] == b"[":
+        value, _ = peek_once(bytes(memoryview(data)[: 1 << 20]), len(memoryview(data)) <= 1 << 20)
+        rows = [row for row in value[:16] if isinstance(row, dict)] if isinstance(value, list) else []
+    if any(_is_init(row) for row in rows):
+        return None
+    return "none of its first rows is a `system` row `init` with a session_id"
+
+
+def _is_init(row: Json) -> bool:
+    about = row.get("type") == "system" and row.get("subtype") == "init"
+    return (
+        about and isinstance(row.get("session_id"), str) and bool({"claude_code_version", "tools"} & set(row))
+    )
+
+
+def read(data: Data) -> Session:
+    """All rows. Raises `EmptySession` when nobody says anything."""
+    return read_lines(Stream(), data)
+
+
+class Stream(JsonRows):
+    """The rows of a run, and the session they make. An array of rows on one line is taken apart."""
+
+    def take(self, source: Source, line: memoryview) -> None:
+        """The next line: a row, or an array of rows."""
+        if bytes(line[:1]) == b"[":
+            try:
+                rows = decode(line)
+            except ValueError:
+                rows = None
+            if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+                self.rows += [
+                    (source if not at else source._replace(size=0), row) for at, row in enumerate(rows)
+                ]
+                return
+        super().take(source, line)
+
+    def make_session(self) -> Session:
+        """The session of all rows. Raises `EmptySession` when none of them is a message."""
+        void = {
+            name
+            for _, row in self.rows
+            for name in (row["supersedes"] if isinstance(row.get("supersedes"), list) else ())
+            if isinstance(name, str)
+        }
+        reading = _Reading(void)
+        reading.made.corrupt = list(self.corrupt)
+        for source, row in self.rows:
+            reading.take(source, row)
+        return reading.make_session()
+
+
+class _Reading:
+    """What has been read of a run, row after row. `void` are the rows that a later one supersedes."""
+
+    def __init__(self, void: set[str]) -> None:
+        self.made = Recording(NAME)
+        self.void = void
+        self.about: Json = {}
+        self.result: Json = {}
+        self.names: Names = {}
+        self.replies: dict[tuple[str | None, str], str] = {}
+        self.ends: dict[str | None, str | None] = {}
+        self.aliases: dict[str, str] = {}
+        self.wordless: str | None = None
+        self.lost = False
+        self.updated: str | None = None
+
+    def take(self, source: Source, row: Json) -> None:
+        """One row."""
+        kind, subtype = row.get("type"), row.get("subtype")
+        if kind in ("assistant", "user") and isinstance(row.get("message"), dict):
+            self._say(source, row, str(kind))
+        elif kind == "system" and subtype == "compact_boundary":
+            self._compact(source, row)
+        else:
+            if kind == "system" and subtype == "init" and not self.about:
+                self.about = row
+            elif kind == "result":
+                self.result = row
+            self.lost = self.lost or (kind == "system" and subtype == "session_writes_lost")
+            told = f"{kind}/{subtype}" if isinstance(subtype, str) else str(kind)
+            known = isinstance(kind, str) and kind in BOOKKEEPING
+            self.made.note(told if isinstance(kind, str) else "row without a type", source, known=known)
+
+    def _say(self, source: Source, row: Json, kind: str) -> None:
+        fields = Fields(row, "type", "session_id")
+        message = Fields(fields.object("message"), "role", "type")
+        agent, name = fields.text("parent_tool_use_id"), fields.text("uuid") or f"line-{source.line}"
+        number, time = message.text("id"), fields.text("timestamp")
+        self.updated = time or self.updated
+        found = find_blocks(message.any("content"), lambda raw: read_with_rest(raw, self.names))
+        usage = read_usage(message.rest.get("usage")) if kind == "assistant" else None
+        key = (agent, number or "")
+        void = name in self.void
+        if (
+            number is not None
+            and key in self.replies
+            and not void
+            and self.ends.get(agent) == self.replies[key]
+        ):
+            self._go_on(self.replies[key], found, source, name, usage)
+            return
+        more: Json = {
+            "usage": usage,
+            "model": message.text("model"),
+            "stop_reason": message.text("stop_reason"),
+        }
+        if kind == "user":
+            more = {"meta": True} if fields.flag("isSynthetic") else {}
+            text = "\n".join(block.text for block, _ in found if block.kind == "text")
+            if self.wordless is not None and agent is None:
+                wordless, self.wordless = self.wordless, None
+                if text.startswith(SUMMARY):
+                    self._fill(wordless, found, source, text)
+                    return
+        entry = self.made.add(
+            name,
+            kind,
+            found,
+            source,
+            fields.rest | message.rest,
+            parent=self.ends.get(agent),
+            sidechain=agent,
+            timestamp=time,
+            **more,
+        )
+        self.aliases[name] = entry.id
+        if void:
+            return
+        self.ends[agent] = entry.id
+        if number is not None and kind == "assistant":
+            self.replies[key] = entry.id
+
+    def _go_on(self, reply: str, found: list[Found], source: Source, name: str, usage: Any) -> None:
+        """The next blocks of a reply: the figures of its last row are the whole's."""
+        entry = self.made.entries[self.made.where[reply]]
+        new = {str(len(entry.blocks) + at): rest for at, (_, rest) in enumerate(found) if rest}
+        extra = entry.extra | ({"blocks": entry.extra.get("blocks", {}) | new} if new else {})
+        self.aliases[name] = reply
+        self.made.change(
+            reply,
+            blocks=(*entry.blocks, *(block for block, _ in found)),
+            sources=(*entry.sources, source),
+            usage=usage or entry.usage,
+            aliases=(*entry.aliases, name),
+            extra=extra,
+        )
+
+    def _compact(self, source: Source, row: Json) -> None:
+        told = Fields(row.get("compact_metadata"))
+        preserved = Fields(told.rest.get("preserved_messages")).strings("uuids")
+        segment = Fields(told.rest.get("preserved_segment"))
+        kept = [self.aliases[name] for name in preserved if name in self.aliases]
+        boundary: Json = {
+            "trigger": told.text("trigger"),
+            "tokens_before": told.number("pre_tokens"),
+            "tokens_after": told.number("post_tokens"),
+            "first_kept": None if kept else self.aliases.get(segment.text("head_uuid") or ""),
+            "kept": tuple(dict.fromkeys(kept)),
+            "extra": {"unreadable": True},
+        }
+        name = row.get("uuid")
+        entry = self.made.compact(
+            name if isinstance(name, str) else f"line-{source.line}",
+            None,
+            source,
+            boundary,
+            parent=self.ends.get(None),
+            extra=told.rest,
+        )
+        self.ends[None] = self.wordless = entry.id
+
+    def _fill(self, name: str, found: list[Found], source: Source, text: str) -> None:
+        """The words of a compaction, which came as the next message."""
+        entry = self.made.entries[self.made.where[name]]
+        boundary = (
+            entry.boundary.model_copy(update={"summary": text, "extra": {}}) if entry.boundary else None
+        )
+        blocks = tuple(block for block, _ in found)
+        self.made.change(name, blocks=blocks, boundary=boundary, sources=(*entry.sources, source))
+
+    def make_session(self) -> Session:
+        """All of it. Raises `EmptySession` when nobody says anything."""
+        number = Fields(self.about).text("session_id") or ""
+        made = self.made
+        if any(entry.boundary and "unreadable" in entry.boundary.extra for entry in made.entries):
+            where = f"{number or '<session_id>'}.jsonl"
+            made.warnings.append(
+                f"summaries are not in the stream; the session's own file, {where:.60}, has them"
+            )
+        if self.lost:
+            made.warnings.append("it says that a part of the session was not written")
+        version = Fields(self.about).text("claude_code_version")
+        sums = {
+            key: self.result[key]
+            for key in ("modelUsage", "total_cost_usd", "num_turns")
+            if key in self.result
+        }
+        return made.make_session(
+            id=number,
+            model=Fields(self.about).text("model"),
+            cwd=Fields(self.about).text("cwd"),
+            updated=self.updated,
+            leaf=self.ends.get(None),
+            extra=({"version": version} if version else {})
+            | Fields(self.about, "type", "subtype", "session_id", "cwd", "model", "uuid").rest
+            | ({"result": sums} if sums else {}),
+        )
+
+
+READER = Reader(NAME, "Claude Code stream-json", sniff, read, Stream)

@@ -1,0 +1,111 @@
+"""Copilot CLI's event logs, beside a count of their rows that shares no code with the reader."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.session.blocks import Reasoning
+from inspector.session.speakers import find_speech
+from tests.shared import SHARED
+
+CASE = Path(__file__).parents[1] / "cases" / "formats" / "copilot-cli.jsonl"
+ROWS: list[dict[str, Any]] = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
+REAL = sorted((SHARED / "sessions").glob("copilot-cli--*/*.jsonl"))
+
+
+def dump(*rows: Any) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def test_a_log_becomes_a_session() -> None:
+    session = open_session(CASE)
+    assert (session.id, session.model, session.cwd) == ("c-1", "claude-sonnet-4.6", "/w")
+    assert (session.extra["version"], session.window) == ("1.0.64", 128000)
+    assert [block.text for block in session.system] == ["You are a terminal assistant."]
+    reply = session["e7"]
+    assert reply.blocks[0] == Reasoning(text="Simple.", encrypted="seal")
+    assert reply.extra["outputTokens"] == 30 and reply.usage is None
+    assert session["e9"].blocks[0].text == "12 a.py"
+    assert "modelMetrics" in session.extra
+
+
+def test_a_prompt_is_what_the_model_got_and_only_its_own_words_are_a_persons() -> None:
+    session = open_session(CASE)
+    entry = session["e5"]
+    assert entry.extra["content"] == "Count the lines of a.py."
+    said = {span.speaker: entry.text[span.start : span.end] for span in find_speech(entry, entry.blocks[0])}
+    assert said["harness"].startswith("<current_datetime>")
+    assert said["user"].strip() == "Count the lines of a.py."
+    assert session["e20"].meta
+    assert len(session.turns) == 2
+
+
+def test_a_compaction_removes_the_first_messages_and_keeps_what_came_meanwhile() -> None:
+    session = open_session(CASE)
+    ((name, boundary),) = session.boundaries
+    assert (boundary.tokens_before, boundary.tokens_after, boundary.tokens_saved) == (9000, 3300, 5700)
+    assert boundary.extra["sections"]["conversationTokens"] == [6000, 300]
+    usage = session[name].usage
+    assert usage is not None and (usage.input, usage.cache_read) == (100, 6000)
+    assert session.live_names == [name, "e12", "e19", "e20"]
+
+
+def test_a_compaction_that_failed_changes_nothing() -> None:
+    session = read_session(dump(*ROWS[:13]))
+    assert not session.boundaries
+    assert [note.type for note in session.notes][-1] == "session.compaction_complete"
+
+
+def test_what_was_rewound_cleared_or_cut_off_is_out_of_the_context() -> None:
+    session = open_session(CASE)
+    assert "e17" in session.index and "e17" not in session.live_names
+    cleared = read_session(
+        dump(
+            *ROWS[:10],
+            {"type": "session.context_cleared", "data": {"messagesCleared": 4}, "id": "x"},
+            ROWS[11],
+        )
+    )
+    assert cleared.live_names == ["e12"]
+    cut = {"messagesRemovedDuringTruncation": 3, "preTruncationTokensInMessages": 70}
+    truncated = read_session(dump(*ROWS[:10], {"type": "session.truncation", "data": cut, "id": "x"}))
+    assert truncated.live_names == ["x", "e10"]
+    assert truncated.boundaries[0][1].trigger == "truncation"
+
+
+def test_a_sub_agents_events_stand_apart() -> None:
+    session = open_session(CASE)
+    aside = [entry for entry in session.entries if entry.sidechain == "agent-7"]
+    assert [entry.id for entry in aside] == ["e16"]
+    assert "e16" not in {session.entries[at].id for at in session.path}
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_a_real_log_holds_what_its_rows_hold(path: Path) -> None:
+    session = open_session(path)
+    rows, broken = [], 0
+    for line in path.read_text("utf-8").splitlines():
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            broken += 1
+    kinds = Counter(row["type"] for row in rows)
+    assert (session.records, len(session.corrupt), session.unknown) == (len(rows) + broken, broken, 0)
+    assert len(session.turns) == kinds["user.message"]
+    roles = Counter(entry.role for entry in session.entries)
+    assert (roles["assistant"], roles["tool"]) == (
+        kinds["assistant.message"],
+        kinds["tool.execution_complete"],
+    )
+    asked = [row["data"].get("toolRequests") or [] for row in rows if row["type"] == "assistant.message"]
+    calls = [block for entry in session.entries for block in entry.blocks if block.kind == "tool_call"]
+    assert len(calls) == sum(map(len, asked))
+    told = sum(row["data"].get("outputTokens", 0) for row in rows if row["type"] == "assistant.message")
+    assert sum(entry.extra.get("outputTokens", 0) for entry in session.entries) == told
+    assert not len(session.live.orphans)

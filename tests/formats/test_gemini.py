@@ -1,0 +1,155 @@
+"""Gemini CLI's chats, as documents and as lines, and Qwen Code's, beside counts of their rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.errors import EmptySession
+from inspector.session.blocks import Image, Reasoning, Text, ToolOutput
+from tests.shared import SHARED, needs_shared
+
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+LOG = [json.loads(line) for line in (CASES / "gemini.log.jsonl").read_text("utf-8").splitlines()]
+REAL = sorted((SHARED / "sessions").glob("gemini-cli--*/*.json"))
+SMALL = sorted((SHARED / "sessions" / "agentsview--testdata" / "gemini").glob("*.json"))
+
+
+def dump(*rows: Any) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def test_a_document_becomes_a_session() -> None:
+    session = open_session(CASES / "gemini.json")
+    assert (session.id, session.model, session.created) == (
+        "g-1",
+        "gemini-2.5-pro",
+        "2026-01-01T00:00:00.000Z",
+    )
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant", "user"]
+    reply, results = session.entries[1:3]
+    assert reply.blocks[0] == Reasoning(text="Reading\nOne file.")
+    assert [block.kind for block in reply.blocks] == ["reasoning", "text", "tool_call"]
+    (output,) = results.blocks
+    assert output == ToolOutput(
+        call_id="read-1", name="read_file", parts=(Text(text="hello"),), status="success"
+    )
+    picture = session.entries[4].blocks[1]
+    assert isinstance(picture, Image) and (picture.width, picture.height) == (1, 1)
+    assert [note.type for note in session.notes] == ["info"]
+
+
+def test_thoughts_are_output_and_the_cache_is_part_of_the_input() -> None:
+    usage = open_session(CASES / "gemini.json").entries[1].usage
+    assert usage is not None
+    assert (usage.input, usage.cache_read, usage.output, usage.total) == (400, 600, 30, 1030)
+    assert usage.prompt + usage.output == usage.total
+
+
+def test_a_row_with_a_known_id_replaces_the_earlier_one() -> None:
+    session = open_session(CASES / "gemini.log.jsonl")
+    assert [source.line for source in session["m2"].sources] == [3, 4]
+    assert session["m2"].usage is not None
+
+
+def test_what_was_rewound_is_recorded_and_gone_from_the_line() -> None:
+    session = read_session(dump(*LOG[:10]))
+    assert [entry.id for entry in session.entries][-3:] == ["m4", "m5", "m6"]
+    assert session.live_names == ["m1", "m2", "m2/results", "m6"]
+    unknown = read_session(dump(*LOG[:7], {"$rewindTo": "nowhere"}, LOG[9]))
+    assert unknown.live_names == ["m6"]
+
+
+def test_outputs_that_became_shorter_are_a_micro_compaction() -> None:
+    session = read_session(dump(*LOG[:12]))
+    ((name, boundary),) = session.boundaries
+    assert (boundary.kind, boundary.cleared) == ("micro", ("read-1",))
+    assert session["m2/results"].blocks[0].text == "hello " * 200
+    assert session.live.cleared.sum() == 1
+    assert session[name].sources[0].line == 11
+
+
+def test_a_state_snapshot_is_a_compaction_that_keeps_what_it_repeats() -> None:
+    session = open_session(CASES / "gemini.log.jsonl")
+    name, boundary = session.boundaries[-1]
+    assert boundary.kind == "compact" and boundary.kept == ("m7",)
+    assert session.live_names == [name, "m7", "c2", "m8", "m9"]
+    assert len(session.turns) == 3
+    assert [entry.id for entry in session.entries if not entry.sources] == ["m2/results", "c2"]
+
+
+def test_a_history_that_became_another_goes_on_from_what_they_share() -> None:
+    other = {"$set": {"messages": [LOG[1], {"id": "n", "type": "user", "content": "Another way."}]}}
+    session = read_session(dump(*LOG[:4], other))
+    assert session.live_names == ["m1", "n"]
+    assert "m2" in session.index
+
+
+def test_a_call_in_the_content_and_among_the_calls_counts_once() -> None:
+    call = {"functionCall": {"id": "read-1", "name": "read_file", "args": {}}}
+    answer = {
+        "functionResponse": {"id": "read-1", "name": "read_file", "response": {"error": "no such file"}}
+    }
+    reply = {
+        "id": "a",
+        "type": "gemini",
+        "content": [call],
+        "toolCalls": [
+            {"id": "read-1", "name": "read_file", "args": {}, "result": [answer], "status": "error"}
+        ],
+    }
+    session = read_session(dump(LOG[0], LOG[1], reply))
+    assert [block.kind for block in session["a"].blocks] == ["tool_call"]
+    output = session["a/results"].blocks[0]
+    assert isinstance(output, ToolOutput) and output.is_error and output.text == "no such file"
+    assert len(session.live.pairs) == 1
+
+
+@needs_shared
+@pytest.mark.parametrize("path", [*REAL, *SMALL], ids=lambda path: path.name)
+def test_a_real_chat_holds_what_its_messages_hold(path: Path) -> None:
+    messages = json.loads(path.read_text("utf-8"))["messages"]
+    spoken = [message for message in messages if message["type"] in ("user", "gemini")]
+    if not spoken:
+        with pytest.raises(EmptySession, match="recognised as gemini"):
+            open_session(path)
+        return
+    session = open_session(path)
+    assert (session.format, session.records, session.unknown) == ("gemini", len(messages), 0)
+    assert len(session.turns) == sum(message["type"] == "user" for message in messages)
+    calls = [call for message in messages for call in message.get("toolCalls") or ()]
+    blocks = [block for entry in session.entries for block in entry.blocks]
+    assert sum(block.kind == "tool_call" for block in blocks) == len(calls)
+    assert sum(block.kind == "tool_output" for block in blocks) == sum("result" in call for call in calls)
+    told = [message["tokens"] for message in messages if any((message.get("tokens") or {}).values())]
+    usage = [entry.usage for entry in session.entries if entry.usage]
+    assert sum(each.tokens for each in usage) == sum(tokens["total"] for tokens in told)
+    assert sum(each.prompt for each in usage) == sum(tokens["input"] + tokens["tool"] for tokens in told)
+    assert sum(each.cache_read for each in usage) == sum(tokens["cached"] for tokens in told)
+
+
+# Qwen Code
+
+
+def test_qwens_lines_hold_googles_parts() -> None:
+    session = open_session(CASES / "qwen.jsonl")
+    assert (session.id, session.cwd, session.extra["version"]) == ("q-1", "/w", "0.5.0")
+    assert [entry.role for entry in session.entries[:4]] == ["user", "assistant", "tool", "assistant"]
+    assert session["q2"].blocks[0] == Reasoning(text="thinking of it")
+    assert session["q5"].parent == "q3" and session["q3"].aliases == ()
+    assert sum(entry.usage.tokens for entry in session.entries if entry.usage) == 915 + 953 + 262
+
+
+def test_what_qwen_compressed_is_a_compaction_where_its_line_holds_the_result() -> None:
+    session = open_session(CASES / "qwen.jsonl")
+    ((name, boundary),) = session.boundaries
+    assert (boundary.tokens_before, boundary.tokens_after) == (953, 200)
+    assert session.live_names == [name, "q6.1", "q7", "q8"]
+    rows = [json.loads(line) for line in (CASES / "qwen.jsonl").read_text("utf-8").splitlines()]
+    del rows[5]["systemPayload"]
+    without = read_session(dump(*rows))
+    assert not without.boundaries and without.records == len(rows)
