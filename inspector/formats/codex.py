@@ -112,7 +112,7 @@ class Rollout(JsonRows):
 
     def make_session(self) -> Session:
         """The session of all rows. Raises `EmptySession` when none of them is a message."""
-        reading = _Reading(self._find_typed())
+        reading = _RolloutReading(self._find_typed())
         reading.made.corrupt = list(self.corrupt)
         for source, row in self.rows:
             reading.take(source, row)
@@ -130,7 +130,7 @@ class Rollout(JsonRows):
         return typed or None
 
 
-class _Reading:
+class _RolloutReading:
     """What has been read of a rollout, row after row."""
 
     def __init__(self, typed: set[str] | None) -> None:

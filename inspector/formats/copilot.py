@@ -55,22 +55,22 @@ def sniff(data: Data) -> str | None:
 
 def read(data: Data) -> Session:
     """The whole log. Raises `EmptySession` when nobody says anything."""
-    return read_lines(EventLog(), data)
+    return read_lines(CopilotEvents(), data)
 
 
-class EventLog(JsonRows):
+class CopilotEvents(JsonRows):
     """The events of a log, and the session they make."""
 
     def make_session(self) -> Session:
         """The session of all events. Raises `EmptySession` when none of them is a message."""
-        reading = _Reading()
+        reading = _LogReading()
         reading.made.corrupt = list(self.corrupt)
         for source, row in self.rows:
             reading.take(source, row)
         return reading.make_session()
 
 
-class _Reading:
+class _LogReading:
     """What has been read of a log, event after event."""
 
     def __init__(self) -> None:
@@ -283,4 +283,4 @@ class _Reading:
         )
 
 
-READER = Reader(NAME, "Copilot CLI log", sniff, read, EventLog)
+READER = Reader(NAME, "Copilot CLI log", sniff, read, CopilotEvents)

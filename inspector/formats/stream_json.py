@@ -78,14 +78,14 @@ class Stream(JsonRows):
             for name in (row["supersedes"] if isinstance(row.get("supersedes"), list) else ())
             if isinstance(name, str)
         }
-        reading = _Reading(void)
+        reading = _StreamReading(void)
         reading.made.corrupt = list(self.corrupt)
         for source, row in self.rows:
             reading.take(source, row)
         return reading.make_session()
 
 
-class _Reading:
+class _StreamReading:
     """What has been read of a run, row after row. `void` are the rows that a later one supersedes."""
 
     def __init__(self, void: set[str]) -> None:
